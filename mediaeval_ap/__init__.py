@@ -1,0 +1,49 @@
+"""Average precision of retrieval by name: who is in which shot, and how sure.
+
+Everything public is here; nothing is imported before it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mediaeval_ap import definitions, errors, metrics, tables
+    from mediaeval_ap.definitions import Definition
+    from mediaeval_ap.evaluation import Evaluation
+    from mediaeval_ap.evaluator import AveragePrecision
+    from mediaeval_ap.session import Session
+
+__all__ = [
+    'AveragePrecision',
+    'Definition',
+    'Evaluation',
+    'Session',
+    '__version__',
+    'definitions',
+    'errors',
+    'metrics',
+    'tables',
+]
+
+__version__ = '0.1.0'
+
+_HOME = {
+    'AveragePrecision': 'evaluator',
+    'Definition': 'definitions',
+    'Evaluation': 'evaluation',
+    'Session': 'session',
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f'{__name__}.{_HOME[name]}'), name)
+    if name in __all__:
+        return import_module(f'{__name__}.{name}')
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,248 @@
+"""The command ``mediaeval-ap``: arguments, progress and exit codes.
+
+Whatever it does, a Python session can do with the same words. Data goes to standard output,
+everything else to standard error. Exit codes: 0, all is well; 1, the data is wrong; 2, the usage
+is; 130, interrupted.
+
+Modules that cost time to import are imported by the command that needs them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mediaeval_ap import __version__, definitions
+from mediaeval_ap.errors import DataWarning, Error
+
+if TYPE_CHECKING:
+    from mediaeval_ap.evaluator import AveragePrecision
+
+__all__ = ['main']
+
+FORMATS = ('table', 'csv', 'json', 'jsonl', 'markdown', 'latex')
+INTERRUPTED = 130
+STANDARD_INPUT = '-'
+
+
+class _Edge(click.Group):
+    """Where errors and warnings of the library become one line each."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter('always', DataWarning)
+            warnings.showwarning = _show_warning
+            try:
+                return super().invoke(ctx)
+            except Error as error:
+                raise click.ClickException(str(error)) from error
+            except KeyboardInterrupt:
+                ctx.exit(INTERRUPTED)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f'Warning: {message}', err=True)
+
+
+def _cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
+    """Positive integers between commas."""
+    fields = value.split(',')
+    if not all(re.fullmatch('0*[1-9][0-9]{0,17}', field) for field in fields):
+        raise click.BadParameter(f'found {value!r}, expected positive integers between commas')
+    return [int(field) for field in fields]
+
+
+def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def decorate(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+_FILE = click.Path(allow_dash=True)
+_reference = click.argument('reference', type=_FILE)
+_hypothesis = click.argument('hypothesis', type=_FILE)
+_metric = _options(
+    click.option('--subset', type=_FILE, help='The videos that count: corpus_id video_id.'),
+    click.option(
+        '-K',
+        'cutoffs',
+        callback=_cutoffs,
+        default='1,10,100,1000',
+        show_default=True,
+        help='Cutoffs, between commas.',
+    ),
+    click.option(
+        '--definition',
+        type=click.Choice(definitions.names()),
+        default=definitions.DEFAULT,
+        show_default=True,
+        help='What average precision is.',
+    ),
+)
+_format = click.option('--format', type=click.Choice(FORMATS), default='table', show_default=True)
+_output = click.option(
+    '-o',
+    '--output',
+    type=click.Path(dir_okay=False, allow_dash=True),
+    default='-',
+    help='Write there, whole or not at all, instead of to standard output.',
+)
+
+
+@click.group(cls=_Edge, context_settings={'help_option_names': ['-h', '--help']})
+@click.version_option(__version__, prog_name='mediaeval-ap')
+def main() -> None:
+    """Evaluate retrieval by name: who is in which shot, and how sure.
+
+    Files hold a row a line, fields separated by spaces or tabs. A REFERENCE has corpus_id
+    video_id shot_id person_name; a HYPOTHESIS has these and a confidence. Files may be compressed
+    (.gz, .bz2, .xz, .zst) or Parquet; - is standard input.
+    """
+
+
+@main.command()
+@_reference
+@click.argument('hypotheses', type=_FILE, nargs=-1, required=True, metavar='HYPOTHESIS...')
+@click.option('--queries', type=_FILE, help='The names to ask for.  [default: all in REFERENCE]')
+@_metric
+@_format
+@_output
+@click.option('--mean-only', is_flag=True, help='Leave out the queries.')
+def evaluate(
+    reference: str,
+    hypotheses: tuple[str, ...],
+    queries: str | None,
+    subset: str | None,
+    cutoffs: list[int],
+    definition: str,
+    format: str,
+    output: str,
+    mean_only: bool,
+) -> None:
+    """Score runs: average precision at K of each query, and the means."""
+    _read_standard_input_once([reference, *hypotheses, queries, subset])
+    from mediaeval_ap.report import render_evaluations
+    from mediaeval_ap.tables import QUERIES, read
+
+    average_precision = _average_precision(reference, cutoffs, subset, definition)
+    asked = None if queries is None else read(queries, QUERIES)
+    evaluations = [
+        average_precision.evaluate(hypothesis, asked, progress=sys.stderr.isatty())
+        for hypothesis in hypotheses
+    ]
+    _write(render_evaluations(evaluations, format, mean_only=mean_only), output)
+
+
+@main.command()
+@_reference
+@_hypothesis
+@_metric
+@click.option('--format', type=click.Choice(['tsv', 'jsonl']), default='tsv', show_default=True)
+def stream(
+    reference: str,
+    hypothesis: str,
+    subset: str | None,
+    cutoffs: list[int],
+    definition: str,
+    format: str,
+) -> None:
+    """Answer names on standard input, a line each, as they arrive.
+
+    A line of tsv holds the name, n_relevant, and AP at each cutoff. A line that is no name is
+    reported on standard error; the session goes on, and exits with 1 at its end.
+    """
+    _read_standard_input_once([STANDARD_INPUT, reference, hypothesis, subset])
+    from mediaeval_ap.tables import QUERIES, parse_line
+
+    average_precision = _average_precision(reference, cutoffs, subset, definition)
+    n_wrong = 0
+    with average_precision(hypothesis) as session:
+        for number, line in enumerate(sys.stdin.buffer, 1):
+            try:
+                fields = parse_line(line, QUERIES, '<stdin>', number)
+            except Error as error:
+                click.echo(f'Error: {error}', err=True)
+                n_wrong += 1
+                continue
+            if fields is not None:
+                ap, n_relevant = session.send(fields[0])
+                _write(_answer(fields[0], ap, n_relevant, cutoffs, format), STANDARD_INPUT)
+    if n_wrong:
+        sys.exit(1)
+
+
+@main.command()
+@_reference
+@_hypothesis
+@click.argument('query')
+@click.option('-k', type=click.IntRange(min=1), default=20, show_default=True, help='How many.')
+@_metric
+@_format
+@_output
+def rank(
+    reference: str,
+    hypothesis: str,
+    query: str,
+    k: int,
+    subset: str | None,
+    cutoffs: list[int],
+    definition: str,
+    format: str,
+    output: str,
+) -> None:
+    """Show the first hypotheses for QUERY, as they are scored."""
+    _read_standard_input_once([reference, hypothesis, subset])
+    from mediaeval_ap.report import render_ranking
+
+    average_precision = _average_precision(reference, cutoffs, subset, definition)
+    _write(render_ranking(average_precision.rank(hypothesis, query, k), format), output)
+
+
+@main.command('definitions')
+@click.option('--format', type=click.Choice(['text', 'json']), default='text', show_default=True)
+def print_definitions(format: str) -> None:
+    """Print every definition of average precision."""
+    from mediaeval_ap.report.definitions import render_definitions
+
+    _write(render_definitions(format), STANDARD_INPUT)
+
+
+def _average_precision(
+    reference: str, cutoffs: list[int], subset: str | None, definition: str
+) -> AveragePrecision:
+    from mediaeval_ap.evaluator import AveragePrecision
+
+    return AveragePrecision(reference, cutoffs, subset=subset, definition=definition)
+
+
+def _read_standard_input_once(paths: Iterable[str | None]) -> None:
+    if Counter(paths)[STANDARD_INPUT] > 1:
+        raise click.UsageError('standard input (-) can be read once only')
+
+
+def _answer(query: str, ap: list[float], n_relevant: int, cutoffs: list[int], format: str) -> str:
+    if format == 'jsonl':
+        values = {f'AP@{k}': value for k, value in zip(cutoffs, ap, strict=True)}
+        answer = {'query': query, 'n_relevant': n_relevant, **values}
+        return f'{json.dumps(answer, ensure_ascii=False)}\n'
+    return '\t'.join([query, str(n_relevant), *map(repr, ap)]) + '\n'
+
+
+def _write(text: str, output: str) -> None:
+    """Write to a file whole, or to standard output as UTF-8 whatever the locale, flushed."""
+    if output == STANDARD_INPUT:
+        click.echo(text.encode(), nl=False)
+    else:
+        from mediaeval_ap.report import write_whole
+
+        write_whole(output, text)

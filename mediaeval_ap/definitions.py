@@ -1,0 +1,288 @@
+"""Every published definition of average precision at k, as a named, frozen value in one registry.
+
+Each is the same sum over another denominator::
+
+    AP(k) = S(depth) / denominator        S(d) = sum of P(i)·h(i) for i = 1 … d
+
+P(i) is the precision at rank i, h(i) is 1 where rank i is relevant and 0 elsewhere. A definition
+says how deep the sum goes and what it is divided by, each as the least of some of the quantities
+R (relevant), k (the cutoff), N (returned) and H (hits in the top k); what a query is worth that
+nobody is relevant for; and what a shot counts that is returned again.
+
+Where nothing is returned and something is relevant, every definition gives 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from mediaeval_ap.errors import ParameterError, UnknownDefinitionError
+
+__all__ = ['DEFAULT', 'Definition', 'Repeats', 'get', 'names', 'register', 'registered']
+
+QUANTITIES = {'R': 'relevant', 'k': 'cutoff', 'N': 'returned', 'H': 'hits in the top k'}
+
+
+class Repeats(Enum):
+    """What a shot counts when a ranking returns it again."""
+
+    COUNT = 'counts again'
+    IRRELEVANT = 'not relevant, keeps its rank'
+    DROP = 'dropped, rank and all'
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One way to define average precision at k.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the registry, which is how it prints.
+    depth : tuple of {'R', 'k', 'N'}
+        The sum goes down to the least of these.
+    denominator : tuple of {'R', 'k', 'N', 'H'}
+        The sum is divided by the least of these.
+    without_relevant : float
+        The value when nobody is relevant (R = 0).
+    repeats : Repeats
+        What a shot counts that is returned again.
+    source : str
+        Who published it.
+
+    Raises
+    ------
+    ParameterError
+        When a depth or denominator names no such quantity, or none at all.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import definitions
+    >>> kaggle = definitions.get('kaggle')
+    >>> print(kaggle, '=', kaggle.formula)
+    kaggle = S(k) / min(R, k)
+    """
+
+    name: str
+    depth: tuple[str, ...]
+    denominator: tuple[str, ...]
+    without_relevant: float
+    repeats: Repeats
+    source: str
+
+    def __post_init__(self) -> None:
+        for field, known in (('depth', 'RkN'), ('denominator', 'RkNH')):
+            quantities = getattr(self, field)
+            if not quantities or not set(quantities) <= set(known):
+                raise ParameterError(
+                    f'definition {self.name!r}, {field}: found {quantities!r}, '
+                    f'expected some of {", ".join(known)}'
+                )
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def counts_again(self) -> bool:
+        """Whether a shot that is returned again counts again, so that values may exceed 1."""
+        return self.repeats is Repeats.COUNT
+
+    @property
+    def formula(self) -> str:
+        """The value at k where somebody is relevant and something is returned."""
+        if self.depth == self.denominator != ('k',):
+            return f"S(k') / k', k' = {_least(self.depth)}"
+        return f'S({_least(self.depth)}) / {_least(self.denominator)}'
+
+    def to_dict(self) -> dict[str, str | float]:
+        """The definition in full, ready for JSON.
+
+        Returns
+        -------
+        dict
+            ``name``, ``formula``, ``without_relevant``, ``repeats`` and ``source``.
+
+        Examples
+        --------
+        >>> get('trec').to_dict()['repeats']
+        'dropped, rank and all'
+        """
+        return {
+            'name': self.name,
+            'formula': self.formula,
+            'without_relevant': self.without_relevant,
+            'repeats': self.repeats.value,
+            'source': self.source,
+        }
+
+
+def _least(quantities: tuple[str, ...]) -> str:
+    return quantities[0] if len(quantities) == 1 else f'min({", ".join(quantities)})'
+
+
+_REGISTRY: dict[str, Definition] = {}
+
+
+def register(definition: Definition) -> Definition:
+    """Add a definition to the registry.
+
+    Parameters
+    ----------
+    definition : Definition
+        The new one.
+
+    Returns
+    -------
+    Definition
+        The same.
+
+    Raises
+    ------
+    ParameterError
+        When its name is taken.
+
+    Examples
+    --------
+    >>> register(get('trec'))
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.ParameterError: definition 'trec' is registered already
+    """
+    if definition.name in _REGISTRY:
+        raise ParameterError(f'definition {definition.name!r} is registered already')
+    _REGISTRY[definition.name] = definition
+    return definition
+
+
+def get(definition: str | Definition) -> Definition:
+    """The definition of that name; a `Definition` is its own.
+
+    Parameters
+    ----------
+    definition : str or Definition
+        A registered name, or any definition, registered or not.
+
+    Returns
+    -------
+    Definition
+        The definition.
+
+    Raises
+    ------
+    UnknownDefinitionError
+        When nobody registered that name.
+
+    Examples
+    --------
+    >>> get('trec').formula
+    'S(k) / R'
+    >>> get('map')
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.UnknownDefinitionError: definition: found 'map', expected one of by-k, \
+hits, kaggle, mediaeval-2016, mediaeval-2016-final, trec
+    """
+    if isinstance(definition, Definition):
+        return definition
+    try:
+        return _REGISTRY[definition]
+    except (KeyError, TypeError):
+        raise UnknownDefinitionError(
+            f'definition: found {definition!r}, expected one of {", ".join(names())}'
+        ) from None
+
+
+def names() -> list[str]:
+    """The registered names, sorted.
+
+    Returns
+    -------
+    list of str
+        The names.
+
+    Examples
+    --------
+    >>> 'trec' in names()
+    True
+    """
+    return sorted(_REGISTRY)
+
+
+def registered() -> Iterator[Definition]:
+    """The registered definitions, in the order of their registration.
+
+    Yields
+    ------
+    Definition
+        One after another.
+
+    Examples
+    --------
+    >>> [str(definition) for definition in registered()][:2]
+    ['mediaeval-2016', 'mediaeval-2016-final']
+    """
+    return iter(_REGISTRY.values())
+
+
+DEFAULT = register(
+    Definition(
+        'mediaeval-2016',
+        depth=('k',),
+        denominator=('R', 'k', 'N'),
+        without_relevant=1.0,
+        repeats=Repeats.COUNT,
+        source='MediaEval 2016 Person Discovery, metric as published in May 2016',
+    )
+).name
+register(
+    Definition(
+        'mediaeval-2016-final',
+        depth=('R', 'k'),
+        denominator=('R', 'k'),
+        without_relevant=1.0,
+        repeats=Repeats.COUNT,
+        source='MediaEval 2016 Person Discovery, final scoring of September 2016',
+    )
+)
+register(
+    Definition(
+        'trec',
+        depth=('k',),
+        denominator=('R',),
+        without_relevant=0.0,
+        repeats=Repeats.DROP,
+        source='trec_eval, map_cut',
+    )
+)
+register(
+    Definition(
+        'kaggle',
+        depth=('k',),
+        denominator=('R', 'k'),
+        without_relevant=0.0,
+        repeats=Repeats.IRRELEVANT,
+        source='ml_metrics apk; MAP@12 of H&M Personalized Fashion Recommendations',
+    )
+)
+register(
+    Definition(
+        'by-k',
+        depth=('k',),
+        denominator=('k',),
+        without_relevant=0.0,
+        repeats=Repeats.IRRELEVANT,
+        source='RecTools MAP, divide_by_k=True',
+    )
+)
+register(
+    Definition(
+        'hits',
+        depth=('k',),
+        denominator=('H',),
+        without_relevant=0.0,
+        repeats=Repeats.IRRELEVANT,
+        source='torchmetrics retrieval_average_precision, top_k',
+    )
+)

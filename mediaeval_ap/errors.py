@@ -1,0 +1,193 @@
+"""What can go wrong, as one tree.
+
+::
+
+    Error (Exception)
+    ├── ReadError (OSError)           a source that cannot be opened, decompressed or read whole
+    ├── WriteError (OSError)          an output that cannot be written
+    ├── FormatError (ValueError)      a source that can be read, and whose content is wrong
+    ├── ParameterError (ValueError)   an argument that means nothing here
+    │   └── UnknownDefinitionError    a definition of average precision that nobody registered
+    └── QueryError (ValueError)       a query that is no name
+
+    DataWarning (UserWarning)
+    ├── RepeatedRowsWarning           rows that say again what an earlier row said
+    ├── RepeatedQueriesWarning        queries that are asked, and averaged, more than once
+    ├── EmptyRunWarning               a subset that leaves nothing of a run
+    └── ScoreAboveOneWarning          an average precision above 1
+
+Catch `Error` for all of them, or the builtin in parentheses. Every message is one line.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    'DataWarning',
+    'EmptyRunWarning',
+    'Error',
+    'FormatError',
+    'ParameterError',
+    'QueryError',
+    'ReadError',
+    'RepeatedQueriesWarning',
+    'RepeatedRowsWarning',
+    'ScoreAboveOneWarning',
+    'UnknownDefinitionError',
+    'WriteError',
+    'printable',
+    'shown',
+]
+
+SHOWN_CHARACTERS = 60
+
+
+class Error(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class _FileError(Error, OSError):
+    """A file, and what happened to it."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f'{printable(name)}: {reason}')
+        self.name = name
+        self.reason = reason
+
+
+class ReadError(_FileError):
+    """A source that cannot be opened, decompressed or read to its end.
+
+    Parameters
+    ----------
+    name : str
+        Name of the source.
+    reason : str
+        What happened.
+    """
+
+
+class WriteError(_FileError):
+    """An output that cannot be written.
+
+    Parameters
+    ----------
+    name : str
+        Name of the output.
+    reason : str
+        What happened.
+    """
+
+
+class FormatError(Error, ValueError):
+    """A source whose content breaks its format.
+
+    Parameters
+    ----------
+    source : str
+        Name of the source.
+    place : str
+        Where in the source: ``'line 12'``, ``'row 3'``, or nothing for the source as a whole.
+    field : str
+        The field at fault, or nothing when it is the whole line.
+    found, expected : str
+        What stands there, and what should.
+    further : int
+        How many more lines (or rows) of the source are wrong.
+    """
+
+    def __init__(
+        self, source: str, place: str, field: str, found: str, expected: str, further: int = 0
+    ) -> None:
+        where = ', '.join(part for part in (printable(source), place, field) if part)
+        more = f' ({further} more wrong {place.split()[0]}s)' if further else ''
+        super().__init__(f'{where}: found {found}, expected {expected}{more}')
+        self.source = source
+        self.place = place
+        self.field = field
+        self.found = found
+        self.expected = expected
+        self.further = further
+
+
+class ParameterError(Error, ValueError):
+    """An argument that means nothing here."""
+
+
+class UnknownDefinitionError(ParameterError):
+    """A definition of average precision that nobody registered."""
+
+
+class QueryError(Error, ValueError):
+    """A query that is no name."""
+
+
+class DataWarning(UserWarning):
+    """Base of every warning about data that was scored all the same."""
+
+
+class RepeatedRowsWarning(DataWarning):
+    """Rows that say again what an earlier row said."""
+
+
+class RepeatedQueriesWarning(DataWarning):
+    """Queries that are asked, and averaged, more than once."""
+
+
+class EmptyRunWarning(DataWarning):
+    """A subset that leaves nothing of a run."""
+
+
+class ScoreAboveOneWarning(DataWarning):
+    """An average precision above 1, which counting a shot more than once can give."""
+
+
+def printable(text: str) -> str:
+    r"""Text with each character that a terminal would obey or hide written as its escape.
+
+    Parameters
+    ----------
+    text : str
+        Any text: a name, a path.
+
+    Returns
+    -------
+    str
+        The same text where all of it can be seen.
+
+    Examples
+    --------
+    >>> printable('zoë o"brien')
+    'zoë o"brien'
+    >>> print(printable('red\x1b[31m'))
+    red\x1b[31m
+    """
+    if text.isprintable():
+        return text
+    return ''.join(
+        character if character.isprintable() else character.encode('unicode_escape').decode()
+        for character in text
+    )
+
+
+def shown(value: object) -> str:
+    """A value as an error message quotes it: on one line, and not longer than a reader wants.
+
+    Parameters
+    ----------
+    value : object
+        What was found.
+
+    Returns
+    -------
+    str
+        Its ``repr``, shortened.
+
+    Examples
+    --------
+    >>> shown('nan')
+    "'nan'"
+    >>> len(shown('x' * 1000)) < 100
+    True
+    """
+    text = repr(value[: SHOWN_CHARACTERS + 1] if isinstance(value, str | bytes) else value)
+    return text if len(text) <= SHOWN_CHARACTERS + 2 else f'{text[:SHOWN_CHARACTERS]}…'

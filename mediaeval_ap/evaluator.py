@@ -1,0 +1,340 @@
+"""`AveragePrecision`: its coroutine and its batch path, with one kernel behind both."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from mediaeval_ap import definitions
+from mediaeval_ap.definitions import Definition
+from mediaeval_ap.errors import (
+    EmptyRunWarning,
+    ParameterError,
+    RepeatedQueriesWarning,
+    RepeatedRowsWarning,
+    printable,
+    shown,
+)
+from mediaeval_ap.evaluation import Evaluation
+from mediaeval_ap.ranking import Ranking
+from mediaeval_ap.relevance import Reference
+from mediaeval_ap.scoring import Scorer, warn_of_scores_above_one
+from mediaeval_ap.session import Session, check_query
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Table, read
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ['AveragePrecision']
+
+LARGEST_CUTOFF = 2**63 - 1
+
+Item = TypeVar('Item')
+
+
+class AveragePrecision:
+    """Average precision of runs against one reference, at several cutoffs.
+
+    Parameters
+    ----------
+    reference : str, path-like, file object, DataFrame or iterable of tuples
+        Who is in which shot: ``corpus_id video_id shot_id person_name``. Paths may end in
+        ``.gz``, ``.bz2``, ``.xz``, ``.zst`` or ``.parquet``; ``-`` is standard input.
+    K : iterable of int
+        The cutoffs.
+    subset : like reference, optional
+        The videos that count, as ``corpus_id video_id``. Reference and hypotheses of other
+        videos are left out.
+    definition : str or Definition
+        What average precision is: a name that `mediaeval_ap.definitions` knows.
+
+    Raises
+    ------
+    ParameterError
+        When a cutoff is no positive integer, the definition is unknown, or the subset leaves
+        nothing of the reference.
+    ReadError, FormatError
+        When the reference or the subset cannot be read.
+
+    Warns
+    -----
+    RepeatedRowsWarning
+        When the reference repeats rows.
+
+    Examples
+    --------
+    >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
+    >>> generator = average_precision('samples/hypothesis.txt')
+    >>> generator.send('francois_hollande')[1]
+    26
+    """
+
+    def __init__(
+        self,
+        reference: Any,
+        K: Iterable[int] = (1, 10, 100, 1000),
+        *,
+        subset: Any = None,
+        definition: str | Definition = definitions.DEFAULT,
+    ) -> None:
+        self.K = _cutoffs(K)
+        self.definition = definitions.get(definition)
+        self._subset = None if subset is None else read(subset, SUBSET)
+        table = self._in_subset(read(reference, REFERENCE))
+        if not len(table):
+            raise ParameterError(
+                f'{printable(table.source.name)}: no row of this reference is in the subset'
+            )
+        self._reference = Reference(table, self.definition.counts_again)
+        if self._reference.n_repeated:
+            _warn_of_repeated_rows(table, self._reference.n_repeated, self.definition)
+
+    @property
+    def queries(self) -> list[str]:
+        """The names in the reference, sorted."""
+        return list(self._reference.queries)
+
+    def __call__(self, hypothesis: Any) -> Session:
+        """Begin a session that answers one query after another.
+
+        Parameters
+        ----------
+        hypothesis : str, path-like, file object, DataFrame or iterable of tuples
+            A run: ``corpus_id video_id shot_id person_name confidence``.
+
+        Returns
+        -------
+        Session
+            A primed coroutine: ``send(query)`` returns ``(ap, n_relevant)``.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When the run cannot be read: here, not at the first query.
+
+        Warns
+        -----
+        RepeatedRowsWarning
+            When the run repeats rows.
+        EmptyRunWarning
+            When the subset leaves nothing of it.
+
+        Examples
+        --------
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
+        >>> with average_precision('samples/hypothesis.txt') as session:
+        ...     session.send('nobody_at_all')
+        ([1.0], 0)
+        """
+        return Session(self._scorer(hypothesis))
+
+    def evaluate(self, hypothesis: Any, queries: Any = None, progress: bool = False) -> Evaluation:
+        """Score a run on many queries at once.
+
+        Parameters
+        ----------
+        hypothesis : str, path-like, file object, DataFrame or iterable of tuples
+            A run: ``corpus_id video_id shot_id person_name confidence``.
+        queries : str, path-like, file object, DataFrame or iterable of str, optional
+            The names to ask for; a string is a path. By default all of the reference.
+        progress : bool
+            Show a progress bar on standard error.
+
+        Returns
+        -------
+        Evaluation
+            What a session would answer, query by query, bit for bit.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When the run or the queries cannot be read.
+
+        Warns
+        -----
+        RepeatedRowsWarning
+            When the run repeats rows.
+        RepeatedQueriesWarning
+            When a query is asked more than once.
+        EmptyRunWarning
+            When the subset leaves nothing of the run.
+        ScoreAboveOneWarning
+            When an average precision exceeds 1, as counting shots again can make it.
+
+        Notes
+        -----
+        Takes time in proportion to queries times distinct names of the run, once it is read.
+
+        Examples
+        --------
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
+        >>> evaluation = average_precision.evaluate(
+        ...     'samples/hypothesis.txt', queries=['nicolas_sarkozy', 'alain_juppe']
+        ... )
+        >>> evaluation.map.round(3).tolist()
+        [0.149, 0.106]
+        """
+        scorer = self._scorer(hypothesis)
+        inputs = {
+            'reference': self._reference.table.source,
+            'hypothesis': scorer.ranking.table.source,
+        }
+        counts = {
+            'queries': len(self._reference.queries),
+            'reference_rows': len(self._reference.table),
+            'hypotheses': len(scorer.ranking),
+            'names': len(scorer.ranking.names),
+            'shots': len(scorer.ranking.shots),
+        }
+        if self._subset is not None:
+            inputs['subset'] = self._subset.source
+            pairs = zip(*map(self._subset.texts, SUBSET.texts), strict=True)
+            counts['subset_videos'] = len(set(pairs))
+        asked = self._reference.queries
+        if queries is not None:
+            table = read(queries, QUERIES)
+            inputs['queries'] = table.source
+            asked = table.texts('person_name')
+            counts['queries'] = len(asked)
+            _warn_of_repeated_queries(table)
+        ap = np.empty((len(asked), len(self.K)))
+        n_relevant = np.empty(len(asked), dtype=np.int64)
+        distances = scorer.ranking.names.distances(asked)
+        for row, (query, near) in enumerate(
+            _tracked(zip(asked, distances, strict=True), len(asked), progress)
+        ):
+            ap[row], n_relevant[row] = scorer.score(query, near)
+        counts['queries_without_relevant'] = int(np.count_nonzero(n_relevant == 0))
+        warn_of_scores_above_one(ap, asked, self.definition)
+        return Evaluation(
+            list(asked), list(self.K), ap, n_relevant, self.definition, inputs, counts
+        )
+
+    def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
+        """The first hypotheses for a query, as they are scored.
+
+        Parameters
+        ----------
+        hypothesis : str, path-like, file object, DataFrame or iterable of tuples
+            A run: ``corpus_id video_id shot_id person_name confidence``.
+        query : str
+            A name.
+        k : int, optional
+            How many; by default the largest cutoff.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``rank`` (from 1), ``corpus_id``, ``video_id``, ``shot_id``, ``person_name``,
+            ``distance``, ``confidence``, ``temporal_rank`` (from 1), ``relevant``, and
+            ``precision`` down to that rank. Hypotheses that the definition drops are not there.
+
+        Raises
+        ------
+        QueryError
+            When the query is not a name.
+        ParameterError
+            When k is no positive integer.
+        ReadError, FormatError
+            When the run cannot be read.
+
+        Examples
+        --------
+        >>> average_precision = AveragePrecision('samples/reference.txt')
+        >>> top = average_precision.rank('samples/hypothesis.txt', 'nicolas_sarkozy', k=3)
+        >>> top['relevant'].tolist()
+        [False, False, True]
+        """
+        import pandas
+
+        check_query(query)
+        depth = max(self.K) if k is None else _cutoffs([k])[0]
+        scorer = self._scorer(hypothesis)
+        ranking = scorer.ranking
+        (distances,) = ranking.names.distances([query])
+        places, hits = scorer.ranked(query, distances, depth)
+        rows = ranking.row_at[places]
+        relevant = np.zeros(len(places), dtype=np.bool_)
+        relevant[hits] = True
+        ranks = np.arange(1, len(places) + 1)
+        texts = {
+            field: np.array(ranking.table[field].values, dtype=object)[
+                ranking.table[field].codes[rows]
+            ]
+            for field in HYPOTHESIS.texts
+        }
+        return pandas.DataFrame(
+            {
+                'rank': ranks,
+                **texts,
+                'distance': ranking.distances_at(places, distances),
+                'confidence': ranking.table.confidence[rows],
+                'temporal_rank': ranking.temporal_rank[rows],
+                'relevant': relevant,
+                'precision': np.cumsum(relevant) / ranks,
+            }
+        )
+
+    def _in_subset(self, table: Table) -> Table:
+        return table if self._subset is None else table.select(table.within(self._subset))
+
+    def _scorer(self, hypothesis: Any) -> Scorer:
+        read_table = read(hypothesis, HYPOTHESIS)
+        table = self._in_subset(read_table)
+        if not len(table):
+            warnings.warn(
+                f'{printable(table.source.name)}: none of its {len(read_table)} hypotheses is in '
+                'the subset; scored as a run that returns nothing',
+                EmptyRunWarning,
+                stacklevel=3,
+            )
+        ranking = Ranking(table)
+        if ranking.n_repeated:
+            _warn_of_repeated_rows(table, ranking.n_repeated, self.definition)
+        return Scorer(ranking, self._reference, self.K, self.definition)
+
+
+def _cutoffs(K: Iterable[int]) -> list[int]:
+    try:
+        cutoffs = list(K)
+    except TypeError:
+        cutoffs = []
+    for k in cutoffs:
+        if isinstance(k, bool) or not isinstance(k, Integral) or not 0 < k <= LARGEST_CUTOFF:
+            raise ParameterError(f'K: found {shown(k)}, expected positive integers')
+    if not cutoffs or isinstance(K, str | bytes):
+        raise ParameterError(f'K: found {shown(K)}, expected a list of positive integers')
+    return [int(k) for k in cutoffs]
+
+
+def _tracked(items: Iterable[Item], total: int, progress: bool) -> Iterable[Item]:
+    if not progress:
+        return items
+    from tqdm import tqdm
+
+    return tqdm(items, total=total, unit='query')
+
+
+def _warn_of_repeated_rows(table: Table, count: int, definition: Definition) -> None:
+    kept = 'kept' if table.layout is HYPOTHESIS or definition.counts_again else 'counted once'
+    warnings.warn(
+        f'{printable(table.source.name)}: {count} of {len(table)} rows repeat an earlier one '
+        f'exactly, and are {kept}',
+        RepeatedRowsWarning,
+        stacklevel=4,
+    )
+
+
+def _warn_of_repeated_queries(table: Table) -> None:
+    repeated = len(table) - len(table['person_name'].values)
+    if repeated:
+        warnings.warn(
+            f'{printable(table.source.name)}: {repeated} of {len(table)} queries repeat an earlier '
+            'one; each counts in the mean',
+            RepeatedQueriesWarning,
+            stacklevel=3,
+        )

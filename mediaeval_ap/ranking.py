@@ -1,0 +1,180 @@
+"""The order of a run's hypotheses for a query: frozen, columnar, built once.
+
+For a query, hypotheses stand in ascending order of
+
+1. the normalized edit distance between the query and the hypothesized name,
+2. minus the confidence,
+3. the temporal rank: the position of the shot among the hypotheses that share its name,
+   confidence and video,
+4. video, corpus, shot and name.
+
+All but the first is known before a query comes: it gives each hypothesis its *place*, once. For a
+query, the names nearest to it that together hold enough hypotheses are taken, a whole tie block at
+a time; their hypotheses, keyed by tie block and place in one integer, are sorted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.names import Names
+from mediaeval_ap.shots import Shots, first_occurrences
+from mediaeval_ap.tables import Table
+
+__all__ = ['Ranking']
+
+PLACE_BITS = 32
+PLACE_MASK = (1 << PLACE_BITS) - 1
+
+
+class Ranking:
+    """A run, ready to be ranked for any query.
+
+    Parameters
+    ----------
+    table : Table
+        The hypotheses.
+
+    Attributes
+    ----------
+    names : Names
+        The distinct names of the run.
+    shots : Shots
+        Its distinct shots.
+    shot_at : ndarray of int32, shape (n_hypotheses,)
+        For each place, the number of the shot that stands there.
+    n_repeated : int
+        How many hypotheses say exactly what another one said.
+
+    Notes
+    -----
+    Building takes O(n log n) time for n hypotheses.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.shots = Shots(table)
+        name = table['person_name'].sorted()
+        self.names = Names(name.values)
+        confidence = np.unique(-table.confidence, return_inverse=True)[1]
+        self.temporal_rank, self.n_repeated = _temporal_ranks(
+            name.codes, confidence, self.shots.codes, self.shots.videos
+        )
+        self.row_at = _order(confidence, self.temporal_rank, self.shots.codes, name.codes)
+        self.shot_at = self.shots.codes[self.row_at].astype(np.int32)
+        self._name_at = name.codes[self.row_at]
+        self._places = np.argsort(self._name_at, kind='stable').astype(np.int32)
+        self._held = np.bincount(self._name_at, minlength=len(self.names))
+        self._starts = np.cumsum(self._held) - self._held
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def top(
+        self, distances: NDArray[np.float64], depth: int, *, distinct: bool = False
+    ) -> NDArray[np.int64]:
+        """The places of the hypotheses that come first.
+
+        Parameters
+        ----------
+        distances : ndarray of float64, shape (n_names,)
+            The distance of the query to each name.
+        depth : int
+            How many are wanted.
+        distinct : bool
+            Leave out every hypothesis whose shot came before.
+
+        Returns
+        -------
+        ndarray of int64, shape (at most depth,)
+            Places, best first.
+        """
+        wanted = depth
+        while True:
+            places = self._first(distances, min(wanted, len(self)))
+            if not distinct:
+                return places
+            first = first_occurrences(self.shot_at[places])
+            if len(first) >= depth or len(places) == len(self):
+                return places[first[:depth]]
+            wanted *= 2
+
+    def distances_at(
+        self, places: NDArray[np.int64], distances: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The distance of the name that stands at each place.
+
+        Parameters
+        ----------
+        places : ndarray of int64, shape (n,)
+            Places.
+        distances : ndarray of float64, shape (n_names,)
+            The distance of the query to each name.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            Their distances.
+        """
+        found: NDArray[np.float64] = distances[self._name_at[places]]
+        return found
+
+    def _first(self, distances: NDArray[np.float64], depth: int) -> NDArray[np.int64]:
+        if not depth:
+            return np.empty(0, dtype=np.int64)
+        names, blocks = self._nearest(distances, depth)
+        lent = np.minimum(self._held[names], depth)
+        ends = np.cumsum(lent)
+        within = np.arange(ends[-1]) - np.repeat(ends - lent - self._starts[names], lent)
+        keys = np.repeat(blocks << PLACE_BITS, lent) | self._places[within]
+        if len(keys) > depth:
+            keys = np.partition(keys, depth - 1)[:depth]
+        places: NDArray[np.int64] = np.sort(keys) & PLACE_MASK
+        return places
+
+    def _nearest(
+        self, distances: NDArray[np.float64], depth: int
+    ) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+        """The nearest names that hold so many hypotheses, and the number of their tie block."""
+        names = np.arange(len(distances))
+        if depth < len(names):
+            farthest = np.partition(distances, depth - 1)[depth - 1]
+            names = np.flatnonzero(distances <= farthest)
+        names = names[np.argsort(distances[names])]
+        ordered = distances[names]
+        enough = np.searchsorted(np.cumsum(self._held[names]), depth)
+        last = np.searchsorted(ordered, ordered[enough], side='right')
+        blocks = np.cumsum(np.diff(ordered[:last], prepend=-1.0) > 0, dtype=np.int64)
+        return names[:last], blocks
+
+
+def _temporal_ranks(
+    name: NDArray[np.int32],
+    confidence: NDArray[np.int64],
+    shot: NDArray[np.int64],
+    videos: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], int]:
+    """Position of each shot in its group, from 1, and how many rows repeat another one."""
+    order = _order(name, confidence, shot)
+    same = (np.diff(name[order]) == 0) & (np.diff(confidence[order]) == 0)
+    begins = np.r_[True, ~(same & (np.diff(videos[shot[order]]) == 0))][: len(order)]
+    positions = np.arange(len(order))
+    ranks = np.empty(len(order), dtype=np.int32)
+    ranks[order] = positions - np.maximum.accumulate(np.where(begins, positions, 0)) + 1
+    return ranks, int(np.count_nonzero(same & (np.diff(shot[order]) == 0)))
+
+
+def _order(*keys: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The rows in ascending order of the first key, then of the second, and so on."""
+    packed: list[NDArray[np.int64]] = []
+    free_bits = 0
+    for key in keys:
+        bits = int(key.max(initial=0)).bit_length()
+        if not packed or bits > free_bits:
+            packed.append(key.astype(np.int64))
+            free_bits = 63 - bits
+        else:
+            packed[-1] = packed[-1] << bits | key
+            free_bits -= bits
+    return np.argsort(packed[0]) if len(packed) == 1 else np.lexsort(packed[::-1])

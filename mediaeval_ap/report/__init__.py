@@ -1,0 +1,16 @@
+"""Results for eyes and for programs: aligned text, Markdown, LaTeX, CSV, JSON and JSON lines."""
+
+from mediaeval_ap.report.definitions import DEFINITION_FORMATS, render_definitions
+from mediaeval_ap.report.evaluations import render_evaluations
+from mediaeval_ap.report.files import write_whole
+from mediaeval_ap.report.grids import FORMATS
+from mediaeval_ap.report.rankings import render_ranking
+
+__all__ = [
+    'DEFINITION_FORMATS',
+    'FORMATS',
+    'render_definitions',
+    'render_evaluations',
+    'render_ranking',
+    'write_whole',
+]

@@ -1,0 +1,129 @@
+"""Evaluations as text: a block a run, its means, and a line a run when there are several."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from mediaeval_ap.errors import printable
+from mediaeval_ap.evaluation import Evaluation
+from mediaeval_ap.report.grids import Grid
+
+__all__ = ['render_evaluations']
+
+
+def render_evaluations(
+    evaluations: Sequence[Evaluation], format: str = 'table', *, mean_only: bool = False
+) -> str:
+    """One or more evaluations as text.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        One a run, all of the same cutoffs and definition.
+    format : {'table', 'csv', 'json', 'jsonl', 'markdown', 'latex'}
+        ``table``, ``markdown`` and ``latex`` are for eyes, with three decimals. ``csv`` and
+        ``jsonl`` have a row per run and query, or per run with `mean_only`. ``json`` is
+        `Evaluation.to_dict`: the object itself for one run, a list of them for several.
+    mean_only : bool
+        Leave out the queries.
+
+    Returns
+    -------
+    str
+        Lines, each with its end.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision
+    >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
+    >>> evaluation = average_precision.evaluate('samples/hypothesis.txt', ['alain_juppe'])
+    >>> print(render_evaluations([evaluation], 'csv'))
+    run,query,AP@10,AP@100,n_relevant
+    samples/hypothesis.txt,alain_juppe,0.0,0.0,2
+    <BLANKLINE>
+    """
+    if format == 'json':
+        return _json(evaluations, mean_only)
+    if format in ('csv', 'jsonl'):
+        grid = _means_by_run(evaluations) if mean_only else _queries_by_run(evaluations)
+        return grid.render(format)
+    blocks = [
+        block
+        for evaluation in evaluations
+        for block in _blocks(evaluation, format, mean_only=mean_only)
+        if not (mean_only and len(evaluations) > 1)
+    ]
+    if len(evaluations) > 1:
+        blocks.append(_heading(f'MEAN AVERAGE PRECISION ({evaluations[0].definition})', format))
+        blocks.append(_means_by_run(evaluations, ['run']).render(format))
+    return '\n'.join(blocks)
+
+
+def _blocks(evaluation: Evaluation, format: str, *, mean_only: bool) -> list[str]:
+    blocks = [_heading(f'{_run(evaluation)} ({evaluation.definition})', format)]
+    if not mean_only:
+        blocks.append(_queries(evaluation).render(format))
+    blocks.append(_means(evaluation).render(format))
+    if without := int((evaluation.n_relevant == 0).sum()):
+        blocks.append(
+            f'{without} of {len(evaluation.queries)} queries have no relevant shot: '
+            f'each counts {evaluation.definition.without_relevant:g}\n'
+        )
+    return blocks
+
+
+def _heading(text: str, format: str) -> str:
+    shown = printable(text)
+    if format == 'markdown':
+        return f'**{shown}**\n'
+    if format == 'latex':
+        return f'% {shown}\n'
+    return f'{shown}\n'
+
+
+def _run(evaluation: Evaluation) -> str:
+    return evaluation.inputs['hypothesis'].name
+
+
+def _means(evaluation: Evaluation) -> Grid:
+    rows = [[f'MAP@{k}', value] for k, value in zip(evaluation.K, evaluation.map, strict=True)]
+    return Grid(['MEAN AVERAGE PRECISION', f'{len(evaluation.queries)} queries'], rows)
+
+
+def _queries(evaluation: Evaluation) -> Grid:
+    headers = ['query', *(f'AP@{k}' for k in evaluation.K), 'n_relevant']
+    rows = [
+        [query, *ap, n_relevant]
+        for query, ap, n_relevant in zip(
+            evaluation.queries, evaluation.ap.tolist(), evaluation.n_relevant.tolist(), strict=True
+        )
+    ]
+    return Grid(headers, rows)
+
+
+def _queries_by_run(evaluations: Sequence[Evaluation]) -> Grid:
+    grids = [(_run(evaluation), _queries(evaluation)) for evaluation in evaluations]
+    rows = [[run, *row] for run, grid in grids for row in grid.rows]
+    return Grid(['run', *grids[0][1].headers], rows)
+
+
+def _means_by_run(
+    evaluations: Sequence[Evaluation], keys: Sequence[str] = ('run', 'definition')
+) -> Grid:
+    rows = [
+        [*(_run(evaluation), evaluation.definition.name)[: len(keys)], *evaluation.map.tolist()]
+        for evaluation in evaluations
+    ]
+    return Grid([*keys, *(f'MAP@{k}' for k in evaluations[0].K)], rows)
+
+
+def _json(evaluations: Sequence[Evaluation], mean_only: bool) -> str:
+    objects: list[dict[str, Any]] = [evaluation.to_dict() for evaluation in evaluations]
+    if mean_only:
+        for each in objects:
+            for field in ('queries', 'n_relevant', 'ap'):
+                del each[field]
+    document = objects[0] if len(objects) == 1 else objects
+    return f'{json.dumps(document, ensure_ascii=False, indent=2)}\n'

@@ -1,0 +1,59 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from mediaeval_ap.errors import WriteError
+
+__all__ = ['write_whole']
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file so that whoever looks sees what was there before, or all of the new.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where to. What is there already is replaced; a pipe or device is written to as it is.
+    text : str
+        What to write, as UTF-8.
+
+    Raises
+    ------
+    WriteError
+        When that cannot be done; then nothing has changed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), 'map.txt')
+    >>> write_whole(path, 'MAP@1 0.5')
+    >>> path.read_text()
+    'MAP@1 0.5'
+    """
+    target = Path(os.path.realpath(path))
+    content = text.encode()
+    try:
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+        else:
+            _replace(target, content)
+    except OSError as error:
+        raise WriteError(os.fspath(path), error.strerror or str(error)) from error
+
+
+def _replace(target: Path, content: bytes) -> None:
+    temporary = target.with_name(f'.{os.getpid()}.{target.name[-200:]}')
+    try:
+        with open(temporary, 'xb') as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,141 @@
+"""Rows under headers, in every format that has rows.
+
+Formats for eyes show three decimals, and escape what a terminal, Markdown or LaTeX would obey;
+formats for programs hold every value exactly.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any
+
+from mediaeval_ap.errors import printable
+
+__all__ = ['FORMATS', 'Grid']
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of values under headers.
+
+    Parameters
+    ----------
+    headers : sequence of str
+        One a column.
+    rows : sequence of sequences
+        Text, integers, truth values and floats.
+    exact : collection of str
+        Headers of the columns whose floats are shown in full.
+
+    Examples
+    --------
+    >>> print(Grid(['query', 'AP@1'], [['nan', 0.5], ['o_b|c', 1.0]]).render('table'))
+    query    AP@1
+    -------  ------
+    nan      0.500
+    o_b|c    1.000
+    <BLANKLINE>
+    >>> print(Grid(['query', 'AP@1'], [['nan', 0.1 + 0.2]]).render('csv'))
+    query,AP@1
+    nan,0.30000000000000004
+    <BLANKLINE>
+    """
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    exact: Collection[str] = ()
+
+    def render(self, format: str) -> str:
+        """The grid as text.
+
+        Parameters
+        ----------
+        format : {'table', 'csv', 'json', 'jsonl', 'markdown', 'latex'}
+            What it is for.
+
+        Returns
+        -------
+        str
+            Lines, each with its end.
+        """
+        return _RENDERERS[format](self)
+
+
+def _table(grid: Grid) -> str:
+    return _tabulated(grid, 'simple', printable)
+
+
+def _markdown(grid: Grid) -> str:
+    return _tabulated(grid, 'github', _code_span)
+
+
+def _latex(grid: Grid) -> str:
+    return _tabulated(grid, 'latex_booktabs', printable)
+
+
+def _tabulated(grid: Grid, style: str, quote: Callable[[str], str]) -> str:
+    from tabulate import tabulate
+
+    formats = ['' if header in grid.exact else '.3f' for header in grid.headers]
+    cells = [list(map(_cell, row, formats, repeat(quote))) for row in grid.rows]
+    first = grid.rows[0] if grid.rows else grid.headers
+    alignment = ['left' if isinstance(value, str) else 'right' for value in first]
+    text: str = tabulate(
+        cells,
+        headers=grid.headers,
+        tablefmt=style,
+        disable_numparse=True,
+        colalign=alignment,
+        headersglobalalign='left' if not grid.rows else None,
+    )
+    return f'{text}\n'
+
+
+def _cell(value: Any, decimals: str, quote: Callable[[str], str]) -> str:
+    if isinstance(value, bool):
+        return 'yes' if value else ''
+    if isinstance(value, float):
+        return format(value, decimals)
+    return quote(value) if isinstance(value, str) else str(value)
+
+
+def _code_span(text: str) -> str:
+    """Text in Markdown that nothing in it can format, nor end the cell."""
+    text = printable(text).replace('|', r'\|')
+    return f'`` {text} ``' if '`' in text else f'`{text}`'
+
+
+def _csv(grid: Grid) -> str:
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator='\n')
+    writer.writerow(grid.headers)
+    writer.writerows(grid.rows)
+    return lines.getvalue()
+
+
+def _json(grid: Grid) -> str:
+    rows = [dict(zip(grid.headers, row, strict=True)) for row in grid.rows]
+    return f'{json.dumps(rows, ensure_ascii=False, indent=2)}\n'
+
+
+def _json_lines(grid: Grid) -> str:
+    return ''.join(
+        f'{json.dumps(dict(zip(grid.headers, row, strict=True)), ensure_ascii=False)}\n'
+        for row in grid.rows
+    )
+
+
+_RENDERERS: dict[str, Callable[[Grid], str]] = {
+    'table': _table,
+    'csv': _csv,
+    'json': _json,
+    'jsonl': _json_lines,
+    'markdown': _markdown,
+    'latex': _latex,
+}
+FORMATS = tuple(_RENDERERS)

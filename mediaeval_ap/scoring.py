@@ -1,0 +1,132 @@
+"""One run against one reference: the single path behind sessions, batches and ranked lists."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap import definitions
+from mediaeval_ap.definitions import Definition, Repeats
+from mediaeval_ap.errors import ScoreAboveOneWarning, printable
+from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.ranking import Ranking
+from mediaeval_ap.relevance import Reference, Relevance
+
+__all__ = ['Scorer', 'warn_of_scores_above_one']
+
+QUERIES_IN_WARNING = 5
+
+
+class Scorer:
+    """Scores the rankings of one run against one reference.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        The run.
+    reference : Reference
+        Who is in which shot.
+    K : list of int
+        The cutoffs.
+    definition : Definition
+        What average precision is.
+    """
+
+    def __init__(
+        self, ranking: Ranking, reference: Reference, K: list[int], definition: Definition
+    ) -> None:
+        self.ranking = ranking
+        self.definition = definition
+        self._relevance = Relevance(reference, ranking.shots)
+        self._K = K
+        self._depth = max(K)
+        self._distinct = definition.repeats is Repeats.DROP
+        self._n_returned = len(ranking.shots) if self._distinct else len(ranking)
+
+    def score(self, query: str, distances: NDArray[np.float64]) -> tuple[list[float], int]:
+        """Average precision of one query.
+
+        Parameters
+        ----------
+        query : str
+            A name.
+        distances : ndarray of float64, shape (n_names,)
+            Its distance to each name of the run.
+
+        Returns
+        -------
+        ap : list of float
+            Average precision at each cutoff.
+        n_relevant : int
+            How many shots are relevant.
+        """
+        n_relevant = self._relevance.n_relevant(query)
+        _, hits = self.ranked(query, distances, self._depth)
+        ap = average_precision_of_hits(
+            hits + 1, n_relevant, self._n_returned, self._K, self.definition
+        )
+        return ap, n_relevant
+
+    def ranked(
+        self, query: str, distances: NDArray[np.float64], depth: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The hypotheses that come first for a query, and which of them are hits.
+
+        Parameters
+        ----------
+        query : str
+            A name.
+        distances : ndarray of float64, shape (n_names,)
+            Its distance to each name of the run.
+        depth : int
+            How many are wanted.
+
+        Returns
+        -------
+        places : ndarray of int64, shape (at most depth,)
+            Places in the ranking, best first.
+        hits : ndarray of int64, shape (n_hits,)
+            Positions from 0 among them, ascending.
+        """
+        places = self.ranking.top(distances, depth, distinct=self._distinct)
+        return places, self._relevance.hits(query, self.ranking.shot_at[places])
+
+
+def warn_of_scores_above_one(
+    ap: Sequence[Sequence[float]] | NDArray[np.float64],
+    queries: Sequence[str],
+    definition: Definition,
+) -> None:
+    """Warn when an average precision exceeds 1, as counting a shot again can make it.
+
+    Parameters
+    ----------
+    ap : array of float, shape (n_queries, n_cutoffs)
+        Average precision.
+    queries : sequence of str
+        The names asked for.
+    definition : Definition
+        What average precision was.
+
+    Warns
+    -----
+    ScoreAboveOneWarning
+        Names the queries, and the definitions that would not do this.
+    """
+    if not definition.counts_again:
+        return
+    above = [query for query, values in zip(queries, ap, strict=True) if max(values) > 1]
+    if above:
+        named = ', '.join(map(printable, above[:QUERIES_IN_WARNING]))
+        further = len(above) - QUERIES_IN_WARNING
+        others = (str(other) for other in definitions.registered() if not other.counts_again)
+        warnings.warn(
+            f'average precision above 1, as {definition} counts a shot again that is returned '
+            f'again: {named}{f" and {further} more" if further > 0 else ""}; '
+            f'{", ".join(others)} count it once',
+            ScoreAboveOneWarning,
+            stacklevel=3,
+        )

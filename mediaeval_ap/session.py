@@ -1,0 +1,104 @@
+"""The coroutine that answers queries about one run."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from types import TracebackType
+from typing import Any, Self
+
+from mediaeval_ap.errors import QueryError, shown
+from mediaeval_ap.scoring import Scorer, warn_of_scores_above_one
+
+__all__ = ['Session', 'check_query']
+
+
+class Session(Generator[tuple[list[float], int], str | None, None]):
+    """A coroutine that answers queries about one run, and outlives a bad one.
+
+    `AveragePrecision` begins it, primed. A query that is not a name raises to its sender and the
+    session goes on; ``send(None)``, ``close()`` or the end of a ``with`` block end it.
+    """
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._scorer: Scorer | None = scorer
+
+    def send(self, query: str | None) -> tuple[list[float], int]:
+        """Answer one query.
+
+        Parameters
+        ----------
+        query : str or None
+            A name; none ends the session.
+
+        Returns
+        -------
+        ap : list of float
+            Average precision at each cutoff.
+        n_relevant : int
+            How many shots are relevant.
+
+        Raises
+        ------
+        QueryError
+            When the query is not a name.
+        StopIteration
+            When the session has ended, or ends here.
+
+        Warns
+        -----
+        ScoreAboveOneWarning
+            When an average precision exceeds 1, as counting shots again can make it.
+        """
+        if query is None:
+            self.close()
+        scorer = self._scorer
+        if query is None or scorer is None:
+            raise StopIteration
+        check_query(query)
+        (distances,) = scorer.ranking.names.distances([query])
+        ap, n_relevant = scorer.score(query, distances)
+        warn_of_scores_above_one([ap], [query], scorer.definition)
+        return ap, n_relevant
+
+    def throw(
+        self,
+        typ: Any,
+        val: Any = None,
+        tb: TracebackType | None = None,
+    ) -> tuple[list[float], int]:
+        """End the session with an exception.
+
+        Parameters
+        ----------
+        typ, val, tb
+            What is raised, as in any generator.
+        """
+        self.close()
+        return super().throw(typ, val, tb)
+
+    def close(self) -> None:
+        """End the session."""
+        self._scorer = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def check_query(query: object) -> None:
+    """Refuse what is not a name.
+
+    Parameters
+    ----------
+    query : object
+        Anything that a session was sent.
+
+    Raises
+    ------
+    QueryError
+        When it is not a string, or empty.
+    """
+    if not isinstance(query, str) or not query:
+        raise QueryError(f'query: found {shown(query)}, expected a name')

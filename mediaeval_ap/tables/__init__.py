@@ -1,0 +1,119 @@
+"""Tables of references, hypotheses, subsets and queries: text, frames and rows to columns.
+
+The fast path proves, the slow path explains: files of campaign size go straight through the strict
+parser (`mediaeval_ap.tables.lines`), which is the specification of the format. Larger ones take a
+bulk reader whose result counts only where every field is proved right; on any doubt the strict
+parser reads the file again, and accepts it or names the line.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.tables.columns import Column, Source, Table
+from mediaeval_ap.tables.layouts import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Layout
+from mediaeval_ap.tables.lines import parse, parse_line
+from mediaeval_ap.tables.sources import MAX_BYTES, STANDARD_INPUT, ByteSource, Hasher
+
+__all__ = [
+    'BULK_BYTES',
+    'HYPOTHESIS',
+    'MAX_BYTES',
+    'QUERIES',
+    'REFERENCE',
+    'STANDARD_INPUT',
+    'SUBSET',
+    'Column',
+    'Layout',
+    'Source',
+    'Table',
+    'parse_line',
+    'read',
+]
+
+BULK_BYTES = 32 << 20
+PARQUET_SUFFIXES = {'.parquet', '.pq'}
+
+
+def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
+    """Read a table from whatever holds it.
+
+    Parameters
+    ----------
+    origin : str, path-like, file object, DataFrame, pyarrow table, iterable or Table
+        A path (``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are decompressed, ``.parquet`` and ``.pq``
+        read as Parquet), ``-`` for standard input, an open file, a table with the layout's fields
+        among its columns, an iterable of tuples, or a table that was read before.
+    layout : Layout
+        The fields of a row.
+    max_bytes : int
+        How many bytes a compressed file may decompress to.
+
+    Returns
+    -------
+    Table
+        The rows.
+
+    Raises
+    ------
+    ReadError
+        When the source cannot be opened, decompressed or read to its end.
+    FormatError
+        When a row is wrong, or there is none.
+    ParameterError
+        When the origin is none of these.
+
+    Examples
+    --------
+    >>> reference = read('samples/reference.txt', REFERENCE)
+    >>> len(reference['person_name'].values)
+    2003
+    """
+    if isinstance(origin, Table):
+        if origin.layout != layout:
+            raise ParameterError(f'table: found a {origin.layout.name}, expected a {layout.name}')
+        return origin
+    if isinstance(origin, str | os.PathLike) or hasattr(origin, 'read'):
+        return _read_bytes(ByteSource(origin, max_bytes), layout)
+    if _is_instance(origin, 'pandas', 'DataFrame') or _is_instance(origin, 'pyarrow', 'Table'):
+        from mediaeval_ap.tables.frames import from_arrow, from_frame
+
+        if _is_instance(origin, 'pandas', 'DataFrame'):
+            return from_frame(origin, layout)
+        return from_arrow(origin, layout, Source('<Table>'))
+    if isinstance(origin, Iterable) and not isinstance(origin, bytes | dict):
+        from mediaeval_ap.tables.frames import from_rows
+
+        return from_rows(origin, layout)
+    raise ParameterError(
+        f'{layout.name}: found {shown(origin)} ({type(origin).__name__}), '
+        'expected a path, an open file, a table or an iterable of rows'
+    )
+
+
+def _read_bytes(source: ByteSource, layout: Layout) -> Table:
+    if source.suffix in PARQUET_SUFFIXES:
+        from mediaeval_ap.tables.frames import read_parquet
+
+        return read_parquet(source, layout)
+    if source.size() > BULK_BYTES:
+        from mediaeval_ap.tables.bulk import parse_in_bulk
+
+        hasher = Hasher()
+        with source.open(hasher) as stream:
+            proved = parse_in_bulk(stream, layout, source.name)
+        if proved is not None:
+            return Table(layout, *proved, Source(source.name, hasher.sha256))
+    hasher = Hasher()
+    with source.open(hasher) as stream:
+        columns, numbers = parse(stream, layout, source.name)
+    return Table(layout, columns, numbers, Source(source.name, hasher.sha256))
+
+
+def _is_instance(value: Any, module: str, name: str) -> bool:
+    """Whether a value is of a class of a module, without importing the module to know."""
+    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))

@@ -1,0 +1,340 @@
+"""The strict line parser: the specification of the line formats, over bytes.
+
+A line holds its fields separated by one or more spaces or tabs, and only those. Lines end with LF
+or CR LF; the last may end with the file. A byte order mark, blank lines and white space around the
+fields are passed over. Text is UTF-8; a number is a finite decimal.
+
+`explain` says what is wrong with one line, and is all of the format. `parse` proves whole blocks
+of lines right at once, and asks `explain` for each line of a block that it cannot prove.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.tables.columns import Column
+from mediaeval_ap.tables.layouts import Layout
+
+__all__ = [
+    'BYTE_ORDER_MARK',
+    'MAX_LINE_BYTES',
+    'blocks',
+    'explain',
+    'no_rows',
+    'parse',
+    'parse_line',
+]
+
+BYTE_ORDER_MARK = b'\xef\xbb\xbf'
+MAX_LINE_BYTES = 64 << 20
+BLOCK_BYTES = 1 << 20
+NUMBER_BYTES = b'0123456789+-.eE'
+FINITE_DECIMAL = 'a finite decimal number'
+
+_find_fields = re.compile(rb'[^ \t]+').findall
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What is wrong with a line: the field, what stands there, what should."""
+
+    field: str
+    found: str
+    expected: str
+
+
+def explain(line: bytes, layout: Layout) -> Wrong | None:
+    """What is wrong with one line.
+
+    Parameters
+    ----------
+    line : bytes
+        The line without its end.
+    layout : Layout
+        Its fields.
+
+    Returns
+    -------
+    Wrong or None
+        The first thing wrong with it; none when it is right, or blank.
+    """
+    if (wrong := _explain_bytes(line)) is not None:
+        return wrong
+    fields = _find_fields(line)
+    if not fields:
+        return None
+    if len(fields) != len(layout.fields):
+        plural = 's' if len(fields) > 1 else ''
+        return Wrong('', f'{len(fields)} field{plural} in {shown(line.decode())}', layout.expected)
+    if layout.number is not None and not _is_finite_decimal(fields[-1]):
+        return Wrong(layout.number, shown(fields[-1].decode()), FINITE_DECIMAL)
+    return None
+
+
+def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[str, ...] | None:
+    """The fields of one line of a stream that is answered line by line.
+
+    Parameters
+    ----------
+    line : bytes
+        The line, with or without its end.
+    layout : Layout
+        Its fields.
+    source : str
+        Name of the stream, for errors.
+    number : int
+        Number of the line, from 1.
+
+    Returns
+    -------
+    tuple of str or None
+        The fields; none of a blank line.
+
+    Raises
+    ------
+    FormatError
+        When the line is wrong.
+    """
+    text = line.removesuffix(b'\n').removesuffix(b'\r')
+    if number == 1:
+        text = text.removeprefix(BYTE_ORDER_MARK)
+    if (wrong := explain(text, layout)) is not None:
+        raise FormatError(source, f'line {number}', wrong.field, wrong.found, wrong.expected)
+    return tuple(field.decode() for field in _find_fields(text)) or None
+
+
+def _explain_bytes(line: bytes) -> Wrong | None:
+    for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
+        if byte in line:
+            return Wrong('', f'{name} at byte {line.index(byte) + 1}', 'text')
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        return Wrong(
+            '', f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})', 'UTF-8'
+        )
+    return None
+
+
+def _is_finite_decimal(field: bytes) -> bool:
+    if field.translate(None, NUMBER_BYTES):
+        return False
+    try:
+        return math.isfinite(float(field))
+    except ValueError:
+        return False
+
+
+def blocks(stream: BinaryIO, source: str) -> Iterator[bytes]:
+    """Whole lines, a megabyte or so at a time.
+
+    Parameters
+    ----------
+    stream : binary file
+        Where the bytes come from.
+    source : str
+        Its name, for errors.
+
+    Yields
+    ------
+    bytes
+        Lines with their ends as they stand; the byte order mark is left out.
+
+    Raises
+    ------
+    FormatError
+        When a line is longer than `MAX_LINE_BYTES`.
+    """
+    pieces: list[bytes] = []
+    pending = 0
+    ended = 0
+    chunk = stream.read(BLOCK_BYTES).removeprefix(BYTE_ORDER_MARK)
+    while chunk:
+        head, newline, tail = chunk.rpartition(b'\n')
+        if newline:
+            block = b''.join((*pieces, head, newline))
+            yield block
+            ended += block.count(b'\n')
+            pieces, pending = [], 0
+        pieces.append(tail)
+        pending += len(tail)
+        if pending > MAX_LINE_BYTES:
+            raise FormatError(
+                source,
+                f'line {ended + 1}',
+                '',
+                f'more than {MAX_LINE_BYTES >> 20} MiB without a line end',
+                'lines of text',
+            )
+        chunk = stream.read(BLOCK_BYTES)
+    if pending:
+        yield b''.join(pieces)
+
+
+def parse(
+    stream: BinaryIO, layout: Layout, source: str
+) -> tuple[dict[str, Column], NDArray[np.float64] | None]:
+    """Read lines strictly.
+
+    Parameters
+    ----------
+    stream : binary file
+        Where the bytes come from.
+    layout : Layout
+        The fields of a line.
+    source : str
+        Name of the source, for errors.
+
+    Returns
+    -------
+    columns : dict of str to Column
+        The text fields.
+    numbers : ndarray of float64 or None
+        The field of numbers, where the layout has one.
+
+    Raises
+    ------
+    FormatError
+        When a line is wrong, or there is none.
+    """
+    builders = [_ColumnBuilder() for _ in layout.texts]
+    numbers = array('d')
+    wrong = _WrongLines(source, layout)
+    number = 1
+    for block in blocks(stream, source):
+        lines = block.replace(b'\r\n', b'\n').split(b'\n')
+        if not lines[-1]:
+            lines.pop()
+        proved = _proved(lines, layout)
+        if proved is None:
+            wrong.look(lines, number)
+        elif not wrong.count:
+            for builder, fields in zip(builders, proved.texts, strict=False):
+                builder.extend(fields)
+            numbers.extend(proved.numbers)
+        number += len(lines)
+    wrong.throw()
+    if not builders[0].codes:
+        raise no_rows(source, layout)
+    columns = {
+        field: builder.column() for field, builder in zip(layout.texts, builders, strict=True)
+    }
+    return columns, None if layout.number is None else np.array(numbers)
+
+
+def no_rows(source: str, layout: Layout) -> FormatError:
+    """The error of a source that holds nothing.
+
+    Parameters
+    ----------
+    source : str
+        Its name.
+    layout : Layout
+        What it should hold.
+
+    Returns
+    -------
+    FormatError
+        To be raised.
+    """
+    return FormatError(source, '', '', 'no rows', f'at least one of {layout.expected}')
+
+
+@dataclass(frozen=True)
+class _Proved:
+    """The fields of lines that are all right, column by column."""
+
+    texts: list[tuple[bytes, ...]]
+    numbers: array[float]
+
+
+def _proved(lines: list[bytes], layout: Layout) -> _Proved | None:
+    """The fields of the lines if all of them are right; none on any doubt."""
+    text = b'\n'.join(lines)
+    if b'\0' in text or b'\r' in text or not _is_utf8(text):
+        return None
+    split = _find_fields if b'\v' in text or b'\f' in text else bytes.split
+    rows = [row for row in map(split, lines) if row]
+    if set(map(len, rows)) - {len(layout.fields)}:
+        return None
+    columns = list(zip(*rows, strict=True))
+    if not columns or layout.number is None:
+        return _Proved(columns, array('d'))
+    numbers = _finite_decimals(columns.pop())
+    return None if numbers is None else _Proved(columns, numbers)
+
+
+def _is_utf8(text: bytes) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _finite_decimals(fields: Iterable[bytes]) -> array[float] | None:
+    if b''.join(fields).translate(None, NUMBER_BYTES):
+        return None
+    try:
+        numbers = array('d', map(float, fields))
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+class _ColumnBuilder:
+    """A column that grows: codes, and the code of each distinct value seen so far."""
+
+    def __init__(self) -> None:
+        self.codes = array('i')
+        self.code_of: defaultdict[bytes, int] = defaultdict()
+        self.code_of.default_factory = self.code_of.__len__
+
+    def extend(self, fields: Iterable[bytes]) -> None:
+        self.codes.extend(map(self.code_of.__getitem__, fields))
+
+    def column(self) -> Column:
+        return Column(
+            np.array(self.codes, dtype=np.int32), [value.decode() for value in self.code_of]
+        )
+
+
+class _WrongLines:
+    """The first wrong line of a source, and how many there are."""
+
+    def __init__(self, source: str, layout: Layout) -> None:
+        self.source = source
+        self.layout = layout
+        self.first: tuple[int, Wrong] | None = None
+        self.count = 0
+
+    def look(self, lines: Iterable[bytes], number: int) -> None:
+        for line_number, line in enumerate(lines, number):
+            wrong = explain(line, self.layout)
+            if wrong is not None:
+                self.count += 1
+                self.first = self.first or (line_number, wrong)
+
+    def throw(self) -> None:
+        if self.first is not None:
+            number, wrong = self.first
+            raise FormatError(
+                self.source,
+                f'line {number}',
+                wrong.field,
+                wrong.found,
+                wrong.expected,
+                self.count - 1,
+            )

@@ -1,0 +1,221 @@
+"""Streams of bytes: opened, decompressed within a limit, and hashed as they are read."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+
+from mediaeval_ap.errors import ReadError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = ['MAX_BYTES', 'STANDARD_INPUT', 'ByteSource', 'Hasher', 'opening']
+
+MAX_BYTES = 4 << 30
+STANDARD_INPUT = '-'
+BUFFER_BYTES = 1 << 20
+COMPRESSED_SIZE_FACTOR = 4
+
+
+class Hasher:
+    """SHA-256 of the bytes that have passed."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self.update = self._hash.update
+
+    @property
+    def sha256(self) -> str:
+        """The digest so far, in hexadecimal."""
+        return self._hash.hexdigest()
+
+
+class ByteSource:
+    """Something that bytes can be read from: a path, ``-`` for standard input, an open file.
+
+    Parameters
+    ----------
+    origin : str, path-like or file object
+        A path ending in ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` is decompressed. An open file is
+        read as it is from where it stands; a text file's text counts as UTF-8.
+    max_bytes : int
+        How many bytes a compressed file may decompress to.
+    """
+
+    def __init__(
+        self, origin: str | os.PathLike[str] | IO[Any], max_bytes: int = MAX_BYTES
+    ) -> None:
+        self.origin = origin
+        self.max_bytes = max_bytes
+        if not isinstance(origin, str | os.PathLike):
+            name = getattr(origin, 'name', None)
+            self.name = name if isinstance(name, str) else '<file>'
+        elif origin == STANDARD_INPUT:
+            self.name = '<stdin>'
+        else:
+            self.name = os.fspath(origin)
+            if '\0' in self.name:
+                raise ReadError(self.name, 'no path holds a NUL')
+
+    @property
+    def is_path(self) -> bool:
+        """Whether it is named by a path, and can be opened again."""
+        return isinstance(self.origin, str | os.PathLike) and self.origin != STANDARD_INPUT
+
+    @property
+    def suffix(self) -> str:
+        """The path's last suffix in lower case."""
+        return Path(self.name).suffix.lower() if self.is_path else ''
+
+    def size(self) -> int:
+        """About how many bytes reading will give; 0 for what is not a regular file."""
+        if not self.is_path:
+            return 0
+        with opening(self.name):
+            status = os.stat(self.name)
+        if not stat.S_ISREG(status.st_mode):
+            return 0
+        return status.st_size * (COMPRESSED_SIZE_FACTOR if self.suffix in _DECOMPRESSORS else 1)
+
+    @contextmanager
+    def open(self, hasher: Hasher) -> Iterator[BinaryIO]:
+        """Open the stream of decompressed bytes.
+
+        Parameters
+        ----------
+        hasher : Hasher
+            Is given every byte as stored.
+
+        Yields
+        ------
+        binary file
+            The bytes.
+
+        Raises
+        ------
+        ReadError
+            When it cannot be opened, read or decompressed, or decompresses to too much.
+        """
+        with opening(self.name), self._stored() as stored:
+            stream = _buffered(stored, hasher.update)
+            if self.suffix in _DECOMPRESSORS:
+                decompressed = _DECOMPRESSORS[self.suffix](stream)
+                stream = _buffered(decompressed, _Limit(self.name, self.max_bytes).count)
+            yield stream
+
+    def _stored(self) -> Any:
+        if self.is_path:
+            return open(self.name, 'rb', buffering=0)
+        if self.origin == STANDARD_INPUT:
+            return nullcontext(sys.stdin.buffer)
+        file = cast('IO[Any]', self.origin)
+        if file.closed:
+            raise ReadError(self.name, 'is closed')
+        if isinstance(file.read(0), str):
+            return closing(io.BytesIO(file.read().encode()))
+        return nullcontext(file)
+
+
+@contextmanager
+def opening(name: str) -> Iterator[None]:
+    """Turn what reading a source can raise into one `ReadError` with its name.
+
+    Parameters
+    ----------
+    name : str
+        Name of the source.
+
+    Raises
+    ------
+    ReadError
+        In place of any error of the operating system, a decompressor or a decoder.
+    """
+    from lzma import LZMAError
+
+    try:
+        yield
+    except ReadError:
+        raise
+    except (OSError, EOFError, zlib.error, LZMAError, UnicodeError) as error:
+        raise ReadError(name, getattr(error, 'strerror', None) or str(error)) from error
+
+
+class _Watched(io.RawIOBase):
+    """A raw stream that shows every chunk it reads to a watcher."""
+
+    def __init__(self, inner: Any, watch: Callable[[bytes], object]) -> None:
+        self._inner = inner
+        self._watch = watch
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        view = memoryview(buffer).cast('B')
+        chunk = self._inner.read(len(view))
+        if chunk is None:
+            raise BlockingIOError('no data yet: a stream that blocks is needed')
+        self._watch(chunk)
+        view[: len(chunk)] = chunk
+        return len(chunk)
+
+
+def _buffered(inner: Any, watch: Callable[[bytes], object]) -> BinaryIO:
+    return io.BufferedReader(_Watched(inner, watch), BUFFER_BYTES)
+
+
+class _Limit:
+    """Counts decompressed bytes, and refuses to go on above a limit."""
+
+    def __init__(self, source: str, max_bytes: int) -> None:
+        self._source = source
+        self._max_bytes = max_bytes
+        self._seen = 0
+
+    def count(self, chunk: bytes) -> None:
+        self._seen += len(chunk)
+        if self._seen > self._max_bytes:
+            raise ReadError(
+                self._source, f'decompresses to more than {self._max_bytes} bytes (max_bytes)'
+            )
+
+
+def _gzip(stream: BinaryIO) -> Any:
+    import gzip
+
+    return gzip.GzipFile(fileobj=stream, mode='rb')
+
+
+def _bzip2(stream: BinaryIO) -> Any:
+    import bz2
+
+    return bz2.BZ2File(stream)
+
+
+def _xz(stream: BinaryIO) -> Any:
+    import lzma
+
+    return lzma.LZMAFile(stream)
+
+
+def _zstandard(stream: BinaryIO) -> Any:
+    import pyarrow
+
+    return pyarrow.CompressedInputStream(stream, 'zstd')
+
+
+_DECOMPRESSORS: dict[str, Callable[[BinaryIO], Any]] = {
+    '.gz': _gzip,
+    '.bz2': _bzip2,
+    '.xz': _xz,
+    '.zst': _zstandard,
+}
