@@ -34,7 +34,7 @@ def render_definitions(format: str = 'text') -> str:
 
     Examples
     --------
-    >>> print(render_definitions().split('\\n\\n')[-1])
+    >>> print(render_definitions().split('\n\n')[-1])
     hits
         AP@k            S(k) / H
         R = 0           0

@@ -35,10 +35,10 @@ class Grid:
     Examples
     --------
     >>> print(Grid(['query', 'AP@1'], [['nan', 0.5], ['o_b|c', 1.0]]).render('table'))
-    query    AP@1
+    query      AP@1
     -------  ------
-    nan      0.500
-    o_b|c    1.000
+    nan       0.500
+    o_b|c     1.000
     <BLANKLINE>
     >>> print(Grid(['query', 'AP@1'], [['nan', 0.1 + 0.2]]).render('csv'))
     query,AP@1

@@ -1,0 +1,32 @@
+"""Options of the test suite."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+VARIABLE = 'MEDIAEVAL_OFFICIAL_DATA'
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that says where the campaigns' data is."""
+    parser.addoption(
+        '--official-data',
+        default=os.environ.get(VARIABLE),
+        help=f'folder with the campaigns\' data, as 2016/samples and so on [${VARIABLE}]',
+    )
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Say whether the tests on official data run."""
+    folder = config.getoption('--official-data')
+    return f'official data: {"given" if folder else f"not given (--official-data or {VARIABLE})"}'
+
+
+@pytest.fixture(scope='session')
+def official_data(request: pytest.FixtureRequest) -> Path:
+    """The folder of the campaigns' data; without it, a test that needs it is skipped."""
+    folder = request.config.getoption('--official-data')
+    if not folder:
+        pytest.skip('needs the data of the campaigns, which is not part of the project')
+    return Path(folder)

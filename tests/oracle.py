@@ -1,0 +1,113 @@
+"""The slow, obvious evaluator: every rule as it is written down, one hypothesis at a time.
+
+Rows are tuples (corpus, video, shot, name) and (corpus, video, shot, name, confidence). Distances
+and average precisions are exact fractions, so that nothing here can round two ways.
+"""
+
+from fractions import Fraction
+
+
+def edit_distance(a, b):
+    """Levenshtein distance by its recurrence, over code points."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        diagonal, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (x != y))
+    return row[-1]
+
+
+def normalized_distance(a, b):
+    return Fraction(edit_distance(a, b), max(len(a), len(b)))
+
+
+def shot_order(shot):
+    """Numbers before texts; equal numbers by their text."""
+    return (0, int(shot), shot) if set(shot) <= set('0123456789') else (1, 0, shot)
+
+
+def temporal_ranks(hypotheses):
+    """For each hypothesis, its position among those that share name, confidence and video."""
+    ranks = {}
+    for i, (corpus, video, _, name, confidence) in enumerate(hypotheses):
+        group = [
+            j
+            for j, other in enumerate(hypotheses)
+            if (other[0], other[1], other[3], other[4]) == (corpus, video, name, confidence)
+        ]
+        group.sort(key=lambda j: (shot_order(hypotheses[j][2]), j))
+        ranks[i] = group.index(i) + 1
+    return ranks
+
+
+def ranked(hypotheses, query):
+    """The hypotheses in their order for a query, with distance and temporal rank."""
+    temporal = temporal_ranks(hypotheses)
+    keyed = []
+    for i, (corpus, video, shot, name, confidence) in enumerate(hypotheses):
+        distance = normalized_distance(query, name)
+        key = (distance, -confidence, temporal[i], video, corpus, shot_order(shot), name)
+        keyed.append((key, i))
+    return [hypotheses[i] for _, i in sorted(keyed)]
+
+
+def relevance(ranking, relevant, repeats):
+    """1 or 0 by rank, with what becomes of a shot that is returned again."""
+    seen = set()
+    result = []
+    for hypothesis in ranking:
+        shot = hypothesis[:3]
+        if shot in seen and repeats == 'dropped':
+            continue
+        result.append(int(shot in relevant and not (shot in seen and repeats == 'irrelevant')))
+        seen.add(shot)
+    return result
+
+
+REPEATS = {
+    'mediaeval-2016': 'again',
+    'mediaeval-2016-final': 'again',
+    'trec': 'dropped',
+    'kaggle': 'irrelevant',
+    'by-k': 'irrelevant',
+    'hits': 'irrelevant',
+}
+
+
+def average_precision(h, n_relevant, k, definition):
+    """The table of definitions, row by row. `h` is 1 or 0 by rank."""
+
+    def S(depth):
+        top = h[:depth]
+        return sum(Fraction(sum(top[:i]), i) * top[i - 1] for i in range(1, len(top) + 1))
+
+    R, N = n_relevant, len(h)
+    if R == 0:
+        return Fraction(1) if definition.startswith('mediaeval-2016') else Fraction(0)
+    if N == 0:
+        return Fraction(0)
+    if definition == 'mediaeval-2016':
+        return S(k) / min(R, k, N)
+    if definition == 'mediaeval-2016-final':
+        return S(min(R, k)) / min(R, k)
+    if definition == 'trec':
+        return S(k) / R
+    if definition == 'kaggle':
+        return S(k) / min(R, k)
+    if definition == 'by-k':
+        return S(k) / k
+    if definition == 'hits':
+        return S(k) / sum(h[:k]) if sum(h[:k]) else Fraction(0)
+    raise ValueError(definition)
+
+
+def evaluate(reference, hypotheses, query, K, definition, subset=None):
+    """(average precision at each K, number of relevant shots) of one query."""
+    if subset is not None:
+        reference = [row for row in reference if row[:2] in subset]
+        hypotheses = [row for row in hypotheses if row[:2] in subset]
+    relevant = [row[:3] for row in reference if row[3] == query]
+    if REPEATS[definition] != 'again':
+        relevant = list(set(relevant))
+    h = relevance(ranked(hypotheses, query), set(relevant), REPEATS[definition])
+    return [average_precision(h, len(relevant), k, definition) for k in K], len(relevant)

@@ -1,0 +1,16 @@
+"""Small corpora full of ties, repeats, and names at equal distances."""
+
+from hypothesis import strategies as st
+
+names = st.text('ab', min_size=1, max_size=4) | st.sampled_from(['nan', 'é', 'ab\xa0b', '?unknown?'])
+corpora = st.sampled_from(['x', 'y'])
+videos = st.sampled_from(['v', 'w', 'nan'])
+shots = st.sampled_from(['1', '01', '2', '10', '9', 'a', 'B', '1a', '١'])
+confidences = st.sampled_from([0.0, -0.0, 0.5, 0.1, 1.0, -2.5, 1e300, 5e-324])
+
+reference_rows = st.lists(st.tuples(corpora, videos, shots, names), min_size=1, max_size=12)
+hypothesis_rows = st.lists(
+    st.tuples(corpora, videos, shots, names, confidences), min_size=1, max_size=25
+)
+cutoffs = st.lists(st.integers(1, 30), min_size=1, max_size=4)
+subsets = st.none() | st.sets(st.tuples(corpora, videos), min_size=1)

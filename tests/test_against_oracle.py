@@ -1,0 +1,103 @@
+"""The fast path gives what the slow one gives."""
+
+import random
+
+import numpy as np
+import oracle
+import pytest
+import strategies
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.errors import ParameterError
+
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+
+# The oracle's fractions are exact; each P(i), each sum and the quotient round once in doubles.
+ROUNDING = 1e-12
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+@given(
+    strategies.reference_rows,
+    strategies.hypothesis_rows,
+    strategies.cutoffs,
+    strategies.subsets,
+    strategies.names,
+)
+@settings(max_examples=300)
+def test_average_precision(definition, reference, hypotheses, K, subset, stranger):
+    try:
+        average_precision = AveragePrecision(reference, K, subset=subset, definition=definition)
+    except ParameterError:
+        assert not any(row[:2] in subset for row in reference)
+        assume(False)
+    queries = sorted({row[3] for row in reference if subset is None or row[:2] in subset})
+    assert average_precision.queries == queries
+    queries.append(stranger)
+    evaluation = average_precision.evaluate(hypotheses, queries)
+    for query, ap, n_relevant in zip(queries, evaluation.ap, evaluation.n_relevant, strict=True):
+        expected = oracle.evaluate(reference, hypotheses, query, K, definition, subset)
+        assert n_relevant == expected[1]
+        assert ap.tolist() == pytest.approx([float(value) for value in expected[0]], abs=ROUNDING)
+
+
+@given(strategies.hypothesis_rows, strategies.names, st.integers(1, 30))
+def test_order_of_hypotheses(hypotheses, query, k):
+    average_precision = AveragePrecision([('x', 'v', '1', 'a')])
+    table = average_precision.rank(hypotheses, query, k)
+    fields = ['corpus_id', 'video_id', 'shot_id', 'person_name', 'confidence']
+    expected = oracle.ranked(hypotheses, query)[:k]
+    assert list(table[fields].itertuples(index=False, name=None)) == expected
+    assert table['distance'].tolist() == [
+        float(oracle.normalized_distance(query, row[3])) for row in expected
+    ]
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+@given(strategies.reference_rows, strategies.hypothesis_rows, strategies.cutoffs, st.randoms())
+def test_order_of_lines_is_nothing(definition, reference, hypotheses, K, random):
+    def evaluate():
+        average_precision = AveragePrecision(reference, K, definition=definition)
+        return average_precision.evaluate(hypotheses)
+
+    before = evaluate()
+    random.shuffle(reference)
+    random.shuffle(hypotheses)
+    after = evaluate()
+    assert before.queries == after.queries
+    assert np.array_equal(before.ap, after.ap)
+    assert np.array_equal(before.map, after.map)
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+@given(strategies.reference_rows, strategies.hypothesis_rows, strategies.cutoffs)
+def test_batch_equals_session_bit_for_bit(definition, reference, hypotheses, K):
+    average_precision = AveragePrecision(reference, K, definition=definition)
+    evaluation = average_precision.evaluate(hypotheses)
+    session = average_precision(hypotheses)
+    for query, ap, n_relevant in zip(
+        evaluation.queries, evaluation.ap, evaluation.n_relevant, strict=True
+    ):
+        assert session.send(query) == (ap.tolist(), n_relevant)
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+def test_larger_run_than_any_cutoff(definition):
+    """Many names and hypotheses: only the nearest are looked at, whole tie blocks of them."""
+    chance = random.Random(7)  # fixed: the corpus is one example of its size, not a search
+
+    def word():
+        return ''.join(chance.choices('abcd', k=chance.randrange(1, 6)))
+
+    hypotheses = [
+        ('x', f'v{chance.randrange(5)}', str(chance.randrange(30)), word(), chance.randrange(4) / 4)
+        for _ in range(600)
+    ]
+    reference = [row[:3] + (word(),) for row in chance.sample(hypotheses, 300)]
+    K = [1, 3, 10, 100, 5000]
+    evaluation = AveragePrecision(reference, K, definition=definition).evaluate(hypotheses)
+    for query, ap in list(zip(evaluation.queries, evaluation.ap, strict=True))[::12]:
+        expected, _ = oracle.evaluate(reference, hypotheses, query, K, definition)
+        assert ap.tolist() == pytest.approx([float(value) for value in expected], abs=ROUNDING)

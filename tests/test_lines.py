@@ -1,0 +1,185 @@
+"""The line format: the strict parser against a plain reading of it, the bulk reader against both."""
+
+import io
+import math
+import re
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from mediaeval_ap.errors import FormatError
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, lines
+from mediaeval_ap.tables.bulk import parse_in_bulk
+
+LAYOUTS = st.sampled_from([REFERENCE, HYPOTHESIS, SUBSET, QUERIES])
+
+
+def right_number(text):
+    return re.fullmatch(r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?', text) and math.isfinite(
+        float(text)
+    )
+
+
+def read_plainly(data, layout):
+    """Rows, or the numbers of the wrong lines: the format as it is written down."""
+    rows, wrong = [], []
+    for number, line in enumerate(data.removeprefix(b'\xef\xbb\xbf').split(b'\n'), 1):
+        ended = number <= data.count(b'\n')
+        line = line.removesuffix(b'\r') if ended else line
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            wrong.append(number)
+            continue
+        fields = [field for field in re.split('[ \t]', text) if field]
+        if '\r' in text or '\0' in text:
+            wrong.append(number)
+        elif not fields:
+            continue
+        elif len(fields) != len(layout.fields):
+            wrong.append(number)
+        elif layout.number and not right_number(fields[-1]):
+            wrong.append(number)
+        else:
+            rows.append((*fields[:-1], float(fields[-1])) if layout.number else tuple(fields))
+    return rows, wrong
+
+
+def as_rows(parsed, layout):
+    columns, numbers = parsed
+    texts = [[columns[f].values[code] for code in columns[f].codes] for f in layout.texts]
+    if layout.number:
+        texts.append(numbers.tolist())
+    return list(zip(*texts, strict=True))
+
+
+def parse(data, layout):
+    return as_rows(lines.parse(io.BytesIO(data), layout, 'file'), layout)
+
+
+separators = st.sampled_from([b' ', b'\t', b'  ', b' \t '])
+words = st.sampled_from(
+    [b'INA', b'000010', b'nan', b'NA', b'null', b'o"brien', b"'", b'#1', b'?unknown?', b'\\', b'a,b']
+) | st.text(st.characters(codec='utf-8', exclude_characters=' \t\n\r\0'), min_size=1).map(str.encode)
+numbers = st.sampled_from(
+    [b'0.5', b'1', b'-3.25e-7', b'+1.5', b'5.', b'.5', b'1E5', b'1e-400', b'0.1', b'123456789012345678']
+) | st.floats(allow_nan=False, allow_infinity=False).map(lambda value: repr(value).encode())
+oddities = st.sampled_from(
+    [
+        *(b'nan', b'inf', b'-Infinity', b'1_000', b'0x1p3', b'1e400', b'1e', b'--1', b'', b'e5', b'1,5'),
+        *(b'\0', b'\r', b'\xff', b'\xed\xa0\x80', b'\x0b', b'\x0c', b'\x1c', b'\xc2\xa0', b'\xc2\x85'),
+        *('1\u2028'.encode(), '\u0661'.encode(), b'\xef\xbb\xbf', b'"', b'""'),
+    ]
+)
+ends = st.sampled_from([b'\n', b'\r\n', b'\n\n', b' \n', b'\t\r\n'])
+
+
+@st.composite
+def files(draw, layout):
+    """Mostly right lines, with something odd here and there."""
+    data = draw(st.sampled_from([b'', b'', b'\xef\xbb\xbf', b'\n', b' ', b' \xef\xbb\xbf']))
+    for _ in range(draw(st.integers(0, 5))):
+        fields = [draw(words) for _ in layout.texts]
+        if layout.number:
+            fields.append(draw(numbers))
+        if draw(st.integers(0, 5)) == 0:
+            fields[draw(st.integers(0, len(fields) - 1))] = draw(oddities)
+        data += draw(separators).join(fields) + draw(ends)
+    return data.rstrip(b'\n') if draw(st.booleans()) else data
+
+
+@st.composite
+def layouts_and_files(draw):
+    layout = draw(LAYOUTS)
+    return layout, draw(files(layout) | st.binary(max_size=60))
+
+
+@given(layouts_and_files())
+@example((QUERIES, b''))
+@example((HYPOTHESIS, b'a b c d 1\ra b c d 2\n'))
+@example((HYPOTHESIS, b'a b c d 1\x0b\n'))
+@example((HYPOTHESIS, b'a b c d 1 \x0b\n'))
+@settings(max_examples=1500)
+def test_strict_parser_reads_the_format(layout_and_file):
+    layout, data = layout_and_file
+    rows, wrong = read_plainly(data, layout)
+    if wrong or not rows:
+        with pytest.raises(FormatError) as caught:
+            parse(data, layout)
+        assert caught.value.place == (f'line {wrong[0]}' if wrong else '')
+        assert caught.value.further == max(0, len(wrong) - 1)
+    else:
+        assert parse(data, layout) == rows
+
+
+@given(layouts_and_files())
+@example((QUERIES, b' \xef\xbb\xbf\n'))
+@example((QUERIES, b'\xef\xbb\xbf\xef\xbb\xbfa\n'))
+@example((HYPOTHESIS, b'a b c d 1 \x0b\n'))
+@example((HYPOTHESIS, b'a b c d\n1\n'))
+@settings(max_examples=1500)
+def test_bulk_reader_proves_or_doubts(layout_and_file):
+    """What the bulk reader accepts is what the strict one reads: no row more, none different."""
+    layout, data = layout_and_file
+    proved = parse_in_bulk(io.BytesIO(data), layout, 'file')
+    if proved is not None:
+        assert as_rows(proved, layout) == parse(data, layout)
+
+
+def test_bulk_reader_proves_clean_files():
+    data = b'\xef\xbb\xbfx\tv  000010 nan 0.5\r\n\n y w 2 o"brien -1e3 \nz z z \xc3\xa9\xc2\xa0 1'
+    proved = parse_in_bulk(io.BytesIO(data), HYPOTHESIS, 'file')
+    assert as_rows(proved, HYPOTHESIS) == [
+        ('x', 'v', '000010', 'nan', 0.5),
+        ('y', 'w', '2', 'o"brien', -1000.0),
+        ('z', 'z', 'z', 'é\xa0', 1.0),
+    ]
+
+
+@pytest.mark.parametrize('parser', [lines.parse, parse_in_bulk])
+def test_lines_across_blocks(parser, monkeypatch):
+    monkeypatch.setattr(lines, 'BLOCK_BYTES', 7)
+    rows = [('corpus', f'video{i % 3}', str(i), 'name' * (i % 5 + 1)) for i in range(50)]
+    data = '\r\n'.join(' '.join(row) for row in rows).encode()
+    assert as_rows(parser(io.BytesIO(data), REFERENCE, 'file'), REFERENCE) == rows
+
+
+def test_error_names_line_in_later_block(monkeypatch):
+    monkeypatch.setattr(lines, 'BLOCK_BYTES', 7)
+    data = b'a b c d\n' * 20 + b'a b c\n' + b'a b c d\n' * 20 + b'a\n'
+    with pytest.raises(FormatError, match=r'line 21: found 3 fields .* \(1 more wrong line') as caught:
+        parse(data, REFERENCE)
+    assert caught.value.further == 1
+
+
+@pytest.mark.parametrize('parser', [lines.parse, parse_in_bulk])
+def test_endless_line(parser, monkeypatch):
+    monkeypatch.setattr(lines, 'BLOCK_BYTES', 16)
+    monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 1 << 20)
+    with pytest.raises(FormatError, match='line 2: found more than 1 MiB without a line end'):
+        parser(io.BytesIO(b'a b\n' + b'x' * (2 << 20)), SUBSET, 'file')
+
+
+@pytest.mark.parametrize(
+    ('line', 'message'),
+    [
+        (b'a b c d', "found 4 fields in 'a b c d', expected 5 fields: corpus_id video_id shot_id"),
+        (b'a b c d e 1', "found 6 fields in 'a b c d e 1', expected 5 fields"),
+        (b'a', "found 1 field in 'a', expected 5 fields"),
+        (b'a b c d nan', "confidence: found 'nan', expected a finite decimal number"),
+        (b'a b c d 1e400', "confidence: found '1e400', expected a finite decimal number"),
+        (b'a b\0 c d 1', 'found a NUL byte at byte 4, expected text'),
+        (b'a b\rc d 1', 'found a carriage return at byte 4, expected text'),
+        (b'a b \xff d 1', r'found invalid UTF-8 at byte 5 \(0xff\), expected UTF-8'),
+    ],
+)
+def test_messages(line, message):
+    with pytest.raises(FormatError, match=f'^file, line 3, {message}|^file, line 3: {message}'):
+        parse(b'a b c d 1\n\n' + line + b'\na b c d 2\n', HYPOTHESIS)
+
+
+def test_long_field_is_shortened():
+    with pytest.raises(FormatError) as caught:
+        parse(b'x' * 10_000, REFERENCE)
+    assert len(str(caught.value)) < 200
