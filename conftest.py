@@ -13,7 +13,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         '--official-data',
         default=os.environ.get(VARIABLE),
-        help=f'folder with the campaigns\' data, as 2016/samples and so on [${VARIABLE}]',
+        help=f"folder with the campaigns' data, as 2016/samples and so on [${VARIABLE}]",
     )
 
 

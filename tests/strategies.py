@@ -2,7 +2,9 @@
 
 from hypothesis import strategies as st
 
-names = st.text('ab', min_size=1, max_size=4) | st.sampled_from(['nan', 'é', 'ab\xa0b', '?unknown?'])
+names = st.text('ab', min_size=1, max_size=4) | st.sampled_from(
+    ['nan', 'é', 'ab\xa0b', '?unknown?']
+)
 corpora = st.sampled_from(['x', 'y'])
 videos = st.sampled_from(['v', 'w', 'nan'])
 shots = st.sampled_from(['1', '01', '2', '10', '9', 'a', 'B', '1a', '١'])

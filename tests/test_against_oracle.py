@@ -95,7 +95,7 @@ def test_larger_run_than_any_cutoff(definition):
         ('x', f'v{chance.randrange(5)}', str(chance.randrange(30)), word(), chance.randrange(4) / 4)
         for _ in range(600)
     ]
-    reference = [row[:3] + (word(),) for row in chance.sample(hypotheses, 300)]
+    reference = [(*row[:3], word()) for row in chance.sample(hypotheses, 300)]
     K = [1, 3, 10, 100, 5000]
     evaluation = AveragePrecision(reference, K, definition=definition).evaluate(hypotheses)
     for query, ap in list(zip(evaluation.queries, evaluation.ap, strict=True))[::12]:

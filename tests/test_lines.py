@@ -1,4 +1,4 @@
-"""The line format: the strict parser against a plain reading of it, the bulk reader against both."""
+"""The line format: two parsers, against a plain reading of it and against each other."""
 
 import io
 import math
@@ -16,9 +16,9 @@ LAYOUTS = st.sampled_from([REFERENCE, HYPOTHESIS, SUBSET, QUERIES])
 
 
 def right_number(text):
-    return re.fullmatch(r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?', text) and math.isfinite(
-        float(text)
-    )
+    return re.fullmatch(
+        r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?', text
+    ) and math.isfinite(float(text))
 
 
 def read_plainly(data, layout):
@@ -37,9 +37,7 @@ def read_plainly(data, layout):
             wrong.append(number)
         elif not fields:
             continue
-        elif len(fields) != len(layout.fields):
-            wrong.append(number)
-        elif layout.number and not right_number(fields[-1]):
+        elif len(fields) != len(layout.fields) or (layout.number and not right_number(fields[-1])):
             wrong.append(number)
         else:
             rows.append((*fields[:-1], float(fields[-1])) if layout.number else tuple(fields))
@@ -60,15 +58,62 @@ def parse(data, layout):
 
 separators = st.sampled_from([b' ', b'\t', b'  ', b' \t '])
 words = st.sampled_from(
-    [b'INA', b'000010', b'nan', b'NA', b'null', b'o"brien', b"'", b'#1', b'?unknown?', b'\\', b'a,b']
-) | st.text(st.characters(codec='utf-8', exclude_characters=' \t\n\r\0'), min_size=1).map(str.encode)
+    [
+        b'INA',
+        b'000010',
+        b'nan',
+        b'NA',
+        b'null',
+        b'o"brien',
+        b"'",
+        b'#1',
+        b'?unknown?',
+        b'\\',
+        b'a,b',
+    ]
+) | st.text(st.characters(codec='utf-8', exclude_characters=' \t\n\r\0'), min_size=1).map(
+    str.encode
+)
 numbers = st.sampled_from(
-    [b'0.5', b'1', b'-3.25e-7', b'+1.5', b'5.', b'.5', b'1E5', b'1e-400', b'0.1', b'123456789012345678']
+    [
+        b'0.5',
+        b'1',
+        b'-3.25e-7',
+        b'+1.5',
+        b'5.',
+        b'.5',
+        b'1E5',
+        b'1e-400',
+        b'0.1',
+        b'123456789012345678',
+    ]
 ) | st.floats(allow_nan=False, allow_infinity=False).map(lambda value: repr(value).encode())
 oddities = st.sampled_from(
     [
-        *(b'nan', b'inf', b'-Infinity', b'1_000', b'0x1p3', b'1e400', b'1e', b'--1', b'', b'e5', b'1,5'),
-        *(b'\0', b'\r', b'\xff', b'\xed\xa0\x80', b'\x0b', b'\x0c', b'\x1c', b'\xc2\xa0', b'\xc2\x85'),
+        *(
+            b'nan',
+            b'inf',
+            b'-Infinity',
+            b'1_000',
+            b'0x1p3',
+            b'1e400',
+            b'1e',
+            b'--1',
+            b'',
+            b'e5',
+            b'1,5',
+        ),
+        *(
+            b'\0',
+            b'\r',
+            b'\xff',
+            b'\xed\xa0\x80',
+            b'\x0b',
+            b'\x0c',
+            b'\x1c',
+            b'\xc2\xa0',
+            b'\xc2\x85',
+        ),
         *('1\u2028'.encode(), '\u0661'.encode(), b'\xef\xbb\xbf', b'"', b'""'),
     ]
 )
@@ -148,7 +193,9 @@ def test_lines_across_blocks(parser, monkeypatch):
 def test_error_names_line_in_later_block(monkeypatch):
     monkeypatch.setattr(lines, 'BLOCK_BYTES', 7)
     data = b'a b c d\n' * 20 + b'a b c\n' + b'a b c d\n' * 20 + b'a\n'
-    with pytest.raises(FormatError, match=r'line 21: found 3 fields .* \(1 more wrong line') as caught:
+    with pytest.raises(
+        FormatError, match=r'line 21: found 3 fields .* \(1 more wrong line'
+    ) as caught:
         parse(data, REFERENCE)
     assert caught.value.further == 1
 

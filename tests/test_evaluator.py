@@ -1,0 +1,314 @@
+"""What a user meets: arguments, sessions, evaluations, ranked lists, warnings."""
+
+import hashlib
+import json
+import warnings
+from collections.abc import Generator
+
+import numpy as np
+import pandas
+import pytest
+
+import mediaeval_ap
+from mediaeval_ap import AveragePrecision, errors
+
+REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann'), ('x', 'w', '1', 'bob')]
+RUN = [
+    ('x', 'v', '1', 'ann', 0.9),
+    ('x', 'w', '2', 'anne', 0.8),
+    ('x', 'v', '2', 'ann', 0.7),
+    ('x', 'w', '1', 'bob', 0.5),
+]
+
+
+@pytest.fixture
+def average_precision():
+    return AveragePrecision(REFERENCE, K=[3, 1])
+
+
+def test_public_arguments():
+    average_precision = AveragePrecision(REFERENCE)
+    assert average_precision.K == [1, 10, 100, 1000]
+    assert average_precision.queries == ['ann', 'bob']
+    assert str(average_precision.definition) == 'mediaeval-2016'
+
+
+@pytest.mark.parametrize('K', [[10, 1], (1,), range(1, 3), np.array([2, 2]), iter([5])])
+def test_cutoffs_as_given(K):
+    expected = [5] if not hasattr(K, '__len__') else list(K)
+    kept = AveragePrecision(REFERENCE, K).K
+    assert kept == expected
+    assert {type(k) for k in kept} == {int}
+
+
+@pytest.mark.parametrize(
+    'K', [[], 10, [0], [-1], [1.0], [True], ['1'], '12', b'12', None, [1, None], [2**63], [np.nan]]
+)
+def test_cutoffs_that_mean_nothing(K):
+    with pytest.raises(errors.ParameterError, match=r'K: found .*, expected .*positive integers'):
+        AveragePrecision(REFERENCE, K)
+
+
+@pytest.mark.parametrize('definition', ['map', '', None, [], 3])
+def test_unknown_definition_lists_the_known(definition):
+    with pytest.raises(errors.UnknownDefinitionError, match='by-k, hits, kaggle, mediaeval-2016,'):
+        AveragePrecision(REFERENCE, definition=definition)
+
+
+def test_huge_cutoff(average_precision):
+    huge = AveragePrecision(REFERENCE, [2**63 - 1], definition='by-k').evaluate(RUN, ['bob'])
+    # bob is found at rank 1
+    assert huge.ap.tolist() == [[1 / (2**63 - 1)]]
+
+
+def test_session_is_a_primed_generator(average_precision):
+    session = average_precision(RUN)
+    assert isinstance(session, Generator)
+    # ann's two shots stand at ranks 1 and 2, bob's one at rank 1
+    assert session.send('ann') == ([1.0, 1.0], 2)
+    assert session.send('bob') == ([1.0, 1.0], 1)
+    ap, n_relevant = session.send('nobody')
+    assert (ap, n_relevant) == ([1.0, 1.0], 0)
+    assert [type(value) for value in (*ap, n_relevant)] == [float, float, int]
+
+
+@pytest.mark.parametrize('query', ['', 7, b'ann', ['ann'], float('nan'), False])
+def test_bad_query_does_not_end_the_session(average_precision, query):
+    session = average_precision(RUN)
+    with pytest.raises(errors.QueryError, match=r'query: found .*, expected a name'):
+        session.send(query)
+    assert session.send('ann') == ([1.0, 1.0], 2)
+
+
+def test_none_ends_the_session(average_precision):
+    session = average_precision(RUN)
+    with pytest.raises(StopIteration):
+        session.send(None)
+    with pytest.raises(StopIteration):
+        session.send('ann')
+    with pytest.raises(StopIteration):
+        session.send('')
+
+
+def test_ways_to_end_a_session(average_precision):
+    with average_precision(RUN) as session:
+        assert session.send('ann')[1] == 2
+    with pytest.raises(StopIteration):
+        session.send('ann')
+    session = average_precision(RUN)
+    session.close()
+    session.close()
+    with pytest.raises(StopIteration):
+        session.send('ann')
+    session = average_precision(RUN)
+    with pytest.raises(KeyError, match='mine'):
+        session.throw(KeyError('mine'))
+    assert list(session) == []
+
+
+def test_sessions_do_not_share_anything(average_precision):
+    first, second = average_precision(RUN), average_precision(RUN[2:])
+    assert first.send('bob') == ([1.0, 1.0], 1)
+    assert second.send('ann') == ([0.5, 1.0], 2)
+    first.close()
+    assert second.send('bob') == ([1.0, 1.0], 1)
+
+
+def test_bad_run_raises_before_the_first_query(average_precision, tmp_path):
+    with pytest.raises(errors.ReadError, match='No such file'):
+        average_precision(tmp_path / 'missing.txt')
+    with pytest.raises(errors.FormatError, match='confidence'):
+        average_precision([('x', 'v', '1', 'ann', 'high')])
+
+
+def test_evaluation(average_precision):
+    evaluation = average_precision.evaluate(RUN, ['bob', 'nobody', 'ann'])
+    assert evaluation.queries == ['bob', 'nobody', 'ann']
+    assert evaluation.K == [3, 1]
+    assert evaluation.ap.shape == (3, 2)
+    assert evaluation.n_relevant.tolist() == [1, 0, 2]
+    assert evaluation.map.tolist() == [1.0, 1.0]
+    assert evaluation.definition.name == 'mediaeval-2016'
+    frame = evaluation.to_frame()
+    expected = pandas.DataFrame(
+        {'AP@3': [1.0, 1.0, 1.0], 'AP@1': [1.0, 1.0, 1.0], 'n_relevant': [1, 0, 2]},
+        index=pandas.Index(['bob', 'nobody', 'ann'], name='query'),
+    )
+    pandas.testing.assert_frame_equal(frame, expected)
+
+
+def test_manifest(tmp_path):
+    reference = tmp_path / 'reference.txt'
+    reference.write_text(''.join(' '.join(row) + '\n' for row in REFERENCE))
+    subset = [('x', 'v'), ('x', 'v'), ('y', 'v')]
+    evaluation = AveragePrecision(reference, [5], subset=subset).evaluate(RUN)
+    document = json.loads(json.dumps(evaluation.to_dict()))
+    assert document == {
+        'definition': 'mediaeval-2016',
+        'K': [5],
+        'map': [1.0],
+        'queries': ['ann'],
+        'n_relevant': [2],
+        'ap': [[1.0]],
+        'manifest': {
+            'version': mediaeval_ap.__version__,
+            'definition': {
+                'name': 'mediaeval-2016',
+                'formula': 'S(k) / min(R, k, N)',
+                'without_relevant': 1.0,
+                'repeats': 'counts again',
+                'source': 'MediaEval 2016 Person Discovery, metric as published in May 2016',
+            },
+            'inputs': {
+                'reference': {
+                    'name': str(reference),
+                    'sha256': hashlib.sha256(reference.read_bytes()).hexdigest(),
+                },
+                'hypothesis': {'name': '<rows>', 'sha256': None},
+                'subset': {'name': '<rows>', 'sha256': None},
+            },
+            'counts': {
+                'queries': 1,
+                'queries_without_relevant': 0,
+                'reference_rows': 2,
+                'hypotheses': 2,
+                'names': 1,
+                'shots': 2,
+                'subset_videos': 2,
+            },
+        },
+    }
+
+
+def test_queries_from_a_file(average_precision, tmp_path):
+    path = tmp_path / 'queries.txt'
+    path.write_text('\ufeffbob\r\n\r\nann', encoding='utf-8')
+    evaluation = average_precision.evaluate(RUN, path)
+    assert evaluation.queries == ['bob', 'ann']
+    assert evaluation.to_dict()['manifest']['inputs']['queries']['name'] == str(path)
+
+
+@pytest.mark.parametrize('queries', [[], [''], [3], ['ann', None], 3])
+def test_queries_that_are_no_names(average_precision, queries):
+    with pytest.raises(errors.Error):
+        average_precision.evaluate(RUN, queries)
+
+
+def test_repeated_queries_are_counted(average_precision):
+    with pytest.warns(errors.RepeatedQueriesWarning, match='2 of 4 queries repeat'):
+        evaluation = average_precision.evaluate(RUN[2:], ['ann', 'bob', 'bob', 'bob'])
+    assert evaluation.map.tolist() == [0.875, 1.0]
+
+
+def test_subset_filters_reference_and_run():
+    whole = AveragePrecision(REFERENCE, [4]).evaluate(RUN[1:], ['ann', 'bob'])
+    part = AveragePrecision(REFERENCE, [4], subset=[('x', 'v')]).evaluate(RUN[1:], ['ann', 'bob'])
+    # (x, v, 2) alone of ann's two shots is returned; N is 3, then 1
+    assert whole.ap.tolist() == [[1 / 2], [1.0]]
+    assert part.ap.tolist() == [[1.0], [1.0]]
+    assert part.n_relevant.tolist() == [2, 0]
+
+
+def test_subset_needs_corpus_and_video():
+    with pytest.raises(errors.ParameterError, match='no row of this reference is in the subset'):
+        AveragePrecision(REFERENCE, subset=[('v', 'x'), ('y', 'v')])
+
+
+def test_run_left_empty_by_the_subset():
+    average_precision = AveragePrecision(REFERENCE, [1], subset=[('x', 'w')])
+    with pytest.warns(errors.EmptyRunWarning, match='none of its 2 hypotheses is in the subset'):
+        evaluation = average_precision.evaluate([RUN[0], RUN[2]], ['bob', 'ann'])
+    assert evaluation.ap.tolist() == [[0.0], [1.0]]
+    with pytest.warns(errors.EmptyRunWarning):
+        assert len(average_precision.rank([RUN[0]], 'bob')) == 0
+
+
+def test_repeated_hypotheses_are_kept(average_precision):
+    with pytest.warns(errors.RepeatedRowsWarning, match='<rows>: 1 of 5 rows repeat .* are kept'):
+        session = average_precision([*RUN, RUN[0]])
+    with pytest.warns(errors.ScoreAboveOneWarning, match='mediaeval-2016 .*: ann; trec, kaggle'):
+        ap, _ = session.send('ann')
+    assert ap == [1.5, 1.0]
+
+
+def test_repeated_reference_rows_count_where_repeats_do():
+    repeated = [*REFERENCE, REFERENCE[0]]
+    with pytest.warns(errors.RepeatedRowsWarning, match='1 of 4 rows repeat .* are kept'):
+        kept = AveragePrecision(repeated, [3])
+    with pytest.warns(errors.RepeatedRowsWarning, match='1 of 4 rows repeat .* are counted once'):
+        dropped = AveragePrecision(repeated, [3], definition='trec')
+    assert kept(RUN).send('ann') == ([2 / 3], 3)
+    assert dropped(RUN).send('ann') == ([1.0], 2)
+
+
+def test_warning_names_a_few_queries_and_counts_the_rest():
+    names = [f'name{i}' for i in range(8)]
+    reference = [('x', name, '1', name) for name in names]
+    run = [(*row, confidence) for row in reference for confidence in (1.0, 2.0)]
+    with pytest.warns(errors.ScoreAboveOneWarning, match='name0, name1, .*name4 and 3 more'):
+        AveragePrecision(reference, [2]).evaluate(run)
+
+
+@pytest.mark.parametrize('definition', ['trec', 'kaggle', 'by-k', 'hits'])
+def test_definitions_without_repeats_never_exceed_one(definition):
+    run = [*RUN, ('x', 'v', '1', 'ann', 0.1), ('x', 'v', '1', 'ann', 0.95)]
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        evaluation = AveragePrecision(REFERENCE, [1, 2, 9], definition=definition).evaluate(run)
+    assert evaluation.ap.max() <= 1
+
+
+def test_ranked_list(average_precision):
+    table = average_precision.rank(RUN, 'ann', k=3)
+    expected = pandas.DataFrame(
+        {
+            'rank': [1, 2, 3],
+            'corpus_id': ['x', 'x', 'x'],
+            'video_id': ['v', 'v', 'w'],
+            'shot_id': ['1', '2', '2'],
+            'person_name': ['ann', 'ann', 'anne'],
+            'distance': [0.0, 0.0, 0.25],
+            'confidence': [0.9, 0.7, 0.8],
+            'temporal_rank': [1, 1, 1],
+            'relevant': [True, True, False],
+            'precision': [1.0, 1.0, 2 / 3],
+        }
+    )
+    pandas.testing.assert_frame_equal(table, expected, check_dtype=False)
+
+
+def test_ranked_list_is_as_scored():
+    run = [*RUN, ('x', 'v', '1', 'ann', 0.1)]
+
+    def relevant(definition):
+        table = AveragePrecision(REFERENCE, definition=definition).rank(run, 'ann')
+        return table['relevant'].tolist()
+
+    assert relevant('mediaeval-2016') == [True, True, True, False, False]
+    assert relevant('kaggle') == [True, True, False, False, False]
+    assert relevant('trec') == [True, True, False, False]
+
+
+def test_ranked_list_refuses(average_precision):
+    with pytest.raises(errors.QueryError):
+        average_precision.rank(RUN, '')
+    with pytest.raises(errors.ParameterError):
+        average_precision.rank(RUN, 'ann', k=0)
+
+
+def test_progress_bar_is_on_standard_error(average_precision, capsys):
+    average_precision.evaluate(RUN, progress=True)
+    output = capsys.readouterr()
+    assert output.out == ''
+    assert '2/2' in output.err
+
+
+def test_caller_keeps_what_is_theirs(average_precision):
+    average_precision.queries.append('mine')
+    assert average_precision.queries == ['ann', 'bob']
+    frame = pandas.DataFrame(
+        RUN, columns=['corpus_id', 'video_id', 'shot_id', 'person_name', 'confidence']
+    )
+    before = frame.copy()
+    average_precision.evaluate(frame)
+    pandas.testing.assert_frame_equal(frame, before)

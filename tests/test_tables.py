@@ -1,0 +1,292 @@
+"""Where tables come from: files of every kind, open files, frames and rows."""
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from mediaeval_ap import tables
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+
+ROWS = [
+    ('INA', 'F2', '000010', 'nan', 0.5),
+    ('INA', 'F2', '10', 'NA', 1.0),
+    ('nan', 'null', '1e3', 'o"brien', -2.5e-7),
+    ('DW', 'é', '#1', '?unknown?', 0.1),
+]
+TEXT = ''.join(' '.join(map(str, row)) + '\n' for row in ROWS)
+FIELDS = list(HYPOTHESIS.fields)
+
+
+def rows_of(table):
+    columns = [table.texts(field) for field in table.layout.texts]
+    if table.numbers is not None:
+        columns.append(table.numbers.tolist())
+    return list(zip(*columns, strict=True))
+
+
+def frame():
+    return pandas.DataFrame(ROWS, columns=FIELDS)
+
+
+def zstandard(data):
+    return pyarrow.compress(data, 'zstd', asbytes=True)
+
+
+COMPRESSORS = {'': bytes, '.gz': gzip.compress, '.bz2': bz2.compress, '.xz': lzma.compress}
+COMPRESSORS['.zst'] = zstandard
+
+
+@pytest.mark.parametrize('suffix', COMPRESSORS)
+@pytest.mark.parametrize('bulk_bytes', [tables.BULK_BYTES, 0])
+def test_paths(tmp_path, suffix, bulk_bytes, monkeypatch):
+    monkeypatch.setattr(tables, 'BULK_BYTES', bulk_bytes)
+    path = tmp_path / f'run.txt{suffix}'
+    path.write_bytes(COMPRESSORS[suffix](TEXT.encode()))
+    for origin in path, str(path):
+        table = read(origin, HYPOTHESIS)
+        assert rows_of(table) == ROWS
+        assert table.source.name == str(path)
+        assert table.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_concatenated_gzip_members(tmp_path):
+    path = tmp_path / 'run.gz'
+    path.write_bytes(gzip.compress(TEXT.encode()) + gzip.compress(TEXT.encode()))
+    assert rows_of(read(path, HYPOTHESIS)) == ROWS * 2
+
+
+def test_doubtful_large_file_is_read_strictly(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, 'BULK_BYTES', 0)
+    path = tmp_path / 'run.txt'
+    path.write_text('a b c d +1\n')  # a sign that the bulk reader does not take
+    assert rows_of(read(path, HYPOTHESIS)) == [('a', 'b', 'c', 'd', 1.0)]
+    path.write_text('a b c d 1\na b c d inf\n')
+    with pytest.raises(FormatError, match="line 2, confidence: found 'inf'"):
+        read(path, HYPOTHESIS)
+
+
+def test_parquet(tmp_path):
+    path = tmp_path / 'run.parquet'
+    frame().assign(extra=1)[['extra', *reversed(FIELDS)]].to_parquet(path)
+    table = read(path, HYPOTHESIS)
+    assert rows_of(table) == ROWS
+    assert table.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, 'stdin', io.TextIOWrapper(io.BytesIO(TEXT.encode())))
+    table = read('-', HYPOTHESIS)
+    assert rows_of(table) == ROWS
+    assert table.source.name == '<stdin>'
+
+
+def test_open_files(tmp_path):
+    path = tmp_path / 'run.txt'
+    path.write_text('x\n' + TEXT, encoding='latin-1')
+    with open(path, encoding='latin-1') as file:
+        file.readline()
+        table = read(file, HYPOTHESIS)
+        assert rows_of(table) == ROWS
+        assert table.source.name == str(path)
+        assert not file.closed
+    with pytest.raises(ReadError, match='is closed'):
+        read(file, HYPOTHESIS)
+    assert rows_of(read(io.BytesIO(TEXT.encode()), HYPOTHESIS)) == ROWS
+    assert rows_of(read(io.StringIO(TEXT), HYPOTHESIS)) == ROWS
+    assert read(io.StringIO(TEXT), HYPOTHESIS).source.name == '<file>'
+
+
+def test_pipe(tmp_path):
+    receiving, sending = os.pipe()
+    with open(sending, 'wb') as pipe:
+        pipe.write(TEXT.encode())
+    with open(receiving, 'rb') as pipe:
+        assert rows_of(read(pipe, HYPOTHESIS)) == ROWS
+
+
+@pytest.mark.parametrize(
+    'origin',
+    [
+        frame,
+        lambda: frame().astype(dict.fromkeys(HYPOTHESIS.texts, object)),
+        lambda: frame().astype(dict.fromkeys(HYPOTHESIS.texts, 'category')),
+        lambda: frame().astype({'confidence': 'Float64'}),
+        lambda: frame().set_index(pd_index())[FIELDS[::-1]],
+        lambda: pyarrow.Table.from_pandas(frame()),
+        lambda: pyarrow.Table.from_pandas(frame().astype({'person_name': 'category'})),
+        lambda: list(ROWS),
+        lambda: iter(ROWS),
+        lambda: [list(row) for row in ROWS],
+        lambda: tables.read(ROWS, HYPOTHESIS),
+    ],
+)
+def test_tables(origin):
+    assert rows_of(read(origin(), HYPOTHESIS)) == ROWS
+
+
+def pd_index():
+    return pandas.Index([3, 3, 1, 0])
+
+
+def test_numbers_of_every_type():
+    numbers = [1, np.float32(0.5), np.int64(2), Fraction(1, 4)]
+    rows = [('a', 'b', str(i), 'd', number) for i, number in enumerate(numbers)]
+    assert read(rows, HYPOTHESIS).confidence.tolist() == [1.0, 0.5, 2.0, 0.25]
+    integers = pyarrow.table([*[['a']] * 4, [7]], names=FIELDS)
+    assert read(integers, HYPOTHESIS).confidence.tolist() == [7.0]
+
+
+def test_queries_are_strings_or_rows():
+    assert read(['a', 'b c'], QUERIES).texts('person_name') == ['a', 'b c']
+    assert read([('a',)], QUERIES).texts('person_name') == ['a']
+    assert read(np.array(['a']), QUERIES).texts('person_name') == ['a']
+    assert read({('x', 'v')}, SUBSET).texts('video_id') == ['v']
+
+
+@pytest.mark.parametrize(
+    ('rows', 'message'),
+    [
+        ([ROWS[0], ROWS[0][:4]], '<rows>, row 2: found 4 in .*, expected 5 fields'),
+        ([('a', 'b', 10, 'd', 1)], r'<rows>, row 1, shot_id: found 10 \(int\), expected text'),
+        ([('a', 'b', 'c', None, 1)], r'row 1, person_name: found None \(NoneType\)'),
+        ([('a', 'b', 'c', float('nan'), 1)], r'row 1, person_name: found nan \(float\)'),
+        ([('a', 'b', 'c', '', 1)], "row 1, person_name: found '', expected text"),
+        ([ROWS[0], ('a', 'b', 'c', '\ud800', 1)], r'row 2, person_name: found .*, expected text'),
+        ([('a', 'b', 'c', 'd', '1')], r"row 1, confidence: found '1' \(str\), expected a finite"),
+        ([('a', 'b', 'c', 'd', True)], r'row 1, confidence: found True \(bool\)'),
+        ([('a', 'b', 'c', 'd', Decimal('1'))], r'row 1, confidence: found Decimal'),
+        ([('a', 'b', 'c', 'd', float('nan'))], r'row 1, confidence: found nan \(float\)'),
+        ([('a', 'b', 'c', 'd', 10**400)], r'row 1, confidence: found 1000'),
+        (['abcde'], r"row 1: found 'abcde' \(str\), expected 5 fields"),
+        ([7], r'row 1: found 7 \(int\), expected 5 fields'),
+        ([], '<rows>: found no rows, expected at least one of 5 fields'),
+    ],
+)
+def test_wrong_rows(rows, message):
+    with pytest.raises(FormatError, match=message):
+        read(rows, HYPOTHESIS)
+
+
+def arrow(**columns):
+    return pyarrow.table({**{name: ['a', 'b'] for name in HYPOTHESIS.texts}, **columns})
+
+
+@pytest.mark.parametrize(
+    ('table', 'message'),
+    [
+        (arrow(), "confidence: found columns '.*', expected one column confidence"),
+        (arrow(confidence=['1', '2']), 'confidence: found a column of string, expected numbers'),
+        (arrow(confidence=[True, False]), 'confidence: found a column of bool, expected numbers'),
+        (arrow(confidence=[1.0, None]), 'row 2, confidence: found nothing, expected a value'),
+        (arrow(confidence=[1.0, np.inf]), 'row 2, confidence: found inf, expected a finite'),
+        (arrow(confidence=[1, 2**53 + 1]), 'confidence: found integers beyond 2'),
+        (arrow(confidence=[1, 2], shot_id=[1, 2]), 'shot_id: found a column of int64, expected'),
+        (arrow(confidence=[1, 2], shot_id=['', '']), "row 1, shot_id: found '', expected text"),
+        (arrow(confidence=[1, 2], shot_id=['1', None]), 'row 2, shot_id: found nothing'),
+        (arrow(confidence=[1, 2])[:0], 'found no rows'),
+    ],
+)
+def test_wrong_columns(table, message, tmp_path):
+    with pytest.raises(FormatError, match=f'^<Table>.*{message}'):
+        read(table, HYPOTHESIS)
+    parquet.write_table(table, tmp_path / 'run.parquet')
+    with pytest.raises(FormatError, match=f'run.parquet.*{message}'):
+        read(tmp_path / 'run.parquet', HYPOTHESIS)
+
+
+def test_wrong_frames():
+    with pytest.raises(FormatError, match='<DataFrame>, confidence: found columns'):
+        read(frame().drop(columns='confidence'), HYPOTHESIS)
+    missing = frame()
+    missing.loc[2, 'person_name'] = None
+    with pytest.raises(FormatError, match='<DataFrame>, row 3, person_name'):
+        read(missing, HYPOTHESIS)
+
+
+@pytest.mark.parametrize('origin', [None, 7, b'path', {'a': 1}])
+def test_wrong_origins(origin):
+    with pytest.raises(ParameterError, match='expected a path, an open file, a table'):
+        read(origin, REFERENCE)
+
+
+def test_table_of_another_layout():
+    with pytest.raises(ParameterError, match='found a hypothesis, expected a reference'):
+        read(read(ROWS, HYPOTHESIS), REFERENCE)
+
+
+@pytest.mark.parametrize('suffix', COMPRESSORS)
+def test_sources_that_cannot_be_read(tmp_path, suffix):
+    def message(content, **options):
+        path = tmp_path / f'run{suffix}'
+        path.write_bytes(content)
+        with pytest.raises(ReadError) as caught:
+            read(path, HYPOTHESIS, **options)
+        assert str(caught.value).startswith(f'{path}: ')
+        assert '\n' not in str(caught.value)
+        return caught.value.reason
+
+    with pytest.raises(ReadError, match='No such file'):
+        read(tmp_path / f'missing{suffix}', HYPOTHESIS)
+    if suffix:
+        whole = COMPRESSORS[suffix](TEXT.encode() * 50)
+        assert message(whole[:-9])
+        assert message(b'not compressed at all, and long enough to have a header')
+        assert 'more than 100 bytes' in message(whole, max_bytes=100)
+        (tmp_path / f'run{suffix}').write_bytes(whole)
+        assert len(read(tmp_path / f'run{suffix}', HYPOTHESIS, max_bytes=len(TEXT) * 200)) == 200
+
+
+@pytest.mark.parametrize(
+    ('name', 'message'),
+    [('', 'Is a directory'), ('loop', 'Too many levels'), ('\0', 'no path holds a NUL')],
+)
+def test_paths_that_are_no_file(tmp_path, name, message):
+    (tmp_path / 'loop').symlink_to(tmp_path / 'loop')
+    with pytest.raises(ReadError, match=message):
+        read(f'{tmp_path}/{name}', HYPOTHESIS)
+
+
+def test_not_parquet(tmp_path):
+    path = tmp_path / 'run.parquet'
+    path.write_text(TEXT)
+    with pytest.raises(ReadError, match='not readable as Parquet'):
+        read(path, HYPOTHESIS)
+
+
+def test_not_utf8_text_file(tmp_path):
+    path = tmp_path / 'run.txt'
+    path.write_bytes(b'\xff')
+    with open(path, encoding='utf-8') as file, pytest.raises(ReadError, match='decode'):
+        read(file, HYPOTHESIS)
+
+
+def test_stream_without_data_yet(tmp_path):
+    receiving, sending = os.pipe()
+    os.set_blocking(receiving, False)
+    with (
+        open(sending, 'wb'),
+        open(receiving, 'rb', buffering=0) as pipe,
+        pytest.raises(ReadError, match='no data yet'),
+    ):
+        read(pipe, HYPOTHESIS)
+
+
+def test_special_files():
+    if not Path('/dev/null').exists():
+        pytest.skip('no such device on this system')
+    with pytest.raises(FormatError, match='found no rows'):
+        read('/dev/null', HYPOTHESIS)
