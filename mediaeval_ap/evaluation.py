@@ -102,9 +102,9 @@ class Evaluation:
         """
         return {
             'definition': self.definition.name,
-            'K': self.K,
+            'K': list(self.K),
             'map': self.map.tolist(),
-            'queries': self.queries,
+            'queries': list(self.queries),
             'n_relevant': self.n_relevant.tolist(),
             'ap': self.ap.tolist(),
             'manifest': {

@@ -8,7 +8,7 @@ from typing import Any
 
 from mediaeval_ap.errors import printable
 from mediaeval_ap.evaluation import Evaluation
-from mediaeval_ap.report.grids import Grid
+from mediaeval_ap.report.grids import Grid, code_span
 
 __all__ = ['render_evaluations']
 
@@ -56,13 +56,13 @@ def render_evaluations(
         if not (mean_only and len(evaluations) > 1)
     ]
     if len(evaluations) > 1:
-        blocks.append(_heading(f'MEAN AVERAGE PRECISION ({evaluations[0].definition})', format))
+        blocks.append(_heading('MEAN AVERAGE PRECISION', evaluations[0], format))
         blocks.append(_means_by_run(evaluations, ['run']).render(format))
     return '\n'.join(blocks)
 
 
 def _blocks(evaluation: Evaluation, format: str, *, mean_only: bool) -> list[str]:
-    blocks = [_heading(f'{_run(evaluation)} ({evaluation.definition})', format)]
+    blocks = [_heading(_run(evaluation), evaluation, format)]
     if not mean_only:
         blocks.append(_queries(evaluation).render(format))
     blocks.append(_means(evaluation).render(format))
@@ -74,13 +74,11 @@ def _blocks(evaluation: Evaluation, format: str, *, mean_only: bool) -> list[str
     return blocks
 
 
-def _heading(text: str, format: str) -> str:
-    shown = printable(text)
+def _heading(text: str, evaluation: Evaluation, format: str) -> str:
+    definition = evaluation.definition
     if format == 'markdown':
-        return f'**{shown}**\n'
-    if format == 'latex':
-        return f'% {shown}\n'
-    return f'{shown}\n'
+        return f'**{code_span(text)} ({definition})**\n'
+    return f'{"% " if format == "latex" else ""}{printable(text)} ({definition})\n'
 
 
 def _run(evaluation: Evaluation) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from mediaeval_ap.errors import printable
 
-__all__ = ['FORMATS', 'Grid']
+__all__ = ['FORMATS', 'Grid', 'code_span']
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def _table(grid: Grid) -> str:
 
 
 def _markdown(grid: Grid) -> str:
-    return _tabulated(grid, 'github', _code_span)
+    return _tabulated(grid, 'github', code_span)
 
 
 def _latex(grid: Grid) -> str:
@@ -104,8 +104,24 @@ def _cell(value: Any, decimals: str, quote: Callable[[str], str]) -> str:
     return quote(value) if isinstance(value, str) else str(value)
 
 
-def _code_span(text: str) -> str:
-    """Text in Markdown that nothing in it can format, nor end the cell."""
+def code_span(text: str) -> str:
+    r"""Text in Markdown that nothing in it can format, nor end a cell.
+
+    Parameters
+    ----------
+    text : str
+        A name, a path.
+
+    Returns
+    -------
+    str
+        The same between backticks.
+
+    Examples
+    --------
+    >>> print(code_span('a|b'))
+    `a\|b`
+    """
     text = printable(text).replace('|', r'\|')
     return f'`` {text} ``' if '`' in text else f'`{text}`'
 

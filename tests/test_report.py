@@ -1,0 +1,201 @@
+"""Evaluations, rankings and definitions as text."""
+
+import csv
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from mediaeval_ap import AveragePrecision, errors
+from mediaeval_ap.report import (
+    FORMATS,
+    render_definitions,
+    render_evaluations,
+    render_ranking,
+    write_whole,
+)
+from mediaeval_ap.report.grids import Grid
+
+REFERENCE = [('x', 'v', '1', 'a|b_c'), ('x', 'v', '2', 'é\x1b[31m')]
+RUN = [('x', 'v', '1', 'a|b_c', 1 / 3), ('x', 'v', '2', 'a|b_c', 0.25)]
+
+
+@pytest.fixture
+def evaluation():
+    return AveragePrecision(REFERENCE, [1, 2]).evaluate(RUN, ['a|b_c', 'é\x1b[31m', 'none'])
+
+
+TABLE = r"""<rows> (mediaeval-2016)
+
+query        AP@1    AP@2    n_relevant
+---------  ------  ------  ------------
+a|b_c       1.000   1.000             1
+é\x1b[31m   0.000   0.500             1
+none        1.000   1.000             0
+
+MEAN AVERAGE PRECISION      3 queries
+------------------------  -----------
+MAP@1                           0.667
+MAP@2                           0.833
+
+1 of 3 queries have no relevant shot: each counts 1
+"""
+
+RUNS = """MEAN AVERAGE PRECISION (mediaeval-2016)
+
+run       MAP@1    MAP@2
+------  -------  -------
+<rows>    0.667    0.833
+<rows>    0.667    0.833
+"""
+
+
+def test_table(evaluation):
+    assert render_evaluations([evaluation]) == TABLE
+
+
+def test_table_of_means(evaluation):
+    lines = TABLE.splitlines(keepends=True)
+    assert render_evaluations([evaluation], mean_only=True) == ''.join(lines[:2] + lines[8:])
+
+
+def test_several_runs(evaluation):
+    assert render_evaluations([evaluation] * 2) == '\n'.join([TABLE, TABLE, RUNS])
+    assert render_evaluations([evaluation] * 2, mean_only=True) == RUNS
+
+
+def test_csv_holds_every_value_exactly(evaluation):
+    rows = list(csv.reader(io.StringIO(render_evaluations([evaluation] * 2, 'csv'))))
+    assert rows[0] == ['run', 'query', 'AP@1', 'AP@2', 'n_relevant']
+    assert rows[2] == ['<rows>', 'é\x1b[31m', '0.0', '0.5', '1']
+    assert len(rows) == 7
+    means = list(csv.reader(io.StringIO(render_evaluations([evaluation], 'csv', mean_only=True))))
+    assert means[0] == ['run', 'definition', 'MAP@1', 'MAP@2']
+    assert [float(value) for value in means[1][2:]] == evaluation.map.tolist()
+
+
+def test_json(evaluation):
+    assert json.loads(render_evaluations([evaluation], 'json')) == evaluation.to_dict()
+    assert json.loads(render_evaluations([evaluation] * 2, 'json')) == [evaluation.to_dict()] * 2
+    means = json.loads(render_evaluations([evaluation], 'json', mean_only=True))
+    assert set(evaluation.to_dict()) - set(means) == {'queries', 'n_relevant', 'ap'}
+
+
+def test_json_lines(evaluation):
+    lines = render_evaluations([evaluation], 'jsonl').splitlines()
+    assert json.loads(lines[1]) == {
+        'run': '<rows>',
+        'query': 'é\x1b[31m',
+        'AP@1': 0.0,
+        'AP@2': 0.5,
+        'n_relevant': 1,
+    }
+    (means,) = render_evaluations([evaluation], 'jsonl', mean_only=True).splitlines()
+    assert json.loads(means)['MAP@2'] == evaluation.map[1]
+
+
+def test_markdown_shows_names_as_they_are(evaluation):
+    lines = render_evaluations([evaluation], 'markdown').splitlines()
+    assert lines[0] == '**`<rows>` (mediaeval-2016)**'
+    assert lines[4] == r'| `a\|b_c`    |  1.000 |  1.000 |            1 |'
+    assert lines[5] == r'| `é\x1b[31m` |  0.000 |  0.500 |            1 |'
+    assert '| `` a`b ``' in Grid(['query'], [['a`b']]).render('markdown')
+
+
+def test_latex_escapes_names(evaluation):
+    text = render_evaluations([evaluation], 'latex')
+    assert text.startswith('% <rows> (mediaeval-2016)\n')
+    assert r' a|b\_c ' in text
+    assert r'n\_relevant \\' in text
+    assert '\x1b' not in text
+
+
+@pytest.mark.parametrize('format', FORMATS)
+def test_names_are_never_numbers(format):
+    text = Grid(['query', 'AP@1'], [['1e3', 0.5], ['nan', 0.25]]).render(format)
+    assert '1e3' in text
+    assert 'nan' in text
+
+
+@pytest.mark.parametrize('format', FORMATS)
+def test_no_rows(format):
+    assert isinstance(Grid(['query', 'AP@1'], []).render(format), str)
+
+
+def test_ranking():
+    ranking = AveragePrecision(REFERENCE).rank(RUN, 'a|b_c')
+    lines = render_ranking(ranking).splitlines()
+    assert lines[0].split() == list(ranking.columns)
+    assert lines[2].split() == [
+        *('1', 'x', 'v', '1', 'a|b_c', '0.000', '0.3333333333333333', '1', 'yes', '1.000')
+    ]
+    assert json.loads(render_ranking(ranking, 'json')) == ranking.to_dict('records')
+
+
+def test_definitions():
+    text = render_definitions()
+    assert 'mediaeval-2016 (default)\n    AP@k            S(k) / min(R, k, N)\n' in text
+    described = json.loads(render_definitions('json'))
+    assert [each['name'] for each in described if each['without_relevant'] == 1] == [
+        'mediaeval-2016',
+        'mediaeval-2016-final',
+    ]
+
+
+def test_written_whole(tmp_path):
+    path = tmp_path / 'map.txt'
+    write_whole(path, 'é\n')
+    assert path.read_bytes() == 'é\n'.encode()
+    path.chmod(0o640)
+    write_whole(path, 'new')
+    assert path.read_text() == 'new'
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert os.listdir(tmp_path) == ['map.txt']
+
+
+def test_written_through_a_link(tmp_path):
+    (tmp_path / 'link').symlink_to(tmp_path / 'map.txt')
+    write_whole(tmp_path / 'link', 'text')
+    assert (tmp_path / 'link').is_symlink()
+    assert (tmp_path / 'map.txt').read_text() == 'text'
+
+
+def test_written_to_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / 'pipe')
+    with subprocess.Popen(['cat', tmp_path / 'pipe'], stdout=subprocess.PIPE) as reader:
+        write_whole(tmp_path / 'pipe', 'text')
+        assert reader.communicate()[0] == b'text'
+
+
+@pytest.mark.parametrize('path', ['missing/map.txt', '.'])
+def test_not_written(tmp_path, path):
+    with pytest.raises(errors.WriteError, match=str(tmp_path)):
+        write_whole(tmp_path / path, 'text')
+    assert os.listdir(tmp_path) == []
+
+
+def test_failed_write_leaves_the_old_file(tmp_path):
+    """A limit on file sizes stands for the full disk."""
+    path = tmp_path / 'map.txt'
+    path.write_text('old')
+    script = (
+        'import resource, signal, sys\n'
+        'from mediaeval_ap.errors import WriteError\n'
+        'from mediaeval_ap.report import write_whole\n'
+        'signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n'
+        'resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n'
+        'try:\n'
+        '    write_whole(sys.argv[1], "new" * 1000)\n'
+        'except WriteError as error:\n'
+        '    print(error)\n'
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', script, path], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f'{path}: File too large\n'
+    assert path.read_text() == 'old'
+    assert os.listdir(tmp_path) == ['map.txt']
