@@ -99,7 +99,7 @@ _output = click.option(
 )
 
 
-@click.group(cls=_Edge, context_settings={'help_option_names': ['-h', '--help']})
+@click.group('mediaeval-ap', cls=_Edge, context_settings={'help_option_names': ['-h', '--help']})
 @click.version_option(__version__, prog_name='mediaeval-ap')
 def main() -> None:
     """Evaluate retrieval by name: who is in which shot, and how sure.

@@ -99,7 +99,9 @@ class FormatError(Error, ValueError):
         self, source: str, place: str, field: str, found: str, expected: str, further: int = 0
     ) -> None:
         where = ', '.join(part for part in (printable(source), place, field) if part)
-        more = f' ({further} more wrong {place.split()[0]}s)' if further else ''
+        more = ''
+        if further:
+            more = f' ({further} more wrong {place.split()[0]}{"s" if further > 1 else ""})'
         super().__init__(f'{where}: found {found}, expected {expected}{more}')
         self.source = source
         self.place = place

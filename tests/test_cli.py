@@ -1,0 +1,290 @@
+"""The command: what it prints where, and with what exit code."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mediaeval_ap import AveragePrecision, __version__, report
+from mediaeval_ap.cli import FORMATS, main
+
+COMMAND = [sys.executable, '-m', 'mediaeval_ap']
+REFERENCE = 'x v 1 ann\nx v 2 ann\nx w 1 bob\n'
+RUN = 'x v 1 ann 0.9\nx w 2 anne 0.8\nx v 2 ann 0.7\nx w 1 bob 0.5\n'
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / 'reference.txt').write_text(REFERENCE)
+    (tmp_path / 'run.txt').write_text(RUN)
+    (tmp_path / 'queries.txt').write_text('bob\nann\n')
+    (tmp_path / 'subset.txt').write_text('x w\n')
+    (tmp_path / 'bad.txt').write_text('x v 1 ann 0.9\nx v 1 ann high\nx v 1\n')
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments, input=None):
+    return CliRunner().invoke(main, arguments, input=input, catch_exceptions=False)
+
+
+def expected(*queries, K=(1, 10, 100, 1000), **options):
+    return AveragePrecision('reference.txt', K, **options).evaluate('run.txt', queries or None)
+
+
+def test_table(folder):
+    result = run('evaluate', 'reference.txt', 'run.txt')
+    assert (result.exit_code, result.stderr) == (0, '')
+    assert result.stdout == report.render_evaluations([expected()])
+
+
+@pytest.mark.parametrize('format', FORMATS)
+def test_options(folder, format):
+    result = run(
+        *('evaluate', 'reference.txt', 'run.txt', '--queries', 'queries.txt', '--subset'),
+        *('subset.txt', '-K', '2,1', '--definition', 'trec', '--format', format),
+    )
+    assert (result.exit_code, result.stderr) == (0, '')
+    evaluation = AveragePrecision(
+        'reference.txt', [2, 1], subset='subset.txt', definition='trec'
+    ).evaluate('run.txt', 'queries.txt')
+    assert result.stdout == report.render_evaluations([evaluation], format)
+
+
+def test_several_runs(folder):
+    result = run('evaluate', 'reference.txt', 'run.txt', 'run.txt', '--mean-only')
+    assert result.stdout == report.render_evaluations([expected()] * 2, mean_only=True)
+
+
+def test_formats_are_those_of_the_report():
+    assert FORMATS == report.FORMATS
+
+
+def test_output_file(folder):
+    result = run('evaluate', 'reference.txt', 'run.txt', '--format', 'csv', '-o', 'map.csv')
+    assert (result.exit_code, result.output) == (0, '')
+    assert Path('map.csv').read_text() == report.render_evaluations([expected()], 'csv')
+
+
+def test_nothing_is_written_when_a_run_is_wrong(folder):
+    Path('map.csv').write_text('old')
+    result = run('evaluate', 'reference.txt', 'run.txt', 'bad.txt', '-o', 'map.csv')
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert Path('map.csv').read_text() == 'old'
+    assert sorted(os.listdir()) == sorted([*os.listdir(folder)])
+
+
+@pytest.mark.parametrize('role', ['reference', 'run', 'queries', 'subset'])
+def test_standard_input(folder, role):
+    names = {name: f'{name}.txt' for name in ('reference', 'run', 'queries', 'subset')}
+    text = Path(names[role]).read_text()
+    before = run(
+        *('evaluate', names['reference'], names['run'], '--queries', names['queries']),
+        *('--subset', names['subset'], '--format', 'csv'),
+    )
+    names[role] = '-'
+    after = run(
+        *('evaluate', names['reference'], names['run'], '--queries', names['queries']),
+        *('--subset', names['subset'], '--format', 'csv'),
+        input=text,
+    )
+    assert after.exit_code == 0
+    assert after.stdout == before.stdout.replace('run.txt', names['run'].replace('-', '<stdin>'))
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        (['missing.txt', 'run.txt'], 'Error: missing.txt: No such file or directory\n'),
+        (['.', 'run.txt'], 'Error: .: Is a directory\n'),
+        (
+            ['reference.txt', 'bad.txt'],
+            "Error: bad.txt, line 2, confidence: found 'high', expected a finite decimal number "
+            '(1 more wrong line)\n',
+        ),
+        (
+            ['reference.txt', 'reference.txt'],
+            "Error: reference.txt, line 1: found 4 fields in 'x v 1 ann', expected 5 fields: "
+            'corpus_id video_id shot_id person_name confidence (2 more wrong lines)\n',
+        ),
+        (
+            ['reference.txt', 'run.txt', '-o', 'missing/map.txt'],
+            'Error: missing/map.txt: No such file or directory\n',
+        ),
+    ],
+)
+def test_wrong_data_is_one_line_and_exit_code_1(folder, arguments, message):
+    result = run('evaluate', *arguments)
+    assert (result.exit_code, result.stdout, result.stderr) == (1, '', message)
+
+
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        [],
+        ['reference.txt'],
+        ['reference.txt', 'run.txt', '-K', '0'],
+        ['reference.txt', 'run.txt', '-K', '1,'],
+        ['reference.txt', 'run.txt', '-K', '1.5'],
+        ['reference.txt', 'run.txt', '-K', '9' * 5000],
+        ['reference.txt', 'run.txt', '--definition', 'map'],
+        ['reference.txt', 'run.txt', '--format', 'xml'],
+        ['-', '-'],
+        ['reference.txt', '-', '--queries', '-'],
+    ],
+)
+def test_wrong_usage_is_exit_code_2(folder, arguments):
+    result = run('evaluate', *arguments)
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert 'Traceback' not in result.stderr
+
+
+def test_unknown_definition_lists_the_known(folder):
+    result = run('evaluate', 'reference.txt', 'run.txt', '--definition', 'map')
+    assert "'mediaeval-2016-final', 'trec'" in result.stderr
+
+
+def test_warnings_are_one_line_each(folder):
+    Path('run.txt').write_text(RUN + 'x v 1 ann 0.9\n')
+    result = run('evaluate', 'reference.txt', 'run.txt', '--format', 'csv')
+    assert result.exit_code == 0
+    assert result.stderr == (
+        'Warning: run.txt: 1 of 5 rows repeat an earlier one exactly, and are kept\n'
+        'Warning: average precision above 1, as mediaeval-2016 counts a shot again that is '
+        'returned again: ann; trec, kaggle, by-k, hits count it once\n'
+    )
+
+
+def test_rank(folder):
+    result = run('rank', 'reference.txt', 'run.txt', 'ann', '-k', '2', '--format', 'jsonl')
+    assert result.exit_code == 0
+    assert [json.loads(line)['shot_id'] for line in result.stdout.splitlines()] == ['1', '2']
+    assert run('rank', 'reference.txt', 'run.txt', '').exit_code == 1
+
+
+def test_definitions():
+    assert run('definitions').stdout == report.render_definitions()
+    assert json.loads(run('definitions', '--format', 'json').stdout)[0]['name'] == 'mediaeval-2016'
+
+
+def test_version_and_help():
+    assert run('--version').stdout == f'mediaeval-ap, version {__version__}\n'
+    assert run('-h').stdout.startswith('Usage: mediaeval-ap')
+    for command in main.commands:
+        assert run(command, '--help').exit_code == 0
+
+
+def test_stream_answers_each_line(folder):
+    result = run('stream', 'reference.txt', 'run.txt', '-K', '1,2', input='\ufeffann\r\n\nbob')
+    assert result.exit_code == 0
+    assert result.stdout == 'ann\t2\t1.0\t1.0\nbob\t1\t1.0\t1.0\n'
+    result = run('stream', 'reference.txt', 'run.txt', '-K', '2', '--format', 'jsonl', input='ann')
+    assert json.loads(result.stdout) == {'query': 'ann', 'n_relevant': 2, 'AP@2': 1.0}
+
+
+def test_stream_survives_a_bad_line(folder):
+    result = run('stream', 'reference.txt', 'run.txt', '-K', '1', input='a b\nann\n')
+    assert result.exit_code == 1
+    assert result.stdout == 'ann\t2\t1.0\n'
+    assert result.stderr == (
+        "Error: <stdin>, line 1: found 2 fields in 'a b', expected 1 field: person_name\n"
+    )
+
+
+def test_stream_answers_before_the_next_question(folder):
+    with subprocess.Popen(
+        [*COMMAND, 'stream', 'reference.txt', 'run.txt', '-K', '1'],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as process:
+        for name, answer in ('ann', 'ann\t2\t1.0\n'), ('bob', 'bob\t1\t1.0\n'):
+            process.stdin.write(f'{name}\n')
+            assert process.stdout.readline() == answer
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+def test_stream_keeps_standard_input_for_names(folder):
+    assert run('stream', 'reference.txt', '-').exit_code == 2
+
+
+def test_module_is_the_command(folder):
+    done = subprocess.run([*COMMAND, '--version'], capture_output=True, text=True, check=True)
+    assert done.stdout == f'mediaeval-ap, version {__version__}\n'
+
+
+def test_output_is_utf8_whatever_the_locale(folder):
+    Path('reference.txt').write_text('x v 1 é\n')
+    done = subprocess.run(
+        [*COMMAND, 'evaluate', 'reference.txt', 'run.txt', '--format', 'csv'],
+        env={**os.environ, 'PYTHONIOENCODING': 'ascii', 'LC_ALL': 'C'},
+        capture_output=True,
+        check=True,
+    )
+    assert 'run.txt,é,'.encode() in done.stdout
+
+
+def test_closed_pipe_is_no_traceback(folder):
+    done = subprocess.run(
+        ['bash', '-c', f'{" ".join(COMMAND)} definitions | true'],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 'Traceback' not in done.stderr
+
+
+def on_a_terminal(arguments):
+    """What a command writes to standard error when that is a terminal."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    subprocess.run([*COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=theirs, check=True)
+    os.close(theirs)
+    try:
+        return os.read(ours, 1 << 16).decode()
+    except OSError:  # what Linux says when there is nothing to read
+        return ''
+
+
+def test_progress_is_for_terminals(folder):
+    assert '2/2' in on_a_terminal(['evaluate', 'reference.txt', 'run.txt'])
+
+
+def test_interrupt_is_exit_code_130(folder):
+    with subprocess.Popen(
+        [*COMMAND, 'stream', 'reference.txt', 'run.txt', '-K', '1'],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as process:
+        process.stdin.write('ann\n')
+        assert process.stdout.readline() == 'ann\t2\t1.0\n'
+        process.send_signal(2)
+        assert process.wait() == 130
+        assert process.stderr.read() == ''
+
+
+def test_shell_completion():
+    done = subprocess.run(
+        COMMAND,
+        env={
+            **os.environ,
+            '_MEDIAEVAL_AP_COMPLETE': 'bash_complete',
+            'COMP_WORDS': 'mediaeval-ap evaluate --definition t',
+            'COMP_CWORD': '3',
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == 'plain,trec\n'
