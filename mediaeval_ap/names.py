@@ -12,6 +12,8 @@ from rapidfuzz.process import cdist
 __all__ = ['Names']
 
 BLOCK_CELLS = 4 << 20
+THREADED_CELLS = 1 << 18  # fewer are done before threads are started
+ALL_CORES = -1
 
 
 class Names:
@@ -58,9 +60,11 @@ class Names:
         """
         block = max(1, BLOCK_CELLS // max(1, len(self)))
         for start in range(0, len(queries), block):
+            asked = queries[start : start + block]
             yield from cdist(
-                queries[start : start + block],
+                asked,
                 self.values,
                 scorer=Levenshtein.normalized_distance,
                 dtype=np.float64,
+                workers=ALL_CORES if len(asked) * len(self) > THREADED_CELLS else 1,
             )

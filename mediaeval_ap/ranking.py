@@ -64,7 +64,7 @@ class Ranking:
         self.row_at = _order(confidence, self.temporal_rank, self.shots.codes, name.codes)
         self.shot_at = self.shots.codes[self.row_at].astype(np.int32)
         self._name_at = name.codes[self.row_at]
-        self._places = np.argsort(self._name_at, kind='stable').astype(np.int32)
+        self._places = _order(self._name_at, np.arange(len(self)))
         self._held = np.bincount(self._name_at, minlength=len(self.names))
         self._starts = np.cumsum(self._held) - self._held
 
@@ -125,28 +125,40 @@ class Ranking:
             return np.empty(0, dtype=np.int64)
         names, blocks = self._nearest(distances, depth)
         lent = np.minimum(self._held[names], depth)
-        ends = np.cumsum(lent)
-        within = np.arange(ends[-1]) - np.repeat(ends - lent - self._starts[names], lent)
-        keys = np.repeat(blocks << PLACE_BITS, lent) | self._places[within]
+        ends = lent.cumsum()
+        within = np.arange(ends[-1]) + (self._starts[names] + lent - ends).repeat(lent)
+        keys = (blocks << PLACE_BITS).repeat(lent) | self._places[within]
         if len(keys) > depth:
             keys = np.partition(keys, depth - 1)[:depth]
-        places: NDArray[np.int64] = np.sort(keys) & PLACE_MASK
+        keys.sort()
+        places: NDArray[np.int64] = keys & PLACE_MASK
         return places
 
     def _nearest(
         self, distances: NDArray[np.float64], depth: int
-    ) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The nearest names that hold so many hypotheses, and the number of their tie block."""
-        names = np.arange(len(distances))
-        if depth < len(names):
-            farthest = np.partition(distances, depth - 1)[depth - 1]
-            names = np.flatnonzero(distances <= farthest)
-        names = names[np.argsort(distances[names])]
-        ordered = distances[names]
-        enough = np.searchsorted(np.cumsum(self._held[names]), depth)
-        last = np.searchsorted(ordered, ordered[enough], side='right')
-        blocks = np.cumsum(np.diff(ordered[:last], prepend=-1.0) > 0, dtype=np.int64)
-        return names[:last], blocks
+        names = self._near(distances, depth)
+        near = distances[names]
+        order = near.argsort()
+        names, near = names[order], near[order]
+        enough = self._held[names].cumsum().searchsorted(depth)
+        last = near.searchsorted(near[enough], side='right')
+        names, near = names[:last], near[:last]
+        blocks = np.zeros(len(near), dtype=np.int64)
+        (near[1:] != near[:-1]).cumsum(out=blocks[1:])
+        return names, blocks
+
+    def _near(self, distances: NDArray[np.float64], depth: int) -> NDArray[np.int64]:
+        """All names within some distance, and not many more than hold so many hypotheses."""
+        count = 2 * depth * len(self.names) // len(self) + 1
+        while count < len(self.names):
+            radius = np.partition(distances, count - 1)[count - 1]
+            names = (distances <= radius).nonzero()[0]
+            if self._held[names].sum() >= depth:
+                return names
+            count *= 4
+        return np.arange(len(self.names))
 
 
 def _temporal_ranks(

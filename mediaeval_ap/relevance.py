@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,6 +24,8 @@ class Reference:
 
     Attributes
     ----------
+    table : Table
+        The rows that count.
     queries : list of str
         The distinct names, sorted.
     n_repeated : int
@@ -33,26 +33,19 @@ class Reference:
     """
 
     def __init__(self, table: Table, counts_again: bool) -> None:
-        name = table['person_name'].sorted()
-        shots = Shots(table).codes
-        first = first_occurrences(name.codes * np.int64(len(table)) + shots)
+        name = table['person_name'].codes.astype(np.int64)
+        first = first_occurrences(name * len(table) + Shots(table).codes)
         self.n_repeated = len(table) - len(first)
-        self.counts_again = counts_again
         if self.n_repeated and not counts_again:
             table = table.select(np.isin(np.arange(len(table)), first))
-            name = table['person_name'].sorted()
         self.table = table
-        self.queries = list(name.values)
-        self.rows = np.argsort(name.codes, kind='stable')
-        counts = np.bincount(name.codes, minlength=len(self.queries))
-        self._bounds = [0, *np.cumsum(counts).tolist()]
+        self.counts_again = counts_again
+        self.queries = sorted(table['person_name'].values)
+        rows = np.bincount(table['person_name'].codes).tolist()
+        self._n_relevant = dict(zip(table['person_name'].values, rows, strict=True))
 
-    @cached_property
-    def _position(self) -> dict[str, int]:
-        return {query: position for position, query in enumerate(self.queries)}
-
-    def span(self, query: str) -> tuple[int, int]:
-        """Where the rows of a query begin and end in `rows`.
+    def n_relevant(self, query: str) -> int:
+        """How many shots are relevant, returned or not.
 
         Parameters
         ----------
@@ -61,13 +54,10 @@ class Reference:
 
         Returns
         -------
-        begin, end : int
-            The same for a name that the reference does not hold.
+        int
+            R, in the words of the definitions.
         """
-        position = self._position.get(query)
-        if position is None:
-            return 0, 0
-        return self._bounds[position], self._bounds[position + 1]
+        return self._n_relevant.get(query, 0)
 
 
 class Relevance:
@@ -86,12 +76,19 @@ class Relevance:
     """
 
     def __init__(self, reference: Reference, shots: Shots) -> None:
-        self._reference = reference
-        self._shots = shots.find(reference.table)[reference.rows]
+        self._counts_again = reference.counts_again
         self._marked = np.zeros(len(shots), dtype=np.bool_)
+        name = reference.table['person_name']
+        found = shots.find(reference.table)
+        returned = found >= 0
+        codes = name.codes[returned]
+        ends = np.bincount(codes, minlength=len(name.values)).cumsum()
+        by_name = np.split(found[returned][codes.argsort(kind='stable')], ends[:-1])
+        self._returned = dict(zip(name.values, by_name, strict=True))
+        self._nothing = np.empty(0, dtype=np.int64)
 
-    def n_relevant(self, query: str) -> int:
-        """How many shots are relevant, returned or not.
+    def returned(self, query: str) -> NDArray[np.int64]:
+        """The relevant shots that the run returns, under whatever name.
 
         Parameters
         ----------
@@ -100,11 +97,10 @@ class Relevance:
 
         Returns
         -------
-        int
-            R, in the words of the definitions.
+        ndarray of int64, shape (n_returned,)
+            Their numbers, in no order.
         """
-        begin, end = self._reference.span(query)
-        return end - begin
+        return self._returned.get(query, self._nothing)
 
     def hits(self, query: str, ranked: NDArray[np.integer]) -> NDArray[np.int64]:
         """Where in a ranking the relevant shots stand.
@@ -122,12 +118,10 @@ class Relevance:
             Positions from 0, ascending; a shot that came before is a hit again only where
             repeats count.
         """
-        begin, end = self._reference.span(query)
-        relevant = self._shots[begin:end]
-        relevant = relevant[relevant >= 0]
+        relevant = self.returned(query)
         self._marked[relevant] = True
-        positions = np.flatnonzero(self._marked[ranked])
+        positions: NDArray[np.int64] = self._marked[ranked].nonzero()[0]
         self._marked[relevant] = False
-        if self._reference.counts_again:
+        if self._counts_again:
             return positions
         return positions[first_occurrences(ranked[positions])]

@@ -40,6 +40,7 @@ class Scorer:
     ) -> None:
         self.ranking = ranking
         self.definition = definition
+        self._reference = reference
         self._relevance = Relevance(reference, ranking.shots)
         self._K = K
         self._depth = max(K)
@@ -63,8 +64,10 @@ class Scorer:
         n_relevant : int
             How many shots are relevant.
         """
-        n_relevant = self._relevance.n_relevant(query)
-        _, hits = self.ranked(query, distances, self._depth)
+        n_relevant = self._reference.n_relevant(query)
+        hits = self._relevance.returned(query)
+        if len(hits):  # nothing can be a hit otherwise, and no ranking is needed to know it
+            _, hits = self.ranked(query, distances, self._depth)
         ap = average_precision_of_hits(
             hits + 1, n_relevant, self._n_returned, self._K, self.definition
         )
@@ -118,7 +121,7 @@ def warn_of_scores_above_one(
     """
     if not definition.counts_again:
         return
-    above = [query for query, values in zip(queries, ap, strict=True) if max(values) > 1]
+    above = [queries[row] for row in (np.max(ap, axis=1, initial=0) > 1).nonzero()[0]]
     if above:
         named = ', '.join(map(printable, above[:QUERIES_IN_WARNING]))
         further = len(above) - QUERIES_IN_WARNING

@@ -77,15 +77,13 @@ def average_precision_of_hits(
     """
     if not n_relevant:
         return [definition.without_relevant] * len(K)
-    sums = [0.0, *np.cumsum(precision_at_hits(ranks)).tolist()]
-    quantities = [{'R': n_relevant, 'N': n_returned, 'k': k} for k in K]
-    depths = [min(at[name] for name in definition.depth) for at in quantities]
-    hits = np.searchsorted(ranks, [*depths, *K], side='right').tolist()
+    sums = [0.0, *precision_at_hits(ranks).cumsum().tolist()]
     values = []
-    for at, hits_in_depth, hits_in_k in zip(
-        quantities, hits[: len(K)], hits[len(K) :], strict=True
-    ):
-        at['H'] = hits_in_k
-        denominator = min(at[name] for name in definition.denominator)
-        values.append(sums[hits_in_depth] / denominator if denominator else 0.0)
+    for k in K:
+        hits_in_k = int(ranks.searchsorted(k, side='right'))
+        at = {'R': n_relevant, 'k': k, 'N': n_returned, 'H': hits_in_k}
+        depth = min(map(at.__getitem__, definition.depth))
+        denominator = min(map(at.__getitem__, definition.denominator))
+        hits = hits_in_k if depth == k else int(ranks.searchsorted(depth, side='right'))
+        values.append(sums[hits] / denominator if denominator else 0.0)
     return values

@@ -1,0 +1,65 @@
+"""Synthetic campaigns of any size: `python benchmarks/campaign.py FOLDER [N_HYPOTHESES N_NAMES ...]`."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+SEED = 5  # any would do: one campaign is measured, always the same
+LETTERS = np.array(list('abcdefghijklmnopqrstuvwxyz'))
+
+
+def make_names(random: np.random.Generator, count: int) -> list[str]:
+    names: set[str] = set()
+    while len(names) < count:
+        given, family = (''.join(random.choice(LETTERS, random.integers(3, 10))) for _ in range(2))
+        names.add(f'{given}_{family}')
+    return sorted(names)
+
+
+def misspell(random: np.random.Generator, name: str) -> str:
+    place = random.integers(len(name))
+    return name[:place] + random.choice(LETTERS) + name[place + 1 :]
+
+
+def make_campaign(
+    folder: Path,
+    n_hypotheses: int = 30_000,
+    n_names: int = 1_600,
+    n_queries: int = 599,
+    n_rows: int = 3_400,
+    n_videos: int = 700,
+) -> None:
+    """Write reference.txt, hypothesis.txt and queries.txt."""
+    random = np.random.default_rng(SEED)
+    people = make_names(random, n_names * 3 // 4)
+    names = sorted({*people, *(misspell(random, random.choice(people)) for _ in range(n_names))})
+    names = list(random.permutation(names)[:n_names])
+    queries = list(random.choice(people, n_queries, replace=False))
+    asked = [*queries, *random.choice(queries, n_rows - n_queries)]
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [(random.integers(n_videos), random.integers(900), name) for name in asked]
+    with open(folder / 'reference.txt', 'w') as file:
+        file.writelines(f'TV video_{video:05d} {shot:06d} {name}\n' for video, shot, name in rows)
+    (folder / 'queries.txt').write_text(''.join(f'{query}\n' for query in queries))
+    with open(folder / 'hypothesis.txt', 'w') as file:
+        for video, shot, name in rows[: n_hypotheses // 4]:
+            said = name if random.random() < 0.7 else random.choice(names)
+            file.write(f'TV video_{video:05d} {shot:06d} {said} {random.integers(10_000) / 1e4}\n')
+        for start in range(min(len(rows), n_hypotheses // 4), n_hypotheses, 1_000_000):
+            size = min(1_000_000, n_hypotheses - start)
+            rows = zip(
+                random.integers(n_videos, size=size).tolist(),
+                random.integers(900, size=size).tolist(),
+                random.integers(n_names, size=size).tolist(),
+                random.integers(1, 10_000, size=size).tolist(),
+                strict=True,
+            )
+            file.writelines(
+                f'TV video_{video:05d} {shot:06d} {names[name]} {confidence / 1e4}\n'
+                for video, shot, name, confidence in rows
+            )
+
+
+if __name__ == '__main__':
+    make_campaign(Path(sys.argv[1]), *map(int, sys.argv[2:]))
