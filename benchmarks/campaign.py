@@ -1,4 +1,4 @@
-"""Synthetic campaigns of any size: `python benchmarks/campaign.py FOLDER [N_HYPOTHESES N_NAMES ...]`."""
+"""Synthetic campaigns: `python benchmarks/campaign.py FOLDER [N_HYPOTHESES N_NAMES ...]`."""
 
 import sys
 from pathlib import Path
@@ -17,6 +17,10 @@ def make_names(random: np.random.Generator, count: int) -> list[str]:
     return sorted(names)
 
 
+def pick(random: np.random.Generator, names: list[str]) -> str:
+    return names[random.integers(len(names))]
+
+
 def misspell(random: np.random.Generator, name: str) -> str:
     place = random.integers(len(name))
     return name[:place] + random.choice(LETTERS) + name[place + 1 :]
@@ -33,10 +37,10 @@ def make_campaign(
     """Write reference.txt, hypothesis.txt and queries.txt."""
     random = np.random.default_rng(SEED)
     people = make_names(random, n_names * 3 // 4)
-    names = sorted({*people, *(misspell(random, random.choice(people)) for _ in range(n_names))})
-    names = list(random.permutation(names)[:n_names])
-    queries = list(random.choice(people, n_queries, replace=False))
-    asked = [*queries, *random.choice(queries, n_rows - n_queries)]
+    names = sorted({*people, *(misspell(random, pick(random, people)) for _ in range(n_names))})
+    names = random.permutation(names)[:n_names].tolist()
+    queries = random.permutation(people)[:n_queries].tolist()
+    asked = [*queries, *(pick(random, queries) for _ in range(n_rows - n_queries))]
     folder.mkdir(parents=True, exist_ok=True)
     rows = [(random.integers(n_videos), random.integers(900), name) for name in asked]
     with open(folder / 'reference.txt', 'w') as file:
@@ -44,7 +48,7 @@ def make_campaign(
     (folder / 'queries.txt').write_text(''.join(f'{query}\n' for query in queries))
     with open(folder / 'hypothesis.txt', 'w') as file:
         for video, shot, name in rows[: n_hypotheses // 4]:
-            said = name if random.random() < 0.7 else random.choice(names)
+            said = name if random.random() < 0.7 else pick(random, names)
             file.write(f'TV video_{video:05d} {shot:06d} {said} {random.integers(10_000) / 1e4}\n')
         for start in range(min(len(rows), n_hypotheses // 4), n_hypotheses, 1_000_000):
             size = min(1_000_000, n_hypotheses - start)

@@ -5,6 +5,7 @@ query, sorts all rows, and looks every shot up, query by query.
 """
 
 import sys
+from pathlib import Path
 from time import perf_counter
 
 import pandas
@@ -19,9 +20,7 @@ def read(path: str, names: list[str]) -> pandas.DataFrame:
     return pandas.read_csv(path, sep=' ', names=names, dtype=types, keep_default_na=False)
 
 
-def evaluate(
-    reference: pandas.DataFrame, hypothesis: pandas.DataFrame, query: str
-) -> list[float]:
+def evaluate(reference: pandas.DataFrame, hypothesis: pandas.DataFrame, query: str) -> list[float]:
     hypothesis['distance'] = hypothesis['person_name'].apply(
         lambda name: distance(query, name) / max(len(query), len(name))
     )
@@ -52,7 +51,7 @@ def main(reference_path: str, hypothesis_path: str, queries_path: str) -> None:
     same = ['corpus_id', 'video_id', 'person_name', 'confidence']
     hypothesis['temporal_rank'] = hypothesis.groupby(same)['shot_id'].rank('first')
     begin = perf_counter()
-    for query in open(queries_path).read().split():
+    for query in Path(queries_path).read_text().split():
         print(query, *evaluate(reference, hypothesis, query))
     print(f'queries: {perf_counter() - begin:.3f} s', file=sys.stderr)
 

@@ -129,7 +129,8 @@ class Ranking:
         within = np.arange(ends[-1]) + (self._starts[names] + lent - ends).repeat(lent)
         keys = (blocks << PLACE_BITS).repeat(lent) | self._places[within]
         if len(keys) > depth:
-            keys = np.partition(keys, depth - 1)[:depth]
+            keys.partition(depth - 1)
+            keys = keys[:depth]
         keys.sort()
         places: NDArray[np.int64] = keys & PLACE_MASK
         return places
@@ -138,27 +139,31 @@ class Ranking:
         self, distances: NDArray[np.float64], depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The nearest names that hold so many hypotheses, and the number of their tie block."""
-        names = self._near(distances, depth)
-        near = distances[names]
-        order = near.argsort()
-        names, near = names[order], near[order]
-        enough = self._held[names].cumsum().searchsorted(depth)
-        last = near.searchsorted(near[enough], side='right')
+        count = 2 * depth * len(self.names) // len(self) + 1  # names that usually hold as many
+        while True:
+            names = _within_radius_of(distances, count)
+            near = distances[names]
+            order = near.argsort()
+            names, near = names[order], near[order]
+            held = self._held[names].cumsum()
+            if held[-1] >= depth:
+                break
+            count *= 4
+        last = near.searchsorted(near[held.searchsorted(depth)], side='right')
         names, near = names[:last], near[:last]
         blocks = np.zeros(len(near), dtype=np.int64)
         (near[1:] != near[:-1]).cumsum(out=blocks[1:])
         return names, blocks
 
-    def _near(self, distances: NDArray[np.float64], depth: int) -> NDArray[np.int64]:
-        """All names within some distance, and not many more than hold so many hypotheses."""
-        count = 2 * depth * len(self.names) // len(self) + 1
-        while count < len(self.names):
-            radius = np.partition(distances, count - 1)[count - 1]
-            names = (distances <= radius).nonzero()[0]
-            if self._held[names].sum() >= depth:
-                return names
-            count *= 4
-        return np.arange(len(self.names))
+
+def _within_radius_of(distances: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """The names not farther than so many are: whole tie blocks, in no order."""
+    if count >= len(distances):
+        return np.arange(len(distances))
+    partitioned = distances.copy()
+    partitioned.partition(count)
+    within: NDArray[np.int64] = (distances <= partitioned[count]).nonzero()[0]
+    return within
 
 
 def _temporal_ranks(

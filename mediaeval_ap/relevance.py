@@ -41,7 +41,7 @@ class Reference:
         self.table = table
         self.counts_again = counts_again
         self.queries = sorted(table['person_name'].values)
-        rows = np.bincount(table['person_name'].codes).tolist()
+        rows: list[int] = np.bincount(table['person_name'].codes).tolist()
         self._n_relevant = dict(zip(table['person_name'].values, rows, strict=True))
 
     def n_relevant(self, query: str) -> int:
@@ -82,9 +82,12 @@ class Relevance:
         found = shots.find(reference.table)
         returned = found >= 0
         codes = name.codes[returned]
-        ends = np.bincount(codes, minlength=len(name.values)).cumsum()
-        by_name = np.split(found[returned][codes.argsort(kind='stable')], ends[:-1])
-        self._returned = dict(zip(name.values, by_name, strict=True))
+        by_name = found[returned][codes.argsort(kind='stable')]
+        ends = np.bincount(codes, minlength=len(name.values)).cumsum().tolist()
+        self._returned = {
+            value: by_name[begin:end]
+            for value, begin, end in zip(name.values, [0, *ends], ends, strict=False)
+        }
         self._nothing = np.empty(0, dtype=np.int64)
 
     def returned(self, query: str) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import stat
 from pathlib import Path
 
 from mediaeval_ap.errors import WriteError
@@ -53,7 +53,7 @@ def _replace(target: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         if target.exists():
-            shutil.copymode(target, temporary)
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)

@@ -55,13 +55,14 @@ def from_rows(rows: Iterable[Any], layout: Layout) -> Table:
     """
     source = Source('<rows>')
     fields: list[tuple[Any, ...]] = []
+    width = len(layout.fields)
     for number, row in enumerate(rows, 1):
-        if isinstance(row, str) and len(layout.fields) == 1:
+        if isinstance(row, str) and width == 1:
             row = (row,)
         if isinstance(row, str) or not isinstance(row, Sequence):
             found = f'{shown(row)} ({type(row).__name__})'
             raise FormatError(source.name, f'row {number}', '', found, layout.expected)
-        if len(row) != len(layout.fields):
+        if len(row) != width:
             found = f'{len(row)} in {shown(row)}'
             raise FormatError(source.name, f'row {number}', '', found, layout.expected)
         fields.append(tuple(row))

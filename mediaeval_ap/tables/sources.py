@@ -10,7 +10,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 from mediaeval_ap.errors import ReadError
@@ -74,7 +73,7 @@ class ByteSource:
     @property
     def suffix(self) -> str:
         """The path's last suffix in lower case."""
-        return Path(self.name).suffix.lower() if self.is_path else ''
+        return os.path.splitext(self.name)[1].lower() if self.is_path else ''
 
     def size(self) -> int:
         """About how many bytes reading will give; 0 for what is not a regular file."""

@@ -1,0 +1,95 @@
+"""A campaign, scored by the package and by its row-wise peer: `python benchmarks/compare.py`."""
+
+import csv
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import machine
+from campaign import make_campaign
+
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.tables import HYPOTHESIS, read
+
+COMMAND = [sys.executable, '-m', 'mediaeval_ap']
+ROWWISE = [sys.executable, str(Path(__file__).parent / 'rowwise.py')]
+REPEATS = 9
+N_RUNS = 17
+
+
+def seconds(command: list[str]) -> tuple[float, subprocess.CompletedProcess[str]]:
+    begin = perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return perf_counter() - begin, done
+
+
+def median_seconds(command: list[str]) -> float:
+    return median(seconds(command)[0] for _ in range(REPEATS))
+
+
+def in_process(reference: str, hypothesis: str, queries: str) -> tuple[float, float]:
+    """Median seconds of all queries at once on a table that is read, and of one `send`."""
+    average_precision = AveragePrecision(reference)
+    table = read(hypothesis, HYPOTHESIS)
+    names = Path(queries).read_text().split()
+    batches = []
+    for _ in range(REPEATS):
+        begin = perf_counter()
+        average_precision.evaluate(table, names)
+        batches.append(perf_counter() - begin)
+    session = average_precision(table)
+    sends = []
+    for name in names:
+        begin = perf_counter()
+        session.send(name)
+        sends.append(perf_counter() - begin)
+    return median(batches), median(sends)
+
+
+def largest_difference(rowwise: str, ours: str) -> float:
+    expected = {line.split()[0]: line.split()[1:] for line in rowwise.splitlines()}
+    rows = list(csv.reader(ours.splitlines()[1:]))
+    return max(
+        abs(float(a) - float(b))
+        for row in rows
+        for a, b in zip(row[2:-1], expected[row[1]], strict=True)
+    )
+
+
+def main(folder: Path) -> None:
+    make_campaign(folder)
+    reference, hypothesis, queries = (
+        str(folder / f'{name}.txt') for name in ('reference', 'hypothesis', 'queries')
+    )
+    evaluate = [*COMMAND, 'evaluate', '--queries', queries, reference, hypothesis]
+    whole = median_seconds(evaluate)
+    many = median_seconds([*evaluate, *[hypothesis] * (N_RUNS - 1)])
+    batch, send = in_process(reference, hypothesis, queries)
+    rowwise, done = seconds([*ROWWISE, reference, hypothesis, queries])
+    rowwise_queries = float(done.stderr.split()[-2])
+    difference = largest_difference(done.stdout, seconds([*evaluate, '--format', 'csv'])[1].stdout)
+    rows = [
+        ['whole process, one run', f'{whole:.3f} s', f'{rowwise:.1f} s', f'{rowwise / whole:.0f}'],
+        [
+            '599 queries, once loaded',
+            f'{batch * 1e3:.1f} ms',
+            f'{rowwise_queries:.1f} s',
+            f'{rowwise_queries / batch:.0f}',
+        ],
+        ['one `send`', f'{send * 1e3:.3f} ms', f'{rowwise_queries / 599 * 1e3:.0f} ms', ''],
+        [f'{N_RUNS} runs in one command', f'{many:.2f} s', '', ''],
+        ['`--version`', f'{median_seconds([*COMMAND, "--version"]):.3f} s', '', ''],
+        ['`--help`', f'{median_seconds([*COMMAND, "--help"]):.3f} s', '', ''],
+        ['largest difference of any AP', f'{difference:.0e}', '', ''],
+    ]
+    machine.write('campaign', ['', 'mediaeval_ap', 'row-wise', 'times faster'], rows)
+
+
+if __name__ == '__main__':
+    warnings.simplefilter('ignore')
+    with TemporaryDirectory() as folder:
+        main(Path(folder))

@@ -1,0 +1,65 @@
+"""Runs of millions, one a process: `python benchmarks/large.py [N_HYPOTHESES ...]`."""
+
+import resource
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import machine
+from campaign import make_campaign
+
+from mediaeval_ap import definitions
+from mediaeval_ap.ranking import Ranking
+from mediaeval_ap.relevance import Reference
+from mediaeval_ap.scoring import Scorer
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, read
+
+SIZES = (1_000_000, 10_000_000)
+N_NAMES = 100_000
+N_QUERIES = 1_000
+
+
+def measure(folder: Path) -> None:
+    """Print seconds of reading, of indexing and of all queries, and the peak of memory in GiB."""
+    reference = Reference(read(folder / 'reference.txt', REFERENCE), counts_again=True)
+    queries = read(folder / 'queries.txt', QUERIES).texts('person_name')
+    times = [perf_counter()]
+    table = read(folder / 'hypothesis.txt', HYPOTHESIS)
+    times.append(perf_counter())
+    ranking = Ranking(table)
+    scorer = Scorer(ranking, reference, [1, 10, 100, 1000], definitions.get(definitions.DEFAULT))
+    times.append(perf_counter())
+    for query, distances in zip(queries, ranking.names.distances(queries), strict=True):
+        scorer.score(query, distances)
+    times.append(perf_counter())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(*(after - before for before, after in pairwise(times)), peak)
+
+
+def main(sizes: list[int]) -> None:
+    rows = []
+    for size in sizes:
+        with TemporaryDirectory() as folder:
+            make_campaign(Path(folder), size, N_NAMES, N_QUERIES, 20_000, 20_000)
+            done = subprocess.run(
+                [sys.executable, __file__, '--measure', folder],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+        load, index, queries, peak = map(float, done.stdout.split())
+        rows.append(
+            [f'{size:,}', f'{load:.1f} s', f'{index:.1f} s', f'{queries:.2f} s', f'{peak:.2f} GiB']
+        )
+    headers = ['hypotheses', 'load', 'index', f'{N_QUERIES:,} queries', 'peak memory']
+    machine.write('large', headers, rows)
+
+
+if __name__ == '__main__':
+    if sys.argv[1:2] == ['--measure']:
+        measure(Path(sys.argv[2]))
+    else:
+        main([int(size) for size in sys.argv[1:]] or list(SIZES))

@@ -1,0 +1,36 @@
+"""What a result was measured on, and how it is written down."""
+
+import platform
+import sys
+from importlib.metadata import version
+from os import cpu_count
+from pathlib import Path
+
+from tabulate import tabulate
+
+RESULTS = Path(__file__).parent / 'results'
+PACKAGES = ['numpy', 'pandas', 'pyarrow', 'rapidfuzz']
+
+
+def processor() -> str:
+    path = Path('/proc/cpuinfo')
+    lines = path.read_text().splitlines() if path.exists() else []
+    models = [line.split(':')[1].strip() for line in lines if line.startswith('model name')]
+    return models[0] if models else platform.processor()
+
+
+def describe() -> str:
+    packages = ', '.join(f'{name} {version(name)}' for name in PACKAGES)
+    return (
+        f'{processor()}, {cpu_count()} cores, {platform.system()}; '
+        f'Python {platform.python_version()}, {packages}'
+    )
+
+
+def write(name: str, headers: list[str], rows: list[list[str]]) -> None:
+    """Print a table of results, and keep it with its command and machine."""
+    command = ' '.join(['python', f'benchmarks/{Path(sys.argv[0]).name}', *sys.argv[1:]])
+    text = f'{tabulate(rows, headers, tablefmt="github", disable_numparse=True)}\n'
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f'{name}.md').write_text(f'`{command}`\n\n{describe()}\n\n{text}')
+    print(text)
