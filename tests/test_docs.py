@@ -21,7 +21,7 @@ def sessions():
                 yield pytest.param(line, output, id=f'{document.name}: {line}')
 
 
-@pytest.mark.parametrize(('command', 'output'), sessions())
+@pytest.mark.parametrize(('command', 'output'), list(sessions()))
 def test_command_prints_what_is_shown(command, output):
     path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
     done = subprocess.run(
