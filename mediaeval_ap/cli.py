@@ -14,22 +14,29 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mediaeval_ap import __version__, definitions
 from mediaeval_ap.errors import DataWarning, Error
+from mediaeval_ap.report import (
+    DEFINITION_FORMATS,
+    FORMATS,
+    render_definitions,
+    render_evaluations,
+    render_ranking,
+    write_whole,
+)
 
 if TYPE_CHECKING:
     from mediaeval_ap.evaluator import AveragePrecision
 
 __all__ = ['main']
 
-FORMATS = ('table', 'csv', 'json', 'jsonl', 'markdown', 'latex')
 INTERRUPTED = 130
-STANDARD_INPUT = '-'
+STANDARD_STREAM = '-'
 
 
 class _Edge(click.Group):
@@ -37,7 +44,7 @@ class _Edge(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
-            warnings.simplefilter('always', DataWarning)
+            warnings.simplefilter('default', DataWarning)  # the same text once
             warnings.showwarning = _show_warning
             try:
                 return super().invoke(ctx)
@@ -59,42 +66,31 @@ def _cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     return [int(field) for field in fields]
 
 
-def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def decorate(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
 _FILE = click.Path(allow_dash=True)
 _reference = click.argument('reference', type=_FILE)
 _hypothesis = click.argument('hypothesis', type=_FILE)
-_metric = _options(
-    click.option('--subset', type=_FILE, help='The videos that count: corpus_id video_id.'),
-    click.option(
-        '-K',
-        'cutoffs',
-        callback=_cutoffs,
-        default='1,10,100,1000',
-        show_default=True,
-        help='Cutoffs, between commas.',
-    ),
-    click.option(
-        '--definition',
-        type=click.Choice(definitions.names()),
-        default=definitions.DEFAULT,
-        show_default=True,
-        help='What average precision is.',
-    ),
+_subset = click.option('--subset', type=_FILE, help='The videos that count: corpus_id video_id.')
+_K = click.option(
+    '-K',
+    'cutoffs',
+    callback=_cutoffs,
+    default='1,10,100,1000',
+    show_default=True,
+    help='Cutoffs, between commas.',
+)
+_definition = click.option(
+    '--definition',
+    type=click.Choice(definitions.names()),
+    default=definitions.DEFAULT,
+    show_default=True,
+    help='What average precision is.',
 )
 _format = click.option('--format', type=click.Choice(FORMATS), default='table', show_default=True)
 _output = click.option(
     '-o',
     '--output',
     type=click.Path(dir_okay=False, allow_dash=True),
-    default='-',
+    default=STANDARD_STREAM,
     help='Write there, whole or not at all, instead of to standard output.',
 )
 
@@ -114,7 +110,9 @@ def main() -> None:
 @_reference
 @click.argument('hypotheses', type=_FILE, nargs=-1, required=True, metavar='HYPOTHESIS...')
 @click.option('--queries', type=_FILE, help='The names to ask for.  [default: all in REFERENCE]')
-@_metric
+@_subset
+@_K
+@_definition
 @_format
 @_output
 @click.option('--mean-only', is_flag=True, help='Leave out the queries.')
@@ -131,7 +129,6 @@ def evaluate(
 ) -> None:
     """Score runs: average precision at K of each query, and the means."""
     _read_standard_input_once([reference, *hypotheses, queries, subset])
-    from mediaeval_ap.report import render_evaluations
     from mediaeval_ap.tables import QUERIES, read
 
     average_precision = _average_precision(reference, cutoffs, subset, definition)
@@ -146,7 +143,9 @@ def evaluate(
 @main.command()
 @_reference
 @_hypothesis
-@_metric
+@_subset
+@_K
+@_definition
 @click.option('--format', type=click.Choice(['tsv', 'jsonl']), default='tsv', show_default=True)
 def stream(
     reference: str,
@@ -161,7 +160,7 @@ def stream(
     A line of tsv holds the name, n_relevant, and AP at each cutoff. A line that is no name is
     reported on standard error; the session goes on, and exits with 1 at its end.
     """
-    _read_standard_input_once([STANDARD_INPUT, reference, hypothesis, subset])
+    _read_standard_input_once([STANDARD_STREAM, reference, hypothesis, subset])
     from mediaeval_ap.tables import QUERIES, parse_line
 
     average_precision = _average_precision(reference, cutoffs, subset, definition)
@@ -176,7 +175,7 @@ def stream(
                 continue
             if fields is not None:
                 ap, n_relevant = session.send(fields[0])
-                _write(_answer(fields[0], ap, n_relevant, cutoffs, format), STANDARD_INPUT)
+                _write(_answer(fields[0], ap, n_relevant, cutoffs, format), STANDARD_STREAM)
     if n_wrong:
         sys.exit(1)
 
@@ -186,7 +185,8 @@ def stream(
 @_hypothesis
 @click.argument('query')
 @click.option('-k', type=click.IntRange(min=1), default=20, show_default=True, help='How many.')
-@_metric
+@_subset
+@_definition
 @_format
 @_output
 def rank(
@@ -195,26 +195,21 @@ def rank(
     query: str,
     k: int,
     subset: str | None,
-    cutoffs: list[int],
     definition: str,
     format: str,
     output: str,
 ) -> None:
     """Show the first hypotheses for QUERY, as they are scored."""
     _read_standard_input_once([reference, hypothesis, subset])
-    from mediaeval_ap.report import render_ranking
-
-    average_precision = _average_precision(reference, cutoffs, subset, definition)
-    _write(render_ranking(average_precision.rank(hypothesis, query, k), format), output)
+    average_precision = _average_precision(reference, [k], subset, definition)
+    _write(render_ranking(average_precision.rank(hypothesis, query), format), output)
 
 
 @main.command('definitions')
-@click.option('--format', type=click.Choice(['text', 'json']), default='text', show_default=True)
+@click.option('--format', type=click.Choice(DEFINITION_FORMATS), default='text', show_default=True)
 def print_definitions(format: str) -> None:
     """Print every definition of average precision."""
-    from mediaeval_ap.report.definitions import render_definitions
-
-    _write(render_definitions(format), STANDARD_INPUT)
+    _write(render_definitions(format), STANDARD_STREAM)
 
 
 def _average_precision(
@@ -226,7 +221,7 @@ def _average_precision(
 
 
 def _read_standard_input_once(paths: Iterable[str | None]) -> None:
-    if Counter(paths)[STANDARD_INPUT] > 1:
+    if Counter(paths)[STANDARD_STREAM] > 1:
         raise click.UsageError('standard input (-) can be read once only')
 
 
@@ -240,9 +235,7 @@ def _answer(query: str, ap: list[float], n_relevant: int, cutoffs: list[int], fo
 
 def _write(text: str, output: str) -> None:
     """Write to a file whole, or to standard output as UTF-8 whatever the locale, flushed."""
-    if output == STANDARD_INPUT:
+    if output == STANDARD_STREAM:
         click.echo(text.encode(), nl=False)
     else:
-        from mediaeval_ap.report import write_whole
-
         write_whole(output, text)

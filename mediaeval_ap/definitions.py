@@ -22,8 +22,6 @@ from mediaeval_ap.errors import ParameterError, UnknownDefinitionError
 
 __all__ = ['DEFAULT', 'Definition', 'Repeats', 'get', 'names', 'register', 'registered']
 
-QUANTITIES = {'R': 'relevant', 'k': 'cutoff', 'N': 'returned', 'H': 'hits in the top k'}
-
 
 class Repeats(Enum):
     """What a shot counts when a ranking returns it again."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.errors import printable
-from mediaeval_ap.evaluation import Evaluation
 from mediaeval_ap.report.grids import Grid, code_span
+
+if TYPE_CHECKING:
+    from mediaeval_ap.evaluation import Evaluation
 
 __all__ = ['render_evaluations']
 
