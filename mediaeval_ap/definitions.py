@@ -24,7 +24,13 @@ __all__ = ['DEFAULT', 'Definition', 'Repeats', 'get', 'names', 'register', 'regi
 
 
 class Repeats(Enum):
-    """What a shot counts when a ranking returns it again."""
+    """What a shot counts when a ranking returns it again.
+
+    Examples
+    --------
+    >>> get('trec').repeats
+    <Repeats.DROP: 'dropped, rank and all'>
+    """
 
     COUNT = 'counts again'
     IRRELEVANT = 'not relevant, keeps its rank'

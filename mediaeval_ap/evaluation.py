@@ -41,6 +41,14 @@ class Evaluation:
         ``reference``, ``hypothesis`` and, where there were any, ``subset`` and ``queries``.
     counts : mapping of str to int
         How much of everything was looked at.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision
+    >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
+    >>> evaluation = average_precision.evaluate('samples/hypothesis.txt', 'samples/queries.txt')
+    >>> evaluation.ap.shape, evaluation.n_relevant.tolist(), evaluation.counts['names']
+    ((3, 1), [116, 26, 2], 3500)
     """
 
     queries: list[str]

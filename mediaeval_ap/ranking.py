@@ -50,6 +50,19 @@ class Ranking:
     Notes
     -----
     Building takes O(n log n) time for n hypotheses.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import HYPOTHESIS, read
+    >>> rows = [
+    ...     ('x', 'v', '1', 'ann', 0.2),
+    ...     ('x', 'v', '2', 'anna', 0.9),
+    ...     ('x', 'w', '1', 'ann', 0.5),
+    ... ]
+    >>> ranking = Ranking(read(rows, HYPOTHESIS))
+    >>> (distances,) = ranking.names.distances(['ann'])
+    >>> [rows[row] for row in ranking.row_at[ranking.top(distances, 2)]]
+    [('x', 'w', '1', 'ann', 0.5), ('x', 'v', '1', 'ann', 0.2)]
     """
 
     def __init__(self, table: Table) -> None:

@@ -30,6 +30,14 @@ class Reference:
         The distinct names, sorted.
     n_repeated : int
         How many rows said again what an earlier one said.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import REFERENCE, read
+    >>> rows = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')]
+    >>> reference = Reference(read(rows, REFERENCE), counts_again=True)
+    >>> reference.queries, reference.n_relevant('ann')
+    (['ann'], 2)
     """
 
     def __init__(self, table: Table, counts_again: bool) -> None:
@@ -73,6 +81,14 @@ class Relevance:
     Notes
     -----
     Marks the relevant shots of one query at a time on one array: not to be shared by threads.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
+    >>> reference = Reference(read([('x', 'v', '2', 'ann')], REFERENCE), True)
+    >>> run = read([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'bob', 0.5)], HYPOTHESIS)
+    >>> Relevance(reference, Shots(run)).hits('ann', np.array([0, 1])).tolist()
+    [1]
     """
 
     def __init__(self, reference: Reference, shots: Shots) -> None:

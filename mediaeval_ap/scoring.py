@@ -33,6 +33,16 @@ class Scorer:
         The cutoffs.
     definition : Definition
         What average precision is.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
+    >>> reference = Reference(read([('x', 'v', '2', 'ann')], REFERENCE), counts_again=False)
+    >>> run = read([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'bob', 0.5)], HYPOTHESIS)
+    >>> scorer = Scorer(Ranking(run), reference, [1, 2], definitions.get('trec'))
+    >>> (distances,) = scorer.ranking.names.distances(['ann'])
+    >>> scorer.score('ann', distances)
+    ([0.0, 0.5], 1)
     """
 
     def __init__(
@@ -118,6 +128,14 @@ def warn_of_scores_above_one(
     -----
     ScoreAboveOneWarning
         Names the queries, and the definitions that would not do this.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter('always')
+    ...     warn_of_scores_above_one([[1.5]], ['ann'], definitions.get('mediaeval-2016'))
+    >>> caught[0].category.__name__
+    'ScoreAboveOneWarning'
     """
     if not definition.counts_again:
         return

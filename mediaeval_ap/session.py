@@ -17,6 +17,14 @@ class Session(Generator[tuple[list[float], int], str | None, None]):
 
     `AveragePrecision` begins it, primed. A query that is not a name raises to its sender and the
     session goes on; ``send(None)``, ``close()`` or the end of a ``with`` block end it.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision
+    >>> session = AveragePrecision('samples/reference.txt', K=[10])('samples/hypothesis.txt')
+    >>> session.send('alain_juppe')
+    ([0.0], 2)
+    >>> session.close()
     """
 
     def __init__(self, scorer: Scorer) -> None:
@@ -72,6 +80,11 @@ class Session(Generator[tuple[list[float], int], str | None, None]):
         ----------
         typ, val, tb
             What is raised, as in any generator.
+
+        Returns
+        -------
+        tuple
+            Never: what is thrown is raised.
         """
         self.close()
         return super().throw(typ, val, tb)
@@ -99,6 +112,13 @@ def check_query(query: object) -> None:
     ------
     QueryError
         When it is not a string, or empty.
+
+    Examples
+    --------
+    >>> check_query('')
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.QueryError: query: found '', expected a name
     """
     if not isinstance(query, str) or not query:
         raise QueryError(f'query: found {shown(query)}, expected a name')

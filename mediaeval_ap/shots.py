@@ -48,6 +48,13 @@ class Shots:
         The number of each row's shot.
     videos : ndarray of int64, shape (n_shots,)
         The number of each shot's video, in ascending order of video and corpus.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import REFERENCE, read
+    >>> rows = [('x', 'v', '10', 'ann'), ('x', 'v', '9', 'bob'), ('x', 'v', '10', 'cleo')]
+    >>> Shots(read(rows, REFERENCE)).codes.tolist()
+    [1, 0, 1]
     """
 
     def __init__(self, table: Table) -> None:

@@ -1,8 +1,11 @@
 """The package's own promises about its names."""
 
 import importlib
+import inspect
 import pkgutil
+import re
 
+import click
 import pytest
 
 import mediaeval_ap
@@ -27,3 +30,39 @@ def test_no_other_attribute():
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         mediaeval_ap.nothing  # noqa: B018
     assert dir(mediaeval_ap) == mediaeval_ap.__all__
+
+
+def public_objects():
+    """Every public class and function, once, where it is defined."""
+    for name in MODULES:
+        module = importlib.import_module(name)
+        for public in module.__all__:
+            value = getattr(module, public)
+            if getattr(value, '__module__', None) == name:
+                yield pytest.param(value, id=f'{name}.{public}')
+
+
+def methods(cls):
+    """The public methods that a class defines itself."""
+    return [
+        value
+        for name, value in vars(cls).items()
+        if inspect.isfunction(value) and not name.startswith('_')
+    ]
+
+
+@pytest.mark.parametrize('value', list(public_objects()))
+def test_public_names_are_documented(value):
+    is_error = inspect.isclass(value) and issubclass(value, Exception)
+    is_value = not inspect.isroutine(value) and not inspect.isclass(value)
+    if not (is_error or is_value or isinstance(value, click.Command)):
+        assert '>>> ' in value.__doc__, 'an example'
+    functions = methods(value) if inspect.isclass(value) else [value]
+    for function in filter(inspect.isfunction, functions):
+        signature = inspect.signature(function)
+        parameters = [name for name in signature.parameters if name != 'self']
+        for name in parameters:
+            documented = re.search(rf'^ +(.*, )?{name}(, .*)?( : .+)?$', function.__doc__, re.M)
+            assert documented, f'{function.__qualname__}: {name}'
+        if 'yield' not in function.__doc__.lower() and signature.return_annotation != 'None':
+            assert 'Returns\n' in function.__doc__, function.__qualname__

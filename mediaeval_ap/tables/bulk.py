@@ -36,7 +36,7 @@ class _Doubt(Exception):
 def parse_in_bulk(
     stream: BinaryIO, layout: Layout, source: str
 ) -> tuple[dict[str, Column], NDArray[np.float64] | None] | None:
-    """Read lines fast, or not at all.
+    r"""Read lines fast, or not at all.
 
     Parameters
     ----------
@@ -57,6 +57,15 @@ def parse_in_bulk(
     Notes
     -----
     The whole result is none on any doubt.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> columns, _ = parse_in_bulk(io.BytesIO(b'INA  F2\n'), SUBSET, 'file')
+    >>> columns['video_id'].values
+    ['F2']
+    >>> parse_in_bulk(io.BytesIO(b'INA\n'), SUBSET, 'file') is None
+    True
     """
     import pyarrow
     from pyarrow import csv
@@ -99,6 +108,12 @@ def text_column(column: pyarrow.ChunkedArray) -> Column:
     -------
     Column
         The same texts.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> text_column(pyarrow.chunked_array([['b', 'a', 'b']]).dictionary_encode()).values
+    ['b', 'a']
     """
     chunks = column.unify_dictionaries().chunks
     if not chunks:

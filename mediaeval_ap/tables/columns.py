@@ -25,6 +25,11 @@ class Source:
         A path, or what stands for one: ``<stdin>``, ``<DataFrame>``, ``<rows>``.
     sha256 : str or None
         SHA-256 of its bytes as stored, in hexadecimal; none for what was never bytes.
+
+    Examples
+    --------
+    >>> Source('run.txt').sha256 is None
+    True
     """
 
     name: str
@@ -127,6 +132,15 @@ class Table:
         The field of numbers, where the layout has one.
     source : Source
         Where it came from.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import HYPOTHESIS, read
+    >>> table = read([('x', 'v', '1', 'ann', 0.5), ('x', 'w', '1', 'bob', 1)], HYPOTHESIS)
+    >>> table['person_name'].values, table.confidence.tolist()
+    (['ann', 'bob'], [0.5, 1.0])
+    >>> table.select(np.array([False, True])).texts('video_id')
+    ['w']
     """
 
     layout: Layout

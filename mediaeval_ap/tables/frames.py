@@ -88,6 +88,14 @@ def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
     ------
     FormatError
         When a column is not there, or a field is of the wrong type or missing.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> frame = pandas.DataFrame({'corpus_id': ['INA'], 'video_id': ['F2']})
+    >>> from_frame(frame, SUBSET).texts('video_id')
+    ['F2']
     """
     source = Source('<DataFrame>')
     _check_names([str(name) for name in frame.columns], layout, source)
@@ -115,6 +123,14 @@ def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
     ------
     FormatError
         When a column is not there or of the wrong type, or a field is missing or empty.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> table = pyarrow.table({'corpus_id': ['INA'], 'video_id': ['F2']})
+    >>> from_arrow(table, SUBSET, Source('<Table>')).texts('video_id')
+    ['F2']
     """
     import pyarrow
 
@@ -155,6 +171,16 @@ def read_parquet(source: ByteSource, layout: Layout) -> Table:
         When it cannot be read as Parquet.
     FormatError
         When a column is not there or of the wrong type, or a field is missing or empty.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> path = pathlib.Path(tempfile.mkdtemp(), 'subset.parquet')
+    >>> pandas.DataFrame({'corpus_id': ['INA'], 'video_id': ['F2']}).to_parquet(path)
+    >>> read_parquet(ByteSource(path), SUBSET).texts('video_id')
+    ['F2']
     """
     import pyarrow
     from pyarrow import parquet

@@ -67,6 +67,14 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
     -------
     Wrong or None
         The first thing wrong with it; none when it is right, or blank.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> explain(b'INA F2', SUBSET) is None
+    True
+    >>> explain(b'INA', SUBSET).found
+    "1 field in 'INA'"
     """
     if (wrong := _explain_bytes(line)) is not None:
         return wrong
@@ -82,7 +90,7 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
 
 
 def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[str, ...] | None:
-    """The fields of one line of a stream that is answered line by line.
+    r"""The fields of one line of a stream that is answered line by line.
 
     Parameters
     ----------
@@ -104,6 +112,12 @@ def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[s
     ------
     FormatError
         When the line is wrong.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import QUERIES
+    >>> parse_line(b'alain_juppe\r\n', QUERIES, '<stdin>', 1)
+    ('alain_juppe',)
     """
     text = line.removesuffix(b'\n').removesuffix(b'\r')
     if number == 1:
@@ -136,7 +150,7 @@ def _is_finite_decimal(field: bytes) -> bool:
 
 
 def blocks(stream: BinaryIO, source: str) -> Iterator[bytes]:
-    """Whole lines, a megabyte or so at a time.
+    r"""Whole lines, a megabyte or so at a time.
 
     Parameters
     ----------
@@ -154,6 +168,12 @@ def blocks(stream: BinaryIO, source: str) -> Iterator[bytes]:
     ------
     FormatError
         When a line is longer than `MAX_LINE_BYTES`.
+
+    Examples
+    --------
+    >>> import io
+    >>> list(blocks(io.BytesIO(BYTE_ORDER_MARK + b'a b\nc'), 'file'))
+    [b'a b\n', b'c']
     """
     pieces: list[bytes] = []
     pending = 0
@@ -184,7 +204,7 @@ def blocks(stream: BinaryIO, source: str) -> Iterator[bytes]:
 def parse(
     stream: BinaryIO, layout: Layout, source: str
 ) -> tuple[dict[str, Column], NDArray[np.float64] | None]:
-    """Read lines strictly.
+    r"""Read lines strictly.
 
     Parameters
     ----------
@@ -206,6 +226,14 @@ def parse(
     ------
     FormatError
         When a line is wrong, or there is none.
+
+    Examples
+    --------
+    >>> import io
+    >>> from mediaeval_ap.tables import HYPOTHESIS
+    >>> columns, numbers = parse(io.BytesIO(b'INA F2 000010 nan 0.5\n'), HYPOTHESIS, 'file')
+    >>> columns['shot_id'].values, columns['person_name'].values, numbers.tolist()
+    (['000010'], ['nan'], [0.5])
     """
     builders = [_ColumnBuilder() for _ in layout.texts]
     numbers = array('d')
@@ -246,6 +274,12 @@ def no_rows(source: str, layout: Layout) -> FormatError:
     -------
     FormatError
         To be raised.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> print(no_rows('subset.txt', SUBSET))
+    subset.txt: found no rows, expected at least one of 2 fields: corpus_id video_id
     """
     return FormatError(source, '', '', 'no rows', f'at least one of {layout.expected}')
 

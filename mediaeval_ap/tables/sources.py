@@ -26,7 +26,15 @@ COMPRESSED_SIZE_FACTOR = 4
 
 
 class Hasher:
-    """SHA-256 of the bytes that have passed."""
+    """SHA-256 of the bytes that have passed.
+
+    Examples
+    --------
+    >>> hasher = Hasher()
+    >>> hasher.update(b'abc')
+    >>> hasher.sha256[:8]
+    'ba7816bf'
+    """
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -39,7 +47,7 @@ class Hasher:
 
 
 class ByteSource:
-    """Something that bytes can be read from: a path, ``-`` for standard input, an open file.
+    r"""Something that bytes can be read from: a path, ``-`` for standard input, an open file.
 
     Parameters
     ----------
@@ -48,6 +56,12 @@ class ByteSource:
         read as it is from where it stands; a text file's text counts as UTF-8.
     max_bytes : int
         How many bytes a compressed file may decompress to.
+
+    Examples
+    --------
+    >>> with ByteSource('samples/queries.txt').open(Hasher()) as stream:
+    ...     stream.readline()
+    b'nicolas_sarkozy\n'
     """
 
     def __init__(
@@ -76,7 +90,18 @@ class ByteSource:
         return os.path.splitext(self.name)[1].lower() if self.is_path else ''
 
     def size(self) -> int:
-        """About how many bytes reading will give; 0 for what is not a regular file."""
+        """About how many bytes reading will give.
+
+        Returns
+        -------
+        int
+            0 for what is not a regular file.
+
+        Raises
+        ------
+        ReadError
+            When there is no such path.
+        """
         if not self.is_path:
             return 0
         with opening(self.name):
@@ -133,10 +158,23 @@ def opening(name: str) -> Iterator[None]:
     name : str
         Name of the source.
 
+    Yields
+    ------
+    None
+        While the source is read.
+
     Raises
     ------
     ReadError
         In place of any error of the operating system, a decompressor or a decoder.
+
+    Examples
+    --------
+    >>> with opening('run.txt'):
+    ...     open('/no/such/file')
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.ReadError: run.txt: No such file or directory
     """
     from lzma import LZMAError
 
