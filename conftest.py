@@ -4,8 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 VARIABLE = 'MEDIAEVAL_OFFICIAL_DATA'
+
+# Timings never decide a test: no deadline for an example.
+settings.register_profile('untimed', deadline=None)
+settings.load_profile('untimed')
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -91,7 +91,9 @@ class AveragePrecision:
             )
         self._reference = Reference(table, self.definition.counts_again)
         if self._reference.n_repeated:
-            _warn_of_repeated_rows(table, self._reference.n_repeated, self.definition)
+            _warn_of_repeated_rows(
+                table, self._reference.n_repeated, kept=self.definition.counts_again, stacklevel=3
+            )
 
     @property
     def queries(self) -> list[str]:
@@ -294,7 +296,7 @@ class AveragePrecision:
             )
         ranking = Ranking(table)
         if ranking.n_repeated:
-            _warn_of_repeated_rows(table, ranking.n_repeated, self.definition)
+            _warn_of_repeated_rows(table, ranking.n_repeated, kept=True, stacklevel=4)
         return Scorer(ranking, self._reference, self.K, self.definition)
 
 
@@ -319,13 +321,12 @@ def _tracked(items: Iterable[Item], total: int, progress: bool) -> Iterable[Item
     return tqdm(items, total=total, unit='query')
 
 
-def _warn_of_repeated_rows(table: Table, count: int, definition: Definition) -> None:
-    kept = 'kept' if table.layout is HYPOTHESIS or definition.counts_again else 'counted once'
+def _warn_of_repeated_rows(table: Table, count: int, *, kept: bool, stacklevel: int) -> None:
     warnings.warn(
         f'{printable(table.source.name)}: {count} of {len(table)} rows repeat an earlier one '
-        f'exactly, and are {kept}',
+        f'exactly, and are {"kept" if kept else "counted once"}',
         RepeatedRowsWarning,
-        stacklevel=4,
+        stacklevel=stacklevel,
     )
 
 

@@ -312,3 +312,15 @@ def test_caller_keeps_what_is_theirs(average_precision):
     before = frame.copy()
     average_precision.evaluate(frame)
     pandas.testing.assert_frame_equal(frame, before)
+
+
+def test_warnings_point_at_the_caller():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        AveragePrecision([*REFERENCE, REFERENCE[0]])
+        average_precision = AveragePrecision(REFERENCE, subset=[('x', 'v')])
+        average_precision([*RUN, RUN[0]]).send('ann')
+        average_precision.evaluate([RUN[1]], ['ann', 'ann'])
+        average_precision.rank([RUN[0], RUN[0]], 'ann')
+    assert len(caught) == 6
+    assert {warning.filename for warning in caught} == {__file__}
