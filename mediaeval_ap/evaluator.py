@@ -125,6 +125,10 @@ class AveragePrecision:
         EmptyRunWarning
             When the subset leaves nothing of it.
 
+        Notes
+        -----
+        Reads and indexes the run: O(n log n) time for n hypotheses.
+
         Examples
         --------
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
@@ -243,6 +247,10 @@ class AveragePrecision:
             When k is no positive integer.
         ReadError, FormatError
             When the run cannot be read.
+
+        Notes
+        -----
+        Reads and indexes the run: O(n log n) time for n hypotheses.
 
         Examples
         --------

@@ -102,6 +102,11 @@ class Ranking:
         -------
         ndarray of int64, shape (at most depth,)
             Places, best first.
+
+        Notes
+        -----
+        Takes time in proportion to the distinct names, and to sorting the hypotheses of the
+        nearest of them, of which no name lends more than `depth`.
         """
         wanted = depth
         while True:

@@ -56,6 +56,10 @@ class Session(Generator[tuple[list[float], int], str | None, None]):
         -----
         ScoreAboveOneWarning
             When an average precision exceeds 1, as counting shots again can make it.
+
+        Notes
+        -----
+        Takes time in proportion to the distinct names of the run.
         """
         if query is None:
             self.close()
