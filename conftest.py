@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 VARIABLE = 'MEDIAEVAL_OFFICIAL_DATA'
 
-# Timings never decide a test: no deadline for an example.
-settings.register_profile('untimed', deadline=None)
+# Timings never decide a test: no deadline for an example, no complaint about a slow first one.
+settings.register_profile('untimed', deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile('untimed')
 
 

@@ -20,7 +20,18 @@ from enum import Enum
 
 from mediaeval_ap.errors import ParameterError, UnknownDefinitionError
 
-__all__ = ['DEFAULT', 'Definition', 'Repeats', 'get', 'names', 'register', 'registered']
+__all__ = [
+    'DEFAULT',
+    'LARGEST_CUTOFF',
+    'Definition',
+    'Repeats',
+    'get',
+    'names',
+    'register',
+    'registered',
+]
+
+LARGEST_CUTOFF = 2**63 - 1
 
 
 class Repeats(Enum):

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ['AveragePrecision']
 
-LARGEST_CUTOFF = 2**63 - 1
-
 Item = TypeVar('Item')
 
 
@@ -81,19 +79,29 @@ class AveragePrecision:
         subset: Any = None,
         definition: str | Definition = definitions.DEFAULT,
     ) -> None:
-        self.K = _cutoffs(K)
-        self.definition = definitions.get(definition)
+        self._K = _cutoffs(K)
+        self._definition = definitions.get(definition)
         self._subset = None if subset is None else read(subset, SUBSET)
         table = self._in_subset(read(reference, REFERENCE))
         if not len(table):
             raise ParameterError(
                 f'{printable(table.source.name)}: no row of this reference is in the subset'
             )
-        self._reference = Reference(table, self.definition.counts_again)
+        self._reference = Reference(table, self._definition.counts_again)
         if self._reference.n_repeated:
             _warn_of_repeated_rows(
-                table, self._reference.n_repeated, kept=self.definition.counts_again, stacklevel=3
+                table, self._reference.n_repeated, kept=self._definition.counts_again, stacklevel=3
             )
+
+    @property
+    def K(self) -> list[int]:
+        """The cutoffs, as they were given."""
+        return list(self._K)
+
+    @property
+    def definition(self) -> Definition:
+        """What average precision is here."""
+        return self._definition
 
     @property
     def queries(self) -> list[str]:
@@ -207,7 +215,7 @@ class AveragePrecision:
             asked = table.texts('person_name')
             counts['queries'] = len(asked)
             _warn_of_repeated_queries(table)
-        ap = np.empty((len(asked), len(self.K)))
+        ap = np.empty((len(asked), len(self._K)))
         n_relevant = np.empty(len(asked), dtype=np.int64)
         distances = scorer.ranking.names.distances(asked)
         for row, (query, near) in enumerate(
@@ -215,10 +223,8 @@ class AveragePrecision:
         ):
             ap[row], n_relevant[row] = scorer.score(query, near)
         counts['queries_without_relevant'] = int(np.count_nonzero(n_relevant == 0))
-        warn_of_scores_above_one(ap, asked, self.definition)
-        return Evaluation(
-            list(asked), list(self.K), ap, n_relevant, self.definition, inputs, counts
-        )
+        warn_of_scores_above_one(ap, asked, self._definition)
+        return Evaluation(list(asked), self.K, ap, n_relevant, self._definition, inputs, counts)
 
     def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
         """The first hypotheses for a query, as they are scored.
@@ -262,7 +268,7 @@ class AveragePrecision:
         import pandas
 
         check_query(query)
-        depth = max(self.K) if k is None else _cutoffs([k])[0]
+        depth = max(self._K) if k is None else _cutoffs([k])[0]
         scorer = self._scorer(hypothesis)
         ranking = scorer.ranking
         (distances,) = ranking.names.distances([query])
@@ -305,7 +311,7 @@ class AveragePrecision:
         ranking = Ranking(table)
         if ranking.n_repeated:
             _warn_of_repeated_rows(table, ranking.n_repeated, kept=True, stacklevel=4)
-        return Scorer(ranking, self._reference, self.K, self.definition)
+        return Scorer(ranking, self._reference, self._K, self._definition)
 
 
 def _cutoffs(K: Iterable[int]) -> list[int]:
@@ -314,7 +320,11 @@ def _cutoffs(K: Iterable[int]) -> list[int]:
     except TypeError:
         cutoffs = []
     for k in cutoffs:
-        if isinstance(k, bool) or not isinstance(k, Integral) or not 0 < k <= LARGEST_CUTOFF:
+        if (
+            isinstance(k, bool)
+            or not isinstance(k, Integral)
+            or not 0 < k <= definitions.LARGEST_CUTOFF
+        ):
             raise ParameterError(f'K: found {shown(k)}, expected positive integers')
     if not cutoffs or isinstance(K, str | bytes):
         raise ParameterError(f'K: found {shown(K)}, expected a list of positive integers')

@@ -77,7 +77,8 @@ class Ranking:
         self.row_at = _order(confidence, self.temporal_rank, self.shots.codes, name.codes)
         self.shot_at = self.shots.codes[self.row_at].astype(np.int32)
         self._name_at = name.codes[self.row_at]
-        self._places = _order(self._name_at, np.arange(len(self)))
+        # name << 32 | place, ascending: the places of each name, best first
+        self._keys = np.sort(self._name_at.astype(np.int64) << PLACE_BITS | np.arange(len(self)))
         self._held = np.bincount(self._name_at, minlength=len(self.names))
         self._starts = np.cumsum(self._held) - self._held
 
@@ -142,10 +143,10 @@ class Ranking:
         if not depth:
             return np.empty(0, dtype=np.int64)
         names, blocks = self._nearest(distances, depth)
-        lent = np.minimum(self._held[names], depth)
+        lent = self._lent(names, blocks, depth)
         ends = lent.cumsum()
         within = np.arange(ends[-1]) + (self._starts[names] + lent - ends).repeat(lent)
-        keys = (blocks << PLACE_BITS).repeat(lent) | self._places[within]
+        keys = (blocks << PLACE_BITS).repeat(lent) | (self._keys[within] & PLACE_MASK)
         if len(keys) > depth:
             keys.partition(depth - 1)
             keys = keys[:depth]
@@ -172,6 +173,24 @@ class Ranking:
         blocks = np.zeros(len(near), dtype=np.int64)
         (near[1:] != near[:-1]).cumsum(out=blocks[1:])
         return names, blocks
+
+    def _lent(
+        self, names: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
+    ) -> NDArray[np.int64]:
+        """How many hypotheses of each name to look at, so that the first ones are among them."""
+        lent = np.minimum(self._held[names], depth)
+        last = int(blocks.searchsorted(blocks[-1]))
+        wanted = depth - int(lent[:last].sum())
+        if len(names) - last > wanted:
+            # The first places of so many names are enough: nothing behind the worst of them counts.
+            begins = self._starts[names[last:]]
+            first = self._keys[begins] & PLACE_MASK
+            worst = np.partition(first, wanted - 1)[wanted - 1]
+            ahead = (first <= worst).nonzero()[0]
+            ends = self._keys.searchsorted(names[last:][ahead] << PLACE_BITS | worst, side='right')
+            lent[last:] = 0
+            lent[last:][ahead] = ends - begins[ahead]
+        return lent
 
 
 def _within_radius_of(distances: NDArray[np.float64], count: int) -> NDArray[np.int64]:

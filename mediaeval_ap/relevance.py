@@ -78,10 +78,6 @@ class Relevance:
     shots : Shots
         The shots of the run.
 
-    Notes
-    -----
-    Marks the relevant shots of one query at a time on one array: not to be shared by threads.
-
     Examples
     --------
     >>> from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
@@ -93,7 +89,7 @@ class Relevance:
 
     def __init__(self, reference: Reference, shots: Shots) -> None:
         self._counts_again = reference.counts_again
-        self._marked = np.zeros(len(shots), dtype=np.bool_)
+        self._n_shots = len(shots)
         name = reference.table['person_name']
         found = shots.find(reference.table)
         returned = found >= 0
@@ -137,10 +133,9 @@ class Relevance:
             Positions from 0, ascending; a shot that came before is a hit again only where
             repeats count.
         """
-        relevant = self.returned(query)
-        self._marked[relevant] = True
-        positions: NDArray[np.int64] = self._marked[ranked].nonzero()[0]
-        self._marked[relevant] = False
+        marked = np.zeros(self._n_shots, dtype=np.bool_)
+        marked[self.returned(query)] = True
+        positions: NDArray[np.int64] = marked[ranked].nonzero()[0]
         if self._counts_again:
             return positions
         return positions[first_occurrences(ranked[positions])]
