@@ -9,7 +9,6 @@ Modules that cost time to import are imported by the command that needs them.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import warnings
@@ -20,10 +19,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mediaeval_ap import __version__, definitions
-from mediaeval_ap.errors import DataWarning, Error
+from mediaeval_ap.errors import DataWarning, Error, WriteError
 from mediaeval_ap.report import (
+    ANSWER_FORMATS,
     DEFINITION_FORMATS,
     FORMATS,
+    render_answer,
     render_definitions,
     render_evaluations,
     render_ranking,
@@ -61,7 +62,9 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def _cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     """Positive integers between commas."""
     fields = value.split(',')
-    if not all(re.fullmatch('0*[1-9][0-9]{0,17}', field) for field in fields):
+    if not all(re.fullmatch('[0-9]{1,19}', field) for field in fields) or not all(
+        0 < int(field) <= definitions.LARGEST_CUTOFF for field in fields
+    ):
         raise click.BadParameter(f'found {value!r}, expected positive integers between commas')
     return [int(field) for field in fields]
 
@@ -146,7 +149,7 @@ def evaluate(
 @_subset
 @_K
 @_definition
-@click.option('--format', type=click.Choice(['tsv', 'jsonl']), default='tsv', show_default=True)
+@click.option('--format', type=click.Choice(ANSWER_FORMATS), default='tsv', show_default=True)
 def stream(
     reference: str,
     hypothesis: str,
@@ -161,12 +164,12 @@ def stream(
     reported on standard error; the session goes on, and exits with 1 at its end.
     """
     _read_standard_input_once([STANDARD_STREAM, reference, hypothesis, subset])
-    from mediaeval_ap.tables import QUERIES, parse_line
+    from mediaeval_ap.tables import QUERIES, parse_line, standard_input
 
     average_precision = _average_precision(reference, cutoffs, subset, definition)
     n_wrong = 0
     with average_precision(hypothesis) as session:
-        for number, line in enumerate(sys.stdin.buffer, 1):
+        for number, line in enumerate(standard_input(), 1):
             try:
                 fields = parse_line(line, QUERIES, '<stdin>', number)
             except Error as error:
@@ -175,7 +178,7 @@ def stream(
                 continue
             if fields is not None:
                 ap, n_relevant = session.send(fields[0])
-                _write(_answer(fields[0], ap, n_relevant, cutoffs, format), STANDARD_STREAM)
+                _write(render_answer(fields[0], ap, n_relevant, cutoffs, format), STANDARD_STREAM)
     if n_wrong:
         sys.exit(1)
 
@@ -184,7 +187,13 @@ def stream(
 @_reference
 @_hypothesis
 @click.argument('query')
-@click.option('-k', type=click.IntRange(min=1), default=20, show_default=True, help='How many.')
+@click.option(
+    '-k',
+    type=click.IntRange(1, definitions.LARGEST_CUTOFF),
+    default=20,
+    show_default=True,
+    help='How many.',
+)
 @_subset
 @_definition
 @_format
@@ -225,17 +234,14 @@ def _read_standard_input_once(paths: Iterable[str | None]) -> None:
         raise click.UsageError('standard input (-) can be read once only')
 
 
-def _answer(query: str, ap: list[float], n_relevant: int, cutoffs: list[int], format: str) -> str:
-    if format == 'jsonl':
-        values = {f'AP@{k}': value for k, value in zip(cutoffs, ap, strict=True)}
-        answer = {'query': query, 'n_relevant': n_relevant, **values}
-        return f'{json.dumps(answer, ensure_ascii=False)}\n'
-    return '\t'.join([query, str(n_relevant), *map(repr, ap)]) + '\n'
-
-
 def _write(text: str, output: str) -> None:
     """Write to a file whole, or to standard output as UTF-8 whatever the locale, flushed."""
-    if output == STANDARD_STREAM:
-        click.echo(text.encode(), nl=False)
-    else:
+    if output != STANDARD_STREAM:
         write_whole(output, text)
+        return
+    try:
+        click.echo(text.encode(), nl=False)
+    except BrokenPipeError:  # whoever read it has seen enough
+        raise
+    except OSError as error:
+        raise WriteError('<stdout>', error.strerror or str(error)) from error

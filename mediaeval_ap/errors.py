@@ -21,6 +21,8 @@ Catch `Error` for all of them, or the builtin in parentheses. Every message is o
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     'DataWarning',
     'EmptyRunWarning',
@@ -34,6 +36,7 @@ __all__ = [
     'ScoreAboveOneWarning',
     'UnknownDefinitionError',
     'WriteError',
+    'is_text',
     'printable',
     'shown',
 ]
@@ -52,6 +55,9 @@ class _FileError(Error, OSError):
         super().__init__(f'{printable(name)}: {reason}')
         self.name = name
         self.reason = reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.reason)
 
 
 class ReadError(_FileError):
@@ -109,6 +115,10 @@ class FormatError(Error, ValueError):
         self.found = found
         self.expected = expected
         self.further = further
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = (self.source, self.place, self.field, self.found, self.expected, self.further)
+        return type(self), arguments
 
 
 class ParameterError(Error, ValueError):
@@ -169,6 +179,33 @@ def printable(text: str) -> str:
         character if character.isprintable() else character.encode('unicode_escape').decode()
         for character in text
     )
+
+
+def is_text(value: object) -> bool:
+    r"""Whether a value can be a name: a string, not empty, that UTF-8 can hold.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        False for lone surrogates, too.
+
+    Examples
+    --------
+    >>> is_text('nan'), is_text(''), is_text('\ud800'), is_text(b'ann')
+    (True, False, False, False)
+    """
+    if not isinstance(value, str) or not value:
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def shown(value: object) -> str:

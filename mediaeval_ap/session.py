@@ -6,7 +6,7 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any, Self
 
-from mediaeval_ap.errors import QueryError, shown
+from mediaeval_ap.errors import QueryError, is_text, shown
 from mediaeval_ap.scoring import Scorer, warn_of_scores_above_one
 
 __all__ = ['Session', 'check_query']
@@ -115,7 +115,7 @@ def check_query(query: object) -> None:
     Raises
     ------
     QueryError
-        When it is not a string, or empty.
+        When it is not a string, empty, or not to be written in UTF-8.
 
     Examples
     --------
@@ -124,5 +124,5 @@ def check_query(query: object) -> None:
         ...
     mediaeval_ap.errors.QueryError: query: found '', expected a name
     """
-    if not isinstance(query, str) or not query:
+    if not is_text(query):
         raise QueryError(f'query: found {shown(query)}, expected a name')

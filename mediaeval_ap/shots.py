@@ -110,7 +110,7 @@ def first_occurrences(numbers: NDArray[np.integer]) -> NDArray[np.int64]:
     Parameters
     ----------
     numbers : ndarray of int, shape (n,)
-        Numbers of shots, in any order.
+        Numbers of anything, in any order.
 
     Returns
     -------

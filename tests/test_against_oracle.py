@@ -50,6 +50,12 @@ def test_order_of_hypotheses(hypotheses, query, k):
     fields = ['corpus_id', 'video_id', 'shot_id', 'person_name', 'confidence']
     expected = oracle.ranked(hypotheses, query)[:k]
     assert list(table[fields].itertuples(index=False, name=None)) == expected
+    temporal = oracle.temporal_ranks(hypotheses)
+    ranks = {}
+    for i, row in enumerate(hypotheses):
+        ranks.setdefault(row, []).append(temporal[i])
+    for row, rank in zip(expected, table['temporal_rank'], strict=True):
+        assert rank in ranks[row]
     assert table['distance'].tolist() == [
         float(oracle.normalized_distance(query, row[3])) for row in expected
     ]
@@ -58,16 +64,19 @@ def test_order_of_hypotheses(hypotheses, query, k):
 @pytest.mark.parametrize('definition', definitions.names())
 @given(strategies.reference_rows, strategies.hypothesis_rows, strategies.cutoffs, st.randoms())
 def test_order_of_lines_is_nothing(definition, reference, hypotheses, K, random):
+    queries = sorted({row[3] for row in reference})
+
     def evaluate():
         average_precision = AveragePrecision(reference, K, definition=definition)
-        return average_precision.evaluate(hypotheses)
+        return average_precision.evaluate(hypotheses, queries)
 
     before = evaluate()
-    random.shuffle(reference)
-    random.shuffle(hypotheses)
+    for lines in reference, hypotheses, queries:
+        random.shuffle(lines)
     after = evaluate()
-    assert before.queries == after.queries
-    assert np.array_equal(before.ap, after.ap)
+    assert dict(zip(before.queries, before.ap.tolist(), strict=True)) == dict(
+        zip(after.queries, after.ap.tolist(), strict=True)
+    )
     assert np.array_equal(before.map, after.map)
 
 

@@ -1,5 +1,6 @@
 """The command: what it prints where, and with what exit code."""
 
+import gzip
 import json
 import os
 import pty
@@ -77,7 +78,9 @@ def test_nothing_is_written_when_a_run_is_wrong(folder):
     result = run('evaluate', 'reference.txt', 'run.txt', 'bad.txt', '-o', 'map.csv')
     assert (result.exit_code, result.stdout) == (1, '')
     assert Path('map.csv').read_text() == 'old'
-    assert sorted(os.listdir()) == sorted([*os.listdir(folder)])
+    assert sorted(os.listdir()) == [
+        *('bad.txt', 'map.csv', 'queries.txt', 'reference.txt', 'run.txt', 'subset.txt')
+    ]
 
 
 @pytest.mark.parametrize('role', ['reference', 'run', 'queries', 'subset'])
@@ -122,6 +125,42 @@ def test_standard_input(folder, role):
 def test_wrong_data_is_one_line_and_exit_code_1(folder, arguments, message):
     result = run('evaluate', *arguments)
     assert (result.exit_code, result.stdout, result.stderr) == (1, '', message)
+
+
+@pytest.mark.parametrize(
+    ('content', 'message'),
+    [
+        (b'', 'found no rows, expected at least one of 5 fields: '),
+        (b'a b c d \xff\n', 'line 1: found invalid UTF-8 at byte 9 (0xff), expected UTF-8'),
+        (b'a b\0 c d 1\n', 'line 1: found a NUL byte at byte 4, expected text'),
+    ],
+)
+def test_content_that_is_no_text(folder, content, message):
+    Path('bytes.txt').write_bytes(content)
+    result = run('evaluate', 'reference.txt', 'bytes.txt')
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert message in result.stderr
+    assert result.stderr.count('\n') == 1
+
+
+def test_truncated_gzip(folder):
+    Path('run.txt.gz').write_bytes(gzip.compress(RUN.encode())[:-9])
+    result = run('evaluate', 'reference.txt', 'run.txt.gz')
+    assert result.exit_code == 1
+    assert result.stderr.startswith('Error: run.txt.gz: Compressed file ended before')
+    assert result.stderr.count('\n') == 1
+
+
+@pytest.mark.parametrize('redirection', ['<&-', '> /dev/full'])
+def test_standard_streams_that_do_not_work(folder, redirection):
+    reference = '-' if '<' in redirection else 'reference.txt'
+    command = f'{" ".join(COMMAND)} evaluate {reference} run.txt {redirection}'
+    done = subprocess.run(['bash', '-c', command], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr in {
+        'Error: <stdin>: is closed\n',
+        'Error: <stdout>: No space left on device\n',
+    }
 
 
 @pytest.mark.parametrize(
@@ -186,6 +225,19 @@ def test_stream_answers_each_line(folder):
     assert result.stdout == 'ann\t2\t1.0\t1.0\nbob\t1\t1.0\t1.0\n'
     result = run('stream', 'reference.txt', 'run.txt', '-K', '2', '--format', 'jsonl', input='ann')
     assert json.loads(result.stdout) == {'query': 'ann', 'n_relevant': 2, 'AP@2': 1.0}
+
+
+@pytest.mark.parametrize('options', [[], ['--subset', 'subset.txt'], ['--definition', 'by-k']])
+def test_rank_and_stream_take_the_options_of_evaluate(folder, options):
+    named = {'subset': 'subset.txt'} if '--subset' in options else {}
+    named |= {'definition': 'by-k'} if '--definition' in options else {}
+    average_precision = AveragePrecision('reference.txt', [2], **named)
+    ap, n_relevant = average_precision('run.txt').send('bob')
+    result = run('stream', 'reference.txt', 'run.txt', '-K', '2', *options, input='bob')
+    assert result.stdout == report.render_answer('bob', ap, n_relevant, [2])
+    result = run('rank', 'reference.txt', 'run.txt', 'bob', '--format', 'csv', *options)
+    table = average_precision.rank('run.txt', 'bob', 20)
+    assert result.stdout == report.render_ranking(table, 'csv')
 
 
 def test_stream_survives_a_bad_line(folder):
@@ -288,3 +340,13 @@ def test_shell_completion():
         check=False,
     )
     assert done.stdout == 'plain,trec\n'
+
+
+def test_cutoffs_up_to_the_largest(folder):
+    largest = str(2**63 - 1)
+    assert run('evaluate', 'reference.txt', 'run.txt', '-K', largest).exit_code == 0
+    assert run('rank', 'reference.txt', 'run.txt', 'ann', '-k', largest).exit_code == 0
+    for command in 'evaluate', 'rank':
+        option = '-K' if command == 'evaluate' else '-k'
+        arguments = ['reference.txt', 'run.txt', *(['ann'] if command == 'rank' else [])]
+        assert run(command, *arguments, option, str(2**63)).exit_code == 2

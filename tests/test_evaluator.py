@@ -4,13 +4,15 @@ import hashlib
 import json
 import warnings
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pandas
 import pytest
 
 import mediaeval_ap
-from mediaeval_ap import AveragePrecision, errors
+from mediaeval_ap import AveragePrecision, definitions, errors
 
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann'), ('x', 'w', '1', 'bob')]
 RUN = [
@@ -55,7 +57,7 @@ def test_unknown_definition_lists_the_known(definition):
         AveragePrecision(REFERENCE, definition=definition)
 
 
-def test_huge_cutoff(average_precision):
+def test_huge_cutoff():
     huge = AveragePrecision(REFERENCE, [2**63 - 1], definition='by-k').evaluate(RUN, ['bob'])
     # bob is found at rank 1
     assert huge.ap.tolist() == [[1 / (2**63 - 1)]]
@@ -72,7 +74,7 @@ def test_session_is_a_primed_generator(average_precision):
     assert [type(value) for value in (*ap, n_relevant)] == [float, float, int]
 
 
-@pytest.mark.parametrize('query', ['', 7, b'ann', ['ann'], float('nan'), False])
+@pytest.mark.parametrize('query', ['', 7, b'ann', ['ann'], float('nan'), False, '\ud800'])
 def test_bad_query_does_not_end_the_session(average_precision, query):
     session = average_precision(RUN)
     with pytest.raises(errors.QueryError, match=r'query: found .*, expected a name'):
@@ -103,7 +105,9 @@ def test_ways_to_end_a_session(average_precision):
     session = average_precision(RUN)
     with pytest.raises(KeyError, match='mine'):
         session.throw(KeyError('mine'))
-    assert list(session) == []
+    with pytest.raises(StopIteration):
+        session.send('ann')
+    assert list(average_precision(RUN)) == []
 
 
 def test_sessions_do_not_share_anything(average_precision):
@@ -324,3 +328,35 @@ def test_warnings_point_at_the_caller():
         average_precision.rank([RUN[0], RUN[0]], 'ann')
     assert len(caught) == 6
     assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_counts_are_of_what_was_asked(average_precision):
+    counts = average_precision.evaluate(RUN, ['ann', 'stranger', 'nobody', 'bob', 'else']).counts
+    assert (counts['queries'], counts['queries_without_relevant']) == (5, 3)
+
+
+def test_cutoffs_and_definition_cannot_be_changed(average_precision):
+    average_precision.K.append(50)
+    assert average_precision.K == [3, 1]
+    with pytest.raises(AttributeError):
+        average_precision.K = [2]
+    with pytest.raises(AttributeError):
+        average_precision.definition = 'trec'
+
+
+def test_dropped_shots_are_not_returned():
+    """Four hypotheses of two shots: N is 2 where repeated shots are dropped."""
+    mine = replace(definitions.get('trec'), name='mine', denominator=('N',))
+    run = [('x', 'v', shot, name, 1.0) for shot in '12' for name in ('ann', 'anna')]
+    assert AveragePrecision(REFERENCE, [9], definition=mine)(run).send('ann') == ([1.0], 2)
+
+
+def test_one_session_in_many_threads():
+    names = [f'name{i}' for i in range(40)]
+    reference = [('x', f'v{i % 7}', str(j), name) for i, name in enumerate(names) for j in range(i)]
+    run = [(*row, float(i % 3)) for i, row in enumerate(reference) if i % 4]
+    session = AveragePrecision(reference, [10], definition='kaggle')(run)
+    expected = [session.send(name) for name in names]
+    with ThreadPoolExecutor(8) as threads:
+        for answers in threads.map(lambda _: [session.send(name) for name in names], range(40)):
+            assert answers == expected

@@ -29,7 +29,7 @@ DEPTH = {room: depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 INNER = {
     'tables': ['layouts', 'columns', 'lines', 'bulk', 'sources', 'frames', '__init__'],
     'metrics': ['ranked_hits', '__init__'],
-    'report': ['grids', 'files', 'definitions', 'evaluations', 'rankings', '__init__'],
+    'report': ['grids', 'files', 'answers', 'definitions', 'evaluations', 'rankings', '__init__'],
 }
 MODULES = sorted(PACKAGE.rglob('*.py'))
 
@@ -37,6 +37,7 @@ MODULES = sorted(PACKAGE.rglob('*.py'))
 def imports(path):
     """Modules of the package that a module imports, at its top or in a function."""
     for node in ast.walk(ast.parse(path.read_text())):
+        assert not getattr(node, 'level', 0), 'imports within the package are absolute'
         if isinstance(node, ast.ImportFrom) and (node.module or '').startswith('mediaeval_ap'):
             if node.module == 'mediaeval_ap':
                 yield from (f'mediaeval_ap.{alias.name}' for alias in node.names)

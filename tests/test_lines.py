@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, lines
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, bulk, lines
 from mediaeval_ap.tables.bulk import parse_in_bulk
 
 LAYOUTS = st.sampled_from([REFERENCE, HYPOTHESIS, SUBSET, QUERIES])
@@ -180,6 +180,27 @@ def test_bulk_reader_proves_clean_files():
         ('y', 'w', '2', 'o"brien', -1000.0),
         ('z', 'z', 'z', 'é\xa0', 1.0),
     ]
+
+
+@pytest.mark.parametrize(
+    ('data', 'normal'),
+    [
+        (b' a  b\t c \r\n\n  \n\td e\t\n', b'a b c\n\n\nd e\n'),
+        (b'a b\n' * 9 + b' c', b'a b\n' * 9 + b'c'),
+        (b'\xef\xbb\xbfa b\n', b'a b\n'),
+        (b'\xef\xbb\xbf \xef\xbb\xbfa\n', None),
+        (b'a\rb\n', None),
+        (b'a b\r', None),
+        (b'a\0b\n', None),
+    ],
+)
+def test_normal_lines_are_what_the_bulk_reader_sees(data, normal, monkeypatch):
+    monkeypatch.setattr(lines, 'BLOCK_BYTES', 11)
+    if normal is None:
+        with pytest.raises(bulk._Doubt):
+            bulk._buffered_normal_lines(io.BytesIO(data), 'file').read()
+    else:
+        assert bulk._buffered_normal_lines(io.BytesIO(data), 'file').read() == normal
 
 
 @pytest.mark.parametrize('parser', [lines.parse, parse_in_bulk])

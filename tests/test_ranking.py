@@ -1,6 +1,7 @@
 """Pieces of the ranking that whole evaluations seldom reach."""
 
 import random
+from fractions import Fraction
 
 import numpy as np
 import oracle
@@ -32,23 +33,53 @@ def test_distances_are_exact_quotients(queries, values):
         assert distances.tolist() == expected
 
 
-def test_equal_quotients_of_long_names_are_one_tie_block():
-    """1/3 and 2/6, and a quotient that single precision could not tell from it."""
-    names = ['ab' + 'x', 'abcd' + 'xy', 'abc' * 3000 + 'x' * 4499]
-    (distances,) = Names(names).distances(['abc'])
-    assert distances[0] == 1 / 3
-    (far,) = Names(['a' * 3000, 'a' * 3001]).distances(['b' + 'a' * 2999])
-    assert far[0] != far[1]
+def first_names(query, names, depth):
+    """The names of the first hypotheses, each name said once and the later ones more surely."""
+    rows = [('x', 'v', '1', name, float(i)) for i, name in enumerate(names)]
+    built = Ranking(read(rows, HYPOTHESIS))
+    (distances,) = built.names.distances([query])
+    return [rows[row][3] for row in built.row_at[built.top(distances, depth)]]
+
+
+def test_equal_quotients_are_one_tie_block():
+    """2/6, 3/9 and 2/6 are one distance, in which the confidence decides."""
+    names = ['abcdxy', 'abcdefxyz', 'abxyef']
+    assert {oracle.normalized_distance('abcdef', name) for name in names} == {Fraction(1, 3)}
+    assert first_names('abcdef', names, 3) == names[::-1]
+
+
+def test_quotients_that_single_precision_would_merge():
+    """4799/4800 is nearer than 4800/4801, however sure the farther one is."""
+    assert np.float32(4799 / 4800) == np.float32(4800 / 4801)
+    names = ['a' + 'b' * 4799, 'a' + 'b' * 4800]
+    assert first_names('a' * 4800, names, 2) == names
+
+
+def test_wide_tie_block():
+    """More names at one distance than are wanted: their first places decide who is looked at."""
+    chance = random.Random(11)  # fixed: one wide block, held unevenly
+    names = [f'{a}{b}{c}' for a in 'xyz' for b in 'uvw' for c in 'rst']
+    rows = [
+        ('x', f'v{chance.randrange(4)}', str(chance.randrange(50)), name, chance.random())
+        for name in names
+        for _ in range(chance.choice([1, 3, 30]))
+    ]
+    built = Ranking(read(rows, HYPOTHESIS))
+    (distances,) = built.names.distances(['aaa'])
+    assert set(distances) == {1.0}
+    whole = [rows.index(row) for row in oracle.ranked(rows, 'aaa')]
+    for depth in (1, 2, 5, 20, 26, 27, 28, 100, len(rows)):
+        assert built.row_at[built.top(distances, depth)].tolist() == whole[:depth]
 
 
 @pytest.mark.parametrize('block_cells', [1, 7, 10_000])
 def test_blocks_of_queries(block_cells, monkeypatch):
     monkeypatch.setattr('mediaeval_ap.names.BLOCK_CELLS', block_cells)
     monkeypatch.setattr('mediaeval_ap.names.THREADED_CELLS', 3)
-    names = Names(['ann', 'bob', 'anna'])
-    rows = [row.tolist() for row in names.distances(['ann', 'bob', 'cleo', 'anna', 'x'])]
-    assert [row.index(min(row)) for row in rows[:2]] == [0, 1]
-    assert len(rows) == 5
+    values, queries = ['ann', 'bob', 'anna'], ['ann', 'bob', 'cleo', 'anna', 'x']
+    assert [row.tolist() for row in Names(values).distances(queries)] == [
+        [float(oracle.normalized_distance(query, value)) for value in values] for query in queries
+    ]
 
 
 def test_every_depth_is_a_prefix():

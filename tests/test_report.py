@@ -13,6 +13,7 @@ import pytest
 from mediaeval_ap import AveragePrecision, errors
 from mediaeval_ap.report import (
     FORMATS,
+    render_answer,
     render_definitions,
     render_evaluations,
     render_ranking,
@@ -45,12 +46,10 @@ MAP@2                           0.833
 1 of 3 queries have no relevant shot: each counts 1
 """
 
-RUNS = """MEAN AVERAGE PRECISION (mediaeval-2016)
-
-run       MAP@1    MAP@2
-------  -------  -------
-<rows>    0.667    0.833
-<rows>    0.667    0.833
+RUNS = """run     definition        MAP@1    MAP@2
+------  --------------  -------  -------
+<rows>  mediaeval-2016    0.667    0.833
+<rows>  mediaeval-2016    0.667    0.833
 """
 
 
@@ -199,3 +198,25 @@ def test_failed_write_leaves_the_old_file(tmp_path):
     assert done.stdout == f'{path}: File too large\n'
     assert path.read_text() == 'old'
     assert os.listdir(tmp_path) == ['map.txt']
+
+
+@pytest.mark.parametrize(
+    'render',
+    [
+        lambda: Grid(['query'], [['ann']]).render('xml'),
+        lambda: render_definitions('xml'),
+        lambda: render_answer('ann', [1.0], 1, [1], 'xml'),
+    ],
+)
+def test_unknown_formats(render):
+    with pytest.raises(errors.ParameterError, match="format: found 'xml', expected one of "):
+        render()
+
+
+def test_unknown_format_of_evaluations(evaluation):
+    with pytest.raises(errors.ParameterError, match="format: found 'xml', expected one of table, "):
+        render_evaluations([evaluation], 'xml')
+
+
+def test_answers():
+    assert render_answer('é', [0.1 + 0.2, 1.0], 3, [1, 2]) == 'é\t3\t0.30000000000000004\t1.0\n'

@@ -6,6 +6,7 @@ import hashlib
 import io
 import lzma
 import os
+import pickle
 import sys
 from decimal import Decimal
 from fractions import Fraction
@@ -19,7 +20,7 @@ from pyarrow import parquet
 
 from mediaeval_ap import tables
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, bulk, read
 
 ROWS = [
     ('INA', 'F2', '000010', 'nan', 0.5),
@@ -73,7 +74,9 @@ def test_doubtful_large_file_is_read_strictly(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, 'BULK_BYTES', 0)
     path = tmp_path / 'run.txt'
     path.write_text('a b c d +1\n')  # a sign that the bulk reader does not take
-    assert rows_of(read(path, HYPOTHESIS)) == [('a', 'b', 'c', 'd', 1.0)]
+    table = read(path, HYPOTHESIS)
+    assert rows_of(table) == [('a', 'b', 'c', 'd', 1.0)]
+    assert table.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     path.write_text('a b c d 1\na b c d inf\n')
     with pytest.raises(FormatError, match="line 2, confidence: found 'inf'"):
         read(path, HYPOTHESIS)
@@ -101,7 +104,7 @@ def test_open_files(tmp_path):
         file.readline()
         table = read(file, HYPOTHESIS)
         assert rows_of(table) == ROWS
-        assert table.source.name == str(path)
+        assert (table.source.name, table.source.sha256) == (str(path), None)
         assert not file.closed
     with pytest.raises(ReadError, match='is closed'):
         read(file, HYPOTHESIS)
@@ -171,6 +174,7 @@ def test_queries_are_strings_or_rows():
         ([('a', 'b', 'c', 'd', Decimal('1'))], r'row 1, confidence: found Decimal'),
         ([('a', 'b', 'c', 'd', float('nan'))], r'row 1, confidence: found nan \(float\)'),
         ([('a', 'b', 'c', 'd', 10**400)], r'row 1, confidence: found 1000'),
+        ([('a', 'b', 'c', 'd', 2**53 + 1)], 'confidence: found 9007199254740993'),
         (['abcde'], r"row 1: found 'abcde' \(str\), expected 5 fields"),
         ([7], r'row 1: found 7 \(int\), expected 5 fields'),
         ([], '<rows>: found no rows, expected at least one of 5 fields'),
@@ -290,3 +294,55 @@ def test_special_files():
         pytest.skip('no such device on this system')
     with pytest.raises(FormatError, match='found no rows'):
         read('/dev/null', HYPOTHESIS)
+
+
+@pytest.mark.parametrize(('suffix', 'content'), [('', bytes), ('.gz', gzip.compress)])
+def test_large_files_take_the_bulk_reader(tmp_path, monkeypatch, suffix, content):
+    """And smaller ones do not; a compressed file counts for several times its size."""
+    taken = []
+    proved = bulk.parse_in_bulk
+    monkeypatch.setattr(bulk, 'parse_in_bulk', lambda *given: taken.append(1) or proved(*given))
+    path = tmp_path / f'run.txt{suffix}'
+    path.write_bytes(content(TEXT.encode()))
+    factor = 4 if suffix else 1
+    monkeypatch.setattr(tables, 'BULK_BYTES', path.stat().st_size * factor)
+    read(path, HYPOTHESIS)
+    assert not taken
+    monkeypatch.setattr(tables, 'BULK_BYTES', path.stat().st_size * factor - 1)
+    assert rows_of(read(path, HYPOTHESIS)) == ROWS
+    assert taken
+
+
+def test_limit_of_decompression():
+    assert tables.MAX_BYTES == 4 << 30  # as docs/input.md says
+
+
+def test_no_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, 'stdin', None)
+    with pytest.raises(ReadError, match='<stdin>: is closed'):
+        read('-', HYPOTHESIS)
+
+
+def test_name_that_is_not_utf8(tmp_path):
+    path = os.fsencode(tmp_path) + b'/r\xff\n.txt'
+    with open(path, 'w') as file:
+        file.write(TEXT)
+    table = read(os.fsdecode(path), HYPOTHESIS)
+    assert rows_of(table) == ROWS
+    assert table.source.name == f'{tmp_path}/r\\xff\n.txt'
+    with pytest.raises(FormatError) as caught:
+        read(os.fsdecode(path), SUBSET)
+    assert str(caught.value).startswith(f'{tmp_path}/r\\xff\\n.txt, line 1: found 5 fields')
+
+
+@pytest.mark.parametrize(
+    'error',
+    [
+        FormatError('file', 'line 3', 'field', 'this', 'that', 2),
+        ReadError('file', 'is closed'),
+        ParameterError('K: found 0'),
+    ],
+)
+def test_errors_survive_pickling(error):
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))

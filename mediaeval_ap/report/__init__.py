@@ -1,5 +1,6 @@
 """Results for eyes and for programs: aligned text, Markdown, LaTeX, CSV, JSON and JSON lines."""
 
+from mediaeval_ap.report.answers import ANSWER_FORMATS, render_answer
 from mediaeval_ap.report.definitions import DEFINITION_FORMATS, render_definitions
 from mediaeval_ap.report.evaluations import render_evaluations
 from mediaeval_ap.report.files import write_whole
@@ -7,8 +8,10 @@ from mediaeval_ap.report.grids import FORMATS
 from mediaeval_ap.report.rankings import render_ranking
 
 __all__ = [
+    'ANSWER_FORMATS',
     'DEFINITION_FORMATS',
     'FORMATS',
+    'render_answer',
     'render_definitions',
     'render_evaluations',
     'render_ranking',

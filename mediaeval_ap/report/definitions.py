@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 
 from mediaeval_ap import definitions
+from mediaeval_ap.report.grids import renderer
 
 __all__ = ['DEFINITION_FORMATS', 'render_definitions']
 
@@ -32,6 +33,11 @@ def render_definitions(format: str = 'text') -> str:
     str
         Lines, each with its end.
 
+    Raises
+    ------
+    ParameterError
+        When there is no such format.
+
     Examples
     --------
     >>> print(render_definitions().split('\n\n')[-1])
@@ -42,7 +48,7 @@ def render_definitions(format: str = 'text') -> str:
         source          torchmetrics retrieval_average_precision, top_k
     <BLANKLINE>
     """
-    return _RENDERERS[format]()
+    return renderer(_RENDERERS, format)()
 
 
 def _text() -> str:

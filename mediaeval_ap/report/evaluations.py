@@ -36,6 +36,11 @@ def render_evaluations(
     str
         Lines, each with its end.
 
+    Raises
+    ------
+    ParameterError
+        When there is no such format.
+
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
@@ -58,8 +63,7 @@ def render_evaluations(
         if not (mean_only and len(evaluations) > 1)
     ]
     if len(evaluations) > 1:
-        blocks.append(_heading('MEAN AVERAGE PRECISION', evaluations[0], format))
-        blocks.append(_means_by_run(evaluations, ['run']).render(format))
+        blocks.append(_means_by_run(evaluations).render(format))
     return '\n'.join(blocks)
 
 
@@ -109,14 +113,12 @@ def _queries_by_run(evaluations: Sequence[Evaluation]) -> Grid:
     return Grid(['run', *grids[0][1].headers], rows)
 
 
-def _means_by_run(
-    evaluations: Sequence[Evaluation], keys: Sequence[str] = ('run', 'definition')
-) -> Grid:
+def _means_by_run(evaluations: Sequence[Evaluation]) -> Grid:
     rows = [
-        [*(_run(evaluation), evaluation.definition.name)[: len(keys)], *evaluation.map.tolist()]
+        [_run(evaluation), evaluation.definition.name, *evaluation.map.tolist()]
         for evaluation in evaluations
     ]
-    return Grid([*keys, *(f'MAP@{k}' for k in evaluations[0].K)], rows)
+    return Grid(['run', 'definition', *(f'MAP@{k}' for k in evaluations[0].K)], rows)
 
 
 def _json(evaluations: Sequence[Evaluation], mean_only: bool) -> str:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeVar
 
-from mediaeval_ap.errors import printable
+from mediaeval_ap.errors import ParameterError, printable, shown
 
-__all__ = ['FORMATS', 'Grid', 'code_span']
+__all__ = ['FORMATS', 'Grid', 'code_span', 'renderer']
+
+Renderer = TypeVar('Renderer')
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,46 @@ class Grid:
         -------
         str
             Lines, each with its end.
+
+        Raises
+        ------
+        ParameterError
+            When there is no such format.
         """
-        return _RENDERERS[format](self)
+        return renderer(_RENDERERS, format)(self)
+
+
+def renderer(renderers: Mapping[str, Renderer], format: str) -> Renderer:
+    """What renders a format.
+
+    Parameters
+    ----------
+    renderers : mapping of str to callable
+        One a format.
+    format : str
+        A format.
+
+    Returns
+    -------
+    callable
+        Its renderer.
+
+    Raises
+    ------
+    ParameterError
+        When there is no such format.
+
+    Examples
+    --------
+    >>> renderer({'text': str}, 'xml')
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.ParameterError: format: found 'xml', expected one of text
+    """
+    if format not in renderers:
+        known = ', '.join(renderers)
+        raise ParameterError(f'format: found {shown(format)}, expected one of {known}')
+    return renderers[format]
 
 
 def _table(grid: Grid) -> str:

@@ -27,6 +27,11 @@ def render_ranking(ranking: pandas.DataFrame, format: str = 'table') -> str:
     str
         Lines, each with its end.
 
+    Raises
+    ------
+    ParameterError
+        When there is no such format.
+
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision

@@ -17,7 +17,13 @@ from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.tables.columns import Column, Source, Table
 from mediaeval_ap.tables.layouts import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Layout
 from mediaeval_ap.tables.lines import parse, parse_line
-from mediaeval_ap.tables.sources import MAX_BYTES, STANDARD_INPUT, ByteSource, Hasher
+from mediaeval_ap.tables.sources import (
+    MAX_BYTES,
+    STANDARD_INPUT,
+    ByteSource,
+    Hasher,
+    standard_input,
+)
 
 __all__ = [
     'BULK_BYTES',
@@ -33,6 +39,7 @@ __all__ = [
     'Table',
     'parse_line',
     'read',
+    'standard_input',
 ]
 
 BULK_BYTES = 32 << 20
@@ -111,7 +118,8 @@ def _read_bytes(source: ByteSource, layout: Layout) -> Table:
     hasher = Hasher()
     with source.open(hasher) as stream:
         columns, numbers = parse(stream, layout, source.name)
-    return Table(layout, columns, numbers, Source(source.name, hasher.sha256))
+    sha256 = None if source.is_file else hasher.sha256
+    return Table(layout, columns, numbers, Source(source.name, sha256))
 
 
 def _is_instance(value: Any, module: str, name: str) -> bool:

@@ -54,6 +54,11 @@ def parse_in_bulk(
     numbers : ndarray of float64 or None
         The field of numbers, where the layout has one.
 
+    Raises
+    ------
+    FormatError
+        When a line has no end.
+
     Notes
     -----
     The whole result is none on any doubt.

@@ -24,7 +24,8 @@ class Source:
     name : str
         A path, or what stands for one: ``<stdin>``, ``<DataFrame>``, ``<rows>``.
     sha256 : str or None
-        SHA-256 of its bytes as stored, in hexadecimal; none for what was never bytes.
+        SHA-256 of the file as it is stored, or of all that standard input held, in hexadecimal;
+        none for open files and for what was never bytes.
 
     Examples
     --------

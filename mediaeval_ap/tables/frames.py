@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.errors import FormatError, is_text, shown
 from mediaeval_ap.tables.bulk import text_column
 from mediaeval_ap.tables.columns import Column, Source, Table
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import FINITE_DECIMAL, no_rows
-from mediaeval_ap.tables.sources import ByteSource, Hasher, opening
+from mediaeval_ap.tables.sources import ByteSource, opening
 
 if TYPE_CHECKING:
     import pandas
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ['from_arrow', 'from_frame', 'from_rows', 'read_parquet']
 
 TEXT = 'text that is not empty'
+EXACT_NUMBER = 'a finite number that a double can hold'
 
 
 def from_rows(rows: Iterable[Any], layout: Layout) -> Table:
@@ -185,14 +187,10 @@ def read_parquet(source: ByteSource, layout: Layout) -> Table:
     import pyarrow
     from pyarrow import parquet
 
-    hasher = Hasher()
-    with source.open(hasher) as stream:
-        while stream.read(1 << 20):
-            pass
-    described = Source(source.name, hasher.sha256)
-    with opening(source.name):
+    with opening(source.name), source.open_stored() as stream:
+        described = Source(source.name, hashlib.file_digest(stream, 'sha256').hexdigest())
         try:
-            file = parquet.ParquetFile(source.name)
+            file = parquet.ParquetFile(stream)
             _check_names(file.schema_arrow.names, layout, described)
             table = file.read(columns=list(layout.fields))
         except pyarrow.ArrowException as error:
@@ -240,10 +238,10 @@ def _number(value: Any, row: int, field: str, source: Source) -> float:
             number = float(value)
         except OverflowError:
             number = math.inf
-        if math.isfinite(number):
+        if math.isfinite(number) and not (isinstance(value, Integral) and number != value):
             return number
     found = f'{shown(value)} ({type(value).__name__})'
-    raise FormatError(source.name, f'row {row}', field, found, FINITE_DECIMAL)
+    raise FormatError(source.name, f'row {row}', field, found, EXACT_NUMBER)
 
 
 def _arrow_numbers(column: Any, field: str, source: Source) -> NDArray[np.float64]:
@@ -255,9 +253,7 @@ def _arrow_numbers(column: Any, field: str, source: Source) -> NDArray[np.float6
     try:
         numbers: NDArray[np.float64] = column.cast(pyarrow.float64()).to_numpy()
     except pyarrow.ArrowInvalid:
-        raise FormatError(
-            source.name, '', field, 'integers beyond 2**53', 'numbers that a double can hold'
-        ) from None
+        raise FormatError(source.name, '', field, 'integers beyond 2**53', EXACT_NUMBER) from None
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
         row = int(wrong[0])
@@ -282,19 +278,11 @@ def _without_missing(column: Any, field: str, source: Source) -> Any:
 
 
 def _check_values(table: Table) -> None:
-    """Refuse what no line could hold: rows that are not there, empty text, text without UTF-8."""
+    """Refuse a table without rows, empty text, and text that UTF-8 cannot hold."""
     if not len(table):
         raise no_rows(table.source.name, table.layout)
     for field, column in table.columns.items():
         for code, value in enumerate(column.values):
-            if not value or not _is_unicode(value):
+            if not is_text(value):
                 row = int(np.argmax(column.codes == code)) + 1
                 raise FormatError(table.source.name, f'row {row}', field, shown(value), TEXT)
-
-
-def _is_unicode(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

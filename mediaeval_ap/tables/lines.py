@@ -28,6 +28,7 @@ from mediaeval_ap.tables.layouts import Layout
 __all__ = [
     'BYTE_ORDER_MARK',
     'MAX_LINE_BYTES',
+    'Wrong',
     'blocks',
     'explain',
     'no_rows',
@@ -46,7 +47,20 @@ _find_fields = re.compile(rb'[^ \t]+').findall
 
 @dataclass(frozen=True)
 class Wrong:
-    """What is wrong with a line: the field, what stands there, what should."""
+    """What is wrong with a line.
+
+    Parameters
+    ----------
+    field : str
+        The field at fault, or nothing when it is the whole line.
+    found, expected : str
+        What stands there, and what should.
+
+    Examples
+    --------
+    >>> Wrong('confidence', "'nan'", FINITE_DECIMAL).field
+    'confidence'
+    """
 
     field: str
     found: str

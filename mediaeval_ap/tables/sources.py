@@ -17,7 +17,7 @@ from mediaeval_ap.errors import ReadError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ['MAX_BYTES', 'STANDARD_INPUT', 'ByteSource', 'Hasher', 'opening']
+__all__ = ['MAX_BYTES', 'STANDARD_INPUT', 'ByteSource', 'Hasher', 'opening', 'standard_input']
 
 MAX_BYTES = 4 << 30
 STANDARD_INPUT = '-'
@@ -75,14 +75,20 @@ class ByteSource:
         elif origin == STANDARD_INPUT:
             self.name = '<stdin>'
         else:
-            self.name = os.fspath(origin)
+            self._path = os.fspath(origin)
+            self.name = os.fsencode(self._path).decode(errors='backslashreplace')
             if '\0' in self.name:
                 raise ReadError(self.name, 'no path holds a NUL')
 
     @property
+    def is_file(self) -> bool:
+        """Whether it is a file that somebody else opened, and may have read from."""
+        return not isinstance(self.origin, str | os.PathLike)
+
+    @property
     def is_path(self) -> bool:
         """Whether it is named by a path, and can be opened again."""
-        return isinstance(self.origin, str | os.PathLike) and self.origin != STANDARD_INPUT
+        return not self.is_file and self.origin != STANDARD_INPUT
 
     @property
     def suffix(self) -> str:
@@ -105,7 +111,7 @@ class ByteSource:
         if not self.is_path:
             return 0
         with opening(self.name):
-            status = os.stat(self.name)
+            status = os.stat(self._path)
         if not stat.S_ISREG(status.st_mode):
             return 0
         return status.st_size * (COMPRESSED_SIZE_FACTOR if self.suffix in _DECOMPRESSORS else 1)
@@ -129,24 +135,59 @@ class ByteSource:
         ReadError
             When it cannot be opened, read or decompressed, or decompresses to too much.
         """
-        with opening(self.name), self._stored() as stored:
+        with opening(self.name), self.open_stored() as stored:
             stream = _buffered(stored, hasher.update)
             if self.suffix in _DECOMPRESSORS:
                 decompressed = _DECOMPRESSORS[self.suffix](stream)
                 stream = _buffered(decompressed, _Limit(self.name, self.max_bytes).count)
             yield stream
 
-    def _stored(self) -> Any:
+    def open_stored(self) -> Any:
+        """Open the stream of bytes as they are stored.
+
+        Returns
+        -------
+        context manager of a binary file
+            The bytes, compressed where they are.
+
+        Raises
+        ------
+        OSError
+            When it cannot be opened.
+        """
         if self.is_path:
-            return open(self.name, 'rb', buffering=0)
+            return open(self._path, 'rb', buffering=0)
         if self.origin == STANDARD_INPUT:
-            return nullcontext(sys.stdin.buffer)
+            return nullcontext(standard_input())
         file = cast('IO[Any]', self.origin)
         if file.closed:
             raise ReadError(self.name, 'is closed')
         if isinstance(file.read(0), str):
             return closing(io.BytesIO(file.read().encode()))
         return nullcontext(file)
+
+
+def standard_input() -> BinaryIO:
+    """Standard input, as bytes.
+
+    Returns
+    -------
+    binary file
+        The stream.
+
+    Raises
+    ------
+    ReadError
+        When the process was started without one.
+
+    Examples
+    --------
+    >>> callable(standard_input().read)
+    True
+    """
+    if sys.stdin is None:
+        raise ReadError('<stdin>', 'is closed')
+    return sys.stdin.buffer
 
 
 @contextmanager

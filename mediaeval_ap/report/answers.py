@@ -1,0 +1,58 @@
+"""One answer of a session as one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mediaeval_ap.report.grids import Grid, renderer
+
+__all__ = ['ANSWER_FORMATS', 'render_answer']
+
+
+def render_answer(
+    query: str, ap: Sequence[float], n_relevant: int, K: Sequence[int], format: str = 'tsv'
+) -> str:
+    r"""One answer of a session as one line.
+
+    Parameters
+    ----------
+    query : str
+        The name asked for.
+    ap : sequence of float
+        Average precision at each cutoff.
+    n_relevant : int
+        How many shots are relevant.
+    K : sequence of int
+        The cutoffs.
+    format : {'tsv', 'jsonl'}
+        The query, `n_relevant` and `ap` between tabs, or as an object.
+
+    Returns
+    -------
+    str
+        A line with its end.
+
+    Raises
+    ------
+    ParameterError
+        When there is no such format.
+
+    Examples
+    --------
+    >>> render_answer('alain_juppe', [0.0, 0.25], 2, [1, 10], 'jsonl')
+    '{"query": "alain_juppe", "n_relevant": 2, "AP@1": 0.0, "AP@10": 0.25}\n'
+    """
+    grid = Grid(['query', 'n_relevant', *(f'AP@{k}' for k in K)], [[query, n_relevant, *ap]])
+    return renderer(_RENDERERS, format)(grid)
+
+
+def _tsv(grid: Grid) -> str:
+    return '\t'.join(map(str, grid.rows[0])) + '\n'
+
+
+def _json_line(grid: Grid) -> str:
+    return grid.render('jsonl')
+
+
+_RENDERERS: dict[str, Callable[[Grid], str]] = {'tsv': _tsv, 'jsonl': _json_line}
+ANSWER_FORMATS = tuple(_RENDERERS)
