@@ -136,8 +136,9 @@ def evaluate(
 
     average_precision = _average_precision(reference, cutoffs, subset, definition)
     asked = None if queries is None else read(queries, QUERIES)
+    on_terminal = sys.stderr is not None and sys.stderr.isatty()
     evaluations = [
-        average_precision.evaluate(hypothesis, asked, progress=sys.stderr.isatty())
+        average_precision.evaluate(hypothesis, asked, progress=on_terminal)
         for hypothesis in hypotheses
     ]
     _write(render_evaluations(evaluations, format, mean_only=mean_only), output)
@@ -164,12 +165,12 @@ def stream(
     reported on standard error; the session goes on, and exits with 1 at its end.
     """
     _read_standard_input_once([STANDARD_STREAM, reference, hypothesis, subset])
-    from mediaeval_ap.tables import QUERIES, parse_line, standard_input
+    from mediaeval_ap.tables import QUERIES, numbered, parse_line, standard_input
 
     average_precision = _average_precision(reference, cutoffs, subset, definition)
     n_wrong = 0
     with average_precision(hypothesis) as session:
-        for number, line in enumerate(standard_input(), 1):
+        for number, line in numbered(standard_input(), '<stdin>'):
             try:
                 fields = parse_line(line, QUERIES, '<stdin>', number)
             except Error as error:

@@ -52,7 +52,7 @@ class _FileError(Error, OSError):
     """A file, and what happened to it."""
 
     def __init__(self, name: str, reason: str) -> None:
-        super().__init__(f'{printable(name)}: {reason}')
+        super().__init__(f'{printable(name) or shown(name)}: {reason}')
         self.name = name
         self.reason = reason
 
@@ -182,7 +182,7 @@ def printable(text: str) -> str:
 
 
 def is_text(value: object) -> bool:
-    r"""Whether a value can be a name: a string, not empty, that UTF-8 can hold.
+    r"""Whether a value can be a name: a string on one line, not empty, that UTF-8 can hold.
 
     Parameters
     ----------
@@ -192,14 +192,14 @@ def is_text(value: object) -> bool:
     Returns
     -------
     bool
-        False for lone surrogates, too.
+        False for lone surrogates, too, and for a line whose end was left on it.
 
     Examples
     --------
-    >>> is_text('nan'), is_text(''), is_text('\ud800'), is_text(b'ann')
-    (True, False, False, False)
+    >>> [is_text(value) for value in ('nan', '', 'ann\n', '\ud800', b'ann')]
+    [True, False, False, False, False]
     """
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value or '\n' in value or '\r' in value:
         return False
     try:
         value.encode()
@@ -228,5 +228,6 @@ def shown(value: object) -> str:
     >>> len(shown('x' * 1000)) < 100
     True
     """
-    text = repr(value[: SHOWN_CHARACTERS + 1] if isinstance(value, str | bytes) else value)
+    short = value[: SHOWN_CHARACTERS + 1] if isinstance(value, str | bytes) else value
+    text = printable(repr(short))
     return text if len(text) <= SHOWN_CHARACTERS + 2 else f'{text[:SHOWN_CHARACTERS]}…'

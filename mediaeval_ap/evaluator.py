@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from mediaeval_ap import definitions
-from mediaeval_ap.definitions import Definition
+from mediaeval_ap.definitions import LARGEST_CUTOFF, Definition
 from mediaeval_ap.errors import (
     EmptyRunWarning,
     ParameterError,
@@ -268,7 +268,7 @@ class AveragePrecision:
         import pandas
 
         check_query(query)
-        depth = max(self._K) if k is None else _cutoffs([k])[0]
+        depth = max(self._K) if k is None else _positive(k, 'k')
         scorer = self._scorer(hypothesis)
         ranking = scorer.ranking
         (distances,) = ranking.names.distances([query])
@@ -315,20 +315,18 @@ class AveragePrecision:
 
 
 def _cutoffs(K: Iterable[int]) -> list[int]:
-    try:
-        cutoffs = list(K)
-    except TypeError:
-        cutoffs = []
-    for k in cutoffs:
-        if (
-            isinstance(k, bool)
-            or not isinstance(k, Integral)
-            or not 0 < k <= definitions.LARGEST_CUTOFF
-        ):
-            raise ParameterError(f'K: found {shown(k)}, expected positive integers')
-    if not cutoffs or isinstance(K, str | bytes):
+    if isinstance(K, str | bytes) or not isinstance(K, Iterable):
         raise ParameterError(f'K: found {shown(K)}, expected a list of positive integers')
-    return [int(k) for k in cutoffs]
+    cutoffs = [_positive(k, 'K') for k in K]
+    if not cutoffs:
+        raise ParameterError('K: found none, expected positive integers')
+    return cutoffs
+
+
+def _positive(k: object, name: str) -> int:
+    if isinstance(k, Integral) and not isinstance(k, bool) and 0 < int(k) <= LARGEST_CUTOFF:
+        return int(k)
+    raise ParameterError(f'{name}: found {shown(k)}, expected positive integers below 2**63')
 
 
 def _tracked(items: Iterable[Item], total: int, progress: bool) -> Iterable[Item]:

@@ -115,14 +115,14 @@ def check_query(query: object) -> None:
     Raises
     ------
     QueryError
-        When it is not a string, empty, or not to be written in UTF-8.
+        When it is not a string, is empty or on several lines, or cannot be written in UTF-8.
 
     Examples
     --------
     >>> check_query('')
     Traceback (most recent call last):
         ...
-    mediaeval_ap.errors.QueryError: query: found '', expected a name
+    mediaeval_ap.errors.QueryError: query: found '', expected a name on one line
     """
     if not is_text(query):
-        raise QueryError(f'query: found {shown(query)}, expected a name')
+        raise QueryError(f'query: found {shown(query)}, expected a name on one line')

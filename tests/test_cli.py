@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from mediaeval_ap import AveragePrecision, __version__, report
 from mediaeval_ap.cli import FORMATS, main
+from mediaeval_ap.tables import lines
 
 COMMAND = [sys.executable, '-m', 'mediaeval_ap']
 REFERENCE = 'x v 1 ann\nx v 2 ann\nx w 1 bob\n'
@@ -262,6 +263,19 @@ def test_stream_answers_before_the_next_question(folder):
             assert process.stdout.readline() == answer
         process.stdin.close()
         assert process.wait() == 0
+
+
+def test_stream_refuses_an_endless_line(folder, monkeypatch):
+    monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 1 << 20)
+    result = run('stream', 'reference.txt', 'run.txt', '-K', '1', input='ann\n' + 'x' * (2 << 20))
+    assert (result.exit_code, result.stdout) == (1, 'ann\t2\t1.0\n')
+    assert result.stderr.startswith('Error: <stdin>, line 2: found more than 1 MiB without a line')
+
+
+def test_no_standard_error(folder):
+    command = f'{" ".join(COMMAND)} evaluate reference.txt run.txt 2>&-'
+    done = subprocess.run(['bash', '-c', command], stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout == report.render_evaluations([expected()])
 
 
 def test_stream_keeps_standard_input_for_names(folder):

@@ -74,7 +74,7 @@ def test_session_is_a_primed_generator(average_precision):
     assert [type(value) for value in (*ap, n_relevant)] == [float, float, int]
 
 
-@pytest.mark.parametrize('query', ['', 7, b'ann', ['ann'], float('nan'), False, '\ud800'])
+@pytest.mark.parametrize('query', ['', 7, b'ann', ['ann'], float('nan'), False, '\ud800', 'ann\n'])
 def test_bad_query_does_not_end_the_session(average_precision, query):
     session = average_precision(RUN)
     with pytest.raises(errors.QueryError, match=r'query: found .*, expected a name'):
@@ -192,7 +192,7 @@ def test_queries_from_a_file(average_precision, tmp_path):
     assert evaluation.to_dict()['manifest']['inputs']['queries']['name'] == str(path)
 
 
-@pytest.mark.parametrize('queries', [[], [''], [3], ['ann', None], 3])
+@pytest.mark.parametrize('queries', [[], [''], [3], ['ann', None], 3, ['ann\n']])
 def test_queries_that_are_no_names(average_precision, queries):
     with pytest.raises(errors.Error):
         average_precision.evaluate(RUN, queries)

@@ -77,6 +77,18 @@ def test_csv_holds_every_value_exactly(evaluation):
     assert [float(value) for value in means[1][2:]] == evaluation.map.tolist()
 
 
+def test_csv_quotes_what_would_break_a_row():
+    names = ['a\rb', 'a\nb', 'a,b', 'a"b', 'a b']
+    text = Grid(['query', 'AP@1'], [[name, 0.5] for name in names]).render('csv')
+    assert [row[0] for row in csv.reader(io.StringIO(text, newline=''))][1:] == names
+    assert '\r\n' not in text
+
+
+def test_one_query_is_one():
+    evaluation = AveragePrecision(REFERENCE, [1]).evaluate(RUN, ['a|b_c'])
+    assert 'PRECISION      1 query\n' in render_evaluations([evaluation])
+
+
 def test_json(evaluation):
     assert json.loads(render_evaluations([evaluation], 'json')) == evaluation.to_dict()
     assert json.loads(render_evaluations([evaluation] * 2, 'json')) == [evaluation.to_dict()] * 2
@@ -103,6 +115,7 @@ def test_markdown_shows_names_as_they_are(evaluation):
     assert lines[4] == r'| `a\|b_c`    |  1.000 |  1.000 |            1 |'
     assert lines[5] == r'| `é\x1b[31m` |  0.000 |  0.500 |            1 |'
     assert '| `` a`b ``' in Grid(['query'], [['a`b']]).render('markdown')
+    assert '| ```` a```b`` ````' in Grid(['query'], [['a```b``']]).render('markdown')
 
 
 def test_latex_escapes_names(evaluation):
@@ -168,6 +181,23 @@ def test_written_to_a_pipe(tmp_path):
     with subprocess.Popen(['cat', tmp_path / 'pipe'], stdout=subprocess.PIPE) as reader:
         write_whole(tmp_path / 'pipe', 'text')
         assert reader.communicate()[0] == b'text'
+
+
+def test_written_to_what_is_open_already(tmp_path):
+    """/dev/stdout is the stream, not the file behind it: what stands there stays."""
+    script = 'from mediaeval_ap.report import write_whole; write_whole("/dev/stdout", "new")'
+    (tmp_path / 'log').write_text('old ')
+    with open(tmp_path / 'log', 'a') as log:
+        subprocess.run([sys.executable, '-c', script], stdout=log, check=True)
+    assert (tmp_path / 'log').read_text() == 'old new'
+    done = subprocess.run([sys.executable, '-c', script], capture_output=True, check=True)
+    assert done.stdout == b'new'
+
+
+def test_written_under_a_long_name(tmp_path):
+    path = tmp_path / ('名' * 84)
+    write_whole(path, 'text')
+    assert path.read_text() == 'text'
 
 
 @pytest.mark.parametrize('path', ['missing/map.txt', '.'])

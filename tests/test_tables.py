@@ -70,6 +70,29 @@ def test_concatenated_gzip_members(tmp_path):
     assert rows_of(read(path, HYPOTHESIS)) == ROWS * 2
 
 
+@pytest.mark.parametrize('suffix', ['.gz', '.bz2', '.xz', '.zst'])
+def test_compressed_streams_one_after_another(tmp_path, suffix):
+    """Two are read whole, with padding between where there is any; a damaged second one is not."""
+    path = tmp_path / f'run{suffix}'
+    one = COMPRESSORS[suffix](TEXT.encode() * 1000)
+    for padding in [b''] if suffix == '.zst' else [b'', bytes(4)]:
+        path.write_bytes(one + padding + one + padding)
+        assert rows_of(read(path, HYPOTHESIS)) == ROWS * 2000
+    for damaged in one + bytes([one[0] ^ 1]) + one[1:], one + b'garbage', one + one[:20]:
+        path.write_bytes(damaged)
+        with pytest.raises(ReadError, match=str(path)):
+            read(path, HYPOTHESIS)
+
+
+@pytest.mark.parametrize('suffix', ['.gz', '.bz2', '.xz', '.zst'])
+def test_bomb_is_not_unpacked(tmp_path, suffix):
+    """64 MiB of one line's beginning, in a few kilobytes: it stops at the limit."""
+    path = tmp_path / f'run{suffix}'
+    path.write_bytes(COMPRESSORS[suffix](b'x' * (64 << 20)))
+    with pytest.raises(ReadError, match=r'decompresses to more than 5000000 bytes'):
+        read(path, HYPOTHESIS, max_bytes=5_000_000)
+
+
 def test_doubtful_large_file_is_read_strictly(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, 'BULK_BYTES', 0)
     path = tmp_path / 'run.txt'
@@ -129,6 +152,7 @@ def test_pipe(tmp_path):
         lambda: frame().astype(dict.fromkeys(HYPOTHESIS.texts, 'category')),
         lambda: frame().astype({'confidence': 'Float64'}),
         lambda: frame().set_index(pd_index())[FIELDS[::-1]],
+        lambda: frame().assign(read=1, name='x'),
         lambda: pyarrow.Table.from_pandas(frame()),
         lambda: pyarrow.Table.from_pandas(frame().astype({'person_name': 'category'})),
         lambda: list(ROWS),
@@ -167,6 +191,13 @@ def test_queries_are_strings_or_rows():
         ([('a', 'b', 10, 'd', 1)], r'<rows>, row 1, shot_id: found 10 \(int\), expected text'),
         ([('a', 'b', 'c', None, 1)], r'row 1, person_name: found None \(NoneType\)'),
         ([('a', 'b', 'c', float('nan'), 1)], r'row 1, person_name: found nan \(float\)'),
+        (
+            [('a', 'b', 'c', 'd\n', 1)],
+            (
+                [('a', 'b', 'c', 'd\n', 1)],
+                r"row 1, person_name: found 'd\\n', expected text on one line",
+            ),
+        ),
         ([('a', 'b', 'c', '', 1)], "row 1, person_name: found '', expected text"),
         ([ROWS[0], ('a', 'b', 'c', '\ud800', 1)], r'row 2, person_name: found .*, expected text'),
         ([('a', 'b', 'c', 'd', '1')], r"row 1, confidence: found '1' \(str\), expected a finite"),
@@ -210,6 +241,12 @@ def test_wrong_columns(table, message, tmp_path):
     parquet.write_table(table, tmp_path / 'run.parquet')
     with pytest.raises(FormatError, match=f'run.parquet.*{message}'):
         read(tmp_path / 'run.parquet', HYPOTHESIS)
+
+
+def test_nothing_in_a_dictionary():
+    shots = pyarrow.DictionaryArray.from_arrays([0, 1], ['x', None])
+    with pytest.raises(FormatError, match='<Table>, row 2, shot_id: found nothing'):
+        read(arrow(confidence=[1, 2], shot_id=shots), HYPOTHESIS)
 
 
 def test_wrong_frames():

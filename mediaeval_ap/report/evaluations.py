@@ -93,7 +93,9 @@ def _run(evaluation: Evaluation) -> str:
 
 def _means(evaluation: Evaluation) -> Grid:
     rows = [[f'MAP@{k}', value] for k, value in zip(evaluation.K, evaluation.map, strict=True)]
-    return Grid(['MEAN AVERAGE PRECISION', f'{len(evaluation.queries)} queries'], rows)
+    n_queries = len(evaluation.queries)
+    asked = f'{n_queries} {"query" if n_queries == 1 else "queries"}'
+    return Grid(['MEAN AVERAGE PRECISION', asked], rows)
 
 
 def _queries(evaluation: Evaluation) -> Grid:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from threading import get_ident
 
 from mediaeval_ap.errors import WriteError
 
@@ -34,19 +35,26 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
     >>> path.read_text()
     'MAP@1 0.5'
     """
-    target = Path(os.path.realpath(path))
-    content = text.encode()
+    content = text.encode(errors='backslashreplace')
     try:
-        if target.exists() and not target.is_file():
-            target.write_bytes(content)
+        if _is_stream(path):
+            with open(path, 'ab') as stream:
+                stream.write(content)
         else:
-            _replace(target, content)
+            _replace(Path(os.path.realpath(path)), content)
     except OSError as error:
         raise WriteError(os.fspath(path), error.strerror or str(error)) from error
 
 
+def _is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether it is a pipe, a device, or a name for what is open already, as /dev/stdout."""
+    if os.fspath(path).startswith(('/dev/', '/proc/')):
+        return True
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
 def _replace(target: Path, content: bytes) -> None:
-    temporary = target.with_name(f'.{os.getpid()}.{target.name[-200:]}')
+    temporary = target.with_name(f'.{os.getpid()}.{get_ident()}.tmp')
     try:
         with open(temporary, 'xb') as file:
             file.write(content)

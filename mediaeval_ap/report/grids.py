@@ -7,11 +7,12 @@ formats for programs hold every value exactly.
 from __future__ import annotations
 
 import csv
-import io
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from mediaeval_ap.errors import ParameterError, printable, shown
@@ -163,15 +164,18 @@ def code_span(text: str) -> str:
     `a\|b`
     """
     text = printable(text).replace('|', r'\|')
-    return f'`` {text} ``' if '`' in text else f'`{text}`'
+    runs = re.findall('`+', text)
+    if not runs:
+        return f'`{text}`'
+    fence = '`' * (max(map(len, runs)) + 1)
+    return f'{fence} {text} {fence}'
 
 
 def _csv(grid: Grid) -> str:
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator='\n')
-    writer.writerow(grid.headers)
-    writer.writerows(grid.rows)
-    return lines.getvalue()
+    lines: list[str] = []  # with the writer's own line ends, for which it quotes
+    writer = csv.writer(SimpleNamespace(write=lines.append))
+    writer.writerows([grid.headers, *grid.rows])
+    return ''.join(f'{line.removesuffix(writer.dialect.lineterminator)}\n' for line in lines)
 
 
 def _json(grid: Grid) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.tables.columns import Column, Source, Table
 from mediaeval_ap.tables.layouts import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Layout
-from mediaeval_ap.tables.lines import parse, parse_line
+from mediaeval_ap.tables.lines import numbered, parse, parse_line
 from mediaeval_ap.tables.sources import (
     MAX_BYTES,
     STANDARD_INPUT,
@@ -37,6 +37,7 @@ __all__ = [
     'Layout',
     'Source',
     'Table',
+    'numbered',
     'parse_line',
     'read',
     'standard_input',
@@ -84,14 +85,14 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
         if origin.layout != layout:
             raise ParameterError(f'table: found a {origin.layout.name}, expected a {layout.name}')
         return origin
-    if isinstance(origin, str | os.PathLike) or hasattr(origin, 'read'):
-        return _read_bytes(ByteSource(origin, max_bytes), layout)
     if _is_instance(origin, 'pandas', 'DataFrame') or _is_instance(origin, 'pyarrow', 'Table'):
         from mediaeval_ap.tables.frames import from_arrow, from_frame
 
         if _is_instance(origin, 'pandas', 'DataFrame'):
             return from_frame(origin, layout)
         return from_arrow(origin, layout, Source('<Table>'))
+    if isinstance(origin, str | os.PathLike) or hasattr(origin, 'read'):
+        return _read_bytes(ByteSource(origin, max_bytes), layout)
     if isinstance(origin, Iterable) and not isinstance(origin, bytes | dict):
         from mediaeval_ap.tables.frames import from_rows
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.tables.columns import Column
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import BYTE_ORDER_MARK, blocks
+from mediaeval_ap.tables.sources import Chunks
 
 if TYPE_CHECKING:
     import pyarrow
@@ -151,27 +152,4 @@ def _normal_lines(stream: BinaryIO, source: str) -> Iterator[bytes]:
 
 
 def _buffered_normal_lines(stream: BinaryIO, source: str) -> BinaryIO:
-    return io.BufferedReader(_Chunks(_normal_lines(stream, source)), PARSER_BLOCK_BYTES)
-
-
-class _Chunks(io.RawIOBase):
-    """A raw stream over an iterator of chunks."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._rest = memoryview(b'')
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        while not self._rest:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return 0
-            self._rest = memoryview(chunk)
-        view = memoryview(buffer).cast('B')
-        count = min(len(view), len(self._rest))
-        view[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
-        return count
+    return io.BufferedReader(Chunks(_normal_lines(stream, source)), PARSER_BLOCK_BYTES)

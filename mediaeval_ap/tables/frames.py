@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ['from_arrow', 'from_frame', 'from_rows', 'read_parquet']
 
-TEXT = 'text that is not empty'
+TEXT = 'text on one line, not empty'
 EXACT_NUMBER = 'a finite number that a double can hold'
 
 
@@ -139,11 +139,12 @@ def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
     _check_names(table.column_names, layout, source)
     columns = {}
     for field in layout.texts:
-        column = _without_missing(table[field], field, source)
+        column = table[field]
         kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
         if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)):
             raise FormatError(source.name, '', field, f'a column of {column.type}', 'text')
-        columns[field] = text_column(column.cast(pyarrow.string()).dictionary_encode())
+        texts = _without_missing(column.cast(pyarrow.string()), field, source)
+        columns[field] = text_column(texts.dictionary_encode())
     numbers = None
     if layout.number is not None:
         numbers = _arrow_numbers(table[layout.number], layout.number, source)

@@ -16,6 +16,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import BinaryIO
 
 import numpy as np
@@ -32,6 +33,7 @@ __all__ = [
     'blocks',
     'explain',
     'no_rows',
+    'numbered',
     'parse',
     'parse_line',
 ]
@@ -101,6 +103,43 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
     if layout.number is not None and not _is_finite_decimal(fields[-1]):
         return Wrong(layout.number, shown(fields[-1].decode()), FINITE_DECIMAL)
     return None
+
+
+def numbered(stream: BinaryIO, source: str) -> Iterator[tuple[int, bytes]]:
+    r"""The lines of a stream, each as soon as it is there.
+
+    Parameters
+    ----------
+    stream : binary file
+        Where the bytes come from.
+    source : str
+        Its name, for errors.
+
+    Yields
+    ------
+    number : int
+        From 1.
+    line : bytes
+        With its end.
+
+    Raises
+    ------
+    FormatError
+        When a line is longer than `MAX_LINE_BYTES`.
+
+    Examples
+    --------
+    >>> import io
+    >>> list(numbered(io.BytesIO(b'a\nb'), 'file'))
+    [(1, b'a\n'), (2, b'b')]
+    """
+    for number in count(1):
+        line = stream.readline(MAX_LINE_BYTES + 1)
+        if not line:
+            return
+        if len(line) > MAX_LINE_BYTES:
+            raise _endless(source, number)
+        yield number, line
 
 
 def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[str, ...] | None:
@@ -203,16 +242,15 @@ def blocks(stream: BinaryIO, source: str) -> Iterator[bytes]:
         pieces.append(tail)
         pending += len(tail)
         if pending > MAX_LINE_BYTES:
-            raise FormatError(
-                source,
-                f'line {ended + 1}',
-                '',
-                f'more than {MAX_LINE_BYTES >> 20} MiB without a line end',
-                'lines of text',
-            )
+            raise _endless(source, ended + 1)
         chunk = stream.read(BLOCK_BYTES)
     if pending:
         yield b''.join(pieces)
+
+
+def _endless(source: str, number: int) -> FormatError:
+    found = f'more than {MAX_LINE_BYTES >> 20} MiB without a line end'
+    return FormatError(source, f'line {number}', '', found, 'lines of text')
 
 
 def parse(

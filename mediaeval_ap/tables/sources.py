@@ -17,7 +17,15 @@ from mediaeval_ap.errors import ReadError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ['MAX_BYTES', 'STANDARD_INPUT', 'ByteSource', 'Hasher', 'opening', 'standard_input']
+__all__ = [
+    'MAX_BYTES',
+    'STANDARD_INPUT',
+    'ByteSource',
+    'Chunks',
+    'Hasher',
+    'opening',
+    'standard_input',
+]
 
 MAX_BYTES = 4 << 30
 STANDARD_INPUT = '-'
@@ -75,7 +83,7 @@ class ByteSource:
         elif origin == STANDARD_INPUT:
             self.name = '<stdin>'
         else:
-            self._path = os.fspath(origin)
+            self._path = os.fsdecode(origin)
             self.name = os.fsencode(self._path).decode(errors='backslashreplace')
             if '\0' in self.name:
                 raise ReadError(self.name, 'no path holds a NUL')
@@ -160,7 +168,7 @@ class ByteSource:
         if self.origin == STANDARD_INPUT:
             return nullcontext(standard_input())
         file = cast('IO[Any]', self.origin)
-        if file.closed:
+        if getattr(file, 'closed', False):
             raise ReadError(self.name, 'is closed')
         if isinstance(file.read(0), str):
             return closing(io.BytesIO(file.read().encode()))
@@ -247,6 +255,59 @@ class _Watched(io.RawIOBase):
         return len(chunk)
 
 
+class Chunks(io.RawIOBase):
+    """A raw stream over an iterator of chunks.
+
+    Parameters
+    ----------
+    chunks : iterator of bytes
+        What is read, piece by piece; empty pieces are passed over.
+
+    Examples
+    --------
+    >>> Chunks(iter([b'ab', b'', b'c'])).read()
+    b'abc'
+    """
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = memoryview(b'')
+
+    def readable(self) -> bool:
+        """Whether it can be read.
+
+        Returns
+        -------
+        bool
+            True.
+        """
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        """Read into a buffer.
+
+        Parameters
+        ----------
+        buffer : writable buffer
+            Takes some bytes.
+
+        Returns
+        -------
+        int
+            How many; 0 at the end.
+        """
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
+        view = memoryview(buffer).cast('B')
+        count = min(len(view), len(self._rest))
+        view[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+
 def _buffered(inner: Any, watch: Callable[[bytes], object]) -> BinaryIO:
     return io.BufferedReader(_Watched(inner, watch), BUFFER_BYTES)
 
@@ -274,15 +335,39 @@ def _gzip(stream: BinaryIO) -> Any:
 
 
 def _bzip2(stream: BinaryIO) -> Any:
-    import bz2
+    from bz2 import BZ2Decompressor
 
-    return bz2.BZ2File(stream)
+    return Chunks(_decompressed(stream, BZ2Decompressor))
 
 
 def _xz(stream: BinaryIO) -> Any:
-    import lzma
+    from lzma import LZMADecompressor
 
-    return lzma.LZMAFile(stream)
+    return Chunks(_decompressed(stream, LZMADecompressor))
+
+
+def _decompressed(stored: BinaryIO, new_decompressor: Callable[[], Any]) -> Iterator[bytes]:
+    """Compressed streams, one after another, to the end of the file and with nothing else in it.
+
+    The standard library's own files end in silence where a further stream is damaged.
+    """
+    rest = stored.read(BUFFER_BYTES)
+    while rest:
+        decompressor = new_decompressor()
+        while not decompressor.eof:
+            if decompressor.needs_input:
+                rest = rest or stored.read(BUFFER_BYTES)
+                if not rest:
+                    raise EOFError('Compressed file ended before its end-of-stream marker')
+                yield decompressor.decompress(rest, BUFFER_BYTES)
+                rest = b''
+            else:
+                yield decompressor.decompress(b'', BUFFER_BYTES)
+        rest = decompressor.unused_data
+        while not (rest := rest.lstrip(b'\0')):  # padding
+            rest = stored.read(BUFFER_BYTES)
+            if not rest:
+                return
 
 
 def _zstandard(stream: BinaryIO) -> Any:
