@@ -191,13 +191,7 @@ def test_queries_are_strings_or_rows():
         ([('a', 'b', 10, 'd', 1)], r'<rows>, row 1, shot_id: found 10 \(int\), expected text'),
         ([('a', 'b', 'c', None, 1)], r'row 1, person_name: found None \(NoneType\)'),
         ([('a', 'b', 'c', float('nan'), 1)], r'row 1, person_name: found nan \(float\)'),
-        (
-            [('a', 'b', 'c', 'd\n', 1)],
-            (
-                [('a', 'b', 'c', 'd\n', 1)],
-                r"row 1, person_name: found 'd\\n', expected text on one line",
-            ),
-        ),
+        ([('a', 'b', 'c', 'd\n', 1)], r"person_name: found 'd\\n', expected text on one line"),
         ([('a', 'b', 'c', '', 1)], "row 1, person_name: found '', expected text"),
         ([ROWS[0], ('a', 'b', 'c', '\ud800', 1)], r'row 2, person_name: found .*, expected text'),
         ([('a', 'b', 'c', 'd', '1')], r"row 1, confidence: found '1' \(str\), expected a finite"),
