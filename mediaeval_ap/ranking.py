@@ -142,8 +142,7 @@ class Ranking:
     def _first(self, distances: NDArray[np.float64], depth: int) -> NDArray[np.int64]:
         if not depth:
             return np.empty(0, dtype=np.int64)
-        names, blocks = self._nearest(distances, depth)
-        lent = self._lent(names, blocks, depth)
+        names, blocks, lent = self._nearest(distances, depth)
         ends = lent.cumsum()
         within = np.arange(ends[-1]) + (self._starts[names] + lent - ends).repeat(lent)
         keys = (blocks << PLACE_BITS).repeat(lent) | (self._keys[within] & PLACE_MASK)
@@ -156,8 +155,8 @@ class Ranking:
 
     def _nearest(
         self, distances: NDArray[np.float64], depth: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The nearest names that hold so many hypotheses, and the number of their tie block."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The nearest names that hold so many hypotheses, their tie blocks, what each lends."""
         count = 2 * depth * len(self.names) // len(self) + 1  # names that usually hold as many
         while True:
             names = _within_radius_of(distances, count)
@@ -168,28 +167,29 @@ class Ranking:
             if held[-1] >= depth:
                 break
             count *= 4
-        last = near.searchsorted(near[held.searchsorted(depth)], side='right')
-        names, near = names[:last], near[:last]
-        blocks = np.zeros(len(near), dtype=np.int64)
+        farthest = near[held.searchsorted(depth)]
+        begin, end = near.searchsorted(farthest), near.searchsorted(farthest, side='right')
+        names, near = names[:end], near[:end]
+        blocks = np.zeros(end, dtype=np.int64)
         (near[1:] != near[:-1]).cumsum(out=blocks[1:])
-        return names, blocks
-
-    def _lent(
-        self, names: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
-    ) -> NDArray[np.int64]:
-        """How many hypotheses of each name to look at, so that the first ones are among them."""
         lent = np.minimum(self._held[names], depth)
-        last = int(blocks.searchsorted(blocks[-1]))
-        wanted = depth - int(lent[:last].sum())
-        if len(names) - last > wanted:
-            # The first places of so many names are enough: nothing behind the worst of them counts.
-            begins = self._starts[names[last:]]
-            first = self._keys[begins] & PLACE_MASK
-            worst = np.partition(first, wanted - 1)[wanted - 1]
-            ahead = (first <= worst).nonzero()[0]
-            ends = self._keys.searchsorted(names[last:][ahead] << PLACE_BITS | worst, side='right')
-            lent[last:] = 0
-            lent[last:][ahead] = ends - begins[ahead]
+        wanted = depth - int(held[begin - 1] if begin else 0)
+        if end - begin > wanted:
+            lent[begin:] = self._lent_by_tied(names[begin:], wanted)
+        return names, blocks, lent
+
+    def _lent_by_tied(self, names: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
+        """What each of many names at one distance has to lend for so many hypotheses in all.
+
+        The first hypotheses of so many names would be enough: none behind the worst of them counts.
+        """
+        begins = self._starts[names]
+        first = self._keys[begins] & PLACE_MASK
+        worst = np.partition(first, wanted - 1)[wanted - 1]
+        ahead = (first <= worst).nonzero()[0]
+        ends = self._keys.searchsorted(names[ahead] << PLACE_BITS | worst, side='right')
+        lent = np.zeros(len(names), dtype=np.int64)
+        lent[ahead] = ends - begins[ahead]
         return lent
 
 
