@@ -1,8 +1,8 @@
 """Tables of references, hypotheses, subsets and queries: text, frames and rows to columns.
 
 The fast path proves, the slow path explains: files of campaign size go straight through the strict
-parser (`mediaeval_ap.tables.lines`), which is the specification of the format. Larger ones take a
-bulk reader whose result counts only where every field is proved right; on any doubt the strict
+parser (`lines`), which is the specification of the formats (`format`). Larger ones take a bulk
+reader (`bulk`) whose result counts only where every field is proved right; on any doubt the strict
 parser reads the file again, and accepts it or names the line.
 """
 
@@ -15,8 +15,9 @@ from typing import Any
 
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.tables.columns import Column, Source, Table
+from mediaeval_ap.tables.format import parse_line
 from mediaeval_ap.tables.layouts import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Layout
-from mediaeval_ap.tables.lines import numbered, parse, parse_line
+from mediaeval_ap.tables.lines import numbered, parse
 from mediaeval_ap.tables.sources import (
     MAX_BYTES,
     STANDARD_INPUT,

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import FormatError, is_text, shown
 from mediaeval_ap.tables.bulk import text_column
 from mediaeval_ap.tables.columns import Column, Source, Table
+from mediaeval_ap.tables.format import FINITE_DECIMAL, no_rows
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.lines import FINITE_DECIMAL, no_rows
 from mediaeval_ap.tables.sources import ByteSource, opening
 
 if TYPE_CHECKING:

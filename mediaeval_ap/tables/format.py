@@ -1,0 +1,173 @@
+"""The line format: what a line may hold, and what is wrong with one that holds something else.
+
+A line holds its fields separated by one or more spaces or tabs, and only those. Text is UTF-8; a
+number is a finite decimal. A blank line holds nothing, and is not wrong.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.tables.layouts import Layout
+
+__all__ = [
+    'BYTE_ORDER_MARK',
+    'FINITE_DECIMAL',
+    'NUMBER_BYTES',
+    'Wrong',
+    'explain',
+    'find_fields',
+    'no_rows',
+    'parse_line',
+]
+
+BYTE_ORDER_MARK = b'\xef\xbb\xbf'
+NUMBER_BYTES = b'0123456789+-.eE'
+FINITE_DECIMAL = 'a finite decimal number'
+
+find_fields = re.compile(rb'[^ \t]+').findall
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What is wrong with a line.
+
+    Parameters
+    ----------
+    field : str
+        The field at fault, or nothing when it is the whole line.
+    found, expected : str
+        What stands there, and what should.
+
+    Examples
+    --------
+    >>> Wrong('confidence', "'nan'", FINITE_DECIMAL).field
+    'confidence'
+    """
+
+    field: str
+    found: str
+    expected: str
+
+
+def explain(line: bytes, layout: Layout) -> Wrong | None:
+    """What is wrong with one line.
+
+    Parameters
+    ----------
+    line : bytes
+        The line without its end.
+    layout : Layout
+        Its fields.
+
+    Returns
+    -------
+    Wrong or None
+        The first thing wrong with it; none when it is right, or blank.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> explain(b'INA F2', SUBSET) is None
+    True
+    >>> explain(b'INA', SUBSET).found
+    "1 field in 'INA'"
+    """
+    if (wrong := _explain_bytes(line)) is not None:
+        return wrong
+    fields = find_fields(line)
+    if not fields:
+        return None
+    if len(fields) != len(layout.fields):
+        plural = 's' if len(fields) > 1 else ''
+        return Wrong('', f'{len(fields)} field{plural} in {shown(line.decode())}', layout.expected)
+    if layout.number is not None and not _is_finite_decimal(fields[-1]):
+        return Wrong(layout.number, shown(fields[-1].decode()), FINITE_DECIMAL)
+    return None
+
+
+def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[str, ...] | None:
+    r"""The fields of one line of a stream that is answered line by line.
+
+    Parameters
+    ----------
+    line : bytes
+        The line, with or without its end.
+    layout : Layout
+        Its fields.
+    source : str
+        Name of the stream, for errors.
+    number : int
+        Number of the line, from 1.
+
+    Returns
+    -------
+    tuple of str or None
+        The fields; none of a blank line.
+
+    Raises
+    ------
+    FormatError
+        When the line is wrong.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import QUERIES
+    >>> parse_line(b'alain_juppe\r\n', QUERIES, '<stdin>', 1)
+    ('alain_juppe',)
+    """
+    text = line.removesuffix(b'\n').removesuffix(b'\r')
+    if number == 1:
+        text = text.removeprefix(BYTE_ORDER_MARK)
+    if (wrong := explain(text, layout)) is not None:
+        raise FormatError(source, f'line {number}', wrong.field, wrong.found, wrong.expected)
+    return tuple(field.decode() for field in find_fields(text)) or None
+
+
+def no_rows(source: str, layout: Layout) -> FormatError:
+    """The error of a source that holds nothing.
+
+    Parameters
+    ----------
+    source : str
+        Its name.
+    layout : Layout
+        What it should hold.
+
+    Returns
+    -------
+    FormatError
+        To be raised.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> print(no_rows('subset.txt', SUBSET))
+    subset.txt: found no rows, expected at least one of 2 fields: corpus_id video_id
+    """
+    return FormatError(source, '', '', 'no rows', f'at least one of {layout.expected}')
+
+
+def _explain_bytes(line: bytes) -> Wrong | None:
+    for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
+        if byte in line:
+            return Wrong('', f'{name} at byte {line.index(byte) + 1}', 'text')
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        return Wrong(
+            '', f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})', 'UTF-8'
+        )
+    return None
+
+
+def _is_finite_decimal(field: bytes) -> bool:
+    if field.translate(None, NUMBER_BYTES):
+        return False
+    try:
+        return math.isfinite(float(field))
+    except ValueError:
+        return False
