@@ -24,7 +24,7 @@ from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Reference
 from mediaeval_ap.scoring import Scorer, warn_of_scores_above_one
 from mediaeval_ap.session import Session, check_query
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Table, read
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Source, Table, read
 
 if TYPE_CHECKING:
     import pandas
@@ -41,7 +41,8 @@ class AveragePrecision:
     ----------
     reference : str, path-like, file object, DataFrame or iterable of tuples
         Who is in which shot: ``corpus_id video_id shot_id person_name``. Paths may end in
-        ``.gz``, ``.bz2``, ``.xz``, ``.zst`` or ``.parquet``; ``-`` is standard input.
+        ``.gz``, ``.bz2``, ``.xz``, ``.zst`` or ``.parquet``; ``-`` is standard input. This, and
+        all other tables, may be anything that `mediaeval_ap.tables.read` takes.
     K : iterable of int
         The cutoffs.
     subset : like reference, optional
@@ -193,27 +194,12 @@ class AveragePrecision:
         [0.149, 0.106]
         """
         scorer = self._scorer(hypothesis)
-        inputs = {
-            'reference': self._reference.table.source,
-            'hypothesis': scorer.ranking.table.source,
-        }
-        counts = {
-            'queries': len(self._reference.queries),
-            'reference_rows': len(self._reference.table),
-            'hypotheses': len(scorer.ranking),
-            'names': len(scorer.ranking.names),
-            'shots': len(scorer.ranking.shots),
-        }
-        if self._subset is not None:
-            inputs['subset'] = self._subset.source
-            pairs = zip(*map(self._subset.texts, SUBSET.texts), strict=True)
-            counts['subset_videos'] = len(set(pairs))
-        asked = self._reference.queries
+        inputs = self._inputs(scorer.ranking)
+        asked = self.queries
         if queries is not None:
             table = read(queries, QUERIES)
             inputs['queries'] = table.source
             asked = table.texts('person_name')
-            counts['queries'] = len(asked)
             _warn_of_repeated_queries(table)
         ap = np.empty((len(asked), len(self._K)))
         n_relevant = np.empty(len(asked), dtype=np.int64)
@@ -222,9 +208,13 @@ class AveragePrecision:
             _tracked(zip(asked, distances, strict=True), len(asked), progress)
         ):
             ap[row], n_relevant[row] = scorer.score(query, near)
-        counts['queries_without_relevant'] = int(np.count_nonzero(n_relevant == 0))
         warn_of_scores_above_one(ap, asked, self._definition)
-        return Evaluation(list(asked), self.K, ap, n_relevant, self._definition, inputs, counts)
+        counts = {
+            'queries': len(asked),
+            'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
+            **self._counts(scorer.ranking),
+        }
+        return Evaluation(asked, self.K, ap, n_relevant, self._definition, inputs, counts)
 
     def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
         """The first hypotheses for a query, as they are scored.
@@ -277,16 +267,10 @@ class AveragePrecision:
         relevant = np.zeros(len(places), dtype=np.bool_)
         relevant[hits] = True
         ranks = np.arange(1, len(places) + 1)
-        texts = {
-            field: np.array(ranking.table[field].values, dtype=object)[
-                ranking.table[field].codes[rows]
-            ]
-            for field in HYPOTHESIS.texts
-        }
         return pandas.DataFrame(
             {
                 'rank': ranks,
-                **texts,
+                **{field: ranking.table.texts(field, rows) for field in HYPOTHESIS.texts},
                 'distance': ranking.distances_at(places, distances),
                 'confidence': ranking.table.confidence[rows],
                 'temporal_rank': ranking.temporal_rank[rows],
@@ -294,6 +278,22 @@ class AveragePrecision:
                 'precision': np.cumsum(relevant) / ranks,
             }
         )
+
+    def _inputs(self, ranking: Ranking) -> dict[str, Source]:
+        inputs = {'reference': self._reference.table.source, 'hypothesis': ranking.table.source}
+        return inputs if self._subset is None else {**inputs, 'subset': self._subset.source}
+
+    def _counts(self, ranking: Ranking) -> dict[str, int]:
+        counts = {
+            'reference_rows': len(self._reference.table),
+            'hypotheses': len(ranking),
+            'names': len(ranking.names),
+            'shots': len(ranking.shots),
+        }
+        if self._subset is None:
+            return counts
+        pairs = zip(*map(self._subset.texts, SUBSET.texts), strict=True)
+        return {**counts, 'subset_videos': len(set(pairs))}
 
     def _in_subset(self, table: Table) -> Table:
         return table if self._subset is None else table.select(table.within(self._subset))

@@ -162,13 +162,15 @@ class Table:
             raise TypeError(f'a {self.layout.name} has no confidence')
         return self.numbers
 
-    def texts(self, field: str) -> list[str]:
+    def texts(self, field: str, rows: NDArray[np.integer] | slice = slice(None)) -> list[str]:
         """The texts of one field, row by row.
 
         Parameters
         ----------
         field : str
             A text field of the layout.
+        rows : ndarray of int, shape (n,), or slice
+            Which rows, in which order; by default all.
 
         Returns
         -------
@@ -176,7 +178,7 @@ class Table:
             One text a row.
         """
         values = self[field].values
-        return [values[code] for code in self[field].codes.tolist()]
+        return [values[code] for code in self[field].codes[rows].tolist()]
 
     def select(self, rows: NDArray[np.bool_]) -> Table:
         """Some rows of the table.
