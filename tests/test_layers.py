@@ -27,7 +27,17 @@ LAYERS = [
 ]
 DEPTH = {room: depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 INNER = {
-    'tables': ['layouts', 'columns', 'format', 'lines', 'sources', 'bulk', 'frames', '__init__'],
+    'tables': [
+        'layouts',
+        'columns',
+        'format',
+        'lines',
+        'sources',
+        'bulk',
+        'arrow',
+        'rows',
+        '__init__',
+    ],
     'metrics': ['ranked_hits', '__init__'],
     'report': ['grids', 'files', 'answers', 'definitions', 'evaluations', 'rankings', '__init__'],
 }

@@ -187,12 +187,12 @@ def test_queries_are_strings_or_rows():
 @pytest.mark.parametrize(
     ('rows', 'message'),
     [
-        ([ROWS[0], ROWS[0][:4]], '<rows>, row 2: found 4 in .*, expected 5 fields'),
+        ([ROWS[0], ROWS[0][:4]], r'<rows>, row 2: found 4 fields in .*, expected 5 fields'),
         ([('a', 'b', 10, 'd', 1)], r'<rows>, row 1, shot_id: found 10 \(int\), expected text'),
         ([('a', 'b', 'c', None, 1)], r'row 1, person_name: found None \(NoneType\)'),
         ([('a', 'b', 'c', float('nan'), 1)], r'row 1, person_name: found nan \(float\)'),
-        ([('a', 'b', 'c', 'd\n', 1)], r"person_name: found 'd\\n', expected text on one line"),
-        ([('a', 'b', 'c', '', 1)], "row 1, person_name: found '', expected text"),
+        ([('a', 'b', 'c', 'd\n', 1)], r"person_name: found 'd\\n' \(str\), expected text on one"),
+        ([('a', 'b', 'c', '', 1)], r"row 1, person_name: found '' \(str\), expected text"),
         ([ROWS[0], ('a', 'b', 'c', '\ud800', 1)], r'row 2, person_name: found .*, expected text'),
         ([('a', 'b', 'c', 'd', '1')], r"row 1, confidence: found '1' \(str\), expected a finite"),
         ([('a', 'b', 'c', 'd', True)], r'row 1, confidence: found True \(bool\)'),
@@ -202,6 +202,10 @@ def test_queries_are_strings_or_rows():
         ([('a', 'b', 'c', 'd', 2**53 + 1)], 'confidence: found 9007199254740993'),
         (['abcde'], r"row 1: found 'abcde' \(str\), expected 5 fields"),
         ([7], r'row 1: found 7 \(int\), expected 5 fields'),
+        (
+            [ROWS[0], 7, ROWS[1], ROWS[0][:4], ('a', 'b', 'c', [], 1)],
+            r'row 2: found 7 \(int\), expected 5 fields: .* \(2 more wrong rows\)',
+        ),
         ([], '<rows>: found no rows, expected at least one of 5 fields'),
     ],
 )

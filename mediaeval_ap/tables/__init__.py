@@ -87,7 +87,8 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
             raise ParameterError(f'table: found a {origin.layout.name}, expected a {layout.name}')
         return origin
     if _is_instance(origin, 'pandas', 'DataFrame') or _is_instance(origin, 'pyarrow', 'Table'):
-        from mediaeval_ap.tables.frames import from_arrow, from_frame
+        from mediaeval_ap.tables.arrow import from_arrow
+        from mediaeval_ap.tables.rows import from_frame
 
         if _is_instance(origin, 'pandas', 'DataFrame'):
             return from_frame(origin, layout)
@@ -95,7 +96,7 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
     if isinstance(origin, str | os.PathLike) or hasattr(origin, 'read'):
         return _read_bytes(ByteSource(origin, max_bytes), layout)
     if isinstance(origin, Iterable) and not isinstance(origin, bytes | dict):
-        from mediaeval_ap.tables.frames import from_rows
+        from mediaeval_ap.tables.rows import from_rows
 
         return from_rows(origin, layout)
     raise ParameterError(
@@ -106,7 +107,7 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
 
 def _read_bytes(source: ByteSource, layout: Layout) -> Table:
     if source.suffix in PARQUET_SUFFIXES:
-        from mediaeval_ap.tables.frames import read_parquet
+        from mediaeval_ap.tables.arrow import read_parquet
 
         return read_parquet(source, layout)
     if source.size() > BULK_BYTES:

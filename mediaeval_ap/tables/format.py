@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mediaeval_ap.errors import FormatError, shown
@@ -15,8 +16,11 @@ from mediaeval_ap.tables.layouts import Layout
 
 __all__ = [
     'BYTE_ORDER_MARK',
+    'EXACT_NUMBER',
     'FINITE_DECIMAL',
     'NUMBER_BYTES',
+    'TEXT',
+    'Faults',
     'Wrong',
     'explain',
     'find_fields',
@@ -27,6 +31,8 @@ __all__ = [
 BYTE_ORDER_MARK = b'\xef\xbb\xbf'
 NUMBER_BYTES = b'0123456789+-.eE'
 FINITE_DECIMAL = 'a finite decimal number'
+EXACT_NUMBER = 'a finite number that a double can hold'
+TEXT = 'text on one line, not empty'
 
 find_fields = re.compile(rb'[^ \t]+').findall
 
@@ -51,6 +57,62 @@ class Wrong:
     field: str
     found: str
     expected: str
+
+
+class Faults:
+    """The first wrong line or row of a source, and how many there are.
+
+    Parameters
+    ----------
+    source : str
+        Name of the source.
+    kind : {'line', 'row'}
+        What it is made of.
+
+    Attributes
+    ----------
+    count : int
+        How many are wrong so far.
+
+    Examples
+    --------
+    >>> faults = Faults('run.txt', 'line')
+    >>> faults.look([None, Wrong('confidence', "'high'", FINITE_DECIMAL)], 1)
+    >>> print(faults.error)
+    run.txt, line 2, confidence: found 'high', expected a finite decimal number
+    """
+
+    def __init__(self, source: str, kind: str) -> None:
+        self.count = 0
+        self._source = source
+        self._kind = kind
+        self._first: tuple[int, Wrong] | None = None
+
+    def look(self, explained: Iterable[Wrong | None], number: int) -> None:
+        """Look at some lines or rows, one after another.
+
+        Parameters
+        ----------
+        explained : iterable of Wrong or None
+            What is wrong with each.
+        number : int
+            Number of the first of them, from 1.
+        """
+        for each, wrong in enumerate(explained, number):
+            if wrong is not None:
+                self.count += 1
+                self._first = self._first or (each, wrong)
+
+    @property
+    def error(self) -> FormatError:
+        """The error that names the first and counts the others."""
+        if self._first is None:
+            raise ValueError('nothing is wrong')
+        number, wrong = self._first
+        place = f'{self._kind} {number}'
+        return FormatError(
+            self._source, place, wrong.field, wrong.found, wrong.expected, self.count - 1
+        )
 
 
 def explain(line: bytes, layout: Layout) -> Wrong | None:

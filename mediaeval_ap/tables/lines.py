@@ -22,7 +22,7 @@ from mediaeval_ap.tables.columns import Column
 from mediaeval_ap.tables.format import (
     BYTE_ORDER_MARK,
     NUMBER_BYTES,
-    Wrong,
+    Faults,
     explain,
     find_fields,
     no_rows,
@@ -159,7 +159,7 @@ def parse(
     """
     builders = [_ColumnBuilder() for _ in layout.texts]
     numbers = array('d')
-    wrong = _WrongLines(source, layout)
+    faults = Faults(source, 'line')
     number = 1
     for block in blocks(stream, source):
         lines = block.replace(b'\r\n', b'\n').split(b'\n')
@@ -167,13 +167,14 @@ def parse(
             lines.pop()
         proved = _proved(lines, layout)
         if proved is None:
-            wrong.look(lines, number)
-        elif not wrong.count:
+            faults.look((explain(line, layout) for line in lines), number)
+        elif not faults.count:
             for builder, fields in zip(builders, proved.texts, strict=False):
                 builder.extend(fields)
             numbers.extend(proved.numbers)
         number += len(lines)
-    wrong.throw()
+    if faults.count:
+        raise faults.error
     if not builders[0].codes:
         raise no_rows(source, layout)
     columns = {
@@ -241,32 +242,3 @@ class _ColumnBuilder:
         return Column(
             np.array(self.codes, dtype=np.int32), [value.decode() for value in self.code_of]
         )
-
-
-class _WrongLines:
-    """The first wrong line of a source, and how many there are."""
-
-    def __init__(self, source: str, layout: Layout) -> None:
-        self.source = source
-        self.layout = layout
-        self.first: tuple[int, Wrong] | None = None
-        self.count = 0
-
-    def look(self, lines: Iterable[bytes], number: int) -> None:
-        for line_number, line in enumerate(lines, number):
-            wrong = explain(line, self.layout)
-            if wrong is not None:
-                self.count += 1
-                self.first = self.first or (line_number, wrong)
-
-    def throw(self) -> None:
-        if self.first is not None:
-            number, wrong = self.first
-            raise FormatError(
-                self.source,
-                f'line {number}',
-                wrong.field,
-                wrong.found,
-                wrong.expected,
-                self.count - 1,
-            )

@@ -1,0 +1,188 @@
+"""Tables from tuples and from pandas DataFrames, value by value.
+
+As with lines, whole columns are proved right at once, and `explain_row` says what is wrong with
+each row of a table that cannot be proved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mediaeval_ap.errors import is_text, shown
+from mediaeval_ap.tables.arrow import check_names
+from mediaeval_ap.tables.columns import Column, Source, Table
+from mediaeval_ap.tables.format import EXACT_NUMBER, TEXT, Faults, Wrong, no_rows
+from mediaeval_ap.tables.layouts import Layout
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ['explain_row', 'from_frame', 'from_rows']
+
+
+def from_rows(rows: Iterable[Any], layout: Layout) -> Table:
+    """A table of tuples, one a row.
+
+    Parameters
+    ----------
+    rows : iterable of sequences
+        The fields of each row in the order of the layout; where the layout has one field only,
+        a row may be that field itself.
+    layout : Layout
+        The fields.
+
+    Returns
+    -------
+    Table
+        The same rows.
+
+    Raises
+    ------
+    FormatError
+        When a row has another number of fields, or a field of the wrong type.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import REFERENCE
+    >>> from_rows([('INA', 'F2', '000010', 'nan')], REFERENCE).texts('shot_id')
+    ['000010']
+    """
+    rows = [(row,) if isinstance(row, str) and len(layout.fields) == 1 else row for row in rows]
+    return _from_rows(rows, layout, Source('<rows>'))
+
+
+def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
+    """A table from a pandas DataFrame that has the layout's fields among its columns.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns are found by name; others are passed over.
+    layout : Layout
+        The fields.
+
+    Returns
+    -------
+    Table
+        The same rows.
+
+    Raises
+    ------
+    FormatError
+        When a column is not there, or a field is of the wrong type or missing.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> frame = pandas.DataFrame({'corpus_id': ['INA'], 'video_id': ['F2']})
+    >>> from_frame(frame, SUBSET).texts('video_id')
+    ['F2']
+    """
+    source = Source('<DataFrame>')
+    check_names([str(name) for name in frame.columns], layout, source)
+    rows = list(zip(*(frame[field].tolist() for field in layout.fields), strict=True))
+    return _from_rows(rows, layout, source)
+
+
+def explain_row(row: object, layout: Layout) -> Wrong | None:
+    """What is wrong with one row of values.
+
+    Parameters
+    ----------
+    row : object
+        What should be a sequence of the layout's fields.
+    layout : Layout
+        The fields.
+
+    Returns
+    -------
+    Wrong or None
+        The first thing wrong with it; none when it is right.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> explain_row(('INA', 7), SUBSET)
+    Wrong(field='video_id', found='7 (int)', expected='text on one line, not empty')
+    """
+    if isinstance(row, str) or not isinstance(row, Sequence):
+        return Wrong('', _described(row), layout.expected)
+    if len(row) != len(layout.fields):
+        return Wrong('', f'{len(row)} fields in {shown(row)}', layout.expected)
+    for field, value in zip(layout.fields, row, strict=True):
+        if field == layout.number:
+            if _number(value) is None:
+                return Wrong(field, _described(value), EXACT_NUMBER)
+        elif not is_text(value):
+            return Wrong(field, _described(value), TEXT)
+    return None
+
+
+def _from_rows(rows: Sequence[Any], layout: Layout, source: Source) -> Table:
+    if not rows:
+        raise no_rows(source.name, layout)
+    table = _proved(rows, layout, source)
+    if table is None:
+        faults = Faults(source.name, 'row')
+        faults.look((explain_row(row, layout) for row in rows), 1)
+        raise faults.error
+    return table
+
+
+def _proved(rows: Sequence[Any], layout: Layout, source: Source) -> Table | None:
+    """The table if all rows are right; none on any doubt."""
+    if not all(_is_row(row, layout) for row in rows):
+        return None
+    columns = list(zip(*rows, strict=True))
+    texts = {}
+    for field, values in zip(layout.texts, columns, strict=False):
+        column = _text_column(values)
+        if column is None:
+            return None
+        texts[field] = column
+    if layout.number is None:
+        return Table(layout, texts, None, source)
+    numbers = [_number(value) for value in columns[-1]]
+    if None in numbers:
+        return None
+    return Table(layout, texts, np.array(numbers, dtype=np.float64), source)
+
+
+def _is_row(row: object, layout: Layout) -> bool:
+    if isinstance(row, str) or not isinstance(row, Sequence):
+        return False
+    return len(row) == len(layout.fields)
+
+
+def _text_column(values: Sequence[Any]) -> Column | None:
+    try:
+        distinct = dict.fromkeys(values)
+    except TypeError:  # of something that has no hash, and is no text
+        return None
+    if not all(map(is_text, distinct)):
+        return None
+    code_of = {value: code for code, value in enumerate(distinct)}
+    codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
+    return Column(codes, [str(value) for value in distinct])
+
+
+def _number(value: object) -> float | None:
+    """The double that a number is, if it is one."""
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    exact = not isinstance(value, Integral) or number == value
+    return number if exact and math.isfinite(number) else None
+
+
+def _described(value: object) -> str:
+    return f'{shown(value)} ({type(value).__name__})'
