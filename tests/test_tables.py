@@ -381,3 +381,8 @@ def test_name_that_is_not_utf8(tmp_path):
 def test_errors_survive_pickling(error):
     copy = pickle.loads(pickle.dumps(error))
     assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
+
+
+def test_frame_without_rows():
+    with pytest.raises(FormatError, match='<DataFrame>: found no rows'):
+        read(frame()[:0], HYPOTHESIS)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mediaeval_ap.errors import is_text, shown
+from mediaeval_ap.errors import FormatError, is_text, shown
 from mediaeval_ap.tables.arrow import check_names
 from mediaeval_ap.tables.columns import Column, Source, Table
 from mediaeval_ap.tables.format import EXACT_NUMBER, TEXT, Faults, Wrong, no_rows
@@ -53,7 +53,15 @@ def from_rows(rows: Iterable[Any], layout: Layout) -> Table:
     ['000010']
     """
     rows = [(row,) if isinstance(row, str) and len(layout.fields) == 1 else row for row in rows]
-    return _from_rows(rows, layout, Source('<rows>'))
+    source = Source('<rows>')
+    if not rows:
+        raise no_rows(source.name, layout)
+    table = None
+    if all(_is_row(row, layout) for row in rows):
+        table = _proved(list(zip(*rows, strict=True)), layout, source)
+    if table is None:
+        raise _wrong_rows(rows, layout, source)
+    return table
 
 
 def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
@@ -86,8 +94,13 @@ def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
     """
     source = Source('<DataFrame>')
     check_names([str(name) for name in frame.columns], layout, source)
-    rows = list(zip(*(frame[field].tolist() for field in layout.fields), strict=True))
-    return _from_rows(rows, layout, source)
+    if not len(frame):
+        raise no_rows(source.name, layout)
+    columns = [frame[field].tolist() for field in layout.fields]
+    table = _proved(columns, layout, source)
+    if table is None:
+        raise _wrong_rows(zip(*columns, strict=True), layout, source)
+    return table
 
 
 def explain_row(row: object, layout: Layout) -> Wrong | None:
@@ -124,22 +137,14 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
     return None
 
 
-def _from_rows(rows: Sequence[Any], layout: Layout, source: Source) -> Table:
-    if not rows:
-        raise no_rows(source.name, layout)
-    table = _proved(rows, layout, source)
-    if table is None:
-        faults = Faults(source.name, 'row')
-        faults.look((explain_row(row, layout) for row in rows), 1)
-        raise faults.error
-    return table
+def _wrong_rows(rows: Iterable[object], layout: Layout, source: Source) -> FormatError:
+    faults = Faults(source.name, 'row')
+    faults.look((explain_row(row, layout) for row in rows), 1)
+    return faults.error
 
 
-def _proved(rows: Sequence[Any], layout: Layout, source: Source) -> Table | None:
-    """The table if all rows are right; none on any doubt."""
-    if not all(_is_row(row, layout) for row in rows):
-        return None
-    columns = list(zip(*rows, strict=True))
+def _proved(columns: Sequence[Sequence[Any]], layout: Layout, source: Source) -> Table | None:
+    """The table if all its values are right; none on any doubt."""
     texts = {}
     for field, values in zip(layout.texts, columns, strict=False):
         column = _text_column(values)
