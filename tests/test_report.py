@@ -126,6 +126,12 @@ def test_latex_escapes_names(evaluation):
     assert '\x1b' not in text
 
 
+def test_latex_rows_do_not_begin_with_an_argument():
+    text = Grid(['query', 'AP@1'], [['[a]', 0.5], ['*b', 0.5]]).render('latex')
+    assert '\n {}[a]' in text
+    assert '\n {}*b' in text
+
+
 @pytest.mark.parametrize('format', FORMATS)
 def test_names_are_never_numbers(format):
     text = Grid(['query', 'AP@1'], [['1e3', 0.5], ['nan', 0.25]]).render(format)

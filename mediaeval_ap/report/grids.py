@@ -116,7 +116,9 @@ def _markdown(grid: Grid) -> str:
 
 
 def _latex(grid: Grid) -> str:
-    return _tabulated(grid, 'latex_booktabs', printable)
+    text = _tabulated(grid, 'latex_booktabs', printable)
+    # After a line break LaTeX would take a bracket or a star for an argument of it.
+    return re.sub(r'^ (?=[\[*])', ' {}', text, flags=re.MULTILINE)
 
 
 def _tabulated(grid: Grid, style: str, quote: Callable[[str], str]) -> str:
