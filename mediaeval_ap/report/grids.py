@@ -126,15 +126,13 @@ def _tabulated(grid: Grid, style: str, quote: Callable[[str], str]) -> str:
 
     formats = ['' if header in grid.exact else '.3f' for header in grid.headers]
     cells = [list(map(_cell, row, formats, repeat(quote))) for row in grid.rows]
-    first = grid.rows[0] if grid.rows else grid.headers
-    alignment = ['left' if isinstance(value, str) else 'right' for value in first]
+    first = grid.rows[0] if grid.rows else []
     text: str = tabulate(
         cells,
         headers=grid.headers,
         tablefmt=style,
         disable_numparse=True,
-        colalign=alignment,
-        headersglobalalign='left' if not grid.rows else None,
+        colalign=['left' if isinstance(value, str) else 'right' for value in first],
     )
     return f'{text}\n'
 
