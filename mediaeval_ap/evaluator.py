@@ -22,7 +22,7 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.evaluation import Evaluation
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Reference
-from mediaeval_ap.scoring import Scorer, warn_of_scores_above_one
+from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.session import Session, check_query
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Source, Table, read
 
@@ -208,7 +208,7 @@ class AveragePrecision:
             _tracked(zip(asked, distances, strict=True), len(asked), progress)
         ):
             ap[row], n_relevant[row] = scorer.score(query, near)
-        warn_of_scores_above_one(ap, asked, self._definition)
+        scorer.warn_of_scores_above_one(ap, asked)
         counts = {
             'queries': len(asked),
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),

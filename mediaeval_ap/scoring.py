@@ -15,7 +15,7 @@ from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Reference, Relevance
 
-__all__ = ['Scorer', 'warn_of_scores_above_one']
+__all__ = ['Scorer']
 
 QUERIES_IN_WARNING = 5
 
@@ -107,46 +107,35 @@ class Scorer:
         places = self.ranking.top(distances, depth, distinct=self._distinct)
         return places, self._relevance.hits(query, self.ranking.shot_at[places])
 
+    def warn_of_scores_above_one(
+        self, ap: Sequence[Sequence[float]] | NDArray[np.float64], queries: Sequence[str]
+    ) -> None:
+        """Warn when an average precision exceeds 1, as counting a shot again can make it.
 
-def warn_of_scores_above_one(
-    ap: Sequence[Sequence[float]] | NDArray[np.float64],
-    queries: Sequence[str],
-    definition: Definition,
-) -> None:
-    """Warn when an average precision exceeds 1, as counting a shot again can make it.
+        Parameters
+        ----------
+        ap : array of float, shape (n_queries, n_cutoffs)
+            Average precision.
+        queries : sequence of str
+            The names asked for.
 
-    Parameters
-    ----------
-    ap : array of float, shape (n_queries, n_cutoffs)
-        Average precision.
-    queries : sequence of str
-        The names asked for.
-    definition : Definition
-        What average precision was.
-
-    Warns
-    -----
-    ScoreAboveOneWarning
-        Names the queries, and the definitions that would not do this.
-
-    Examples
-    --------
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter('always')
-    ...     warn_of_scores_above_one([[1.5]], ['ann'], definitions.get('mediaeval-2016'))
-    >>> caught[0].category.__name__
-    'ScoreAboveOneWarning'
-    """
-    if not definition.counts_again:
-        return
-    above = [queries[row] for row in (np.max(ap, axis=1, initial=0) > 1).nonzero()[0]]
-    if above:
+        Warns
+        -----
+        ScoreAboveOneWarning
+            Names the run, the queries, and the definitions that would not do this.
+        """
+        if not self.definition.counts_again:
+            return
+        above = [queries[row] for row in (np.max(ap, axis=1, initial=0) > 1).nonzero()[0]]
+        if not above:
+            return
         named = ', '.join(map(printable, above[:QUERIES_IN_WARNING]))
         further = len(above) - QUERIES_IN_WARNING
         others = (str(other) for other in definitions.registered() if not other.counts_again)
         warnings.warn(
-            f'average precision above 1, as {definition} counts a shot again that is returned '
-            f'again: {named}{f" and {further} more" if further > 0 else ""}; '
+            f'{printable(self.ranking.table.source.name)}: average precision above 1, as '
+            f'{self.definition} counts a shot again that is returned again: '
+            f'{named}{f" and {further} more" if further > 0 else ""}; '
             f'{", ".join(others)} count it once',
             ScoreAboveOneWarning,
             stacklevel=3,

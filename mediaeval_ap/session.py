@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from mediaeval_ap.errors import QueryError, is_text, shown
-from mediaeval_ap.scoring import Scorer, warn_of_scores_above_one
+from mediaeval_ap.scoring import Scorer
 
 __all__ = ['Session', 'check_query']
 
@@ -69,7 +69,7 @@ class Session(Generator[tuple[list[float], int], str | None, None]):
         check_query(query)
         (distances,) = scorer.ranking.names.distances([query])
         ap, n_relevant = scorer.score(query, distances)
-        warn_of_scores_above_one([ap], [query], scorer.definition)
+        scorer.warn_of_scores_above_one([ap], [query])
         return ap, n_relevant
 
     def throw(

@@ -196,8 +196,8 @@ def test_warnings_are_one_line_each(folder):
     assert result.exit_code == 0
     assert result.stderr == (
         'Warning: run.txt: 1 of 5 rows repeat an earlier one exactly, and are kept\n'
-        'Warning: average precision above 1, as mediaeval-2016 counts a shot again that is '
-        'returned again: ann; trec, kaggle, by-k, hits count it once\n'
+        'Warning: run.txt: average precision above 1, as mediaeval-2016 counts a shot again that '
+        'is returned again: ann; trec, kaggle, by-k, hits count it once\n'
     )
 
 
