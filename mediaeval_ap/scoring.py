@@ -75,8 +75,8 @@ class Scorer:
             How many shots are relevant.
         """
         n_relevant = self._reference.n_relevant(query)
-        hits = self._relevance.returned(query)
-        if len(hits):  # nothing can be a hit otherwise, and no ranking is needed to know it
+        hits = np.empty(0, dtype=np.int64)
+        if len(self._relevance.returned(query)):  # without one, no ranking holds a hit
             _, hits = self.ranked(query, distances, self._depth)
         ap = average_precision_of_hits(
             hits + 1, n_relevant, self._n_returned, self._K, self.definition

@@ -20,7 +20,10 @@ MODULES = [
 @pytest.mark.parametrize('name', ['mediaeval_ap', *MODULES])
 def test_all_is_sorted_and_there(name):
     module = importlib.import_module(name)
-    key = lambda name: (not name.isupper(), not name[0].isupper(), name)  # noqa: E731
+
+    def key(name):
+        return not name.isupper(), not name[0].isupper(), name
+
     assert module.__all__ == sorted(module.__all__, key=key)
     assert len(set(module.__all__)) == len(module.__all__)
     assert all(hasattr(module, each) for each in module.__all__)
@@ -28,7 +31,7 @@ def test_all_is_sorted_and_there(name):
 
 def test_no_other_attribute():
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        mediaeval_ap.nothing  # noqa: B018
+        _ = mediaeval_ap.nothing
     assert dir(mediaeval_ap) == mediaeval_ap.__all__
 
 

@@ -358,6 +358,19 @@ def test_no_standard_input(monkeypatch):
         read('-', HYPOTHESIS)
 
 
+def test_name_that_no_path_can_have():
+    with pytest.raises(ReadError, match=r"'\\ud800': .*surrogates not allowed"):
+        read('\ud800', HYPOTHESIS)
+
+
+def test_open_file_whose_name_is_not_utf8(tmp_path):
+    path = os.fsdecode(os.fsencode(tmp_path) + b'/r\xff.txt')
+    with open(path, 'w+') as file:
+        file.write(TEXT)
+        file.seek(0)
+        assert read(file, HYPOTHESIS).source.name == f'{tmp_path}/r\\xff.txt'
+
+
 def test_name_that_is_not_utf8(tmp_path):
     path = os.fsencode(tmp_path) + b'/r\xff\n.txt'
     with open(path, 'w') as file:

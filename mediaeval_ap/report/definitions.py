@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from mediaeval_ap import definitions
-from mediaeval_ap.report.grids import renderer
+from mediaeval_ap.report.grids import json_document, renderer
 
 __all__ = ['DEFINITION_FORMATS', 'render_definitions']
 
@@ -64,8 +63,7 @@ def _text() -> str:
 
 
 def _json() -> str:
-    described = [definition.to_dict() for definition in definitions.registered()]
-    return f'{json.dumps(described, ensure_ascii=False, indent=2)}\n'
+    return json_document([definition.to_dict() for definition in definitions.registered()])
 
 
 _RENDERERS: dict[str, Callable[[], str]] = {'text': _text, 'json': _json}

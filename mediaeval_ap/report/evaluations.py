@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.errors import printable
-from mediaeval_ap.report.grids import Grid, code_span
+from mediaeval_ap.report.grids import Grid, code_span, json_document
 
 if TYPE_CHECKING:
     from mediaeval_ap.evaluation import Evaluation
@@ -56,13 +55,12 @@ def render_evaluations(
     if format in ('csv', 'jsonl'):
         grid = _means_by_run(evaluations) if mean_only else _queries_by_run(evaluations)
         return grid.render(format)
-    blocks = [
-        block
-        for evaluation in evaluations
-        for block in _blocks(evaluation, format, mean_only=mean_only)
-        if not (mean_only and len(evaluations) > 1)
-    ]
-    if len(evaluations) > 1:
+    several = len(evaluations) > 1
+    blocks = []
+    if not (mean_only and several):
+        for evaluation in evaluations:
+            blocks += _blocks(evaluation, format, mean_only=mean_only)
+    if several:
         blocks.append(_means_by_run(evaluations).render(format))
     return '\n'.join(blocks)
 
@@ -129,5 +127,4 @@ def _json(evaluations: Sequence[Evaluation], mean_only: bool) -> str:
         for each in objects:
             for field in ('queries', 'n_relevant', 'ap'):
                 del each[field]
-    document = objects[0] if len(objects) == 1 else objects
-    return f'{json.dumps(document, ensure_ascii=False, indent=2)}\n'
+    return json_document(objects[0] if len(objects) == 1 else objects)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from threading import get_ident
 
 from mediaeval_ap.errors import WriteError
 
@@ -35,7 +34,7 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
     >>> path.read_text()
     'MAP@1 0.5'
     """
-    content = text.encode(errors='backslashreplace')
+    content = text.encode()
     try:
         if _is_stream(path):
             with open(path, 'ab') as stream:
@@ -54,14 +53,14 @@ def _is_stream(path: str | os.PathLike[str]) -> bool:
 
 
 def _replace(target: Path, content: bytes) -> None:
-    temporary = target.with_name(f'.{os.getpid()}.{get_ident()}.tmp')
-    try:
-        with open(temporary, 'xb') as file:
+    temporary = target.with_name(f'.{os.urandom(8).hex()}.tmp')
+    with open(temporary, 'xb') as file:  # before the try: a file that is not ours is not removed
+        try:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        if target.exists():
-            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+            if target.exists():
+                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+            os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)

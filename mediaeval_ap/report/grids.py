@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from mediaeval_ap.errors import ParameterError, printable, shown
 
-__all__ = ['FORMATS', 'Grid', 'code_span', 'renderer']
+__all__ = ['FORMATS', 'Grid', 'code_span', 'json_document', 'renderer']
 
 Renderer = TypeVar('Renderer')
 
@@ -179,15 +179,36 @@ def _csv(grid: Grid) -> str:
 
 
 def _json(grid: Grid) -> str:
-    rows = [dict(zip(grid.headers, row, strict=True)) for row in grid.rows]
-    return f'{json.dumps(rows, ensure_ascii=False, indent=2)}\n'
+    return json_document(_objects(grid))
 
 
 def _json_lines(grid: Grid) -> str:
-    return ''.join(
-        f'{json.dumps(dict(zip(grid.headers, row, strict=True)), ensure_ascii=False)}\n'
-        for row in grid.rows
-    )
+    return ''.join(f'{json.dumps(row, ensure_ascii=False)}\n' for row in _objects(grid))
+
+
+def _objects(grid: Grid) -> list[dict[str, Any]]:
+    return [dict(zip(grid.headers, row, strict=True)) for row in grid.rows]
+
+
+def json_document(value: Any) -> str:
+    r"""A value as a JSON document that people can read too.
+
+    Parameters
+    ----------
+    value : object
+        Objects, lists, text and numbers.
+
+    Returns
+    -------
+    str
+        Indented lines, each with its end.
+
+    Examples
+    --------
+    >>> json_document(['zoë'])
+    '[\n  "zoë"\n]\n'
+    """
+    return f'{json.dumps(value, ensure_ascii=False, indent=2)}\n'
 
 
 _RENDERERS: dict[str, Callable[[Grid], str]] = {

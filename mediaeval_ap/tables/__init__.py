@@ -86,12 +86,13 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
         if origin.layout != layout:
             raise ParameterError(f'table: found a {origin.layout.name}, expected a {layout.name}')
         return origin
-    if _is_instance(origin, 'pandas', 'DataFrame') or _is_instance(origin, 'pyarrow', 'Table'):
-        from mediaeval_ap.tables.arrow import from_arrow
+    if _is_instance(origin, 'pandas', 'DataFrame'):
         from mediaeval_ap.tables.rows import from_frame
 
-        if _is_instance(origin, 'pandas', 'DataFrame'):
-            return from_frame(origin, layout)
+        return from_frame(origin, layout)
+    if _is_instance(origin, 'pyarrow', 'Table'):
+        from mediaeval_ap.tables.arrow import from_arrow
+
         return from_arrow(origin, layout, Source('<Table>'))
     if isinstance(origin, str | os.PathLike) or hasattr(origin, 'read'):
         return _read_bytes(ByteSource(origin, max_bytes), layout)

@@ -39,12 +39,12 @@ find_fields = re.compile(rb'[^ \t]+').findall
 
 @dataclass(frozen=True)
 class Wrong:
-    """What is wrong with a line.
+    """What is wrong with a line or a row.
 
     Parameters
     ----------
     field : str
-        The field at fault, or nothing when it is the whole line.
+        The field at fault, or nothing when it is the whole of it.
     found, expected : str
         What stands there, and what should.
 

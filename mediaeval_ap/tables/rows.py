@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def from_rows(rows: Iterable[Any], layout: Layout) -> Table:
     if not rows:
         raise no_rows(source.name, layout)
     table = None
-    if all(_is_row(row, layout) for row in rows):
+    if all(_is_row(row) and len(row) == len(layout.fields) for row in rows):
         table = _proved(list(zip(*rows, strict=True)), layout, source)
     if table is None:
         raise _wrong_rows(rows, layout, source)
@@ -124,7 +124,7 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
     >>> explain_row(('INA', 7), SUBSET)
     Wrong(field='video_id', found='7 (int)', expected='text on one line, not empty')
     """
-    if isinstance(row, str) or not isinstance(row, Sequence):
+    if not _is_row(row):
         return Wrong('', _described(row), layout.expected)
     if len(row) != len(layout.fields):
         return Wrong('', f'{len(row)} fields in {shown(row)}', layout.expected)
@@ -159,10 +159,8 @@ def _proved(columns: Sequence[Sequence[Any]], layout: Layout, source: Source) ->
     return Table(layout, texts, np.array(numbers, dtype=np.float64), source)
 
 
-def _is_row(row: object, layout: Layout) -> bool:
-    if isinstance(row, str) or not isinstance(row, Sequence):
-        return False
-    return len(row) == len(layout.fields)
+def _is_row(row: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(row, Sequence) and not isinstance(row, str)
 
 
 def _text_column(values: Sequence[Any]) -> Column | None:

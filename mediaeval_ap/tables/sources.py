@@ -79,12 +79,12 @@ class ByteSource:
         self.max_bytes = max_bytes
         if not isinstance(origin, str | os.PathLike):
             name = getattr(origin, 'name', None)
-            self.name = name if isinstance(name, str) else '<file>'
+            self.name = _as_utf8(name) if isinstance(name, str) else '<file>'
         elif origin == STANDARD_INPUT:
             self.name = '<stdin>'
         else:
             self._path = os.fsdecode(origin)
-            self.name = os.fsencode(self._path).decode(errors='backslashreplace')
+            self.name = _as_utf8(self._path)
             if '\0' in self.name:
                 raise ReadError(self.name, 'no path holds a NUL')
 
@@ -173,6 +173,12 @@ class ByteSource:
         if isinstance(file.read(0), str):
             return closing(io.BytesIO(file.read().encode()))
         return nullcontext(file)
+
+
+def _as_utf8(path: str) -> str:
+    """The name of a path as text that can be written, whatever its bytes."""
+    with opening(ascii(path)):
+        return os.fsencode(path).decode(errors='backslashreplace')
 
 
 def standard_input() -> BinaryIO:
