@@ -58,8 +58,7 @@ def in_process(reference: str, hypothesis: str, queries: str) -> tuple[float, fl
     scorer = Scorer(ranking, judged, average_precision.K, average_precision.definition)
 
     def score() -> None:
-        for name, distances in zip(names, ranking.names.distances(names), strict=True):
-            scorer.score(name, distances)
+        scorer.score_all(names, ranking.names.distances(names))
 
     session = average_precision(table)
     sends = []

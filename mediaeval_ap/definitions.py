@@ -17,14 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from numbers import Integral
 
-from mediaeval_ap.errors import ParameterError, UnknownDefinitionError
+from mediaeval_ap.errors import ParameterError, UnknownDefinitionError, shown
 
 __all__ = [
     'DEFAULT',
     'LARGEST_CUTOFF',
     'Definition',
     'Repeats',
+    'check_cutoff',
     'get',
     'names',
     'register',
@@ -207,6 +209,38 @@ hits, kaggle, mediaeval-2016, mediaeval-2016-final, trec
         raise UnknownDefinitionError(
             f'definition: found {definition!r}, expected one of {", ".join(names())}'
         ) from None
+
+
+def check_cutoff(k: object, name: str = 'k') -> int:
+    """A cutoff, if it is one.
+
+    Parameters
+    ----------
+    k : object
+        Anything.
+    name : str
+        What it is called, for the error.
+
+    Returns
+    -------
+    int
+        The same number.
+
+    Raises
+    ------
+    ParameterError
+        When it is no integer from 1 to `LARGEST_CUTOFF`.
+
+    Examples
+    --------
+    >>> check_cutoff(0)
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.ParameterError: k: found 0, expected positive integers below 2**63
+    """
+    if isinstance(k, Integral) and not isinstance(k, bool) and 0 < int(k) <= LARGEST_CUTOFF:
+        return int(k)
+    raise ParameterError(f'{name}: found {shown(k)}, expected positive integers below 2**63')
 
 
 def names() -> list[str]:

@@ -8,12 +8,15 @@
     ├── FormatError (ValueError)      a source that can be read, and whose content is wrong
     ├── ParameterError (ValueError)   an argument that means nothing here
     │   └── UnknownDefinitionError    a definition of average precision that nobody registered
-    └── QueryError (ValueError)       a query that is no name
+    ├── QueryError (ValueError)       a query that is no name
+    └── UndefinedScoreError (ValueError)  a mean over nothing
 
     DataWarning (UserWarning)
     ├── RepeatedRowsWarning           rows that say again what an earlier row said
     ├── RepeatedQueriesWarning        queries that are asked, and averaged, more than once
     ├── EmptyRunWarning               a subset that leaves nothing of a run
+    ├── MissingIdsWarning             ids of a truth that the predictions lack
+    ├── UnknownIdsWarning             predictions for ids that the truth lacks
     └── ScoreAboveOneWarning          an average precision above 1
 
 Catch `Error` for all of them, or the builtin in parentheses. Every message is one line.
@@ -28,13 +31,16 @@ __all__ = [
     'EmptyRunWarning',
     'Error',
     'FormatError',
+    'MissingIdsWarning',
     'ParameterError',
     'QueryError',
     'ReadError',
     'RepeatedQueriesWarning',
     'RepeatedRowsWarning',
     'ScoreAboveOneWarning',
+    'UndefinedScoreError',
     'UnknownDefinitionError',
+    'UnknownIdsWarning',
     'WriteError',
     'is_text',
     'printable',
@@ -133,6 +139,10 @@ class QueryError(Error, ValueError):
     """A query that is no name."""
 
 
+class UndefinedScoreError(Error, ValueError):
+    """A score that nothing defines, as the mean over no query."""
+
+
 class DataWarning(UserWarning):
     """Base of every warning about data that was scored all the same."""
 
@@ -147,6 +157,14 @@ class RepeatedQueriesWarning(DataWarning):
 
 class EmptyRunWarning(DataWarning):
     """A subset that leaves nothing of a run."""
+
+
+class MissingIdsWarning(DataWarning):
+    """Ids of a truth that the predictions lack, and that were scored as 0."""
+
+
+class UnknownIdsWarning(DataWarning):
+    """Predictions for ids that the truth lacks, and that were left out."""
 
 
 class ScoreAboveOneWarning(DataWarning):

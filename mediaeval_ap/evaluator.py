@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from mediaeval_ap import definitions
-from mediaeval_ap.definitions import LARGEST_CUTOFF, Definition
+from mediaeval_ap.definitions import Definition, check_cutoff
 from mediaeval_ap.errors import (
     EmptyRunWarning,
     ParameterError,
@@ -201,13 +200,8 @@ class AveragePrecision:
             inputs['queries'] = table.source
             asked = table.texts('person_name')
             _warn_of_repeated_queries(table)
-        ap = np.empty((len(asked), len(self._K)))
-        n_relevant = np.empty(len(asked), dtype=np.int64)
         distances = scorer.ranking.names.distances(asked)
-        for row, (query, near) in enumerate(
-            _tracked(zip(asked, distances, strict=True), len(asked), progress)
-        ):
-            ap[row], n_relevant[row] = scorer.score(query, near)
+        ap, n_relevant = scorer.score_all(asked, _tracked(distances, len(asked), progress))
         scorer.warn_of_scores_above_one(ap, asked)
         counts = {
             'queries': len(asked),
@@ -258,7 +252,7 @@ class AveragePrecision:
         import pandas
 
         check_query(query)
-        depth = max(self._K) if k is None else _positive(k, 'k')
+        depth = max(self._K) if k is None else check_cutoff(k)
         scorer = self._scorer(hypothesis)
         ranking = scorer.ranking
         (distances,) = ranking.names.distances([query])
@@ -317,16 +311,10 @@ class AveragePrecision:
 def _cutoffs(K: Iterable[int]) -> list[int]:
     if isinstance(K, str | bytes) or not isinstance(K, Iterable):
         raise ParameterError(f'K: found {shown(K)}, expected a list of positive integers')
-    cutoffs = [_positive(k, 'K') for k in K]
+    cutoffs = [check_cutoff(k, 'K') for k in K]
     if not cutoffs:
         raise ParameterError('K: found none, expected positive integers')
     return cutoffs
-
-
-def _positive(k: object, name: str) -> int:
-    if isinstance(k, Integral) and not isinstance(k, bool) and 0 < int(k) <= LARGEST_CUTOFF:
-        return int(k)
-    raise ParameterError(f'{name}: found {shown(k)}, expected positive integers below 2**63')
 
 
 def _tracked(items: Iterable[Item], total: int, progress: bool) -> Iterable[Item]:

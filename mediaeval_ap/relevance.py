@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.shots import Shots, first_occurrences
+from mediaeval_ap.keys import first_occurrences
+from mediaeval_ap.shots import Shots
 from mediaeval_ap.tables import Table
 
 __all__ = ['Reference', 'Relevance']

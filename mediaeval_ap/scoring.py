@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,14 +74,44 @@ class Scorer:
         n_relevant : int
             How many shots are relevant.
         """
-        n_relevant = self._reference.n_relevant(query)
-        hits = np.empty(0, dtype=np.int64)
-        if len(self._relevance.returned(query)):  # without one, no ranking holds a hit
-            _, hits = self.ranked(query, distances, self._depth)
+        ap, n_relevant = self.score_all([query], [distances])
+        return ap[0].tolist(), int(n_relevant[0])
+
+    def score_all(
+        self, queries: Sequence[str], distances: Iterable[NDArray[np.float64]]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Average precision of queries.
+
+        Parameters
+        ----------
+        queries : sequence of str
+            Names.
+        distances : iterable of ndarray of float64, shape (n_names,)
+            For each, its distance to each name of the run.
+
+        Returns
+        -------
+        ap : ndarray of float64, shape (n_queries, n_cutoffs)
+            Average precision.
+        n_relevant : ndarray of int64, shape (n_queries,)
+            How many shots are relevant.
+        """
+        hits = [self._hits(*each) for each in zip(queries, distances, strict=True)]
+        n_relevant = np.array([self._reference.n_relevant(query) for query in queries])
         ap = average_precision_of_hits(
-            hits + 1, n_relevant, self._n_returned, self._K, self.definition
+            np.repeat(np.arange(len(hits)), list(map(len, hits))),
+            np.concatenate(hits) + 1,
+            n_relevant,
+            self._n_returned,
+            self._K,
+            self.definition,
         )
         return ap, n_relevant
+
+    def _hits(self, query: str, distances: NDArray[np.float64]) -> NDArray[np.int64]:
+        if not len(self._relevance.returned(query)):  # no ranking holds a hit
+            return np.empty(0, dtype=np.int64)
+        return self.ranked(query, distances, self._depth)[1]
 
     def ranked(
         self, query: str, distances: NDArray[np.float64], depth: int

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.keys import find
 from mediaeval_ap.tables import Table
 
-__all__ = ['Shots', 'first_occurrences', 'shot_order']
+__all__ = ['Shots', 'shot_order']
 
 
 def shot_order(shot_id: str) -> tuple[int, int, str, str]:
@@ -88,8 +89,8 @@ class Shots:
         corpus = self._corpus.find(table['corpus_id'])
         video = self._video.find(table['video_id'])
         shot = self._shot.find(table['shot_id'])
-        video_code = _find(self._video_keys, self._video_key(video, corpus))
-        code = _find(self._keys, self._shot_key(video_code, shot))
+        video_code = find(self._video_keys, self._video_key(video, corpus))
+        code = find(self._keys, self._shot_key(video_code, shot))
         known = (corpus >= 0) & (video >= 0) & (shot >= 0) & (video_code >= 0)
         return np.where(known, code, -1)
 
@@ -102,33 +103,3 @@ class Shots:
         self, video_code: NDArray[np.integer], shot: NDArray[np.integer]
     ) -> NDArray[np.int64]:
         return video_code.astype(np.int64) * len(self._shot.values) + shot
-
-
-def first_occurrences(numbers: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Where each distinct number stands for the first time.
-
-    Parameters
-    ----------
-    numbers : ndarray of int, shape (n,)
-        Numbers of anything, in any order.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_distinct,)
-        Positions from 0, ascending.
-
-    Examples
-    --------
-    >>> first_occurrences(np.array([7, 3, 7, 5])).tolist()
-    [0, 1, 3]
-    """
-    _, first = np.unique(numbers, return_index=True)
-    return np.sort(first)
-
-
-def _find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions in ascending keys, -1 for what is not among them."""
-    if not len(keys):
-        return np.full(len(wanted), -1)
-    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[places] == wanted, places, -1)

@@ -12,8 +12,9 @@ from mediaeval_ap.metrics import average_precision_of_hits
 
 
 def ap(name, ranks, n_relevant, n_returned, k):
-    (value,) = average_precision_of_hits(
-        np.array(ranks, dtype=int), n_relevant, n_returned, [k], definitions.get(name)
+    ranks = np.array(ranks, dtype=int)
+    ((value,),) = average_precision_of_hits(
+        np.zeros_like(ranks), ranks, np.array([n_relevant]), n_returned, [k], definitions.get(name)
     )
     return value
 
@@ -91,7 +92,7 @@ def test_duplicates_are_refused():
 
 def test_definition_of_ones_own_needs_no_registration():
     mine = replace(definitions.get('kaggle'), name='mine', denominator=('R', 'N'))
-    assert average_precision_of_hits(np.array([1]), 9, 4, [2], mine) == [1 / 4]
+    assert ap(mine, [1], 9, 4, 2) == 1 / 4
     assert 'mine' not in definitions.names()
 
 

@@ -12,7 +12,7 @@ import mediaeval_ap
 PACKAGE = Path(mediaeval_ap.__file__).parent
 LAYERS = [
     {'errors'},
-    {'definitions', 'tables'},
+    {'definitions', 'keys', 'tables'},
     {'names', 'shots'},
     {'ranking'},
     {'relevance'},
@@ -38,7 +38,19 @@ INNER = {
         'rows',
         '__init__',
     ],
-    'metrics': ['ranked_hits', '__init__'],
+    'metrics': [
+        'exact_sums',
+        'labels',
+        'matching',
+        'ranked_hits',
+        'label_ranks',
+        'tied_ranks',
+        'at_k',
+        'first_hit',
+        'label_ranking',
+        'one_list',
+        '__init__',
+    ],
     'report': ['grids', 'files', 'answers', 'definitions', 'evaluations', 'rankings', '__init__'],
 }
 MODULES = sorted(PACKAGE.rglob('*.py'))

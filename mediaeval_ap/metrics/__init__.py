@@ -1,5 +1,52 @@
-"""Pure kernels over arrays: from ranks to numbers, with no name of a person or a file."""
+"""Metrics: pure kernels over arrays, and for each an accumulator of what comes in pieces.
 
+- first-hit MAP: `reciprocal_rank_at_k`, `mean_reciprocal_rank_at_k`, `ReciprocalRank`;
+- precision, relevance, AP and MAP at k: `precision_at_k`, `relevance_at_k`,
+  `average_precision_at_k`, `mean_average_precision_at_k`, `MeanAveragePrecision`;
+- global AP: `global_average_precision`, `GlobalAveragePrecision`;
+- label ranking AP: `label_ranking_average_precision`,
+  `label_weighted_label_ranking_average_precision`, `LabelRankingAveragePrecision`;
+- what the first of them and the evaluator stand on: `average_precision_of_hits`,
+  `precision_at_hits`.
+
+An accumulator has `update`, `merge`, `compute` and `reset`. However its input is split, and in
+whatever order the pieces are merged, `compute` returns the same number.
+"""
+
+from mediaeval_ap.metrics.at_k import (
+    MeanAveragePrecision,
+    average_precision_at_k,
+    mean_average_precision_at_k,
+    precision_at_k,
+    relevance_at_k,
+)
+from mediaeval_ap.metrics.first_hit import (
+    ReciprocalRank,
+    mean_reciprocal_rank_at_k,
+    reciprocal_rank_at_k,
+)
+from mediaeval_ap.metrics.label_ranking import (
+    LabelRankingAveragePrecision,
+    label_ranking_average_precision,
+    label_weighted_label_ranking_average_precision,
+)
+from mediaeval_ap.metrics.one_list import GlobalAveragePrecision, global_average_precision
 from mediaeval_ap.metrics.ranked_hits import average_precision_of_hits, precision_at_hits
 
-__all__ = ['average_precision_of_hits', 'precision_at_hits']
+__all__ = [
+    'GlobalAveragePrecision',
+    'LabelRankingAveragePrecision',
+    'MeanAveragePrecision',
+    'ReciprocalRank',
+    'average_precision_at_k',
+    'average_precision_of_hits',
+    'global_average_precision',
+    'label_ranking_average_precision',
+    'label_weighted_label_ranking_average_precision',
+    'mean_average_precision_at_k',
+    'mean_reciprocal_rank_at_k',
+    'precision_at_hits',
+    'precision_at_k',
+    'reciprocal_rank_at_k',
+    'relevance_at_k',
+]

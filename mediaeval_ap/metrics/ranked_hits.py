@@ -1,8 +1,10 @@
-"""Average precision at k from the ranks of the hits alone."""
+"""Average precision at k from the ranks of the hits alone, many rankings at once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +13,20 @@ from mediaeval_ap.definitions import Definition
 
 __all__ = ['average_precision_of_hits', 'precision_at_hits']
 
+Counts: TypeAlias = NDArray[np.integer] | int
 
-def precision_at_hits(ranks: NDArray[np.integer]) -> NDArray[np.float64]:
+
+def precision_at_hits(
+    ranks: NDArray[np.integer], rankings: NDArray[np.integer] | None = None
+) -> NDArray[np.float64]:
     """Precision at the rank of each hit.
 
     Parameters
     ----------
     ranks : ndarray of int, shape (n_hits,)
-        Ranks of the hits, from 1, ascending.
+        Ranks of the hits, from 1, ascending in each ranking.
+    rankings : ndarray of int, shape (n_hits,), optional
+        The ranking of each hit, from 0, ascending; by default there is one only.
 
     Returns
     -------
@@ -29,27 +37,35 @@ def precision_at_hits(ranks: NDArray[np.integer]) -> NDArray[np.float64]:
     --------
     >>> precision_at_hits(np.array([1, 4])).tolist()
     [1.0, 0.5]
+    >>> precision_at_hits(np.array([1, 4, 4]), np.array([0, 0, 2])).tolist()
+    [1.0, 0.5, 0.25]
     """
-    return np.arange(1, len(ranks) + 1) / ranks
+    numbers = np.arange(1, len(ranks) + 1)
+    if rankings is not None and len(ranks):
+        n_hits = np.bincount(rankings)
+        numbers -= (n_hits.cumsum() - n_hits)[rankings]
+    return numbers / ranks
 
 
 def average_precision_of_hits(
+    rankings: NDArray[np.integer],
     ranks: NDArray[np.integer],
-    n_relevant: int,
-    n_returned: int,
+    n_relevant: NDArray[np.integer],
+    n_returned: NDArray[np.integer] | int,
     K: Sequence[int],
     definition: Definition,
-) -> list[float]:
-    """Average precision of one ranking at several cutoffs.
+) -> NDArray[np.float64]:
+    """Average precision of rankings at several cutoffs.
 
     Parameters
     ----------
+    rankings : ndarray of int, shape (n_hits,)
+        The ranking of each hit, from 0, ascending.
     ranks : ndarray of int, shape (n_hits,)
-        Ranks of the relevant hypotheses, from 1, ascending: at least those within the largest
-        cutoff.
-    n_relevant : int
+        Its rank, from 1, ascending in each ranking: at least those within the largest cutoff.
+    n_relevant : ndarray of int, shape (n_rankings,)
         How many are relevant, returned or not.
-    n_returned : int
+    n_returned : ndarray of int, shape (n_rankings,), or int
         How many are returned.
     K : sequence of int
         The cutoffs, in any order.
@@ -58,32 +74,38 @@ def average_precision_of_hits(
 
     Returns
     -------
-    list of float
-        One value for each cutoff.
+    ndarray of float64, shape (n_rankings, n_cutoffs)
+        The values.
 
     Notes
     -----
-    `mediaeval_ap.definitions` holds the formulas and their sources.
+    `mediaeval_ap.definitions` holds the formulas and their sources. Precisions are added one after
+    another in the order of the ranks, so a ranking's value does not depend on the others.
 
     Examples
     --------
     >>> from mediaeval_ap import definitions
-    >>> ranks = np.array([1, 3])
+    >>> one = np.array([0, 0]), np.array([1, 3]), np.array([3]), 4
     >>> for name in 'trec', 'kaggle', 'hits':
-    ...     average_precision_of_hits(ranks, 3, 4, [2], definitions.get(name))
-    [0.3333333333333333]
-    [0.5]
-    [1.0]
+    ...     average_precision_of_hits(*one, [2], definitions.get(name)).tolist()
+    [[0.3333333333333333]]
+    [[0.5]]
+    [[1.0]]
     """
-    if not n_relevant:
-        return [definition.without_relevant] * len(K)
-    sums = [0.0, *precision_at_hits(ranks).cumsum().tolist()]
-    values = []
-    for k in K:
-        hits_in_k = int(ranks.searchsorted(k, side='right'))
-        at = {'R': n_relevant, 'k': k, 'N': n_returned, 'H': hits_in_k}
-        depth = min(map(at.__getitem__, definition.depth))
-        denominator = min(map(at.__getitem__, definition.denominator))
-        hits = hits_in_k if depth == k else int(ranks.searchsorted(depth, side='right'))
-        values.append(sums[hits] / denominator if denominator else 0.0)
+    n_rankings = len(n_relevant)
+    precisions = precision_at_hits(ranks, rankings)
+    values = np.zeros((n_rankings, len(K)))
+    for column, k in enumerate(K):
+        hits_in_k = np.bincount(rankings[ranks <= k], minlength=n_rankings)
+        at: dict[str, Counts] = {'R': n_relevant, 'k': k, 'N': n_returned, 'H': hits_in_k}
+        depth = _least(definition.depth, at)
+        deep = ranks <= (depth[rankings] if isinstance(depth, np.ndarray) else depth)
+        sums = np.bincount(rankings[deep], weights=precisions[deep], minlength=n_rankings)
+        denominator = _least(definition.denominator, at)
+        np.divide(sums, denominator, out=values[:, column], where=np.greater(denominator, 0))
+    values[n_relevant == 0] = definition.without_relevant
     return values
+
+
+def _least(quantities: Sequence[str], at: Mapping[str, Counts]) -> Counts:
+    return reduce(np.minimum, map(at.__getitem__, quantities))

@@ -1,0 +1,56 @@
+"""Integer keys, of which one says what several columns would: where each is first, where it is."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ['find', 'first_occurrences']
+
+
+def first_occurrences(keys: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Where each distinct key stands for the first time.
+
+    Parameters
+    ----------
+    keys : ndarray of int, shape (n,)
+        Integers, in any order.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_distinct,)
+        Positions from 0, ascending.
+
+    Examples
+    --------
+    >>> first_occurrences(np.array([7, 3, 7, 5])).tolist()
+    [0, 1, 3]
+    """
+    _, first = np.unique(keys, return_index=True)
+    return np.sort(first)
+
+
+def find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions of some keys among others.
+
+    Parameters
+    ----------
+    keys : ndarray of int64, shape (n_keys,)
+        Keys in ascending order.
+    wanted : ndarray of int64, shape (n,)
+        Keys in any order.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Positions from 0, -1 for what is not among the keys.
+
+    Examples
+    --------
+    >>> find(np.array([2, 3, 5]), np.array([5, 4, 2])).tolist()
+    [2, -1, 0]
+    """
+    if not len(keys):
+        return np.full(len(wanted), -1)
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[places] == wanted, places, -1)

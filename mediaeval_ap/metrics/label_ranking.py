@@ -1,0 +1,334 @@
+"""Label ranking average precision, and its label-weighted form."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.errors import ParameterError, UndefinedScoreError
+from mediaeval_ap.metrics.exact_sums import ExactSums
+from mediaeval_ap.metrics.label_ranks import score_labels
+
+__all__ = [
+    'LabelRankingAveragePrecision',
+    'label_ranking_average_precision',
+    'label_weighted_label_ranking_average_precision',
+]
+
+
+def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: Any = None) -> float:
+    """The mean over samples of how well each ranks its true labels above the others.
+
+    Parameters
+    ----------
+    y_true : array of 0 and 1, shape (n_samples, n_classes)
+        Which labels are true of each sample.
+    y_score : array of float, shape (n_samples, n_classes)
+        How sure each label is.
+    sample_weight : array of float, shape (n_samples,), optional
+        How much each sample counts in the mean; by default 1.
+
+    Returns
+    -------
+    float
+        The mean of (1/‖yᵢ‖₀) Σ |Lᵢⱼ| / rankᵢⱼ over the true labels j of sample i, where rank is how
+        many labels score at least as high as j, and L those of them that are true. A sample without
+        a true label counts 1.
+
+    Raises
+    ------
+    ParameterError
+        When these are not arrays of one shape, of 0 and 1, of finite numbers; when weights are not
+        as many, or negative.
+    UndefinedScoreError
+        When there is no sample, or none has a weight.
+
+    Notes
+    -----
+    As in the user guide of scikit-learn, "Label ranking average precision". Takes
+    O(n_samples · n_classes · log n_classes) time, and a block of a few megabytes beside the input.
+
+    Examples
+    --------
+    >>> y_true, y_score = [[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]]
+    >>> label_ranking_average_precision(y_true, y_score)
+    0.41666666666666663
+    """
+    metric = LabelRankingAveragePrecision()
+    metric.update(y_true, y_score, sample_weight)
+    return metric.compute()
+
+
+@overload
+def label_weighted_label_ranking_average_precision(
+    y_true: Any, y_score: Any, *, return_per_class: Literal[False] = False
+) -> float: ...
+
+
+@overload
+def label_weighted_label_ranking_average_precision(
+    y_true: Any, y_score: Any, *, return_per_class: Literal[True]
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]: ...
+
+
+def label_weighted_label_ranking_average_precision(
+    y_true: Any, y_score: Any, *, return_per_class: bool = False
+) -> float | tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """The mean over all true labels of the share of true ones among those ranked as high (lwlrap).
+
+    Parameters
+    ----------
+    y_true : array of 0 and 1, shape (n_samples, n_classes)
+        Which labels are true of each sample.
+    y_score : array of float, shape (n_samples, n_classes)
+        How sure each label is.
+    return_per_class : bool
+        Return the precision and the weight of each class, too.
+
+    Returns
+    -------
+    lwlrap : float
+        The mean of |Lᵢⱼ| / rankᵢⱼ over all true labels j of all samples i. Samples without a true
+        label do not count.
+    precision : ndarray of float64, shape (n_classes,)
+        With `return_per_class`: the same mean for each class; not a number where it is never true.
+    weight : ndarray of float64, shape (n_classes,)
+        With `return_per_class`: its share of all true labels.
+
+    Raises
+    ------
+    ParameterError
+        When these are not arrays of one shape, of 0 and 1, of finite numbers.
+    UndefinedScoreError
+        When no label is true of any sample.
+
+    Notes
+    -----
+    The measure of Freesound Audio Tagging 2019 (DCASE 2019, task 2): `precision` weighted by
+    `weight`; equal to label ranking average precision with the number of labels as sample weight.
+
+    Examples
+    --------
+    >>> y_true, y_score = [[1, 0, 0], [1, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]]
+    >>> lwlrap, precision, weight = label_weighted_label_ranking_average_precision(
+    ...     y_true, y_score, return_per_class=True
+    ... )
+    >>> round(lwlrap, 3), precision.round(3).tolist(), weight.round(3).tolist()
+    (0.722, [0.75, nan, 0.667], [0.667, 0.0, 0.333])
+    """
+    metric = LabelRankingAveragePrecision(label_weighted=True)
+    metric.update(y_true, y_score)
+    lwlrap = metric.compute()
+    return (lwlrap, *metric.per_class()) if return_per_class else lwlrap
+
+
+class LabelRankingAveragePrecision:
+    """Label ranking average precision of samples that come in pieces.
+
+    Parameters
+    ----------
+    label_weighted : bool
+        Take the mean over all true labels instead of over samples.
+
+    Attributes
+    ----------
+    n_samples : int
+        How many samples there were so far.
+    n_without_label : int
+        How many of them have no true label.
+    n_labels : ndarray of int64, shape (n_classes,)
+        Of how many samples each class is true; of no classes before the first update.
+
+    Notes
+    -----
+    The sums are exact, so the order of the pieces does not matter, nor where they are split.
+
+    Examples
+    --------
+    >>> one, other = LabelRankingAveragePrecision(), LabelRankingAveragePrecision()
+    >>> one.update([[1, 0, 0]], [[0.75, 0.5, 1]])
+    array([0.5])
+    >>> other.update([[0, 0, 1]], [[1, 0.2, 0.1]]).round(3)
+    array([0.333])
+    >>> one.merge(other)
+    >>> one.compute(), one.n_labels.tolist()
+    (0.41666666666666663, [1, 0, 1])
+    """
+
+    def __init__(self, *, label_weighted: bool = False) -> None:
+        self.label_weighted = label_weighted
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all samples, and how many classes there are."""
+        self.n_samples = 0
+        self.n_without_label = 0
+        self.n_labels = np.zeros(0, dtype=np.int64)
+        self._by_sample = ExactSums()
+        self._by_weight = ExactSums()
+        self._by_class = ExactSums(0)
+
+    def update(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> NDArray[np.float64]:
+        """Take in samples.
+
+        Parameters
+        ----------
+        y_true : array of 0 and 1, shape (n_samples, n_classes)
+            Which labels are true of each.
+        y_score : array of float, shape (n_samples, n_classes)
+            How sure each label is.
+        sample_weight : array of float, shape (n_samples,), optional
+            How much each counts; by default 1. There is none with `label_weighted`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,)
+            Label ranking average precision of each, 1 where it has no true label.
+
+        Raises
+        ------
+        ParameterError
+            When these are not arrays of one shape, of 0 and 1, of finite numbers, of as many
+            classes as before; when weights are not as many, or negative. Then nothing changes.
+        """
+        truth, scores = _matrices(y_true, y_score)
+        if len(self.n_labels) not in (0, truth.shape[1]):
+            raise ParameterError(
+                f'y_true: found {truth.shape[1]} classes, expected {len(self.n_labels)} as before'
+            )
+        if self.label_weighted and sample_weight is not None:
+            raise ParameterError('sample_weight: found some, expected none with label_weighted')
+        weights = _weights(sample_weight, len(truth))
+        blocks = list(score_labels(truth, scores))
+        self._expect_classes(truth.shape[1])
+        for block in blocks:
+            self.n_labels += np.bincount(block.classes, minlength=len(self.n_labels))
+            self._by_class.add(block.precisions, block.classes)
+            self.n_without_label += block.n_without_label
+        values = np.concatenate([np.zeros(0), *(block.values for block in blocks)])
+        self._by_sample.add(values * weights)
+        self._by_weight.add(weights)
+        self.n_samples += len(values)
+        return values
+
+    def merge(self, other: LabelRankingAveragePrecision) -> None:
+        """Take in all samples of another.
+
+        Parameters
+        ----------
+        other : LabelRankingAveragePrecision
+            Of as many classes, and the same mean.
+
+        Raises
+        ------
+        ParameterError
+            When it has another number of classes, or another mean.
+        """
+        if self.label_weighted != other.label_weighted:
+            raise ParameterError(
+                f'merge: found label_weighted={other.label_weighted}, '
+                f'expected {self.label_weighted}'
+            )
+        if not other.n_samples:
+            return
+        if self.n_samples and len(self.n_labels) != len(other.n_labels):
+            raise ParameterError(
+                f'merge: found {len(other.n_labels)} classes, expected {len(self.n_labels)}'
+            )
+        self._expect_classes(len(other.n_labels))
+        self.n_labels += other.n_labels
+        self.n_samples += other.n_samples
+        self.n_without_label += other.n_without_label
+        self._by_class.merge(other._by_class)
+        self._by_sample.merge(other._by_sample)
+        self._by_weight.merge(other._by_weight)
+
+    def compute(self) -> float:
+        """The mean so far.
+
+        Returns
+        -------
+        float
+            Over samples by weight or, with `label_weighted`, over all true labels.
+
+        Raises
+        ------
+        UndefinedScoreError
+            When there is no sample with a weight, or no true label.
+        """
+        if self.label_weighted:
+            n_labels = self._counted_labels()
+            return float(sum(map(self._by_class.fraction, range(len(self.n_labels)))) / n_labels)
+        weight = self._by_weight.fraction()
+        if not weight:
+            raise UndefinedScoreError(f'LRAP: none of {self.n_samples} samples has a weight')
+        return float(self._by_sample.fraction() / weight)
+
+    def per_class(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What each class adds to the label-weighted mean.
+
+        Returns
+        -------
+        precision : ndarray of float64, shape (n_classes,)
+            The mean of |Lᵢⱼ| / rankᵢⱼ over the samples that a class is true of; not a number where
+            there is none.
+        weight : ndarray of float64, shape (n_classes,)
+            Its share of all true labels.
+
+        Raises
+        ------
+        UndefinedScoreError
+            When no label is true of any sample.
+        """
+        n_labels = self._counted_labels()
+        precision = [
+            float(self._by_class.fraction(label) / n) if n else np.nan
+            for label, n in enumerate(self.n_labels.tolist())
+        ]
+        return np.array(precision), self.n_labels / n_labels
+
+    def _counted_labels(self) -> int:
+        n_labels = int(self.n_labels.sum())
+        if not n_labels:
+            raise UndefinedScoreError(f'lwlrap: none of {self.n_samples} samples has a true label')
+        return n_labels
+
+    def _expect_classes(self, n_classes: int) -> None:
+        """Make room for the classes of the first samples."""
+        if not self.n_samples:
+            self.n_labels = np.zeros(n_classes, dtype=np.int64)
+            self._by_class = ExactSums(n_classes)
+
+
+def _matrices(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    truth, scores = _array(y_true, 'y_true', 2, 'biuf'), _array(y_score, 'y_score', 2, 'iuf')
+    if truth.shape != scores.shape:
+        raise ParameterError(
+            f'y_score: found shape {scores.shape}, expected {truth.shape} as y_true'
+        )
+    return truth, scores
+
+
+def _weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weights = _array(sample_weight, 'sample_weight', 1, 'iuf').astype(np.float64)
+    if len(weights) != n_samples or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ParameterError(
+            f'sample_weight: found {len(weights)} numbers from {weights.min(initial=0)}, '
+            f'expected {n_samples} finite ones from 0'
+        )
+    return weights
+
+
+def _array(values: Any, name: str, n_dimensions: int, kinds: str) -> NDArray[Any]:
+    expected = f'expected {n_dimensions} of numbers'
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ParameterError(f'{name}: found rows of different lengths, {expected}') from None
+    if array.ndim != n_dimensions or array.dtype.kind not in kinds:
+        raise ParameterError(f'{name}: found {array.ndim} dimensions of {array.dtype}, {expected}')
+    return array

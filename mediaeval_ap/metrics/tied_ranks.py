@@ -1,0 +1,139 @@
+"""Precision in one list that is ordered by confidence, whatever its ties."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.metrics.ranked_hits import precision_at_hits
+
+__all__ = ['TIES', 'Ties', 'mean_precisions', 'precisions_at_correct']
+
+Ties = Literal['expected', 'stable', 'best', 'worst']
+TIES: tuple[Ties, ...] = get_args(Ties)
+
+
+def precisions_at_correct(
+    confidence: NDArray[np.float64], correct: NDArray[np.bool_], ties: Ties
+) -> NDArray[np.float64]:
+    """Numbers whose sum is the sum of the precisions at correct predictions.
+
+    Parameters
+    ----------
+    confidence : ndarray of float64, shape (n_predictions,)
+        How sure each prediction is, finite.
+    correct : ndarray of bool, shape (n_predictions,)
+        Whether it is correct.
+    ties : {'expected', 'stable', 'best', 'worst'}
+        What stands first among predictions of equal confidence.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        One for each correct prediction or, with ``'expected'``, for each rank of a tie block that
+        holds one. In the order of the ranks, and but for ``'stable'`` the same for any order of the
+        input.
+
+    Examples
+    --------
+    >>> confidence, correct = np.array([0.9, 0.9]), np.array([True, False])
+    >>> {ties: precisions_at_correct(confidence, correct, ties).tolist() for ties in TIES}
+    {'expected': [0.5, 0.25], 'stable': [1.0], 'best': [1.0], 'worst': [0.5]}
+    """
+    if ties == 'stable':
+        order = np.argsort(-confidence, kind='stable')
+        return precision_at_hits(np.flatnonzero(correct[order]) + 1)
+    blocks = _tie_blocks(confidence, correct)
+    if ties == 'expected':
+        return _expected_precisions(*blocks)
+    size, n_correct, above, correct_above = blocks
+    first = above - correct_above + (size - n_correct if ties == 'worst' else 0)
+    return precision_at_hits(np.arange(1, n_correct.sum() + 1) + np.repeat(first, n_correct))
+
+
+def _tie_blocks(
+    confidence: NDArray[np.float64], correct: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], ...]:
+    """For each confidence of a correct prediction, descending: of how many predictions it is, and
+    of how many correct ones; how many have more, and how many correct ones have.
+
+    Two sorts of numbers, at the same time, and no prediction has to be moved.
+    """
+    with ThreadPoolExecutor() as pool:
+        right, wrong = pool.map(np.sort, (confidence[correct], confidence[~correct]))
+    starts = _starts(right)
+    levels, n_correct = right[starts], np.diff(starts, append=len(right))
+    upto = wrong.searchsorted(levels, side='right')
+    n_wrong = upto - wrong.searchsorted(levels)
+    n_correct, n_wrong, wrong_above = n_correct[::-1], n_wrong[::-1], len(wrong) - upto[::-1]
+    correct_above = n_correct.cumsum() - n_correct
+    return n_correct + n_wrong, n_correct, wrong_above + correct_above, correct_above
+
+
+def _expected_precisions(
+    size: NDArray[np.int64],
+    n_correct: NDArray[np.int64],
+    above: NDArray[np.int64],
+    correct_above: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """At each rank of the tie blocks, the mean over their orders of precision × relevance.
+
+    A rank of a block is correct in r/n of the orders; then, of the ranks of the block before it,
+    (r - 1)/(n - 1) are.
+    """
+    before = np.arange(size.sum()) - np.repeat(size.cumsum() - size, size)
+    share = (n_correct - 1) / np.maximum(size - 1, 1)
+    hits = np.repeat(correct_above + 1, size) + before * np.repeat(share, size)
+    ranks = np.repeat(above + 1, size) + before
+    precisions: NDArray[np.float64] = hits / ranks * np.repeat(n_correct / size, size)
+    return precisions
+
+
+def _starts(ordered: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Where each run of equal numbers begins."""
+    differs = ordered[1:] != ordered[:-1]
+    return np.flatnonzero(np.concatenate([[True], differs])[: len(ordered)])
+
+
+def mean_precisions(
+    descending: NDArray[np.float64], correct: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """The precision where each prediction comes to stand, as the mean over its tie block's orders.
+
+    Parameters
+    ----------
+    descending : ndarray of float64, shape (n_predictions,)
+        Confidences in descending order.
+    correct : ndarray of bool, shape (n_predictions,)
+        Whether each is correct.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_predictions,)
+        The same for all of a block that are correct, and for all that are not.
+
+    Notes
+    -----
+    With c of m predictions correct before the block, and o of its n - 1 others, that is the mean of
+    (c + own + j·o/(n - 1)) / (m + 1 + j) for j = 0 … n - 1.
+
+    Examples
+    --------
+    >>> mean_precisions(np.array([0.9, 0.9]), np.array([True, False])).tolist()
+    [0.75, 0.25]
+    """
+    starts = _starts(descending)
+    size = np.diff(starts, append=len(correct))
+    block = np.repeat(np.arange(len(size)), size)
+    n_correct = np.bincount(block[correct], minlength=len(size))
+    ranks = np.arange(1, len(correct) + 1)
+    reciprocals = np.bincount(block, weights=1 / ranks)[block]
+    shares = np.bincount(block, weights=(ranks - 1 - starts[block]) / ranks)[block]
+    others = (n_correct[block] - correct) / np.maximum(size[block] - 1, 1)
+    correct_above = (n_correct.cumsum() - n_correct)[block]
+    sums: NDArray[np.float64] = (correct_above + correct) * reciprocals + others * shares
+    sums /= size[block]
+    return sums
