@@ -5,6 +5,7 @@ and average precisions are exact fractions, so that nothing here can round two w
 """
 
 from fractions import Fraction
+from itertools import groupby, permutations, product
 
 
 def edit_distance(a, b):
@@ -111,3 +112,73 @@ def evaluate(reference, hypotheses, query, K, definition, subset=None):
         relevant = list(set(relevant))
     h = relevance(ranked(hypotheses, query), set(relevant), REPEATS[definition])
     return [average_precision(h, len(relevant), k, definition) for k in K], len(relevant)
+
+
+def reciprocal_rank(label, predictions, k):
+    for rank, prediction in enumerate(predictions[:k], 1):
+        if prediction == label:
+            return Fraction(1, rank)
+    return Fraction(0)
+
+
+def average_precision_of_labels(y_true, y_pred, k, definition):
+    """A label stands where a shot does in the table of definitions."""
+    repeats = REPEATS[definition]
+    h = relevance([('', '', label) for label in y_pred], {('', '', x) for x in y_true}, repeats)
+    n_relevant = len(y_true) if repeats == 'again' else len(set(y_true))
+    return average_precision(h, n_relevant, k, definition)
+
+
+def sum_of_precisions(h):
+    return sum(Fraction(sum(h[:i]), i) * h[i - 1] for i in range(1, len(h) + 1))
+
+
+def global_average_precision(predicted, confidence, truth, ties):
+    """Every order of every tie block, one after another; nothing predicted or true is `None`."""
+    rows = [
+        (-c, int(p == t))
+        for p, c, t in zip(predicted, confidence, truth, strict=True)
+        if p is not None
+    ]
+    rows.sort(key=lambda row: row[0])
+    blocks = [[h for _, h in block] for _, block in groupby(rows, key=lambda row: row[0])]
+    values = [sum_of_precisions(sum(order, ())) for order in product(*map(permutations, blocks))]
+    value = {
+        'expected': sum(values) / Fraction(len(values)),
+        'stable': sum_of_precisions([h for _, h in rows]),
+        'best': max(values),
+        'worst': min(values),
+    }[ties]
+    return value / sum(t is not None for t in truth)
+
+
+def label_precisions(true, scores):
+    """|L| / rank at each true label of a sample, by class."""
+    precisions = {}
+    for j, score in enumerate(scores):
+        if true[j]:
+            at_least = [i for i, other in enumerate(scores) if other >= score]
+            precisions[j] = Fraction(sum(true[i] for i in at_least), len(at_least))
+    return precisions
+
+
+def label_ranking_average_precision(y_true, y_score, weights):
+    values = []
+    for true, scores in zip(y_true, y_score, strict=True):
+        precisions = label_precisions(true, scores).values()
+        values.append(sum(precisions) / Fraction(len(precisions)) if precisions else Fraction(1))
+    weights = [Fraction(weight) for weight in weights]
+    return sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
+
+
+def label_weighted_label_ranking_average_precision(y_true, y_score):
+    """The mean, and by class the mean (or None) and the share of true labels."""
+    pairs = [
+        pair
+        for true, scores in zip(y_true, y_score, strict=True)
+        for pair in label_precisions(true, scores).items()
+    ]
+    by_class = [[p for label, p in pairs if label == j] for j in range(len(y_true[0]))]
+    means = [sum(each) / Fraction(len(each)) if each else None for each in by_class]
+    shares = [Fraction(len(each), len(pairs)) for each in by_class]
+    return sum(p for _, p in pairs) / Fraction(len(pairs)), means, shares

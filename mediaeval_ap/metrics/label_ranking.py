@@ -315,11 +315,10 @@ def _weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
     if sample_weight is None:
         return np.ones(n_samples)
     weights = _array(sample_weight, 'sample_weight', 1, 'iuf').astype(np.float64)
-    if len(weights) != n_samples or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise ParameterError(
-            f'sample_weight: found {len(weights)} numbers from {weights.min(initial=0)}, '
-            f'expected {n_samples} finite ones from 0'
-        )
+    if len(weights) != n_samples:
+        raise ParameterError(f'sample_weight: found {len(weights)} numbers, expected {n_samples}')
+    if len(wrong := weights[~(np.isfinite(weights) & (weights >= 0))]):
+        raise ParameterError(f'sample_weight: found {wrong[0]}, expected finite numbers from 0')
     return weights
 
 

@@ -217,10 +217,13 @@ def same_kind(
     """
     import pyarrow
 
-    if pyarrow.types.is_null(one.type):
-        one = one.cast(other.type)
-    if pyarrow.types.is_null(other.type):
-        other = other.cast(one.type)
+    kinds = [each.type for each in (one, other) if not pyarrow.types.is_null(each.type)]
+    one, other = (
+        each.cast(kinds[0] if kinds else pyarrow.int64())
+        if pyarrow.types.is_null(each.type)
+        else each
+        for each in (one, other)
+    )
     if _is_text(one.type) != _is_text(other.type):
         kinds = ['text' if _is_text(each.type) else 'integers' for each in (other, one)]
         raise ParameterError(
