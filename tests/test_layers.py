@@ -36,6 +36,8 @@ INNER = {
         'bulk',
         'arrow',
         'rows',
+        'csv_text',
+        'records',
         '__init__',
     ],
     'metrics': [

@@ -9,8 +9,7 @@ parser reads the file again, and accepts it or names the line.
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mediaeval_ap.errors import ParameterError, shown
@@ -23,6 +22,7 @@ from mediaeval_ap.tables.sources import (
     STANDARD_INPUT,
     ByteSource,
     Hasher,
+    is_instance,
     standard_input,
 )
 
@@ -45,7 +45,6 @@ __all__ = [
 ]
 
 BULK_BYTES = 32 << 20
-PARQUET_SUFFIXES = {'.parquet', '.pq'}
 
 
 def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
@@ -86,11 +85,11 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
         if origin.layout != layout:
             raise ParameterError(f'table: found a {origin.layout.name}, expected a {layout.name}')
         return origin
-    if _is_instance(origin, 'pandas', 'DataFrame'):
+    if is_instance(origin, 'pandas', 'DataFrame'):
         from mediaeval_ap.tables.rows import from_frame
 
         return from_frame(origin, layout)
-    if _is_instance(origin, 'pyarrow', 'Table'):
+    if is_instance(origin, 'pyarrow', 'Table'):
         from mediaeval_ap.tables.arrow import from_arrow
 
         return from_arrow(origin, layout, Source('<Table>'))
@@ -107,10 +106,15 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
 
 
 def _read_bytes(source: ByteSource, layout: Layout) -> Table:
-    if source.suffix in PARQUET_SUFFIXES:
-        from mediaeval_ap.tables.arrow import read_parquet
+    if source.is_parquet:
+        from mediaeval_ap.tables.arrow import check_names, from_arrow, read_parquet
 
-        return read_parquet(source, layout)
+        def fields(names: Sequence[str]) -> Sequence[str]:
+            check_names(names, layout, source.name)
+            return layout.fields
+
+        table, described = read_parquet(source, fields)
+        return from_arrow(table, layout, described)
     if source.size() > BULK_BYTES:
         from mediaeval_ap.tables.bulk import parse_in_bulk
 
@@ -124,8 +128,3 @@ def _read_bytes(source: ByteSource, layout: Layout) -> Table:
         columns, numbers = parse(stream, layout, source.name)
     sha256 = None if source.is_file else hasher.sha256
     return Table(layout, columns, numbers, Source(source.name, sha256))
-
-
-def _is_instance(value: Any, module: str, name: str) -> bool:
-    """Whether a value is of a class of a module, without importing the module to know."""
-    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from mediaeval_ap.tables.sources import ByteSource, opening
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['check_names', 'from_arrow', 'read_parquet']
+__all__ = ['check_names', 'from_arrow', 'number_array', 'read_parquet', 'text_array']
 
 
 def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
@@ -52,56 +52,51 @@ def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
     >>> from_arrow(table, SUBSET, Source('<Table>')).texts('video_id')
     ['F2']
     """
-    import pyarrow
-
-    check_names(table.column_names, layout, source)
+    check_names(table.column_names, layout, source.name)
     columns = {}
     for field in layout.texts:
-        column = table[field]
-        kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
-        if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)):
-            raise FormatError(source.name, '', field, f'a column of {column.type}', 'text')
-        texts = _without_missing(column.cast(pyarrow.string()), field, source)
+        texts = _without_missing(text_array(table[field], field, source), field, source)
         columns[field] = text_column(texts.dictionary_encode())
     numbers = None
     if layout.number is not None:
-        numbers = _arrow_numbers(table[layout.number], layout.number, source)
+        numbers = number_array(table[layout.number], layout.number, source)
     result = Table(layout, columns, numbers, source)
     _check_values(result)
     return result
 
 
-def read_parquet(source: ByteSource, layout: Layout) -> Table:
-    """Read a Parquet file that has the layout's fields among its columns.
+def read_parquet(
+    source: ByteSource, choose: Callable[[Sequence[str]], Sequence[str]]
+) -> tuple[pyarrow.Table, Source]:
+    """Read some columns of a Parquet file.
 
     Parameters
     ----------
     source : ByteSource
         A path.
-    layout : Layout
-        The fields.
+    choose : callable
+        Takes the names of the columns, and returns those to read.
 
     Returns
     -------
-    Table
-        Its rows.
+    table : pyarrow.Table
+        Their values.
+    described : Source
+        The file, with its SHA-256.
 
     Raises
     ------
     ReadError
         When it cannot be read as Parquet.
-    FormatError
-        When a column is not there or of the wrong type, or a field is missing or empty.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> import pandas
-    >>> from mediaeval_ap.tables import SUBSET
     >>> path = pathlib.Path(tempfile.mkdtemp(), 'subset.parquet')
     >>> pandas.DataFrame({'corpus_id': ['INA'], 'video_id': ['F2']}).to_parquet(path)
-    >>> read_parquet(ByteSource(path), SUBSET).texts('video_id')
-    ['F2']
+    >>> read_parquet(ByteSource(path), lambda names: names[1:])[0].column_names
+    ['video_id']
     """
     import pyarrow
     from pyarrow import parquet
@@ -110,14 +105,13 @@ def read_parquet(source: ByteSource, layout: Layout) -> Table:
         described = Source(source.name, hashlib.file_digest(stream, 'sha256').hexdigest())
         try:
             file = parquet.ParquetFile(stream)
-            check_names(file.schema_arrow.names, layout, described)
-            table = file.read(columns=list(layout.fields))
+            table = file.read(columns=list(choose(file.schema_arrow.names)))
         except pyarrow.ArrowException as error:
             raise OSError(f'not readable as Parquet: {str(error).splitlines()[0]}') from error
-    return from_arrow(table, layout, described)
+    return table, described
 
 
-def check_names(names: Sequence[str], layout: Layout, source: Source) -> None:
+def check_names(names: Sequence[str], layout: Layout, source: str) -> None:
     """Refuse a table that lacks a field of the layout among its columns, or has it twice.
 
     Parameters
@@ -126,8 +120,8 @@ def check_names(names: Sequence[str], layout: Layout, source: Source) -> None:
         The columns of the table.
     layout : Layout
         The fields.
-    source : Source
-        Where the table came from.
+    source : str
+        Name of the source, for the error.
 
     Raises
     ------
@@ -137,14 +131,77 @@ def check_names(names: Sequence[str], layout: Layout, source: Source) -> None:
     Examples
     --------
     >>> from mediaeval_ap.tables import SUBSET
-    >>> check_names(['video_id', 'corpus_id', 'more'], SUBSET, Source('<Table>'))
+    >>> check_names(['video_id', 'corpus_id', 'more'], SUBSET, '<Table>')
     """
     if missing := [field for field in layout.fields if names.count(field) != 1]:
         found = f'columns {shown(", ".join(names))}'
-        raise FormatError(source.name, '', missing[0], found, f'one column {missing[0]}')
+        raise FormatError(source, '', missing[0], found, f'one column {missing[0]}')
 
 
-def _arrow_numbers(column: Any, field: str, source: Source) -> NDArray[np.float64]:
+def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
+    """A column of text, if it is one.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        The column, perhaps encoded by a dictionary.
+    field : str
+        Its name.
+    source : Source
+        Where it came from.
+
+    Returns
+    -------
+    pyarrow.ChunkedArray
+        Of large strings; missing ones are null.
+
+    Raises
+    ------
+    FormatError
+        When it holds anything else.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> text_array(pyarrow.chunked_array([['a', None]]), 'Id', Source('<Table>')).to_pylist()
+    ['a', None]
+    """
+    import pyarrow
+
+    kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+    if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)):
+        raise FormatError(source.name, '', field, f'a column of {column.type}', 'text')
+    return column.cast(pyarrow.large_string())
+
+
+def number_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> NDArray[np.float64]:
+    """A column of finite numbers as doubles, if it is one.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        The column.
+    field : str
+        Its name.
+    source : Source
+        Where it came from.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+        The same numbers.
+
+    Raises
+    ------
+    FormatError
+        When it holds anything else, misses one, or one that no double holds.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> number_array(pyarrow.chunked_array([[1, 2]]), 'Bark', Source('<Table>')).tolist()
+    [1.0, 2.0]
+    """
     import pyarrow
 
     column = _without_missing(column, field, source)

@@ -23,7 +23,9 @@ __all__ = [
     'Faults',
     'Wrong',
     'explain',
+    'explain_bytes',
     'find_fields',
+    'is_finite_decimal',
     'no_rows',
     'parse_line',
 ]
@@ -100,8 +102,20 @@ class Faults:
         """
         for each, wrong in enumerate(explained, number):
             if wrong is not None:
-                self.count += 1
-                self._first = self._first or (each, wrong)
+                self.add(each, wrong)
+
+    def add(self, number: int, wrong: Wrong) -> None:
+        """Add a wrong line or row.
+
+        Parameters
+        ----------
+        number : int
+            Which, from 1.
+        wrong : Wrong
+            What is wrong with it.
+        """
+        self.count += 1
+        self._first = self._first or (number, wrong)
 
     @property
     def error(self) -> FormatError:
@@ -138,7 +152,7 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
     >>> explain(b'INA', SUBSET).found
     "1 field in 'INA'"
     """
-    if (wrong := _explain_bytes(line)) is not None:
+    if (wrong := explain_bytes(line)) is not None:
         return wrong
     fields = find_fields(line)
     if not fields:
@@ -146,7 +160,7 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
     if len(fields) != len(layout.fields):
         plural = 's' if len(fields) > 1 else ''
         return Wrong('', f'{len(fields)} field{plural} in {shown(line.decode())}', layout.expected)
-    if layout.number is not None and not _is_finite_decimal(fields[-1]):
+    if layout.number is not None and not is_finite_decimal(fields[-1]):
         return Wrong(layout.number, shown(fields[-1].decode()), FINITE_DECIMAL)
     return None
 
@@ -213,7 +227,24 @@ def no_rows(source: str, layout: Layout) -> FormatError:
     return FormatError(source, '', '', 'no rows', f'at least one of {layout.expected}')
 
 
-def _explain_bytes(line: bytes) -> Wrong | None:
+def explain_bytes(line: bytes) -> Wrong | None:
+    r"""What is wrong with the bytes of a line, whatever its fields.
+
+    Parameters
+    ----------
+    line : bytes
+        The line without its end.
+
+    Returns
+    -------
+    Wrong or None
+        A NUL, a carriage return, or what is not UTF-8; none when it is text.
+
+    Examples
+    --------
+    >>> explain_bytes(b'caf\xe9').found
+    'invalid UTF-8 at byte 4 (0xe9)'
+    """
     for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
         if byte in line:
             return Wrong('', f'{name} at byte {line.index(byte) + 1}', 'text')
@@ -226,7 +257,24 @@ def _explain_bytes(line: bytes) -> Wrong | None:
     return None
 
 
-def _is_finite_decimal(field: bytes) -> bool:
+def is_finite_decimal(field: bytes) -> bool:
+    """Whether a field is a finite decimal number, as in ``0.5``, ``-3`` and ``1e-7``.
+
+    Parameters
+    ----------
+    field : bytes
+        The field.
+
+    Returns
+    -------
+    bool
+        False for ``nan``, ``1_000``, ``0x10`` and ``1e400``.
+
+    Examples
+    --------
+    >>> [is_finite_decimal(field) for field in (b'1e-7', b'1e400', b' 1')]
+    [True, False, False]
+    """
     if field.translate(None, NUMBER_BYTES):
         return False
     try:

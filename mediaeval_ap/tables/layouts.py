@@ -1,10 +1,15 @@
-"""The fields of each kind of table, in the order in which its lines hold them."""
+"""The fields of each kind of table.
+
+Lines hold those of a `Layout` in its order. Files with a header hold those of a `RecordLayout` in
+any order, among others.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ['HYPOTHESIS', 'QUERIES', 'REFERENCE', 'SUBSET', 'Layout']
+__all__ = ['HYPOTHESIS', 'QUERIES', 'REFERENCE', 'SUBSET', 'Layout', 'RecordLayout']
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,55 @@ class Layout:
         """The fields of a line, as an error message asks for them."""
         count = len(self.fields)
         return f'{count} field{"s" if count > 1 else ""}: {" ".join(self.fields)}'
+
+
+@dataclass(frozen=True)
+class RecordLayout:
+    """The columns of one kind of file with a header.
+
+    Parameters
+    ----------
+    texts : tuple of str
+        The columns of text that it must have.
+    other_numbers : bool
+        Whether all other columns, of which there is one at least, hold finite numbers; else they
+        are passed over.
+
+    Examples
+    --------
+    >>> print(RecordLayout(('fname',), other_numbers=True).expected)
+    fname, and columns of numbers
+    """
+
+    texts: tuple[str, ...]
+    other_numbers: bool = False
+
+    @property
+    def expected(self) -> str:
+        """The columns, as an error message asks for them."""
+        return f'{",".join(self.texts)}{", and columns of numbers" * self.other_numbers}'
+
+    def explain(self, header: Sequence[str]) -> tuple[str, str] | None:
+        """What is wrong with the columns of a file of this kind.
+
+        Parameters
+        ----------
+        header : sequence of str
+            Their names.
+
+        Returns
+        -------
+        (found, expected) or None
+            The first thing wrong; none when every column that must be there is, and once.
+        """
+        if missing := [text for text in self.texts if text not in header]:
+            return f'no column {missing[0]}', self.expected
+        unique = header if self.other_numbers else self.texts
+        if repeated := [name for name in unique if header.count(name) > 1]:
+            return f'column {repeated[0]!r} twice', 'each column once'
+        if self.other_numbers and len(header) == len(self.texts):
+            return 'no column of numbers', self.expected
+        return None
 
 
 REFERENCE = Layout('reference', ('corpus_id', 'video_id', 'shot_id', 'person_name'))

@@ -93,7 +93,7 @@ def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
     ['F2']
     """
     source = Source('<DataFrame>')
-    check_names([str(name) for name in frame.columns], layout, source)
+    check_names([str(name) for name in frame.columns], layout, source.name)
     if not len(frame):
         raise no_rows(source.name, layout)
     columns = [frame[field].tolist() for field in layout.fields]

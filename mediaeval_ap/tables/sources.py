@@ -23,12 +23,14 @@ __all__ = [
     'ByteSource',
     'Chunks',
     'Hasher',
+    'is_instance',
     'opening',
     'standard_input',
 ]
 
 MAX_BYTES = 4 << 30
 STANDARD_INPUT = '-'
+PARQUET_SUFFIXES = {'.parquet', '.pq'}
 BUFFER_BYTES = 1 << 20
 COMPRESSED_SIZE_FACTOR = 4
 
@@ -102,6 +104,11 @@ class ByteSource:
     def suffix(self) -> str:
         """The path's last suffix in lower case."""
         return os.path.splitext(self.name)[1].lower() if self.is_path else ''
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether its suffix says that it is Parquet."""
+        return self.suffix in PARQUET_SUFFIXES
 
     def size(self) -> int:
         """About how many bytes reading will give.
@@ -239,6 +246,29 @@ def opening(name: str) -> Iterator[None]:
         raise
     except (OSError, EOFError, zlib.error, LZMAError, UnicodeError) as error:
         raise ReadError(name, getattr(error, 'strerror', None) or str(error)) from error
+
+
+def is_instance(value: object, module: str, name: str) -> bool:
+    """Whether a value is of a class of a module, without importing the module to know.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+    module, name : str
+        Of the class.
+
+    Returns
+    -------
+    bool
+        False, too, where nobody imported the module.
+
+    Examples
+    --------
+    >>> is_instance({}, 'collections', 'Counter')
+    False
+    """
+    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
 class _Watched(io.RawIOBase):

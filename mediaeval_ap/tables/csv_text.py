@@ -1,0 +1,280 @@
+"""CSV text with a header to columns.
+
+The format is that of RFC 4180, read as Python's `csv` does when it is strict: UTF-8, commas, fields
+in double quotes where they hold a comma, a quote or a line end. Blank lines hold nothing. Fields
+are text and stay as they are; a number is a finite decimal, with spaces around it or not.
+
+As with lines, the fast path proves and the slow path explains: text without quotes goes through
+pyarrow's reader, and what that cannot prove right is read again, record by record.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from codecs import getincrementaldecoder
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.tables.format import (
+    BYTE_ORDER_MARK,
+    FINITE_DECIMAL,
+    Faults,
+    Wrong,
+    explain_bytes,
+    is_finite_decimal,
+)
+from mediaeval_ap.tables.layouts import RecordLayout
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ['Parsed', 'choose_layout', 'parse_csv']
+
+PARSER_BLOCK_BYTES = 8 << 20
+DECODER_BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Parsed:
+    r"""The columns of a file with a header.
+
+    Parameters
+    ----------
+    layout : RecordLayout
+        Which columns those are.
+    columns : pyarrow.Table
+        Its texts as large strings, its numbers as doubles.
+    lines : ndarray of int64, shape (n_rows,), or None
+        The line on which each row begins, from 1; none when that is the one after the header, and
+        so on.
+
+    Examples
+    --------
+    >>> parsed = parse_csv(b'Image,Id\n1.jpg,w_1 w_2\n', [RecordLayout(('Image', 'Id'))], 'file')
+    >>> parsed.columns['Id'].to_pylist(), parsed.lines
+    (['w_1 w_2'], None)
+    """
+
+    layout: RecordLayout
+    columns: pyarrow.Table
+    lines: NDArray[np.int64] | None
+
+
+def parse_csv(content: bytes, layouts: Sequence[RecordLayout], source: str) -> Parsed:
+    r"""Read CSV text.
+
+    Parameters
+    ----------
+    content : bytes
+        The whole of it.
+    layouts : sequence of RecordLayout
+        What it may hold; the first that fits the header is read.
+    source : str
+        Name of the source, for errors.
+
+    Returns
+    -------
+    Parsed
+        Its columns.
+
+    Raises
+    ------
+    FormatError
+        When a line is wrong, there is none, or no layout fits.
+
+    Examples
+    --------
+    >>> layouts = [RecordLayout(('fname',), other_numbers=True)]
+    >>> parse_csv(b'fname,"Bark, loud"\na.wav,0.5\n', layouts, 'file').columns.to_pylist()
+    [{'fname': 'a.wav', 'Bark, loud': 0.5}]
+    """
+    content = content.removeprefix(BYTE_ORDER_MARK)
+    _refuse_what_is_no_text(content, source)
+    with _fields_of_any_size():
+        records = _records(content)
+        line, header = next(records, (1, []))
+        if isinstance(header, Wrong):
+            raise FormatError(source, f'line {line}', '', header.found, header.expected)
+        if not header:
+            raise FormatError(source, '', '', 'nothing', f'a header: {_expected(layouts)}')
+        layout = choose_layout(header, layouts, source, f'line {line}')
+        if b'"' not in content and line == 1:
+            columns = _proved(content, header, layout)
+            if columns is not None:
+                return Parsed(layout, columns, None)
+        return _explained(records, header, layout, source)
+
+
+def choose_layout(
+    header: Sequence[str], layouts: Sequence[RecordLayout], source: str, place: str
+) -> RecordLayout:
+    """The first layout that fits the columns of a file.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Their names.
+    layouts : sequence of RecordLayout
+        What the file may hold.
+    source : str
+        Name of the source, for errors.
+    place : str
+        Where the names stand, for errors.
+
+    Returns
+    -------
+    RecordLayout
+        One of them.
+
+    Raises
+    ------
+    FormatError
+        When none fits: what is wrong with the columns as the first.
+
+    Examples
+    --------
+    >>> choose_layout(['Image'], [RecordLayout(('Image', 'Id'))], 'truth.csv', 'line 1')
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.FormatError: truth.csv, line 1: found no column Id in 'Image', expected \
+Image,Id
+    """
+    for layout in layouts:
+        if layout.explain(header) is None:
+            return layout
+    found, expected = layouts[0].explain(header) or ('', '')
+    if len(layouts) > 1:
+        expected = _expected(layouts)
+    raise FormatError(source, place, '', f'{found} in {shown(",".join(header))}', expected)
+
+
+def _expected(layouts: Sequence[RecordLayout]) -> str:
+    return ' or '.join(layout.expected for layout in layouts)
+
+
+def _refuse_what_is_no_text(content: bytes, source: str) -> None:
+    if b'\0' not in content and content.count(b'\r') == content.count(b'\r\n'):
+        if content.isascii():
+            return
+        decode = getincrementaldecoder('utf-8')().decode
+        try:
+            for begin in range(0, len(content), DECODER_BLOCK_BYTES):
+                decode(content[begin : begin + DECODER_BLOCK_BYTES])
+            decode(b'', final=True)
+            return
+        except UnicodeDecodeError:
+            pass
+    faults = Faults(source, 'line')
+    lines = content.split(b'\n')
+    faults.look((explain_bytes(line.removesuffix(b'\r')) for line in lines), 1)
+    raise faults.error
+
+
+def _proved(content: bytes, header: Sequence[str], layout: RecordLayout) -> pyarrow.Table | None:
+    """The columns of text without quotes, if all of it is right; none on any doubt."""
+    import pyarrow
+    from pyarrow import csv
+
+    text, number = pyarrow.large_string(), pyarrow.float64()
+    types = {name: text if name in layout.texts else number for name in header}
+    columns = header if layout.other_numbers else layout.texts
+    try:
+        table = csv.read_csv(
+            pyarrow.BufferReader(content),
+            csv.ReadOptions(column_names=list(header), skip_rows=1, block_size=PARSER_BLOCK_BYTES),
+            csv.ParseOptions(quote_char=False, escape_char=False),
+            csv.ConvertOptions(
+                column_types={name: types[name] for name in columns},
+                include_columns=list(columns),
+                null_values=[],
+                strings_can_be_null=False,
+            ),
+        )
+    except pyarrow.ArrowException:
+        return None
+    n_lines = content.count(b'\n') + (not content.endswith(b'\n'))
+    numbers = [table[name] for name in columns if name not in layout.texts]
+    if len(table) != n_lines - 1 or not len(table):
+        return None
+    return table if all(np.isfinite(each.to_numpy()).all() for each in numbers) else None
+
+
+def _explained(
+    records: Iterator[tuple[int, list[str] | Wrong]],
+    header: Sequence[str],
+    layout: RecordLayout,
+    source: str,
+) -> Parsed:
+    """The columns of whatever text, record by record, or what is wrong with the first wrong one."""
+    import pyarrow
+
+    names = header if layout.other_numbers else layout.texts
+    is_text = [name in layout.texts for name in names]
+    places = [header.index(name) for name in names]
+    rows, lines = [], []
+    faults = Faults(source, 'line')
+    for line, record in records:
+        wrong = record if isinstance(record, Wrong) else _explain(record, header, layout)
+        if isinstance(wrong, Wrong):
+            faults.add(line, wrong)
+        elif not faults.count:
+            lines.append(line)
+            rows.append([record[place] for place in places])
+    if faults.count:
+        raise faults.error
+    if not rows:
+        raise FormatError(source, '', '', 'no rows', f'at least one of {layout.expected}')
+    arrays = [
+        pyarrow.array(values, pyarrow.large_string())
+        if text
+        else pyarrow.array(list(map(float, values)), pyarrow.float64())
+        for text, values in zip(is_text, zip(*rows, strict=True), strict=True)
+    ]
+    return Parsed(layout, pyarrow.table(arrays, list(names)), np.array(lines))
+
+
+def _explain(record: list[str], header: Sequence[str], layout: RecordLayout) -> Wrong | None:
+    if len(record) != len(header):
+        plural = 's' if len(record) > 1 else ''
+        found = f'{len(record)} field{plural} in {shown(",".join(record))}'
+        return Wrong('', found, f'{len(header)} fields as in the header')
+    if layout.other_numbers:
+        for name, value in zip(header, record, strict=True):
+            if name not in layout.texts and not is_finite_decimal(value.strip(' \t').encode()):
+                return Wrong(name, shown(value), FINITE_DECIMAL)
+    return None
+
+
+def _records(content: bytes) -> Iterator[tuple[int, list[str] | Wrong]]:
+    """The records that are not blank, or what is wrong with one, each with its first line."""
+    import csv
+
+    text = io.TextIOWrapper(io.BytesIO(content), 'utf-8', newline='')
+    reader = csv.reader(text, strict=True)
+    line = 0
+    try:
+        for record in reader:
+            if record:
+                yield line + 1, record
+            line = reader.line_num
+    except csv.Error as error:
+        yield line + 1, Wrong('', str(error), 'CSV')
+
+
+@contextmanager
+def _fields_of_any_size() -> Iterator[None]:
+    """While the `csv` module takes fields of more than its limit, which is one of the process."""
+    import csv
+
+    limit = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)

@@ -1,0 +1,198 @@
+"""Files with a header, as CSV or Parquet, and tables: to columns that know where rows stand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.errors import FormatError, ParameterError, shown
+from mediaeval_ap.tables.arrow import number_array, read_parquet, text_array
+from mediaeval_ap.tables.columns import Source
+from mediaeval_ap.tables.csv_text import choose_layout, parse_csv
+from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher, is_instance
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+__all__ = ['Records', 'read_records']
+
+
+@dataclass(frozen=True)
+class Records:
+    r"""Rows of a file with a header, as columns.
+
+    Parameters
+    ----------
+    layout : RecordLayout
+        Which columns those are.
+    columns : pyarrow.Table
+        Its texts as large strings, in which nothing is empty text; its numbers as doubles.
+    source : Source
+        Where it came from.
+    lines : ndarray of int64, shape (n_rows,), or None
+        The line on which each row begins, where that is not simply the next.
+    has_lines : bool
+        Whether it came from lines at all.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.StringIO('Image,Id\n1.jpg,w_1\n2.jpg,w_2\n')
+    >>> records = read_records(file, [RecordLayout(('Image', 'Id'))])
+    >>> records['Id'].to_pylist(), records.place(1)
+    (['w_1', 'w_2'], 'line 3')
+    """
+
+    layout: RecordLayout
+    columns: pyarrow.Table
+    source: Source
+    lines: NDArray[np.int64] | None = None
+    has_lines: bool = False
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __getitem__(self, name: str) -> pyarrow.Array:
+        return self.columns[name].combine_chunks()
+
+    def place(self, row: int) -> str:
+        """Where a row stands in its source.
+
+        Parameters
+        ----------
+        row : int
+            Which, from 0.
+
+        Returns
+        -------
+        str
+            ``'line 3'``, or ``'row 2'`` of what has no lines.
+        """
+        if not self.has_lines:
+            return f'row {row + 1}'
+        return f'line {row + 2 if self.lines is None else self.lines[row]}'
+
+    def error(self, rows: NDArray[np.integer], name: str, found: str, expected: str) -> FormatError:
+        """The error of rows that are wrong in one column.
+
+        Parameters
+        ----------
+        rows : ndarray of int, shape (n_wrong,)
+            Which, from 0, ascending.
+        name : str
+            The column.
+        found, expected : str
+            What the first of them holds, and what it should.
+
+        Returns
+        -------
+        FormatError
+            To be raised.
+        """
+        place = self.place(int(rows[0]))
+        return FormatError(self.source.name, place, name, found, expected, len(rows) - 1)
+
+
+def read_records(
+    origin: Any, layouts: Sequence[RecordLayout], *, max_bytes: int = MAX_BYTES
+) -> Records:
+    """Read a file with a header from whatever holds it.
+
+    Parameters
+    ----------
+    origin : str, path-like, file object, DataFrame, pyarrow table or Records
+        A path to CSV (``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are decompressed) or to Parquet
+        (``.parquet``, ``.pq``), ``-`` for CSV on standard input, an open CSV file, a table with
+        the columns under their names, or what was read before.
+    layouts : sequence of RecordLayout
+        What it may hold; the first that fits its columns is read.
+    max_bytes : int
+        How many bytes a compressed file may decompress to.
+
+    Returns
+    -------
+    Records
+        Its rows.
+
+    Raises
+    ------
+    ReadError
+        When the source cannot be opened, decompressed or read to its end.
+    FormatError
+        When a row is wrong, there is none, or no layout fits.
+    ParameterError
+        When the origin is none of these.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> frame = pandas.DataFrame({'Image': ['1.jpg'], 'Id': ['w_1']})
+    >>> read_records(frame, [RecordLayout(('Image', 'Id'))]).place(0)
+    'row 1'
+    """
+    if isinstance(origin, Records):
+        if origin.layout not in layouts:
+            raise ParameterError(f'records: found {origin.layout.expected}, expected another file')
+        return origin
+    if is_instance(origin, 'pandas', 'DataFrame'):
+        return _from_frame(origin, layouts)
+    if is_instance(origin, 'pyarrow', 'Table'):
+        return _from_table(origin, layouts, Source('<Table>'))
+    if not (isinstance(origin, str | os.PathLike) or hasattr(origin, 'read')):
+        raise ParameterError(
+            f'found {shown(origin)} ({type(origin).__name__}), '
+            'expected a path, an open file or a table'
+        )
+    source = ByteSource(origin, max_bytes)
+    if source.is_parquet:
+        table, file = read_parquet(source, lambda names: _chosen(names, layouts, source.name))
+        return _from_table(table, layouts, file)
+    hasher = Hasher()
+    with source.open(hasher) as stream:
+        content = stream.read()
+    parsed = parse_csv(content, layouts, source.name)
+    file = Source(source.name, None if source.is_file else hasher.sha256)
+    return Records(parsed.layout, parsed.columns, file, parsed.lines, has_lines=True)
+
+
+def _chosen(names: Sequence[str], layouts: Sequence[RecordLayout], source: str) -> Sequence[str]:
+    """The columns to read of those that are there."""
+    layout = choose_layout(names, layouts, source, '')
+    return names if layout.other_numbers else layout.texts
+
+
+def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Records:
+    import pyarrow
+
+    source = Source('<DataFrame>')
+    frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
+    columns = {}
+    for name in _chosen(list(frame.columns), layouts, source.name):
+        try:
+            columns[name] = pyarrow.array(frame[name], from_pandas=True)
+        except (pyarrow.ArrowException, UnicodeError) as error:
+            reason = str(error).splitlines()[0]
+            raise FormatError(source.name, '', name, reason, 'one kind of value') from None
+    return _from_table(pyarrow.table(columns), layouts, source)
+
+
+def _from_table(table: pyarrow.Table, layouts: Sequence[RecordLayout], source: Source) -> Records:
+    import pyarrow
+
+    layout = choose_layout(table.column_names, layouts, source.name, '')
+    if not len(table):
+        raise FormatError(source.name, '', '', 'no rows', f'at least one of {layout.expected}')
+    columns = {}
+    for name in _chosen(table.column_names, layouts, source.name):
+        if name in layout.texts:
+            columns[name] = text_array(table[name], name, source).fill_null('')
+        else:
+            columns[name] = pyarrow.array(number_array(table[name], name, source))
+    return Records(layout, pyarrow.table(columns), source)
