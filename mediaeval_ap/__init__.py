@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mediaeval_ap import definitions, errors, metrics, tables
+    from mediaeval_ap import challenges, definitions, errors, metrics, tables
     from mediaeval_ap.definitions import Definition
-    from mediaeval_ap.evaluation import Evaluation
+    from mediaeval_ap.evaluation import Evaluation, Score
     from mediaeval_ap.evaluator import AveragePrecision
     from mediaeval_ap.session import Session
 
@@ -19,8 +19,10 @@ __all__ = [
     'AveragePrecision',
     'Definition',
     'Evaluation',
+    'Score',
     'Session',
     '__version__',
+    'challenges',
     'definitions',
     'errors',
     'metrics',
@@ -33,6 +35,7 @@ _HOME = {
     'AveragePrecision': 'evaluator',
     'Definition': 'definitions',
     'Evaluation': 'evaluation',
+    'Score': 'evaluation',
     'Session': 'session',
 }
 

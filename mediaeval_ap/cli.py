@@ -28,6 +28,7 @@ from mediaeval_ap.report import (
     render_definitions,
     render_evaluations,
     render_ranking,
+    render_score,
     write_whole,
 )
 
@@ -98,14 +99,35 @@ _output = click.option(
 )
 
 
+_RANK = click.IntRange(1, definitions.LARGEST_CUTOFF)
+_truth = click.argument('truth', type=_FILE)
+_predictions = click.argument('predictions', type=_FILE)
+_per_query = click.option('--per-query', is_flag=True, help='Show the queries.')
+_missing = click.option(
+    '--missing',
+    type=click.Choice(['error', 'zero']),
+    default='error',
+    show_default=True,
+    help='What an id of TRUTH is that the predictions lack.',
+)
+_unknown = click.option(
+    '--unknown',
+    type=click.Choice(['error', 'drop']),
+    default='error',
+    show_default=True,
+    help='What an id of the predictions is that TRUTH lacks.',
+)
+
+
 @click.group('mediaeval-ap', cls=_Edge, context_settings={'help_option_names': ['-h', '--help']})
 @click.version_option(__version__, prog_name='mediaeval-ap')
 def main() -> None:
     """Evaluate retrieval by name: who is in which shot, and how sure.
 
     Files hold a row a line, fields separated by spaces or tabs. A REFERENCE has corpus_id
-    video_id shot_id person_name; a HYPOTHESIS has these and a confidence. Files may be compressed
-    (.gz, .bz2, .xz, .zst) or Parquet; - is standard input.
+    video_id shot_id person_name; a HYPOTHESIS has these and a confidence. TRUTH, PREDICTIONS and
+    SCORES, of other challenges, are CSV with a header. Files may be compressed (.gz, .bz2, .xz,
+    .zst) or Parquet; - is standard input.
     """
 
 
@@ -136,9 +158,8 @@ def evaluate(
 
     average_precision = _average_precision(reference, cutoffs, subset, definition)
     asked = None if queries is None else read(queries, QUERIES)
-    on_terminal = sys.stderr is not None and sys.stderr.isatty()
     evaluations = [
-        average_precision.evaluate(hypothesis, asked, progress=on_terminal)
+        average_precision.evaluate(hypothesis, asked, progress=_is_on_terminal())
         for hypothesis in hypotheses
     ]
     _write(render_evaluations(evaluations, format, mean_only=mean_only), output)
@@ -190,7 +211,7 @@ def stream(
 @click.argument('query')
 @click.option(
     '-k',
-    type=click.IntRange(1, definitions.LARGEST_CUTOFF),
+    type=_RANK,
     default=20,
     show_default=True,
     help='How many.',
@@ -215,6 +236,100 @@ def rank(
     _write(render_ranking(average_precision.rank(hypothesis, query), format), output)
 
 
+@main.command('map')
+@_truth
+@_predictions
+@click.option('-k', type=_RANK, help='The cutoff.  [default: 12, or 5 with --first-hit]')
+@click.option(
+    '--definition',
+    type=click.Choice(definitions.names()),
+    help='What average precision is.  [default: kaggle]',
+)
+@click.option('--first-hit', is_flag=True, help='Files are Image,Id; the first hit counts only.')
+@_per_query
+@_missing
+@_unknown
+@_format
+@_output
+def score_lists(
+    truth: str,
+    predictions: str,
+    k: int | None,
+    definition: str | None,
+    first_hit: bool,
+    format: str,
+    output: str,
+    **options: Any,
+) -> None:
+    """Score lists of labels: mean average precision at k, or first-hit MAP.
+
+    PREDICTIONS has customer_id,prediction, where the predicted labels stand between spaces, best
+    first; TRUTH has the same, or customer_id,article_id with one label a row. With --first-hit
+    both have Image,Id.
+    """
+    if first_hit and definition:
+        raise click.UsageError('--first-hit has no --definition')
+    from mediaeval_ap import challenges
+
+    _read_standard_input_once([truth, predictions])
+    options |= {'k': k} if k else {}
+    options |= {'definition': definition} if definition else {}
+    evaluate = challenges.evaluate_first_hit if first_hit else challenges.evaluate_map
+    score = evaluate(truth, predictions, **options, progress=_is_on_terminal())
+    _write(render_score(score, format), output)
+
+
+@main.command('gap')
+@_truth
+@_predictions
+@click.option(
+    '--ties',
+    type=click.Choice(['expected', 'stable', 'best', 'worst']),
+    default='expected',
+    show_default=True,
+    help='What stands first where confidences are equal.',
+)
+@_per_query
+@_missing
+@_unknown
+@_format
+@_output
+def score_global_list(
+    truth: str, predictions: str, format: str, output: str, **options: Any
+) -> None:
+    """Score labels with a confidence, all in one list: global average precision.
+
+    TRUTH has id,landmark_id; PREDICTIONS has id,landmarks, with a label and its confidence between
+    which is a space, or nothing.
+    """
+    from mediaeval_ap import challenges
+
+    _read_standard_input_once([truth, predictions])
+    score = challenges.evaluate_gap(truth, predictions, **options, progress=_is_on_terminal())
+    _write(render_score(score, format), output)
+
+
+@main.command('lrap')
+@_truth
+@click.argument('scores', type=_FILE)
+@click.option('--label-weighted', is_flag=True, help='The mean over labels (lwlrap).')
+@click.option('--per-class', is_flag=True, help='Show the classes.')
+@_unknown
+@_format
+@_output
+def score_labels(truth: str, scores: str, format: str, output: str, **options: Any) -> None:
+    """Score numbers for every class: label ranking average precision.
+
+    TRUTH has fname,labels with commas between the labels, in quotes; SCORES has fname and a column
+    for each class.
+    """
+    from mediaeval_ap import challenges
+
+    _read_standard_input_once([truth, scores])
+    score = challenges.evaluate_lrap(truth, scores, **options, progress=_is_on_terminal())
+    _write(render_score(score, format), output)
+
+
 @main.command('definitions')
 @click.option('--format', type=click.Choice(DEFINITION_FORMATS), default='text', show_default=True)
 def print_definitions(format: str) -> None:
@@ -228,6 +343,10 @@ def _average_precision(
     from mediaeval_ap.evaluator import AveragePrecision
 
     return AveragePrecision(reference, cutoffs, subset=subset, definition=definition)
+
+
+def _is_on_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _read_standard_input_once(paths: Iterable[str | None]) -> None:

@@ -1,9 +1,9 @@
-"""The result of an evaluation: average precision by query and on average, and what it is from."""
+"""Results: values by query and on average, and what they were computed from."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from mediaeval_ap.tables import Source
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ['Evaluation']
+__all__ = ['Evaluation', 'Score']
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +115,100 @@ class Evaluation:
             'queries': list(self.queries),
             'n_relevant': self.n_relevant.tolist(),
             'ap': self.ap.tolist(),
-            'manifest': {
-                'version': __version__,
-                'definition': self.definition.to_dict(),
-                'inputs': {
-                    role: {'name': source.name, 'sha256': source.sha256}
-                    for role, source in self.inputs.items()
-                },
-                'counts': dict(self.counts),
-            },
+            'manifest': _manifest(
+                {'definition': self.definition.to_dict()}, self.inputs, self.counts
+            ),
         }
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """What predictions are worth by one metric, as one number.
+
+    Parameters
+    ----------
+    metric : str
+        What was measured, as ``'MAP@12'``.
+    value : float
+        The number.
+    parameters : mapping of str to str
+        What it depends on besides: the definition, or what is done with ties.
+    inputs : mapping of str to Source
+        ``truth`` and ``predictions``.
+    counts : mapping of str to int
+        How much of everything there was.
+    table : pandas.DataFrame or None
+        Query by query, or class by class, where that was asked for.
+    notes : sequence of str
+        What else to know of the number, a sentence each.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import challenges
+    >>> score = challenges.evaluate_gap(
+    ...     'samples/landmarks_truth.csv', 'samples/landmarks_predictions.csv'
+    ... )
+    >>> print(score.metric, score.parameters['ties'], score.counts['queries'])
+    GAP expected 60
+    """
+
+    metric: str
+    value: float
+    parameters: Mapping[str, str]
+    inputs: Mapping[str, Source]
+    counts: Mapping[str, int]
+    table: pandas.DataFrame | None = None
+    notes: Sequence[str] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, with a manifest of what it was computed from, ready for JSON.
+
+        Returns
+        -------
+        dict
+            ``metric``, ``value``, ``table`` (a list of rows, where there is one) and ``manifest``:
+            the package's ``version``, the ``parameters``, the ``inputs`` with their names and
+            SHA-256, the ``counts``. What is not a number, or missing, is none.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import challenges
+        >>> score = challenges.evaluate_map(
+        ...     'samples/fashion_truth.csv', 'samples/fashion_predictions.csv', k=3
+        ... )
+        >>> score.to_dict()['manifest']['parameters']['definition']
+        'kaggle'
+        """
+        described = {'metric': self.metric, 'value': self.value}
+        if self.table is not None:
+            headers = list(self.table.columns)
+            described['table'] = [dict(zip(headers, row, strict=True)) for row in self.rows()]
+        parameters = {'parameters': dict(self.parameters)}
+        return {**described, 'manifest': _manifest(parameters, self.inputs, self.counts)}
+
+    def rows(self) -> list[list[Any]]:
+        """The rows of the table, as values of Python.
+
+        Returns
+        -------
+        list of list
+            What is not a number, or missing, is none; no row where there is no table.
+        """
+        if self.table is None:
+            return []
+        table = self.table.astype(object).where(self.table.notna(), None)
+        return [list(row) for row in zip(*(table[name].tolist() for name in table), strict=True)]
+
+
+def _manifest(
+    described: Mapping[str, Any], inputs: Mapping[str, Source], counts: Mapping[str, int]
+) -> dict[str, Any]:
+    """What a result was computed from, and with what."""
+    return {
+        'version': __version__,
+        **described,
+        'inputs': {
+            role: {'name': source.name, 'sha256': source.sha256} for role, source in inputs.items()
+        },
+        'counts': dict(counts),
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from mediaeval_ap.errors import (
     shown,
 )
 from mediaeval_ap.evaluation import Evaluation
+from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Reference
 from mediaeval_ap.scoring import Scorer
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     import pandas
 
 __all__ = ['AveragePrecision']
-
-Item = TypeVar('Item')
 
 
 class AveragePrecision:
@@ -201,7 +200,7 @@ class AveragePrecision:
             asked = table.texts('person_name')
             _warn_of_repeated_queries(table)
         distances = scorer.ranking.names.distances(asked)
-        ap, n_relevant = scorer.score_all(asked, _tracked(distances, len(asked), progress))
+        ap, n_relevant = scorer.score_all(asked, tracked(distances, len(asked), progress))
         scorer.warn_of_scores_above_one(ap, asked)
         counts = {
             'queries': len(asked),
@@ -315,14 +314,6 @@ def _cutoffs(K: Iterable[int]) -> list[int]:
     if not cutoffs:
         raise ParameterError('K: found none, expected positive integers')
     return cutoffs
-
-
-def _tracked(items: Iterable[Item], total: int, progress: bool) -> Iterable[Item]:
-    if not progress:
-        return items
-    from tqdm import tqdm
-
-    return tqdm(items, total=total, unit='query')
 
 
 def _warn_of_repeated_rows(table: Table, count: int, *, kept: bool, stacklevel: int) -> None:

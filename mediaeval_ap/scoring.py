@@ -15,7 +15,7 @@ from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Reference, Relevance
 
-__all__ = ['Scorer']
+__all__ = ['Scorer', 'warn_of_scores_above_one']
 
 QUERIES_IN_WARNING = 5
 
@@ -154,19 +154,46 @@ class Scorer:
         ScoreAboveOneWarning
             Names the run, the queries, and the definitions that would not do this.
         """
-        if not self.definition.counts_again:
-            return
         above = [queries[row] for row in (np.max(ap, axis=1, initial=0) > 1).nonzero()[0]]
-        if not above:
-            return
-        named = ', '.join(map(printable, above[:QUERIES_IN_WARNING]))
-        further = len(above) - QUERIES_IN_WARNING
-        others = (str(other) for other in definitions.registered() if not other.counts_again)
-        warnings.warn(
-            f'{printable(self.ranking.table.source.name)}: average precision above 1, as '
-            f'{self.definition} counts a shot again that is returned again: '
-            f'{named}{f" and {further} more" if further > 0 else ""}; '
-            f'{", ".join(others)} count it once',
-            ScoreAboveOneWarning,
-            stacklevel=3,
+        warn_of_scores_above_one(
+            above, self.ranking.table.source.name, self.definition, stacklevel=4
         )
+
+
+def warn_of_scores_above_one(
+    queries: Sequence[str], run: str, definition: Definition, *, stacklevel: int
+) -> None:
+    """Warn of queries whose average precision exceeds 1.
+
+    Parameters
+    ----------
+    queries : sequence of str
+        Their names; of none there is no warning.
+    run : str
+        Name of the run.
+    definition : Definition
+        What average precision is.
+    stacklevel : int
+        How far up the one stands whom this warns.
+
+    Warns
+    -----
+    ScoreAboveOneWarning
+        Names the run, the queries, and the definitions that would not do this.
+
+    Examples
+    --------
+    >>> warn_of_scores_above_one([], 'run.txt', definitions.get('trec'), stacklevel=2)
+    """
+    if not queries:
+        return
+    named = ', '.join(map(printable, queries[:QUERIES_IN_WARNING]))
+    further = len(queries) - QUERIES_IN_WARNING
+    others = (str(other) for other in definitions.registered() if not other.counts_again)
+    warnings.warn(
+        f'{printable(run)}: average precision above 1, as {definition} counts a shot again that is '
+        f'returned again: {named}{f" and {further} more" if further > 0 else ""}; '
+        f'{", ".join(others)} count it once',
+        ScoreAboveOneWarning,
+        stacklevel=stacklevel,
+    )

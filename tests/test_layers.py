@@ -12,7 +12,7 @@ import mediaeval_ap
 PACKAGE = Path(mediaeval_ap.__file__).parent
 LAYERS = [
     {'errors'},
-    {'definitions', 'keys', 'tables'},
+    {'definitions', 'keys', 'progress', 'tables'},
     {'names', 'shots'},
     {'ranking'},
     {'relevance'},
@@ -20,7 +20,7 @@ LAYERS = [
     {'scoring'},
     {'session'},
     {'evaluation'},
-    {'evaluator'},
+    {'challenges', 'evaluator'},
     {'report'},
     {'cli'},
     {'__main__'},
@@ -53,7 +53,24 @@ INNER = {
         'one_list',
         '__init__',
     ],
-    'report': ['grids', 'files', 'answers', 'definitions', 'evaluations', 'rankings', '__init__'],
+    'challenges': [
+        'texts',
+        'alignment',
+        'global_list',
+        'label_scores',
+        'ranked_lists',
+        '__init__',
+    ],
+    'report': [
+        'grids',
+        'files',
+        'answers',
+        'definitions',
+        'evaluations',
+        'rankings',
+        'scores',
+        '__init__',
+    ],
 }
 MODULES = sorted(PACKAGE.rglob('*.py'))
 

@@ -200,12 +200,12 @@ class MeanAveragePrecision:
     --------
     >>> one, other = MeanAveragePrecision(), MeanAveragePrecision()
     >>> one.update([['a'], []], [['a'], ['a']])
-    array([1., 0.])
-    >>> other.update([['a', 'b']], [['b', 'x', 'a']]).round(3)
-    array([0.833])
+    (array([1., 0.]), array([1, 0]))
+    >>> other.update([['a', 'b']], [['x', 'b']])
+    (array([0.25]), array([2]))
     >>> one.merge(other)
     >>> one.compute(), one.n_users, one.n_without_truth
-    (0.9166666666666666, 2, 1)
+    (0.625, 2, 1)
     """
 
     def __init__(self, k: int = K, definition: str | Definition = DEFINITION) -> None:
@@ -219,7 +219,7 @@ class MeanAveragePrecision:
         self.n_without_truth = 0
         self._sum = ExactSums()
 
-    def update(self, y_true: Any, y_pred: Any) -> NDArray[np.float64]:
+    def update(self, y_true: Any, y_pred: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Take in users.
 
         Parameters
@@ -231,8 +231,11 @@ class MeanAveragePrecision:
 
         Returns
         -------
-        ndarray of float64, shape (n_users,)
+        ap : ndarray of float64, shape (n_users,)
             Average precision of each; the definition's value where nothing is relevant.
+        n_relevant : ndarray of int64, shape (n_users,)
+            How many labels are relevant. One that is repeated counts once, unless the definition
+            counts a repeated prediction again.
 
         Raises
         ------
@@ -244,7 +247,10 @@ class MeanAveragePrecision:
             self._sum.merge(score.sum)
             self.n_users += score.n_users
             self.n_without_truth += len(score.values) - score.n_users
-        return np.concatenate([score.values for score in scores])
+        return (
+            np.concatenate([score.values for score in scores]),
+            np.concatenate([score.n_relevant for score in scores]),
+        )
 
     def merge(self, other: MeanAveragePrecision) -> None:
         """Take in all users of another.
@@ -293,6 +299,7 @@ class _Scores:
     """Average precision of some users, and the sum over those for whom something is relevant."""
 
     values: NDArray[np.float64]
+    n_relevant: NDArray[np.int64]
     sum: ExactSums
     n_users: int
 
@@ -306,7 +313,7 @@ def _scores(lists: tuple[LabelLists, LabelLists], k: int, definition: Definition
         total = ExactSums()
         counted = values[found.n_relevant > 0]
         total.add(counted)
-        return _Scores(values, total, len(counted))
+        return _Scores(values, found.n_relevant, total, len(counted))
 
     return map_blocks(score, *lists)
 

@@ -6,6 +6,7 @@ from mediaeval_ap.report.evaluations import render_evaluations
 from mediaeval_ap.report.files import write_whole
 from mediaeval_ap.report.grids import FORMATS
 from mediaeval_ap.report.rankings import render_ranking
+from mediaeval_ap.report.scores import render_score
 
 __all__ = [
     'ANSWER_FORMATS',
@@ -15,5 +16,6 @@ __all__ = [
     'render_definitions',
     'render_evaluations',
     'render_ranking',
+    'render_score',
     'write_whole',
 ]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mediaeval_ap.errors import printable
-from mediaeval_ap.report.grids import Grid, code_span, json_document
+from mediaeval_ap.report.grids import Grid, heading, json_document
 
 if TYPE_CHECKING:
     from mediaeval_ap.evaluation import Evaluation
@@ -66,7 +65,7 @@ def render_evaluations(
 
 
 def _blocks(evaluation: Evaluation, format: str, *, mean_only: bool) -> list[str]:
-    blocks = [_heading(_run(evaluation), evaluation, format)]
+    blocks = [heading(_run(evaluation), str(evaluation.definition), format)]
     if not mean_only:
         blocks.append(_queries(evaluation).render(format))
     blocks.append(_means(evaluation).render(format))
@@ -76,13 +75,6 @@ def _blocks(evaluation: Evaluation, format: str, *, mean_only: bool) -> list[str
             f'each counts {evaluation.definition.without_relevant:g}\n'
         )
     return blocks
-
-
-def _heading(text: str, evaluation: Evaluation, format: str) -> str:
-    definition = evaluation.definition
-    if format == 'markdown':
-        return f'**{code_span(text)} ({definition})**\n'
-    return f'{"% " if format == "latex" else ""}{printable(text)} ({definition})\n'
 
 
 def _run(evaluation: Evaluation) -> str:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from mediaeval_ap.errors import ParameterError, printable, shown
 
-__all__ = ['FORMATS', 'Grid', 'code_span', 'json_document', 'renderer']
+__all__ = ['FORMATS', 'Grid', 'code_span', 'heading', 'json_document', 'renderer']
 
 Renderer = TypeVar('Renderer')
 
@@ -31,7 +31,7 @@ class Grid:
     headers : sequence of str
         One a column.
     rows : sequence of sequences
-        Text, integers, truth values and floats.
+        Text, integers, truth values and floats; none where there is nothing.
     exact : collection of str
         Headers of the columns whose floats are shown in full.
 
@@ -138,6 +138,8 @@ def _tabulated(grid: Grid, style: str, quote: Callable[[str], str]) -> str:
 
 
 def _cell(value: Any, decimals: str, quote: Callable[[str], str]) -> str:
+    if value is None:
+        return ''
     if isinstance(value, bool):
         return 'yes' if value else ''
     if isinstance(value, float):
@@ -169,6 +171,34 @@ def code_span(text: str) -> str:
         return f'`{text}`'
     fence = '`' * (max(map(len, runs)) + 1)
     return f'{fence} {text} {fence}'
+
+
+def heading(name: str, note: str, format: str) -> str:
+    r"""What stands above a grid: the name of a run, and what was made of it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the run.
+    note : str
+        What was made of it, in a word or two, or nothing.
+    format : {'table', 'markdown', 'latex'}
+        What it is for.
+
+    Returns
+    -------
+    str
+        A line with its end.
+
+    Examples
+    --------
+    >>> heading('run.txt', 'trec', 'markdown')
+    '**`run.txt` (trec)**\n'
+    """
+    note = f' ({note})' if note else ''
+    if format == 'markdown':
+        return f'**{code_span(name)}{note}**\n'
+    return f'{"% " if format == "latex" else ""}{printable(name)}{note}\n'
 
 
 def _csv(grid: Grid) -> str:

@@ -4,6 +4,8 @@ The fast path proves, the slow path explains: files of campaign size go straight
 parser (`lines`), which is the specification of the formats (`format`). Larger ones take a bulk
 reader (`bulk`) whose result counts only where every field is proved right; on any doubt the strict
 parser reads the file again, and accepts it or names the line.
+
+Files with a header, as CSV or Parquet, are `records`.
 """
 
 from __future__ import annotations
@@ -15,8 +17,16 @@ from typing import Any
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.tables.columns import Column, Source, Table
 from mediaeval_ap.tables.format import parse_line
-from mediaeval_ap.tables.layouts import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Layout
+from mediaeval_ap.tables.layouts import (
+    HYPOTHESIS,
+    QUERIES,
+    REFERENCE,
+    SUBSET,
+    Layout,
+    RecordLayout,
+)
 from mediaeval_ap.tables.lines import numbered, parse
+from mediaeval_ap.tables.records import Records, read_records
 from mediaeval_ap.tables.sources import (
     MAX_BYTES,
     STANDARD_INPUT,
@@ -36,11 +46,14 @@ __all__ = [
     'SUBSET',
     'Column',
     'Layout',
+    'RecordLayout',
+    'Records',
     'Source',
     'Table',
     'numbered',
     'parse_line',
     'read',
+    'read_records',
     'standard_input',
 ]
 

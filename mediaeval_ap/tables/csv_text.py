@@ -172,8 +172,8 @@ def _refuse_what_is_no_text(content: bytes, source: str) -> None:
         except UnicodeDecodeError:
             pass
     faults = Faults(source, 'line')
-    lines = content.split(b'\n')
-    faults.look((explain_bytes(line.removesuffix(b'\r')) for line in lines), 1)
+    lines = content.replace(b'\r\n', b'\n').split(b'\n')
+    faults.look(map(explain_bytes, lines), 1)
     raise faults.error
 
 
@@ -221,8 +221,9 @@ def _explained(
     rows, lines = [], []
     faults = Faults(source, 'line')
     for line, record in records:
-        wrong = record if isinstance(record, Wrong) else _explain(record, header, layout)
-        if isinstance(wrong, Wrong):
+        if isinstance(record, Wrong):
+            faults.add(line, record)
+        elif (wrong := _explain(record, header, layout)) is not None:
             faults.add(line, wrong)
         elif not faults.count:
             lines.append(line)

@@ -1,0 +1,28 @@
+"""Challenges that score ranked predictions, on their own files.
+
+=====================  ==========================================  ==============================
+function               challenge                                   value
+=====================  ==========================================  ==============================
+`evaluate_first_hit`   Humpback Whale Identification               first-hit MAP@5
+`evaluate_map`         H&M Personalized Fashion Recommendations    MAP@12
+`evaluate_gap`         Google Landmark Recognition                 global average precision (GAP)
+`evaluate_lrap`        Freesound Audio Tagging 2019                LRAP, and lwlrap
+=====================  ==========================================  ==============================
+
+Each reads a truth and predictions, finds what belongs together by its id, feeds a metric of
+`mediaeval_ap.metrics` piece by piece, and returns a `Score`.
+"""
+
+from mediaeval_ap.challenges.alignment import MISSING, UNKNOWN
+from mediaeval_ap.challenges.global_list import evaluate_gap
+from mediaeval_ap.challenges.label_scores import evaluate_lrap
+from mediaeval_ap.challenges.ranked_lists import evaluate_first_hit, evaluate_map
+
+__all__ = [
+    'MISSING',
+    'UNKNOWN',
+    'evaluate_first_hit',
+    'evaluate_gap',
+    'evaluate_lrap',
+    'evaluate_map',
+]

@@ -1,0 +1,239 @@
+"""Which row of the predictions belongs to which id of the truth."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.challenges.texts import refuse_empty
+from mediaeval_ap.errors import (
+    FormatError,
+    MissingIdsWarning,
+    ParameterError,
+    UnknownIdsWarning,
+    printable,
+    shown,
+)
+from mediaeval_ap.progress import tracked
+from mediaeval_ap.tables import Records
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ['MISSING', 'UNKNOWN', 'Aligned', 'Missing', 'Unknown', 'align', 'pieces', 'unique_ids']
+
+Missing = Literal['error', 'zero']
+Unknown = Literal['error', 'drop']
+MISSING: tuple[Missing, ...] = get_args(Missing)
+UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """The rows of the predictions in the order of the truth.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n_ids,)
+        For each id of the truth its row in the predictions, from 0; -1 where there is none.
+    n_missing : int
+        How many there are none of.
+    n_unknown : int
+        How many rows of the predictions belong to no id.
+
+    Examples
+    --------
+    >>> aligned = Aligned(np.array([1, -1]), n_missing=1, n_unknown=1)
+    >>> import pyarrow
+    >>> aligned.take(pyarrow.array(['a', 'b'])).to_pylist()
+    ['b', '']
+    """
+
+    rows: NDArray[np.int64]
+    n_missing: int
+    n_unknown: int
+
+    def take(self, texts: pyarrow.Array) -> pyarrow.Array:
+        """A column of the predictions in the order of the truth.
+
+        Parameters
+        ----------
+        texts : pyarrow.Array
+            Texts, a row each.
+
+        Returns
+        -------
+        pyarrow.Array
+            Texts, an id each; empty where there is no row.
+        """
+        import pyarrow
+
+        return texts.take(pyarrow.array(self.rows, mask=self.rows < 0)).fill_null('')
+
+
+def unique_ids(records: Records, name: str) -> pyarrow.Array:
+    """The ids of records of which there is one an id.
+
+    Parameters
+    ----------
+    records : Records
+        Rows.
+    name : str
+        The column of ids.
+
+    Returns
+    -------
+    pyarrow.Array
+        The ids, row by row.
+
+    Raises
+    ------
+    FormatError
+        When an id is empty, or repeated.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from mediaeval_ap.tables import RecordLayout, read_records
+    >>> frame = pandas.DataFrame({'Image': ['1.jpg', '2.jpg', '1.jpg']})
+    >>> unique_ids(read_records(frame, [RecordLayout(('Image',))]), 'Image')
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.FormatError: <DataFrame>, row 3, Image: found '1.jpg' again, as in row 1, \
+expected each id once
+    """
+    from pyarrow import compute
+
+    ids = records[name]
+    refuse_empty(records, name)
+    first = compute.index_in(ids, value_set=ids).to_numpy()
+    again = np.flatnonzero(first != np.arange(len(ids)))
+    if len(again):
+        found = f'{shown(ids[again[0]].as_py())} again, as in {records.place(first[again[0]])}'
+        raise records.error(again, name, found, 'each id once')
+    return ids
+
+
+def align(
+    ids: pyarrow.Array,
+    truth: Records,
+    predictions: Records,
+    name: str,
+    missing: Missing,
+    unknown: Unknown,
+) -> Aligned:
+    """Find the row of the predictions for each id of the truth.
+
+    Parameters
+    ----------
+    ids : pyarrow.Array
+        The ids of the truth, each once.
+    truth, predictions : Records
+        Where they came from, and where they are looked for.
+    name : str
+        The column of ids in the predictions.
+    missing : {'error', 'zero'}
+        What an id is without a row: an error, or nothing predicted, and a warning.
+    unknown : {'error', 'drop'}
+        What a row is without an id in the truth: an error, or left out, with a warning.
+
+    Returns
+    -------
+    Aligned
+        The rows.
+
+    Raises
+    ------
+    FormatError
+        When an id of the predictions is empty or repeated; when one is missing or unknown, and that
+        is an error.
+    ParameterError
+        When there is no such policy.
+
+    Warns
+    -----
+    MissingIdsWarning, UnknownIdsWarning
+        When there are such, and that is no error.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from mediaeval_ap.tables import RecordLayout, read_records
+    >>> truth, predictions = (
+    ...     read_records(pandas.DataFrame({'Image': images}), [RecordLayout(('Image',))])
+    ...     for images in (['1.jpg', '2.jpg'], ['2.jpg', '1.jpg'])
+    ... )
+    >>> align(truth['Image'], truth, predictions, 'Image', 'error', 'error').rows.tolist()
+    [1, 0]
+    """
+    from pyarrow import compute
+
+    _check_policy('missing', missing, MISSING)
+    _check_policy('unknown', unknown, UNKNOWN)
+    predicted = unique_ids(predictions, name)
+    source, judged = predictions.source.name, truth.source.name
+    strangers = np.flatnonzero(
+        compute.index_in(predicted, value_set=ids).is_null().to_numpy(zero_copy_only=False)
+    )
+    if len(strangers) and unknown == 'error':
+        found = f'{shown(predicted[strangers[0]].as_py())}, which {printable(judged)} lacks'
+        raise predictions.error(strangers, name, found, "an id of the truth, or unknown='drop'")
+    rows = compute.index_in(ids, value_set=predicted).fill_null(-1).to_numpy().astype(np.int64)
+    absent = np.flatnonzero(rows < 0)
+    if len(absent) and missing == 'error':
+        others = f' and {len(absent) - 1} more' if len(absent) > 1 else ''
+        found = f'no row for {shown(ids[absent[0]].as_py())}{others}'
+        expected = f"one for each id of {printable(judged)}, or missing='zero'"
+        raise FormatError(source, '', name, found, expected)
+    if len(absent):
+        warnings.warn(
+            f'{printable(source)}: no row for {len(absent)} of {len(ids)} ids of '
+            f'{printable(judged)}, which count 0',
+            MissingIdsWarning,
+            stacklevel=4,
+        )
+    if len(strangers):
+        warnings.warn(
+            f'{printable(source)}: {len(strangers)} of {len(predicted)} rows have an id that '
+            f'{printable(judged)} lacks, and are left out',
+            UnknownIdsWarning,
+            stacklevel=4,
+        )
+    return Aligned(rows, len(absent), len(strangers))
+
+
+def pieces(n_rows: int, size: int, progress: bool) -> Iterator[slice]:
+    """Rows, some at a time.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many.
+    size : int
+        How many at a time.
+    progress : bool
+        Whether to show a bar on standard error.
+
+    Yields
+    ------
+    slice
+        One after another.
+
+    Examples
+    --------
+    >>> list(pieces(5, 3, progress=False))
+    [slice(0, 3, None), slice(3, 5, None)]
+    """
+    begins = range(0, n_rows, size)
+    for begin in tracked(begins, len(begins), progress, unit='piece'):
+        yield slice(begin, min(begin + size, n_rows))
+
+
+def _check_policy(name: str, policy: str, known: tuple[str, ...]) -> None:
+    if policy not in known:
+        raise ParameterError(f'{name}: found {shown(policy)}, expected one of {", ".join(known)}')

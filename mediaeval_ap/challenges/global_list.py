@@ -1,0 +1,162 @@
+"""Challenges whose predictions are one label a query, and how sure it is: global AP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.challenges.alignment import Missing, Unknown, align, pieces, unique_ids
+from mediaeval_ap.challenges.texts import none_if_empty, note_of, split
+from mediaeval_ap.errors import shown
+from mediaeval_ap.evaluation import Score
+from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision
+from mediaeval_ap.metrics.tied_ranks import Ties
+from mediaeval_ap.tables import RecordLayout, Records, read_records
+from mediaeval_ap.tables.format import is_finite_decimal
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ['evaluate_gap']
+
+TRUTH = RecordLayout(('id', 'landmark_id'))
+PREDICTIONS = RecordLayout(('id', 'landmarks'))
+QUERIES_IN_PIECE = 100_000
+EXPECTED = 'a label and its finite confidence, or nothing'
+
+
+def evaluate_gap(
+    truth: Any,
+    predictions: Any,
+    *,
+    ties: Ties = 'expected',
+    missing: Missing = 'error',
+    unknown: Unknown = 'error',
+    per_query: bool = False,
+    progress: bool = False,
+) -> Score:
+    """Score predictions of one label a query, with a confidence, in one list.
+
+    Parameters
+    ----------
+    truth : str, path-like, file object, DataFrame or pyarrow table
+        ``id,landmark_id``: the label of each query, or nothing where it has none. This, and the
+        predictions, may be anything that `mediaeval_ap.tables.read_records` takes.
+    predictions : like truth
+        ``id,landmarks``: a label and its confidence with a space between them, or nothing, for each
+        query.
+    ties : {'expected', 'stable', 'best', 'worst'}
+        What stands first among predictions of equal confidence: the mean over all their orders, the
+        order of the predictions, the correct ones first, or the correct ones last.
+    missing : {'error', 'zero'}
+        What a query of the truth is that the predictions lack: an error, or without prediction.
+    unknown : {'error', 'drop'}
+        What a query of the predictions is that the truth lacks: an error, or left out.
+    per_query : bool
+        Keep a table of predictions in their order: ``id``, ``predicted``, ``confidence``,
+        ``truth``, ``correct``, ``precision`` and ``term``.
+    progress : bool
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    Score
+        Global average precision.
+
+    Raises
+    ------
+    ReadError, FormatError
+        When a file cannot be read, a query is repeated, missing or unknown, or what is predicted is
+        not a label and a finite confidence.
+    ParameterError
+        When there is no such way with ties, or no such policy.
+    UndefinedScoreError
+        When no query has a true label.
+
+    Warns
+    -----
+    MissingIdsWarning, UnknownIdsWarning
+        When there are such queries, and that is no error.
+
+    Examples
+    --------
+    >>> score = evaluate_gap('samples/landmarks_truth.csv', 'samples/landmarks_predictions.csv')
+    >>> score.metric, score.counts['predictions']
+    ('GAP', 48)
+    """
+    import pyarrow
+
+    metric = GlobalAveragePrecision(ties)
+    true, answers = read_records(truth, [TRUTH]), read_records(predictions, [PREDICTIONS])
+    ids = unique_ids(true, 'id')
+    labels, confidence = _labels_and_confidence(answers)
+    aligned = align(ids, true, answers, 'id', missing, unknown)
+    order = np.argsort(aligned.rows, kind='stable')  # of the predictions
+    ids = ids.take(pyarrow.array(order))
+    predicted = none_if_empty(aligned.take(labels)).take(pyarrow.array(order))
+    landmarks = none_if_empty(true['landmark_id']).take(pyarrow.array(order))
+    confidence = confidence[aligned.rows[order]]  # whatever, where there is no row
+    for part in pieces(len(ids), QUERIES_IN_PIECE, progress):
+        metric.update(predicted[part], confidence[part], landmarks[part])
+    table = None
+    if per_query:
+        _, table = global_average_precision(
+            predicted, confidence, landmarks, ties=ties, return_frame=True
+        )
+        table.insert(0, 'id', ids.take(pyarrow.array(table.index.to_numpy())).to_pylist())
+    return Score(
+        'GAP',
+        metric.compute(),
+        {'ties': ties},
+        {'truth': true.source, 'predictions': answers.source},
+        {
+            'queries': metric.n_queries,
+            'predictions': metric.n_predictions,
+            'without_truth': metric.n_queries - metric.n_true,
+            'missing': aligned.n_missing,
+            'unknown': aligned.n_unknown,
+        },
+        table,
+        notes=note_of(
+            metric.n_queries - metric.n_true,
+            metric.n_queries,
+            'have no true label: a prediction for one of them is wrong',
+        ),
+    )
+
+
+def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:
+    """The predicted label of each row, empty where there is none, and how sure it is."""
+    import pyarrow
+
+    words = split(answers['landmarks'])
+    offsets, words = words.offsets.to_numpy(), words.values
+    n_words = np.diff(offsets)
+    given = np.flatnonzero(n_words == 2)
+    wrong = np.flatnonzero((n_words != 0) & (n_words != 2))
+    if not len(wrong):
+        confidence, wrong = _finite_decimals(words.take(pyarrow.array(offsets[given] + 1)))
+        wrong = given[wrong]
+    if len(wrong):
+        found = shown(answers['landmarks'][wrong[0]].as_py())
+        raise answers.error(wrong, 'landmarks', found, EXPECTED)
+    labels = np.full(len(answers), -1)
+    labels[given] = offsets[given]
+    texts = words.take(pyarrow.array(labels, mask=labels < 0)).fill_null('')
+    numbers = np.full(len(answers), np.nan)
+    numbers[given] = confidence
+    return texts, numbers
+
+
+def _finite_decimals(words: pyarrow.Array) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The numbers that words are, and which words are none."""
+    import pyarrow
+
+    try:
+        numbers = words.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
+    except pyarrow.ArrowInvalid:  # some are none, or this reader knows fewer than the format
+        texts = [word.encode() for word in words.to_pylist()]
+        numbers = np.array([float(text) if is_finite_decimal(text) else np.nan for text in texts])
+    return numbers, np.flatnonzero(~np.isfinite(numbers))

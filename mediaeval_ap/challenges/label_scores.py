@@ -1,0 +1,143 @@
+"""Challenges whose predictions are a score for each class: label ranking average precision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.challenges.alignment import Unknown, align, pieces, unique_ids
+from mediaeval_ap.challenges.texts import note_of, to_frame
+from mediaeval_ap.errors import printable, shown
+from mediaeval_ap.evaluation import Score
+from mediaeval_ap.metrics import LabelRankingAveragePrecision
+from mediaeval_ap.tables import RecordLayout, Records, read_records
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ['evaluate_lrap']
+
+TRUTH = RecordLayout(('fname', 'labels'))
+SCORES = RecordLayout(('fname',), other_numbers=True)
+SCORES_IN_PIECE = 1 << 22
+
+
+def evaluate_lrap(
+    truth: Any,
+    scores: Any,
+    *,
+    label_weighted: bool = False,
+    unknown: Unknown = 'error',
+    per_class: bool = False,
+    progress: bool = False,
+) -> Score:
+    """Score predictions that are a number for each class by label ranking average precision.
+
+    Parameters
+    ----------
+    truth : str, path-like, file object, DataFrame or pyarrow table
+        ``fname,labels``: the labels of each sample, separated by commas. This, and the scores, may
+        be anything that `mediaeval_ap.tables.read_records` takes.
+    scores : like truth
+        ``fname`` and a column of numbers for each class, under its name.
+    label_weighted : bool
+        Take the mean over all labels (lwlrap) instead of over samples.
+    unknown : {'error', 'drop'}
+        What a sample of the scores is that the truth lacks: an error, or left out.
+    per_class : bool
+        Keep a table of classes: ``class``, ``precision``, ``weight`` and ``n_labels``.
+    progress : bool
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    Score
+        LRAP, or lwlrap.
+
+    Raises
+    ------
+    ReadError, FormatError
+        When a file cannot be read, a sample is repeated, missing or unknown, a label is not a class
+        or repeated, or a score is not a finite number.
+    ParameterError
+        When there is no such policy.
+    UndefinedScoreError
+        When no sample has a label, and these are what is weighted or asked for.
+
+    Warns
+    -----
+    UnknownIdsWarning
+        When there are unknown samples, and that is no error.
+
+    Examples
+    --------
+    >>> evaluate_lrap(
+    ...     'samples/sounds_truth.csv', 'samples/sounds_scores.csv', label_weighted=True
+    ... ).metric
+    'lwlrap'
+    """
+    metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
+    true, predicted = read_records(truth, [TRUTH]), read_records(scores, [SCORES])
+    samples = unique_ids(true, 'fname')
+    classes = [name for name in predicted.columns.column_names if name != 'fname']
+    rows, labels = _labels(true, classes, predicted.source.name)
+    aligned = align(samples, true, predicted, 'fname', 'error', unknown)
+    columns = [predicted.columns[name].to_numpy() for name in classes]
+    for part in pieces(len(samples), max(1, SCORES_IN_PIECE // len(classes)), progress):
+        y_true = np.zeros((part.stop - part.start, len(classes)), dtype=np.bool_)
+        begin, end = np.searchsorted(rows, [part.start, part.stop])
+        y_true[rows[begin:end] - part.start, labels[begin:end]] = True
+        metric.update(y_true, np.column_stack([each[aligned.rows[part]] for each in columns]))
+    table = None
+    if per_class:
+        precision, weight = metric.per_class()
+        names = np.array(classes, dtype=object)
+        table = to_frame(
+            {'class': names, 'precision': precision, 'weight': weight, 'n_labels': metric.n_labels}
+        )
+    return Score(
+        'lwlrap' if label_weighted else 'LRAP',
+        metric.compute(),
+        {},
+        {'truth': true.source, 'predictions': predicted.source},
+        {
+            'queries': metric.n_samples,
+            'classes': len(classes),
+            'labels': len(labels),
+            'without_truth': metric.n_without_label,
+            'unknown': aligned.n_unknown,
+        },
+        table,
+        notes=note_of(
+            metric.n_without_label,
+            metric.n_samples,
+            f'have no true label: {"they do not count" if label_weighted else "each counts 1"}',
+        ),
+    )
+
+
+def _labels(
+    true: Records, classes: list[str], scores: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The row and the class of each label, row by row."""
+    import pyarrow
+    from pyarrow import compute
+
+    lists = compute.split_pattern(true['labels'], ',')
+    rows = np.repeat(np.arange(len(lists)), np.diff(lists.offsets.to_numpy()))
+    words = lists.flatten()
+    given = compute.not_equal(true['labels'], '').to_numpy(zero_copy_only=False)[rows]
+    rows, words = rows[given], words.filter(pyarrow.array(given))
+    labels = compute.index_in(words, value_set=pyarrow.array(classes, words.type))
+    labels = labels.fill_null(-1).to_numpy().astype(np.int64)
+    if len(wrong := np.flatnonzero(labels < 0)):
+        found = shown(words[wrong[0]].as_py())
+        raise true.error(np.unique(rows[wrong]), 'labels', found, f'classes of {printable(scores)}')
+    keys = rows * len(classes) + labels
+    again = np.setdiff1d(np.arange(len(keys)), np.unique(keys, return_index=True)[1])
+    if len(again):
+        found = f'{shown(words[again[0]].as_py())} twice'
+        raise true.error(np.unique(rows[again]), 'labels', found, 'each label once')
+    return rows, labels

@@ -1,0 +1,244 @@
+"""Challenges whose predictions are lists of labels, best first: first-hit MAP, and MAP at k."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mediaeval_ap.challenges.alignment import Missing, Unknown, align, pieces, unique_ids
+from mediaeval_ap.challenges.texts import note_of, refuse_empty, split, to_frame
+from mediaeval_ap.definitions import Definition
+from mediaeval_ap.errors import RepeatedRowsWarning, printable, shown
+from mediaeval_ap.evaluation import Score
+from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
+from mediaeval_ap.scoring import warn_of_scores_above_one
+from mediaeval_ap.tables import RecordLayout, Records, read_records
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ['evaluate_first_hit', 'evaluate_map']
+
+WHALES = RecordLayout(('Image', 'Id'))
+LISTS = RecordLayout(('customer_id', 'prediction'))
+PAIRS = RecordLayout(('customer_id', 'article_id'))
+QUERIES_IN_PIECE = 100_000
+
+
+def evaluate_first_hit(
+    truth: Any,
+    predictions: Any,
+    k: int = 5,
+    *,
+    missing: Missing = 'error',
+    unknown: Unknown = 'error',
+    per_query: bool = False,
+    progress: bool = False,
+) -> Score:
+    """Score predictions of one label an image by the rank of the first correct one.
+
+    Parameters
+    ----------
+    truth : str, path-like, file object, DataFrame or pyarrow table
+        ``Image,Id``: the label of each image. This, and the predictions, may be anything that
+        `mediaeval_ap.tables.read_records` takes.
+    predictions : like truth
+        ``Image,Id``: labels separated by spaces, best first, of each image.
+    k : int
+        How many of them count.
+    missing : {'error', 'zero'}
+        What an image of the truth is that the predictions lack: an error, or worth 0.
+    unknown : {'error', 'drop'}
+        What an image of the predictions is that the truth lacks: an error, or left out.
+    per_query : bool
+        Keep a table of images: ``Image``, ``Id`` and ``RR@k``.
+    progress : bool
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    Score
+        First-hit MAP at k.
+
+    Raises
+    ------
+    ReadError, FormatError
+        When a file cannot be read, an image is repeated, missing or unknown, or the truth has
+        another number of labels than one.
+    ParameterError
+        When k is no positive integer, or there is no such policy.
+
+    Warns
+    -----
+    MissingIdsWarning, UnknownIdsWarning
+        When there are such images, and that is no error.
+
+    Examples
+    --------
+    >>> evaluate_first_hit('samples/whales_truth.csv', 'samples/whales_predictions.csv').metric
+    'first-hit MAP@5'
+    """
+    metric = ReciprocalRank(k)
+    true, predicted = read_records(truth, [WHALES]), read_records(predictions, [WHALES])
+    images = unique_ids(true, 'Image')
+    labels = _one_label_each(true)
+    aligned = align(images, true, predicted, 'Image', missing, unknown)
+    texts = aligned.take(predicted['Id'])
+    values = [
+        metric.update(labels[part], split(texts[part]))
+        for part in pieces(len(images), QUERIES_IN_PIECE, progress)
+    ]
+    table = None
+    if per_query:
+        columns = {'Image': images, 'Id': labels, f'RR@{k}': np.concatenate(values)}
+        table = to_frame(columns)
+    return Score(
+        f'first-hit MAP@{k}',
+        metric.compute(),
+        {},
+        {'truth': true.source, 'predictions': predicted.source},
+        {
+            'queries': metric.n_images,
+            'missing': aligned.n_missing,
+            'unknown': aligned.n_unknown,
+        },
+        table,
+    )
+
+
+def evaluate_map(
+    truth: Any,
+    predictions: Any,
+    k: int = 12,
+    *,
+    definition: str | Definition = 'kaggle',
+    missing: Missing = 'error',
+    unknown: Unknown = 'error',
+    per_query: bool = False,
+    progress: bool = False,
+) -> Score:
+    """Score predictions of several labels a user by mean average precision at k.
+
+    Parameters
+    ----------
+    truth : str, path-like, file object, DataFrame or pyarrow table
+        ``customer_id,prediction``: the relevant labels of each user, separated by spaces; or
+        ``customer_id,article_id``: one of them a row. This, and the predictions, may be anything
+        that `mediaeval_ap.tables.read_records` takes.
+    predictions : like truth
+        ``customer_id,prediction``: labels separated by spaces, best first, of each user.
+    k : int
+        The cutoff.
+    definition : str or Definition
+        What average precision is.
+    missing : {'error', 'zero'}
+        What a user of the truth is that the predictions lack: an error, or without predictions.
+    unknown : {'error', 'drop'}
+        What a user of the predictions is that the truth lacks: an error, or left out.
+    per_query : bool
+        Keep a table of users: ``customer_id``, ``AP@k`` and ``n_relevant``.
+    progress : bool
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    Score
+        MAP at k over the users for whom something is relevant.
+
+    Raises
+    ------
+    ReadError, FormatError
+        When a file cannot be read, or a user is repeated, missing or unknown.
+    ParameterError
+        When k is no positive integer, the definition unknown, or there is no such policy.
+    UndefinedScoreError
+        When nothing is relevant for anybody.
+
+    Warns
+    -----
+    MissingIdsWarning, UnknownIdsWarning
+        When there are such users, and that is no error.
+    RepeatedRowsWarning
+        When the truth repeats labels of a user, and the definition counts them once.
+    ScoreAboveOneWarning
+        When an average precision exceeds 1, as counting labels again can make it.
+
+    Examples
+    --------
+    >>> score = evaluate_map('samples/fashion_truth.csv', 'samples/fashion_predictions.csv')
+    >>> score.metric, score.counts['without_truth']
+    ('MAP@12', 0)
+    """
+    metric = MeanAveragePrecision(k, definition)
+    true, predicted = read_records(truth, [LISTS, PAIRS]), read_records(predictions, [LISTS])
+    users, relevant = _relevant_lists(true)
+    aligned = align(users, true, predicted, 'customer_id', missing, unknown)
+    texts = aligned.take(predicted['prediction'])
+    answers = [
+        metric.update(relevant[part], split(texts[part]))
+        for part in pieces(len(users), QUERIES_IN_PIECE, progress)
+    ]
+    ap, n_relevant = map(np.concatenate, zip(*answers, strict=True))
+    _warn_of_repeated_labels(true, len(relevant.flatten()), int(n_relevant.sum()), metric)
+    above = users.filter(ap > 1).to_pylist()
+    warn_of_scores_above_one(above, predicted.source.name, metric.definition, stacklevel=3)
+    table = None
+    if per_query:
+        table = to_frame({'customer_id': users, f'AP@{k}': ap, 'n_relevant': n_relevant})
+    return Score(
+        f'MAP@{k}',
+        metric.compute(),
+        {'definition': metric.definition.name},
+        {'truth': true.source, 'predictions': predicted.source},
+        {
+            'queries': metric.n_users,
+            'without_truth': metric.n_without_truth,
+            'missing': aligned.n_missing,
+            'unknown': aligned.n_unknown,
+        },
+        table,
+        notes=note_of(
+            metric.n_without_truth, len(users), 'have no relevant label, and are left out'
+        ),
+    )
+
+
+def _one_label_each(true: Records) -> pyarrow.Array:
+    from pyarrow import compute
+
+    refuse_empty(true, 'Id')
+    labels = true['Id']
+    several = np.flatnonzero(compute.match_substring(labels, ' ').to_numpy(zero_copy_only=False))
+    if len(several):
+        raise true.error(several, 'Id', shown(labels[several[0]].as_py()), 'one label')
+    return labels
+
+
+def _relevant_lists(true: Records) -> tuple[pyarrow.Array, pyarrow.LargeListArray]:
+    """The users of a truth, each once, and the relevant labels of each."""
+    import pyarrow
+
+    if true.layout == LISTS:
+        return unique_ids(true, 'customer_id'), split(true['prediction'])
+    for name in PAIRS.texts:
+        refuse_empty(true, name)
+    users = true['customer_id'].dictionary_encode()
+    codes = users.indices.to_numpy()
+    ends = np.bincount(codes).cumsum()
+    labels = true['article_id'].take(pyarrow.array(codes.argsort(kind='stable')))
+    lists = pyarrow.LargeListArray.from_arrays(np.concatenate([[0], ends]), labels)
+    return users.dictionary, lists
+
+
+def _warn_of_repeated_labels(
+    true: Records, n_labels: int, n_relevant: int, metric: MeanAveragePrecision
+) -> None:
+    if n_labels > n_relevant:
+        warnings.warn(
+            f'{printable(true.source.name)}: {n_labels - n_relevant} of {n_labels} labels repeat '
+            f'another of their user; {metric.definition} counts them once',
+            RepeatedRowsWarning,
+            stacklevel=3,
+        )

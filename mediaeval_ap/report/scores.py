@@ -1,0 +1,83 @@
+"""Scores as text: one number, and the table behind it where there is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mediaeval_ap.report.grids import Grid, heading, json_document
+
+if TYPE_CHECKING:
+    from mediaeval_ap.evaluation import Score
+
+__all__ = ['render_score']
+
+
+def render_score(score: Score, format: str = 'table') -> str:
+    """A score as text.
+
+    Parameters
+    ----------
+    score : Score
+        The score.
+    format : {'table', 'csv', 'json', 'jsonl', 'markdown', 'latex'}
+        ``table``, ``markdown`` and ``latex`` are for eyes, with three decimals. ``csv`` and
+        ``jsonl`` have the rows of its table or, without one, a row of the value, the parameters and
+        the counts. ``json`` is `Score.to_dict`.
+
+    Returns
+    -------
+    str
+        Lines, each with its end.
+
+    Raises
+    ------
+    ParameterError
+        When there is no such format.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import challenges
+    >>> score = challenges.evaluate_first_hit(
+    ...     'samples/whales_truth.csv', 'samples/whales_predictions.csv'
+    ... )
+    >>> print(render_score(score))
+    samples/whales_predictions.csv
+    <BLANKLINE>
+    METRIC             40 queries
+    ---------------  ------------
+    first-hit MAP@5         0.420
+    <BLANKLINE>
+    """
+    if format == 'json':
+        return json_document(score.to_dict())
+    if format in ('csv', 'jsonl'):
+        return (_summary(score) if score.table is None else _table(score)).render(format)
+    note = ', '.join(f'{name} {value}' for name, value in score.parameters.items())
+    blocks = [heading(score.inputs['predictions'].name, note, format)]
+    if score.table is not None:
+        blocks.append(_table(score).render(format))
+    blocks.append(_value(score).render(format))
+    blocks += [f'{note}\n' for note in score.notes]
+    return '\n'.join(blocks)
+
+
+def _value(score: Score) -> Grid:
+    n_queries = score.counts['queries']
+    counted = f'{n_queries} {"query" if n_queries == 1 else "queries"}'
+    return Grid(['METRIC', counted], [[score.metric, score.value]])
+
+
+def _table(score: Score) -> Grid:
+    headers = [] if score.table is None else list(score.table.columns)
+    return Grid(headers, score.rows(), exact=['confidence'])
+
+
+def _summary(score: Score) -> Grid:
+    columns: dict[str, Any] = {
+        'run': score.inputs['predictions'].name,
+        'metric': score.metric,
+        'value': score.value,
+        **score.parameters,
+        **score.counts,
+    }
+    return Grid(list(columns), [list(columns.values())])

@@ -1,0 +1,259 @@
+"""CSV with a header: the format, its errors, and that both ways of reading it agree."""
+
+import csv
+import gzip
+import io
+
+import numpy as np
+import pandas
+import pyarrow
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError
+from mediaeval_ap.tables import RecordLayout, Source, csv_text, read_records
+
+TEXT = RecordLayout(('id', 'b'))
+NUMBERS = RecordLayout(('id',), other_numbers=True)
+
+
+def parse(content, *layouts):
+    return csv_text.parse_csv(content, layouts or [TEXT], 'file.csv')
+
+
+def message(content, *layouts):
+    with pytest.raises(FormatError) as caught:
+        parse(content, *layouts)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ('content', 'rows', 'lines'),
+    [
+        (b'id,b\n1,x\n2,y\n', [('1', 'x'), ('2', 'y')], None),
+        (b'id,b\n1,x\n2,y', [('1', 'x'), ('2', 'y')], None),
+        (b'\xef\xbb\xbfid,b\r\n1,x\r\n2,y\r\n', [('1', 'x'), ('2', 'y')], None),
+        (b'b,more,id\nx,?,1\n', [('1', 'x')], None),
+        (b'id,b\n001,nan\nNA,\n', [('001', 'nan'), ('NA', '')], None),
+        (b'id,b\n\n1,x\n\n\n2,y\n', [('1', 'x'), ('2', 'y')], [3, 6]),
+        (b'\n\nid,b\n1,x\n', [('1', 'x')], [4]),
+        (b'id,b\n1,"x, y"\n2,"a ""b"""\n', [('1', 'x, y'), ('2', 'a "b"')], [2, 3]),
+        (b'id,b\n1,"x\ny"\n2,z\n', [('1', 'x\ny'), ('2', 'z')], [2, 4]),
+        (b'id,b\n1, x \n', [('1', ' x ')], None),
+        ('id,b\n\xa0,é\u2028\n'.encode(), [('\xa0', 'é\u2028')], None),
+    ],
+)
+def test_text(content, rows, lines):
+    parsed = parse(content)
+    assert [(row['id'], row['b']) for row in parsed.columns.to_pylist()] == rows
+    assert (parsed.lines is None) == (lines is None)
+    assert lines is None or parsed.lines.tolist() == lines
+
+
+@pytest.mark.parametrize(
+    ('content', 'expected'),
+    [
+        (b'', 'file.csv: found nothing, expected a header: id,b'),
+        (b'\n\n', 'file.csv: found nothing, expected a header: id,b'),
+        (b'id,b\n', 'file.csv: found no rows, expected at least one of id,b'),
+        (b'id,c\n1,2\n', "file.csv, line 1: found no column b in 'id,c', expected id,b"),
+        (b'id,b,id\n1,2,3\n', "line 1: found column 'id' twice in 'id,b,id', expected each"),
+        (
+            b'id,b\n1,x\n2\n3,y,z\n',
+            "line 3: found 1 field in '2', expected 2 fields as in the header (1 more wrong line)",
+        ),
+        (b'id,b\n1,"x"y\n', "line 2: found ',' expected after '\"', expected CSV"),
+        (b'id,b\n1\n2,"x', 'line 2: found 1 field in '),
+        (b'id,b\n1,y\n2,"x', 'line 3: found unexpected end of data, expected CSV'),
+        (b'"id,b\n1,2\n', 'line 1: found unexpected end of data, expected CSV'),
+        (b'id,b\n1,\xff\n', 'line 2: found invalid UTF-8 at byte 3 (0xff), expected UTF-8'),
+        (b'id,b\n1,\xc3', 'line 2: found invalid UTF-8 at byte 3 (0xc3), expected UTF-8'),
+        (b'id,b\n1,\0\n', 'line 2: found a NUL byte at byte 3, expected text'),
+        (b'id,b\n1,x\ry\n', 'line 2: found a carriage return at byte 4, expected text'),
+        (b'id,b\n1,x\r', 'line 2: found a carriage return at byte 4, expected text'),
+    ],
+)
+def test_errors(content, expected):
+    assert expected in message(content)
+
+
+def test_numbers():
+    parsed = parse(b'x,id,"y, z"\n1,a, -2.5e3\n+.5,b,007 \n', NUMBERS)
+    assert parsed.columns.to_pylist() == [
+        {'x': 1.0, 'id': 'a', 'y, z': -2500.0},
+        {'x': 0.5, 'id': 'b', 'y, z': 7.0},
+    ]
+
+
+@pytest.mark.parametrize('value', ['nan', 'inf', '-inf', '1e400', '0x10', '1_0', '', ' ', 'x', '١'])
+def test_what_are_no_numbers(value):
+    text = message(f'id,x\na,1\nb,{value}\nc,{value}\n'.encode(), NUMBERS)
+    assert text == (
+        f'file.csv, line 3, x: found {value!r}, expected a finite decimal number '
+        '(1 more wrong line)'
+    )
+
+
+def test_columns_of_numbers():
+    assert 'found no column of numbers in' in message(b'id\na\n', NUMBERS)
+    assert "found column 'x' twice in 'id,x,x'" in message(b'id,x,x\na,1,2\n', NUMBERS)
+
+
+def test_the_first_layout_that_fits():
+    other = RecordLayout(('id', 'c'))
+    assert parse(b'id,b,c\n1,2,3\n', other, TEXT).layout == other
+    assert parse(b'id,b\n1,2\n', other, TEXT).layout == TEXT
+    assert 'expected id,c or id,b' in message(b'id\n1\n', other, TEXT)
+
+
+cells = st.text(st.sampled_from('ab01.e+- ,"\n\té\x00\x0b\u2028'), max_size=4)
+pieces = st.sampled_from(
+    ['id', 'b', ',', '\n', '\r\n', '\r', '"', '""', ' ', '1', '.5', '1e400', 'nan', 'é', '\t', '\0']
+)
+
+
+@given(st.lists(pieces, max_size=14).map(''.join), st.booleans(), st.sampled_from([TEXT, NUMBERS]))
+def test_both_ways_agree(body, header, layout):
+    """What pyarrow's reader is believed is what the strict reader makes of it."""
+    content = (('id,b\n' if header else '') + body).encode()
+    fast, slow = outcome(content, layout), outcome_of_strict_reader(content, layout)
+    assert fast == slow
+
+
+def outcome(content, layout):
+    try:
+        parsed = parse(content, layout)
+    except FormatError as error:
+        return str(error)
+    lines = parsed.lines
+    if lines is None:
+        lines = np.arange(len(parsed.columns)) + 2
+    return parsed.columns.to_pylist(), lines.tolist()
+
+
+def outcome_of_strict_reader(content, layout):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_text, '_proved', lambda *_: None)
+        return outcome(content, layout)
+
+
+@given(st.lists(st.tuples(cells, cells), min_size=1, max_size=5))
+def test_what_python_writes_is_read_back(rows):
+    rows = [tuple(cell.replace('\0', '') for cell in row) for row in rows]
+    text = io.StringIO()
+    csv.writer(text, lineterminator='\n').writerows([('id', 'b'), *rows])
+    parsed = parse(text.getvalue().encode())
+    assert [(row['id'], row['b']) for row in parsed.columns.to_pylist()] == rows
+
+
+def test_the_fast_way_is_taken(monkeypatch):
+    def never(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(csv_text, '_explained', never)
+    assert len(parse('id,b\né,2\n3,4\n'.encode()).columns) == 2
+    assert len(parse(b'id,x\r\na,2\r\nb,4\r\n', NUMBERS).columns) == 2
+    with pytest.raises(AssertionError):
+        parse(b'id,b\n1,"2"\n')
+
+
+def test_fields_of_any_size():
+    limit = csv.field_size_limit()
+    assert len(parse(b'id,b\n"1",' + b'x' * (limit + 1)).columns['b'][0].as_py()) == limit + 1
+    assert csv.field_size_limit() == limit
+
+
+ROWS = pandas.DataFrame({'id': ['1', '2'], 'b': ['x', None], 'more': [1, 2]})
+
+
+def test_sources(tmp_path):
+    plain, zipped, table = (tmp_path / f'file.{end}' for end in ('csv', 'csv.gz', 'parquet'))
+    ROWS.to_csv(plain, index=False)
+    zipped.write_bytes(gzip.compress(plain.read_bytes()))
+    ROWS.to_parquet(table)
+    encoded = pyarrow.table({'id': pyarrow.array(['1', '2']).dictionary_encode(), 'b': ['x', '']})
+    for origin, place in (
+        (plain, 'line 3'),
+        (zipped, 'line 3'),
+        (io.StringIO(plain.read_text()), 'line 3'),
+        (io.BytesIO(plain.read_bytes()), 'line 3'),
+        (table, 'row 2'),
+        (ROWS, 'row 2'),
+        (encoded, 'row 2'),
+        (read_records(plain, [TEXT]), 'line 3'),
+    ):
+        records = read_records(origin, [TEXT])
+        assert records['id'].to_pylist() == ['1', '2']
+        assert records['b'].to_pylist() == ['x', '']
+        assert (len(records), records.place(1)) == (2, place)
+    assert read_records(zipped, [TEXT]).source.name == str(zipped)
+    assert len(read_records(zipped, [TEXT]).source.sha256) == 64
+    assert read_records(ROWS, [TEXT]).source == Source('<DataFrame>')
+
+
+def test_tables_of_numbers(tmp_path):
+    frame = pandas.DataFrame({'id': ['a'], 'x': [1], 'y': np.array([0.5], dtype=np.float32)})
+    frame.to_parquet(tmp_path / 'file.parquet')
+    for origin in frame, tmp_path / 'file.parquet', pyarrow.Table.from_pandas(frame):
+        assert read_records(origin, [NUMBERS]).columns.to_pylist() == [
+            {'id': 'a', 'x': 1.0, 'y': 0.5}
+        ]
+
+
+@pytest.mark.parametrize(
+    ('frame', 'expected'),
+    [
+        ({'id': [1], 'b': ['x']}, '<DataFrame>, id: found a column of int64, expected text'),
+        ({'id': ['1', 2], 'b': ['x', 'y']}, '<DataFrame>, id: found .*, expected one kind'),
+        ({'id': ['\ud800'], 'b': ['x']}, '<DataFrame>, id: found .*, expected one kind'),
+        ({'id': ['1']}, "<DataFrame>: found no column b in 'id', expected id,b"),
+        ({'id': [], 'b': []}, '<DataFrame>: found no rows, expected at least one of id,b'),
+    ],
+)
+def test_frames_that_are_wrong(frame, expected):
+    with pytest.raises(FormatError, match=f'^{expected}'):
+        read_records(pandas.DataFrame(frame, dtype=object), [TEXT])
+
+
+@pytest.mark.parametrize(
+    ('values', 'expected'),
+    [
+        ([1.0, np.nan], 'row 2, x: found nothing, expected a value'),
+        ([1.0, np.inf], 'row 2, x: found inf, expected a finite decimal number'),
+        (['1', '2'], 'x: found a column of .*, expected numbers'),
+        ([2**53 + 1, 1], r'x: found integers beyond 2\*\*53'),
+    ],
+)
+def test_frames_of_what_are_no_numbers(values, expected):
+    with pytest.raises(FormatError, match=f'^<DataFrame>, {expected}'):
+        read_records(pandas.DataFrame({'id': ['a', 'b'], 'x': values}), [NUMBERS])
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(ReadError, match=r'missing.csv: No such file'):
+        read_records(tmp_path / 'missing.csv', [TEXT])
+    (tmp_path / 'file.parquet').write_bytes(b'id,b\n1,2\n')
+    with pytest.raises(ReadError, match='not readable as Parquet'):
+        read_records(tmp_path / 'file.parquet', [TEXT])
+    (tmp_path / 'cut.csv.gz').write_bytes(gzip.compress(b'id,b\n1,2\n')[:-5])
+    with pytest.raises(ReadError, match='ended before'):
+        read_records(tmp_path / 'cut.csv.gz', [TEXT])
+    parquet.write_table(pyarrow.table({'id': ['1']}), tmp_path / 'other.parquet')
+    with pytest.raises(FormatError, match=r"other.parquet: found no column b in 'id'"):
+        read_records(tmp_path / 'other.parquet', [TEXT])
+    (tmp_path / 'big.csv.gz').write_bytes(gzip.compress(b'id,b\n1,2\n'))
+    with pytest.raises(ReadError, match='more than 3 bytes'):
+        read_records(tmp_path / 'big.csv.gz', [TEXT], max_bytes=3)
+
+
+@pytest.mark.parametrize('origin', [5, [('1', 'x')], b'id,b\n1,2\n', None])
+def test_what_is_no_file(origin):
+    with pytest.raises(ParameterError, match='expected a path, an open file or a table'):
+        read_records(origin, [TEXT])
+
+
+def test_records_of_another_file():
+    with pytest.raises(ParameterError, match='found id,b, expected another file'):
+        read_records(read_records(ROWS, [TEXT]), [NUMBERS])
