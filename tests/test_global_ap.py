@@ -14,6 +14,7 @@ from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics import (
     GlobalAveragePrecision,
     global_average_precision,
+    tied_ranks,
 )
 from mediaeval_ap.metrics.tied_ranks import TIES
 
@@ -45,6 +46,18 @@ def test_global_average_precision_against_oracle(rows, ties):
     assert sorted(frame.index) == [i for i, label in enumerate(predicted) if label is not None]
     assert frame['confidence'].is_monotonic_decreasing
     assert frame['predicted'].tolist() == [predicted[i] for i in frame.index]
+
+
+@pytest.mark.parametrize('ties', ['expected', 'best', 'worst'])
+def test_ranges_are_sorted_apart(ties, monkeypatch):
+    random = np.random.default_rng(4)  # any predictions would do
+    rows = random.integers(0, 3, 500), random.integers(0, 40, 500) / 8, random.integers(0, 3, 500)
+    expected = global_average_precision(*rows, ties=ties)
+    monkeypatch.setattr(tied_ranks, 'WORTH_SHARING', 1)
+    for n_cores in 2, 5, 64:
+        monkeypatch.setattr(tied_ranks, 'cpu_count', lambda n_cores=n_cores: n_cores)
+        assert len(tied_ranks._edges(rows[1])) == n_cores + 1
+        assert global_average_precision(*rows, ties=ties) == expected
 
 
 def count(truth):

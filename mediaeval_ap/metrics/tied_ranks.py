@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import cpu_count
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,6 +16,8 @@ __all__ = ['TIES', 'Ties', 'mean_precisions', 'precisions_at_correct']
 
 Ties = Literal['expected', 'stable', 'best', 'worst']
 TIES: tuple[Ties, ...] = get_args(Ties)
+WORTH_SHARING = 1 << 16
+SAMPLED = 1000
 
 
 def precisions_at_correct(
@@ -48,47 +52,82 @@ def precisions_at_correct(
         return precision_at_hits(np.flatnonzero(correct[order]) + 1)
     blocks = _tie_blocks(confidence, correct)
     if ties == 'expected':
-        return _expected_precisions(*blocks)
-    size, n_correct, above, correct_above = blocks
-    first = above - correct_above + (size - n_correct if ties == 'worst' else 0)
-    return precision_at_hits(np.arange(1, n_correct.sum() + 1) + np.repeat(first, n_correct))
+        return _expected_precisions(blocks)
+    wrong_above = blocks.above - blocks.correct_above
+    if ties == 'worst':
+        wrong_above += blocks.size - blocks.n_correct
+    n_correct = blocks.n_correct
+    return precision_at_hits(np.arange(1, n_correct.sum() + 1) + np.repeat(wrong_above, n_correct))
 
 
-def _tie_blocks(
-    confidence: NDArray[np.float64], correct: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], ...]:
-    """For each confidence of a correct prediction, descending: of how many predictions it is, and
-    of how many correct ones; how many have more, and how many correct ones have.
+@dataclass(frozen=True)
+class _TieBlocks:
+    """The blocks of equal confidence that hold a correct prediction, by descending confidence."""
 
-    Two sorts of numbers, at the same time, and no prediction has to be moved.
-    """
-    with ThreadPoolExecutor() as pool:
-        right, wrong = pool.map(np.sort, (confidence[correct], confidence[~correct]))
+    size: NDArray[np.int64]
+    n_correct: NDArray[np.int64]
+    above: NDArray[np.int64]
+    correct_above: NDArray[np.int64]
+
+
+def _tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> _TieBlocks:
+    """Sort the predictions of each of a few ranges of confidence, all ranges at once."""
+    edges = _edges(confidence)
+
+    def between(high: float, low: float) -> tuple[_TieBlocks, int, int]:
+        inside = (low <= confidence) & (confidence < high)
+        right, wrong = confidence[inside & correct], confidence[inside & ~correct]
+        return _sorted_blocks(right, wrong), len(right) + len(wrong), len(right)
+
+    with ThreadPoolExecutor(len(edges)) as pool:
+        parts, totals, rights = zip(*pool.map(between, edges[:-1], edges[1:]), strict=True)
+    above, correct_above = np.cumsum([0, *totals]), np.cumsum([0, *rights])
+    return _TieBlocks(
+        np.concatenate([part.size for part in parts]),
+        np.concatenate([part.n_correct for part in parts]),
+        np.concatenate([part.above + n for part, n in zip(parts, above, strict=False)]),
+        np.concatenate(
+            [part.correct_above + n for part, n in zip(parts, correct_above, strict=False)]
+        ),
+    )
+
+
+def _edges(confidence: NDArray[np.float64]) -> list[float]:
+    """Confidences, descending, between which about as many predictions lie as one core sorts."""
+    n_ranges = (cpu_count() or 1) if len(confidence) >= WORTH_SHARING else 1
+    sample = np.sort(confidence[:: max(1, len(confidence) // SAMPLED)])[::-1]
+    pivots = [float(sample[len(sample) * part // n_ranges]) for part in range(1, n_ranges)]
+    return [np.inf, *pivots, -np.inf]
+
+
+def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> _TieBlocks:
+    """The blocks of some predictions, of which none is moved: two sorts of numbers tell all."""
+    right.sort()
+    wrong.sort()
     starts = _starts(right)
     levels, n_correct = right[starts], np.diff(starts, append=len(right))
     upto = wrong.searchsorted(levels, side='right')
-    n_wrong = upto - wrong.searchsorted(levels)
+    tied = np.flatnonzero(upto)
+    tied = tied[wrong[upto[tied] - 1] == levels[tied]]
+    n_wrong = np.zeros_like(upto)
+    n_wrong[tied] = upto[tied] - wrong.searchsorted(levels[tied])
     n_correct, n_wrong, wrong_above = n_correct[::-1], n_wrong[::-1], len(wrong) - upto[::-1]
     correct_above = n_correct.cumsum() - n_correct
-    return n_correct + n_wrong, n_correct, wrong_above + correct_above, correct_above
+    return _TieBlocks(n_correct + n_wrong, n_correct, wrong_above + correct_above, correct_above)
 
 
-def _expected_precisions(
-    size: NDArray[np.int64],
-    n_correct: NDArray[np.int64],
-    above: NDArray[np.int64],
-    correct_above: NDArray[np.int64],
-) -> NDArray[np.float64]:
+def _expected_precisions(blocks: _TieBlocks) -> NDArray[np.float64]:
     """At each rank of the tie blocks, the mean over their orders of precision × relevance.
 
     A rank of a block is correct in r/n of the orders; then, of the ranks of the block before it,
     (r - 1)/(n - 1) are.
     """
+    size = blocks.size
     before = np.arange(size.sum()) - np.repeat(size.cumsum() - size, size)
-    share = (n_correct - 1) / np.maximum(size - 1, 1)
-    hits = np.repeat(correct_above + 1, size) + before * np.repeat(share, size)
-    ranks = np.repeat(above + 1, size) + before
-    precisions: NDArray[np.float64] = hits / ranks * np.repeat(n_correct / size, size)
+    share = (blocks.n_correct - 1) / np.maximum(size - 1, 1)
+    hits = np.repeat(blocks.correct_above + 1, size) + before * np.repeat(share, size)
+    ranks = np.repeat(blocks.above + 1, size) + before
+    precisions: NDArray[np.float64] = hits / ranks * np.repeat(blocks.n_correct / size, size)
     return precisions
 
 

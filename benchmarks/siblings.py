@@ -1,0 +1,253 @@
+"""The sibling metrics beside their peers: `python benchmarks/siblings.py [NAME...]`.
+
+Names are `lrap`, `map`, `gap`; by default all. Needs the extra `benchmarks`.
+"""
+
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import machine
+import numpy as np
+import pandas
+import pyarrow
+
+from mediaeval_ap.metrics import (
+    GlobalAveragePrecision,
+    LabelRankingAveragePrecision,
+    MeanAveragePrecision,
+    global_average_precision,
+    label_ranking_average_precision,
+    label_weighted_label_ranking_average_precision,
+    mean_average_precision_at_k,
+)
+
+REPEATS = 7
+PEER_REPEATS = 3
+PIECE = 100_000
+SEED = 5  # any would do
+HEADERS = ['', 'seconds', 'times faster', 'value', 'peak memory']
+
+
+def timed(work: Callable[[], float], repeats: int) -> tuple[float, float]:
+    """Median seconds of some work, and what it returns."""
+    times, value = [], 0.0
+    for _ in range(repeats):
+        begin = perf_counter()
+        value = work()
+        times.append(perf_counter() - begin)
+    return median(times), value
+
+
+def peak(work: Callable[[], float]) -> int:
+    """Bytes that some work takes at most beside what was there before; 0 where Linux is not."""
+    status, reset = Path('/proc/self/status'), Path('/proc/self/clear_refs')
+    if not reset.exists():
+        return 0
+    reset.write_text('5')  # the peak begins anew
+    before = resident(status, 'VmRSS')
+    work()
+    return resident(status, 'VmHWM') - before
+
+
+def resident(status: Path, name: str) -> int:
+    (line,) = (line for line in status.read_text().splitlines() if line.startswith(name))
+    return int(line.split()[1]) * 1024
+
+
+def compare(
+    input_bytes: int,
+    ours: dict[str, Callable[[], float]],
+    peers: dict[str, tuple[Callable[[], float], str]],
+) -> list[list[str]]:
+    """A row for each way; each peer stands after what it is compared with."""
+    rows, seconds = [], {}
+    for name, work in ours.items():
+        share = f'{peak(work) / input_bytes:.2f} of the arrays'  # of the first, which is not timed
+        seconds[name], value = timed(work, REPEATS)
+        rows.append([name, f'{seconds[name]:.3f}', '', f'{value:.12f}', share])
+    for name, (work, other) in peers.items():
+        time, value = timed(work, PEER_REPEATS)
+        faster = f'{time / seconds[other]:.1f} ({other})'
+        rows.append([name, f'{time:.3f}', faster, f'{value:.12f}', ''])
+    return rows
+
+
+def lrap() -> list[list[str]]:
+    """20,000 samples, 500 classes, one label in a hundred true."""
+    from sklearn.metrics import label_ranking_average_precision_score
+
+    random = np.random.default_rng(SEED)
+    y_score = random.random((20_000, 500))
+    y_true = (random.random(y_score.shape) < 0.01).astype(np.int64)
+    counts = y_true.sum(axis=1)
+    step = PIECE // y_score.shape[1]
+
+    def streamed() -> float:
+        metric = LabelRankingAveragePrecision()
+        for begin in range(0, len(y_true), step):
+            metric.update(y_true[begin : begin + step], y_score[begin : begin + step])
+        return metric.compute()
+
+    return compare(
+        y_true.nbytes + y_score.nbytes,
+        {
+            'LRAP': lambda: label_ranking_average_precision(y_true, y_score),
+            'LRAP, 100,000 scores at a time': streamed,
+            'lwlrap': lambda: label_weighted_label_ranking_average_precision(y_true, y_score),
+        },
+        {
+            'scikit-learn': (
+                lambda: label_ranking_average_precision_score(y_true, y_score),
+                'LRAP',
+            ),
+            'scikit-learn, weighted': (
+                lambda: label_ranking_average_precision_score(
+                    y_true, y_score, sample_weight=counts
+                ),
+                'lwlrap',
+            ),
+        },
+    )
+
+
+def apk(actual: list[str], predicted: list[str], k: int) -> float:
+    """Average precision of one user as it is usually written down, a prediction at a time."""
+    hits, total = 0, 0.0
+    for rank, label in enumerate(predicted[:k], 1):
+        if label in actual and label not in predicted[: rank - 1]:
+            hits += 1
+            total += hits / rank
+    return total / min(len(actual), k) if actual else 0.0
+
+
+def purchases() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What a million users bought, how many each, and twelve predictions, few of them right."""
+    random = np.random.default_rng(SEED)
+    users = np.repeat(np.arange(1_000_000), random.geometric(1 / 3.5, 1_000_000))
+    articles = (100_000 * random.random(len(users)) ** 3).astype(np.int64)
+    users, bought = np.divmod(np.unique(users * 100_000 + articles), 100_000)
+    n_bought = np.bincount(users)
+    predicted = (100_000 * random.random((len(n_bought), 12)) ** 3).astype(np.int64)
+    right = random.random(predicted.shape) < 0.06 / np.sqrt(np.arange(1, 13))
+    rows, columns = right.nonzero()
+    begins = n_bought.cumsum() - n_bought
+    predicted[rows, columns] = bought[begins[rows] + random.integers(0, n_bought[rows])]
+    keys = np.repeat(np.arange(len(predicted)), 12) * 100_000 + predicted.ravel()
+    again = np.setdiff1d(np.arange(len(keys)), np.unique(keys, return_index=True)[1])
+    predicted.ravel()[again] = 100_000 + again % 12  # which nobody bought, and none has twice
+    return bought, n_bought, predicted
+
+
+def rectangles(
+    bought: np.ndarray, n_bought: np.ndarray, predicted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The form that ranx scores fastest: pairs of label and relevance, filled up with nothing."""
+    rows = np.repeat(np.arange(len(n_bought)), n_bought)
+    columns = np.arange(len(bought)) - (n_bought.cumsum() - n_bought)[rows]
+    qrels = np.zeros((len(n_bought), n_bought.max(), 2))
+    qrels[:, :, 0] = -1
+    qrels[rows, columns] = np.column_stack([bought, np.ones(len(bought))])
+    run = np.zeros((*predicted.shape, 2))
+    run[:, :, 0] = predicted
+    run[:, :, 1] = np.arange(predicted.shape[1], 0, -1)
+    return qrels, run
+
+
+def map_at_12() -> list[list[str]]:
+    """One million users."""
+    from ranx import evaluate
+
+    bought, n_bought, predicted = purchases()
+    offsets = np.concatenate([[0], n_bought.cumsum()])
+    y_true = pyarrow.LargeListArray.from_arrays(offsets, bought)
+    qrels, run = rectangles(bought, n_bought, predicted)
+    evaluate(qrels[:100], run[:100], 'map@12')  # compiles
+    names = np.array([f'{number:010d}' for number in range(100_012)], dtype=object)
+    true_lists = [names[part].tolist() for part in np.split(bought, offsets[1:-1])]
+    predicted_lists = names[predicted].tolist()
+
+    def streamed() -> float:
+        metric = MeanAveragePrecision()
+        for begin in range(0, len(predicted), PIECE):
+            metric.update(y_true[begin : begin + PIECE], predicted[begin : begin + PIECE])
+        return metric.compute()
+
+    def loop() -> float:
+        pairs = zip(true_lists, predicted_lists, strict=True)
+        return float(np.mean([apk(actual, predicted, 12) for actual, predicted in pairs]))
+
+    arrays, lists = 'MAP@12 of arrays', 'MAP@12 of lists of text'
+    return compare(
+        bought.nbytes + predicted.nbytes,
+        {
+            arrays: lambda: mean_average_precision_at_k(y_true, predicted),
+            'MAP@12 of arrays, 100,000 users at a time': streamed,
+            'MAP@12 of arrays, trec': lambda: mean_average_precision_at_k(
+                y_true, predicted, 12, 'trec'
+            ),
+            lists: lambda: mean_average_precision_at_k(true_lists, predicted_lists),
+        },
+        {
+            'loop over lists of text': (loop, arrays),
+            'the same loop': (loop, lists),
+            'ranx, which divides by R as trec': (
+                lambda: float(evaluate(qrels, run, 'map@12')),
+                arrays,
+            ),
+        },
+    )
+
+
+def pandas_recipe(predicted: np.ndarray, confidence: np.ndarray, truth: np.ndarray) -> float:
+    """Global AP as notebooks compute it: a frame, sorted, with a column for each step."""
+    frame = pandas.DataFrame({'predicted': predicted, 'confidence': confidence, 'truth': truth})
+    frame = frame.sort_values('confidence', ascending=False)
+    frame['correct'] = (frame['predicted'] == frame['truth']).astype(int)
+    frame['precision'] = frame['correct'].cumsum() / np.arange(1, len(frame) + 1)
+    frame['term'] = frame['precision'] * frame['correct']
+    return float(frame['term'].sum() / frame['truth'].count())
+
+
+def gap() -> list[list[str]]:
+    """Ten million predictions, a third of them right."""
+    random = np.random.default_rng(SEED)
+    n = 10_000_000
+    confidence = random.random(n)
+    predicted = random.integers(0, 1000, n)
+    truth = np.where(random.random(n) < 1 / 3, predicted, random.integers(0, 1000, n))
+    coarse = confidence.round(3)
+
+    def streamed() -> float:
+        metric = GlobalAveragePrecision()
+        for begin in range(0, n, PIECE):
+            part = slice(begin, begin + PIECE)
+            metric.update(predicted[part], confidence[part], truth[part])
+        return metric.compute()
+
+    return compare(
+        confidence.nbytes + predicted.nbytes + truth.nbytes,
+        {
+            'GAP': lambda: global_average_precision(predicted, confidence, truth),
+            'GAP, 100,000 at a time': streamed,
+            'GAP, three decimals': lambda: global_average_precision(predicted, coarse, truth),
+        },
+        {
+            'pandas': (lambda: pandas_recipe(predicted, confidence, truth), 'GAP'),
+            'pandas, three decimals': (
+                lambda: pandas_recipe(predicted, coarse, truth),
+                'GAP, three decimals',
+            ),
+        },
+    )
+
+
+BENCHMARKS = {'lrap': lrap, 'map': map_at_12, 'gap': gap}
+
+if __name__ == '__main__':
+    warnings.simplefilter('ignore')  # of numba
+    for name in sys.argv[1:] or BENCHMARKS:
+        machine.write(f'siblings-{name}', HEADERS, BENCHMARKS[name]())
