@@ -29,6 +29,14 @@ def test_script_makes_the_files(tmp_path):
         assert (tmp_path / name).read_bytes() == (SAMPLES / name).read_bytes(), name
 
 
+def test_script_makes_the_files_of_the_challenges(tmp_path):
+    subprocess.run([sys.executable, SAMPLES / 'make_challenges.py', tmp_path], check=True)
+    made = sorted(path.name for path in tmp_path.iterdir())
+    assert made == sorted(path.name for path in SAMPLES.glob('*.csv'))
+    for name in made:
+        assert (tmp_path / name).read_bytes() == (SAMPLES / name).read_bytes(), name
+
+
 @pytest.mark.parametrize('query', HIT_RANKS)
 def test_hits_stand_at_the_published_ranks(query):
     """As the oracle ranks the nearest hypotheses, which are all that can stand in the top 1000."""
