@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -20,7 +20,7 @@ from mediaeval_ap.errors import (
     shown,
 )
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.tables import Records
+from mediaeval_ap.tables import Records, Source
 
 if TYPE_CHECKING:
     import pyarrow
@@ -41,22 +41,22 @@ class Aligned:
     ----------
     rows : ndarray of int64, shape (n_ids,)
         For each id of the truth its row in the predictions, from 0; -1 where there is none.
-    n_missing : int
-        How many there are none of.
-    n_unknown : int
-        How many rows of the predictions belong to no id.
+    inputs : mapping of str to Source
+        ``truth`` and ``predictions``.
+    counts : mapping of str to int
+        How many ids of the truth are ``missing`` from the predictions, and how many rows of these
+        have an ``unknown`` id.
 
     Examples
     --------
-    >>> aligned = Aligned(np.array([1, -1]), n_missing=1, n_unknown=1)
     >>> import pyarrow
-    >>> aligned.take(pyarrow.array(['a', 'b'])).to_pylist()
+    >>> Aligned(np.array([1, -1]), {}, {}).take(pyarrow.array(['a', 'b'])).to_pylist()
     ['b', '']
     """
 
     rows: NDArray[np.int64]
-    n_missing: int
-    n_unknown: int
+    inputs: Mapping[str, Source]
+    counts: Mapping[str, int]
 
     def take(self, texts: pyarrow.Array) -> pyarrow.Array:
         """A column of the predictions in the order of the truth.
@@ -107,11 +107,9 @@ def unique_ids(records: Records, name: str) -> pyarrow.Array:
     mediaeval_ap.errors.FormatError: <DataFrame>, row 3, Image: found '1.jpg' again, as in row 1, \
 expected each id once
     """
-    from pyarrow import compute
-
     ids = records[name]
     refuse_empty(records, name)
-    first = compute.index_in(ids, value_set=ids).to_numpy()
+    first = _places(ids, ids)
     again = np.flatnonzero(first != np.arange(len(ids)))
     if len(again):
         found = f'{shown(ids[again[0]].as_py())} again, as in {records.place(first[again[0]])}'
@@ -171,40 +169,53 @@ def align(
     >>> align(truth['Image'], truth, predictions, 'Image', 'error', 'error').rows.tolist()
     [1, 0]
     """
-    from pyarrow import compute
-
     _check_policy('missing', missing, MISSING)
     _check_policy('unknown', unknown, UNKNOWN)
     predicted = unique_ids(predictions, name)
-    source, judged = predictions.source.name, truth.source.name
-    strangers = np.flatnonzero(
-        compute.index_in(predicted, value_set=ids).is_null().to_numpy(zero_copy_only=False)
-    )
+    strangers = np.flatnonzero(_places(predicted, ids) < 0)
     if len(strangers) and unknown == 'error':
-        found = f'{shown(predicted[strangers[0]].as_py())}, which {printable(judged)} lacks'
+        found = f'{shown(predicted[strangers[0]].as_py())}, which {_name(truth)} lacks'
         raise predictions.error(strangers, name, found, "an id of the truth, or unknown='drop'")
-    rows = compute.index_in(ids, value_set=predicted).fill_null(-1).to_numpy().astype(np.int64)
+    rows = _places(ids, predicted)
     absent = np.flatnonzero(rows < 0)
     if len(absent) and missing == 'error':
         others = f' and {len(absent) - 1} more' if len(absent) > 1 else ''
         found = f'no row for {shown(ids[absent[0]].as_py())}{others}'
-        expected = f"one for each id of {printable(judged)}, or missing='zero'"
-        raise FormatError(source, '', name, found, expected)
+        expected = f"one for each id of {_name(truth)}, or missing='zero'"
+        raise FormatError(predictions.source.name, '', name, found, expected)
     if len(absent):
         warnings.warn(
-            f'{printable(source)}: no row for {len(absent)} of {len(ids)} ids of '
-            f'{printable(judged)}, which count 0',
+            f'{_name(predictions)}: no row for {len(absent)} of {len(ids)} ids of {_name(truth)}, '
+            'which count 0',
             MissingIdsWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
     if len(strangers):
         warnings.warn(
-            f'{printable(source)}: {len(strangers)} of {len(predicted)} rows have an id that '
-            f'{printable(judged)} lacks, and are left out',
+            f'{_name(predictions)}: {len(strangers)} of {len(predicted)} rows have an id that '
+            f'{_name(truth)} lacks, and are left out',
             UnknownIdsWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
-    return Aligned(rows, len(absent), len(strangers))
+    return Aligned(
+        rows,
+        {'truth': truth.source, 'predictions': predictions.source},
+        {'missing': len(absent), 'unknown': len(strangers)},
+    )
+
+
+def _places(ids: pyarrow.Array, among: pyarrow.Array) -> NDArray[np.int64]:
+    """Where each id stands among others, -1 where it does not."""
+    from pyarrow import compute
+
+    places: NDArray[np.int64] = (
+        compute.index_in(ids, value_set=among).fill_null(-1).to_numpy().astype(np.int64)
+    )
+    return places
+
+
+def _name(records: Records) -> str:
+    return printable(records.source.name)
 
 
 def pieces(n_rows: int, size: int, progress: bool) -> Iterator[slice]:

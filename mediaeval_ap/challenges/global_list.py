@@ -110,13 +110,12 @@ def evaluate_gap(
         'GAP',
         metric.compute(),
         {'ties': ties},
-        {'truth': true.source, 'predictions': answers.source},
+        aligned.inputs,
         {
             'queries': metric.n_queries,
             'predictions': metric.n_predictions,
             'without_truth': metric.n_queries - metric.n_true,
-            'missing': aligned.n_missing,
-            'unknown': aligned.n_unknown,
+            **aligned.counts,
         },
         table,
         notes=note_of(

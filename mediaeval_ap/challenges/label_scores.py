@@ -101,13 +101,13 @@ def evaluate_lrap(
         'lwlrap' if label_weighted else 'LRAP',
         metric.compute(),
         {},
-        {'truth': true.source, 'predictions': predicted.source},
+        aligned.inputs,
         {
             'queries': metric.n_samples,
             'classes': len(classes),
             'labels': len(labels),
             'without_truth': metric.n_without_label,
-            'unknown': aligned.n_unknown,
+            **aligned.counts,
         },
         table,
         notes=note_of(

@@ -98,11 +98,10 @@ def evaluate_first_hit(
         f'first-hit MAP@{k}',
         metric.compute(),
         {},
-        {'truth': true.source, 'predictions': predicted.source},
+        aligned.inputs,
         {
             'queries': metric.n_images,
-            'missing': aligned.n_missing,
-            'unknown': aligned.n_unknown,
+            **aligned.counts,
         },
         table,
     )
@@ -191,12 +190,11 @@ def evaluate_map(
         f'MAP@{k}',
         metric.compute(),
         {'definition': metric.definition.name},
-        {'truth': true.source, 'predictions': predicted.source},
+        aligned.inputs,
         {
             'queries': metric.n_users,
             'without_truth': metric.n_without_truth,
-            'missing': aligned.n_missing,
-            'unknown': aligned.n_unknown,
+            **aligned.counts,
         },
         table,
         notes=note_of(

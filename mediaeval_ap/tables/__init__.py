@@ -15,6 +15,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.tables.arrow import check_names, from_arrow, is_instance, read_parquet
+from mediaeval_ap.tables.bulk import parse_in_bulk
 from mediaeval_ap.tables.columns import Column, Source, Table
 from mediaeval_ap.tables.format import parse_line
 from mediaeval_ap.tables.layouts import (
@@ -27,12 +29,12 @@ from mediaeval_ap.tables.layouts import (
 )
 from mediaeval_ap.tables.lines import numbered, parse
 from mediaeval_ap.tables.records import Records, read_records
+from mediaeval_ap.tables.rows import from_frame, from_rows
 from mediaeval_ap.tables.sources import (
     MAX_BYTES,
     STANDARD_INPUT,
     ByteSource,
     Hasher,
-    is_instance,
     standard_input,
 )
 
@@ -99,18 +101,12 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
             raise ParameterError(f'table: found a {origin.layout.name}, expected a {layout.name}')
         return origin
     if is_instance(origin, 'pandas', 'DataFrame'):
-        from mediaeval_ap.tables.rows import from_frame
-
         return from_frame(origin, layout)
     if is_instance(origin, 'pyarrow', 'Table'):
-        from mediaeval_ap.tables.arrow import from_arrow
-
         return from_arrow(origin, layout, Source('<Table>'))
     if isinstance(origin, str | os.PathLike) or hasattr(origin, 'read'):
         return _read_bytes(ByteSource(origin, max_bytes), layout)
     if isinstance(origin, Iterable) and not isinstance(origin, bytes | dict):
-        from mediaeval_ap.tables.rows import from_rows
-
         return from_rows(origin, layout)
     raise ParameterError(
         f'{layout.name}: found {shown(origin)} ({type(origin).__name__}), '
@@ -120,7 +116,6 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
 
 def _read_bytes(source: ByteSource, layout: Layout) -> Table:
     if source.is_parquet:
-        from mediaeval_ap.tables.arrow import check_names, from_arrow, read_parquet
 
         def fields(names: Sequence[str]) -> Sequence[str]:
             check_names(names, layout, source.name)
@@ -129,8 +124,6 @@ def _read_bytes(source: ByteSource, layout: Layout) -> Table:
         table, described = read_parquet(source, fields)
         return from_arrow(table, layout, described)
     if source.size() > BULK_BYTES:
-        from mediaeval_ap.tables.bulk import parse_in_bulk
-
         hasher = Hasher()
         with source.open(hasher) as stream:
             proved = parse_in_bulk(stream, layout, source.name)

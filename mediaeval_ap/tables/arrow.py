@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,14 @@ from mediaeval_ap.tables.sources import ByteSource, opening
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['check_names', 'from_arrow', 'number_array', 'read_parquet', 'text_array']
+__all__ = [
+    'check_names',
+    'from_arrow',
+    'is_instance',
+    'number_array',
+    'read_parquet',
+    'text_array',
+]
 
 
 def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
@@ -109,6 +117,29 @@ def read_parquet(
         except pyarrow.ArrowException as error:
             raise OSError(f'not readable as Parquet: {str(error).splitlines()[0]}') from error
     return table, described
+
+
+def is_instance(value: object, module: str, name: str) -> bool:
+    """Whether a value is of a class of a module, without importing the module to know.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+    module, name : str
+        Of the class.
+
+    Returns
+    -------
+    bool
+        False, too, where nobody imported the module.
+
+    Examples
+    --------
+    >>> is_instance({}, 'collections', 'Counter')
+    False
+    """
+    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
 def check_names(names: Sequence[str], layout: Layout, source: str) -> None:

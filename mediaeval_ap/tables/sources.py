@@ -23,7 +23,6 @@ __all__ = [
     'ByteSource',
     'Chunks',
     'Hasher',
-    'is_instance',
     'opening',
     'standard_input',
 ]
@@ -246,29 +245,6 @@ def opening(name: str) -> Iterator[None]:
         raise
     except (OSError, EOFError, zlib.error, LZMAError, UnicodeError) as error:
         raise ReadError(name, getattr(error, 'strerror', None) or str(error)) from error
-
-
-def is_instance(value: object, module: str, name: str) -> bool:
-    """Whether a value is of a class of a module, without importing the module to know.
-
-    Parameters
-    ----------
-    value : object
-        Anything.
-    module, name : str
-        Of the class.
-
-    Returns
-    -------
-    bool
-        False, too, where nobody imported the module.
-
-    Examples
-    --------
-    >>> is_instance({}, 'collections', 'Counter')
-    False
-    """
-    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
 class _Watched(io.RawIOBase):
