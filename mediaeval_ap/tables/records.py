@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ['Records', 'read_records']
+
+COPIED_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -154,10 +158,10 @@ def read_records(
     if source.is_parquet:
         table, file = read_parquet(source, lambda names: _chosen(names, layouts, source.name))
         return _from_table(table, layouts, file)
-    hasher = Hasher()
+    hasher, content = Hasher(), io.BytesIO()
     with source.open(hasher) as stream:
-        content = stream.read()
-    parsed = parse_csv(content, layouts, source.name)
+        copyfileobj(stream, content, COPIED_BYTES)
+    parsed = parse_csv(content.getvalue(), layouts, source.name)
     file = Source(source.name, None if source.is_file else hasher.sha256)
     return Records(parsed.layout, parsed.columns, file, parsed.lines, has_lines=True)
 
