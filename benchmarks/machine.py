@@ -2,6 +2,7 @@
 
 import platform
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from os import cpu_count
 from pathlib import Path
@@ -19,18 +20,18 @@ def processor() -> str:
     return models[0] if models else platform.processor()
 
 
-def describe() -> str:
-    packages = ', '.join(f'{name} {version(name)}' for name in PACKAGES)
+def describe(peers: Sequence[str] = ()) -> str:
+    packages = ', '.join(f'{name} {version(name)}' for name in (*PACKAGES, *peers))
     return (
         f'{processor()}, {cpu_count()} cores, {platform.system()}; '
         f'Python {platform.python_version()}, {packages}'
     )
 
 
-def write(name: str, headers: list[str], rows: list[list[str]]) -> None:
+def write(name: str, headers: list[str], rows: list[list[str]], peers: Sequence[str] = ()) -> None:
     """Print a table of results, and keep it with its command and machine."""
     command = ' '.join(['python', f'benchmarks/{Path(sys.argv[0]).name}', *sys.argv[1:]])
     text = f'{tabulate(rows, headers, tablefmt="github", disable_numparse=True)}\n'
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f'{name}.md').write_text(f'`{command}`\n\n{describe()}\n\n{text}')
+    (RESULTS / f'{name}.md').write_text(f'`{command}`\n\n{describe(peers)}\n\n{text}')
     print(text)

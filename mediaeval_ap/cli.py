@@ -20,6 +20,7 @@ import click
 
 from mediaeval_ap import __version__, definitions
 from mediaeval_ap.errors import DataWarning, Error, WriteError
+from mediaeval_ap.policies import MISSING, TIES, UNKNOWN
 from mediaeval_ap.report import (
     ANSWER_FORMATS,
     DEFINITION_FORMATS,
@@ -105,14 +106,14 @@ _predictions = click.argument('predictions', type=_FILE)
 _per_query = click.option('--per-query', is_flag=True, help='Show the queries.')
 _missing = click.option(
     '--missing',
-    type=click.Choice(['error', 'zero']),
+    type=click.Choice(MISSING),
     default='error',
     show_default=True,
     help='What an id of TRUTH is that the predictions lack.',
 )
 _unknown = click.option(
     '--unknown',
-    type=click.Choice(['error', 'drop']),
+    type=click.Choice(UNKNOWN),
     default='error',
     show_default=True,
     help='What an id of the predictions is that TRUTH lacks.',
@@ -284,7 +285,7 @@ def score_lists(
 @_predictions
 @click.option(
     '--ties',
-    type=click.Choice(['expected', 'stable', 'best', 'worst']),
+    type=click.Choice(TIES),
     default='expected',
     show_default=True,
     help='What stands first where confidences are equal.',

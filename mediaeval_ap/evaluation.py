@@ -131,8 +131,8 @@ class Score:
         What was measured, as ``'MAP@12'``.
     value : float
         The number.
-    parameters : mapping of str to str
-        What it depends on besides: the definition, or what is done with ties.
+    parameters : mapping of str to str, int or bool
+        What it depends on: the cutoff, the definition, what is done with ties, and so on.
     inputs : mapping of str to Source
         ``truth`` and ``predictions``.
     counts : mapping of str to int
@@ -154,7 +154,7 @@ class Score:
 
     metric: str
     value: float
-    parameters: Mapping[str, str]
+    parameters: Mapping[str, str | int]
     inputs: Mapping[str, Source]
     counts: Mapping[str, int]
     table: pandas.DataFrame | None = None
@@ -179,21 +179,20 @@ class Score:
         >>> score.to_dict()['manifest']['parameters']['definition']
         'kaggle'
         """
-        described = {'metric': self.metric, 'value': self.value}
+        described: dict[str, Any] = {'metric': self.metric, 'value': self.value}
         if self.table is not None:
-            headers = list(self.table.columns)
-            described['table'] = [dict(zip(headers, row, strict=True)) for row in self.rows()]
+            described['table'] = [dict(zip(self.headers, row, strict=True)) for row in self.rows]
         parameters = {'parameters': dict(self.parameters)}
         return {**described, 'manifest': _manifest(parameters, self.inputs, self.counts)}
 
-    def rows(self) -> list[list[Any]]:
-        """The rows of the table, as values of Python.
+    @property
+    def headers(self) -> list[str]:
+        """The columns of the table; none without one."""
+        return [] if self.table is None else list(self.table.columns)
 
-        Returns
-        -------
-        list of list
-            What is not a number, or missing, is none; no row where there is no table.
-        """
+    @property
+    def rows(self) -> list[list[Any]]:
+        """The rows of the table as values of Python; what is missing or not a number is none."""
         if self.table is None:
             return []
         table = self.table.astype(object).where(self.table.notna(), None)

@@ -1,8 +1,10 @@
 """However a metric is split and merged, it gives the same number."""
 
 import pickle
+import re
 from fractions import Fraction
 from itertools import pairwise
+from random import Random
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from mediaeval_ap.metrics import (
     LabelRankingAveragePrecision,
     MeanAveragePrecision,
     ReciprocalRank,
+    exact_sums,
 )
 from mediaeval_ap.metrics.exact_sums import ExactSums
 
@@ -73,7 +76,12 @@ def test_any_split_and_any_order_give_the_same(name, random, n, data):
     random.shuffle(pieces)
     merged = pieces.pop()
     while pieces:
-        merged.merge(pickle.loads(pickle.dumps(pieces.pop())))
+        other = pickle.loads(pickle.dumps(pieces.pop()))
+        before = value_of(other)
+        merged.merge(other)
+        merged_so_far = value_of(merged)
+        assert value_of(other) == before
+        assert value_of(merged) == merged_so_far
     assert value_of(merged) == value_of(whole)
     merged.reset()
     assert value_of(merged) == value_of(METRICS[name]())
@@ -87,9 +95,52 @@ def value_of(metric):
         if name.startswith('n_')
     }
     try:
-        return metric.compute(), counts
+        by_class = metric.per_class() if hasattr(metric, 'per_class') else ()
+        return metric.compute(), counts, *(str(each.tolist()) for each in by_class)
     except UndefinedScoreError:
         return None, counts
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 12))
+def test_every_prefix_is_scored_as_the_whole(random, n):
+    for name in [*METRICS, 'gap stable']:
+        new = METRICS.get(name, lambda: GlobalAveragePrecision('stable'))
+        rows = rows_of(name, random, n)
+        streamed = new()
+        for end, row in enumerate(rows, 1):
+            streamed.update(*([value] for value in row))
+            batch = new()
+            batch.update(*zip(*rows[:end], strict=True))
+            assert value_of(streamed) == value_of(batch)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.1, 1 / 3, 2.0]), min_size=2, max_size=9), st.data())
+def test_weights_in_pieces(weights, data):
+    rows = rows_of('lrap', data.draw(st.randoms(use_true_random=False)), len(weights))
+    y_true, y_score = zip(*rows, strict=True)
+    whole, one, other = (LabelRankingAveragePrecision() for _ in range(3))
+    whole.update(y_true, y_score, weights)
+    cut = data.draw(st.integers(1, len(weights) - 1))
+    one.update(y_true[:cut], y_score[:cut], weights[:cut])
+    other.update(y_true[cut:], y_score[cut:], weights[cut:])
+    other.merge(one)
+    assert value_of(other) == value_of(whole)
+
+
+@pytest.mark.parametrize('name', METRICS)
+def test_nothing_at_all(name):
+    empty = METRICS[name]()
+    if name in ('lrap', 'lwlrap'):
+        empty.update(np.zeros((0, 3)), np.zeros((0, 3)))
+    else:
+        empty.update(*([[]] * (3 if name.startswith('gap') else 2)))
+    with pytest.raises(UndefinedScoreError):
+        empty.compute()
+    rows = rows_of(name, Random(3), 20)  # any rows would do
+    whole = METRICS[name]()
+    for metric in whole, empty:
+        metric.update(*zip(*rows, strict=True))
+    assert value_of(empty) == value_of(whole)
 
 
 def test_what_cannot_be_merged():
@@ -97,16 +148,22 @@ def test_what_cannot_be_merged():
     labelled.update([[1, 0]], [[1, 0]])
     other = LabelRankingAveragePrecision()
     other.update([[1, 0, 0]], [[1, 0, 0]])
-    for one, two, message in (
-        (ReciprocalRank(3), ReciprocalRank(4), 'found k = 4, expected 3'),
-        (MeanAveragePrecision(3), MeanAveragePrecision(4), 'found MAP@4'),
-        (MeanAveragePrecision(3), MeanAveragePrecision(3, 'trec'), r'found MAP@3 \(trec\)'),
-        (GlobalAveragePrecision(), GlobalAveragePrecision('best'), "found ties='best'"),
+    for one, two, found in (
+        (ReciprocalRank(3), ReciprocalRank(4), 'ReciprocalRank(k=4)'),
+        (MeanAveragePrecision(3), MeanAveragePrecision(4), 'MeanAveragePrecision(k=4, '),
+        (
+            MeanAveragePrecision(3),
+            MeanAveragePrecision(3, 'trec'),
+            '(k=3, definition=trec',
+        ),
+        (MeanAveragePrecision(5), ReciprocalRank(5), 'ReciprocalRank(k=5)'),
+        (MeanAveragePrecision(5), 0.5, '0.5'),
+        (GlobalAveragePrecision(), GlobalAveragePrecision('best'), 'Precision(ties=best)'),
         (GlobalAveragePrecision('stable'), GlobalAveragePrecision('stable'), "ties='stable'"),
-        (labelled, other, 'found 3 classes, expected 2'),
-        (labelled, LabelRankingAveragePrecision(label_weighted=True), 'label_weighted=True'),
+        (labelled, other, '3 classes, expected 2'),
+        (labelled, LabelRankingAveragePrecision(label_weighted=True), '(label_weighted=True)'),
     ):
-        with pytest.raises(ParameterError, match=f'^merge: .*{message}'):
+        with pytest.raises(ParameterError, match=f'^merge: found .*{re.escape(found)}'):
             one.merge(two)
     assert (labelled.compute(), labelled.n_samples) == (1, 1)
 
@@ -135,3 +192,26 @@ def test_sums_are_exact(terms, cut):
     one.merge(other)
     for group in range(3):
         assert one.fraction(group) == sum(Fraction(x) for g, x in terms if g == group)
+
+
+def test_sums_are_not_shared():
+    one, other = ExactSums(), ExactSums()
+    other.add(np.array([0.5]))
+    one.merge(other)
+    one.add(np.array([0.5]))
+    assert (one.fraction(), other.fraction()) == (1, Fraction(1, 2))
+
+
+def test_as_many_terms_as_can_be_counted(monkeypatch):
+    largest_halves = 1 << exact_sums.LOW_BITS, 1 << (exact_sums.MANTISSA_BITS - exact_sums.LOW_BITS)
+    assert all(exact_sums.MAX_TERMS * half < 2**63 for half in largest_halves)
+    monkeypatch.setattr(exact_sums, 'MAX_TERMS', 10)
+    one, other = ExactSums(), ExactSums()
+    one.add(np.ones(6))
+    other.add(np.ones(4))
+    one.merge(other)
+    assert one.fraction() == 10
+    for more in lambda: one.add(np.ones(1)), lambda: one.merge(other):
+        with pytest.raises(ParameterError, match=r'found 1\d terms of a sum, expected at most'):
+            more()
+    assert one.fraction() == 10

@@ -165,8 +165,26 @@ def test_blocks_are_scored_as_the_whole(monkeypatch, definition):
     expected = [average_precision_at_k(*user, 12, definition) for user in users]
     for n_labels in 1, 10, 100:
         monkeypatch.setattr(matching, 'LABELS_IN_BLOCK', n_labels)
-        values, _ = MeanAveragePrecision(12, definition).update(y_true, y_pred)
-        assert values.tolist() == expected
+        metric = MeanAveragePrecision(12, definition)
+        assert metric.update(y_true, y_pred)[0].tolist() == expected
+        counted = [value for value, user in zip(expected, users, strict=True) if user[0]]
+        assert metric.compute() == pytest.approx(sum(counted) / len(counted), **CLOSE)
+        assert (metric.n_users, metric.n_without_truth) == (len(counted), 50 - len(counted))
+
+
+numbers = st.integers(-3, 3) | st.sampled_from([-64, 63, 64, 2**62])
+
+
+@given(
+    st.lists(st.tuples(st.lists(numbers, max_size=6), st.lists(numbers, max_size=6)), max_size=5),
+    st.sampled_from(definitions.names()),
+)
+def test_integers_against_oracle(users, definition):
+    """Every list has its own labels, whatever numbers those are."""
+    y_true, y_pred = zip(*users, strict=True) if users else ([], [])
+    values, _ = MeanAveragePrecision(4, definition).update(y_true, y_pred)
+    expected = [oracle.average_precision_of_labels(*user, 4, definition) for user in users]
+    assert values.tolist() == pytest.approx([float(value) for value in expected], **CLOSE)
 
 
 def test_labels_that_are_far_apart():
@@ -181,6 +199,7 @@ def test_labels_that_are_far_apart():
 def test_labels_of_many_kinds_of_sequence():
     y_true, y_pred = [['a', 'b'], []], [['c', 'a'], ['b', 'b']]
     large_lists = pyarrow.large_list(pyarrow.string())
+    encoded = pyarrow.array([*'cabb']).dictionary_encode()
     for truth, predictions in (
         (y_true, np.array(y_pred)),
         (y_true, np.array(y_pred, dtype=object)),
@@ -191,9 +210,15 @@ def test_labels_of_many_kinds_of_sequence():
             pyarrow.array(y_pred, large_lists),
         ),
         (map(set, y_true), (tuple(each) for each in y_pred)),
+        (y_true, pyarrow.array(y_pred, pyarrow.list_(pyarrow.string(), 2))),
+        (pyarrow.array(y_true, pyarrow.list_(pyarrow.string_view())), y_pred),
+        (
+            y_true,
+            pyarrow.ListArray.from_arrays([0, 2, 4], pyarrow.array([*'cabb']).dictionary_encode()),
+        ),
     ):
         assert MeanAveragePrecision().update(truth, predictions)[0].tolist() == [0.25, 0]
-    for kind in np.int8, np.uint8, np.int32, np.uint64, np.float64:
+    for kind in np.int8, np.uint8, np.int32, np.uint64, np.float16, np.float32, np.float64:
         truth = [np.array([1, 2], dtype=kind), np.array([], dtype=kind)]
         assert (
             mean_average_precision_at_k(truth, np.array([[3, 1], [2, 2]], dtype=np.int16)) == 0.25
@@ -212,6 +237,11 @@ def test_labels_of_many_kinds_of_sequence():
         ([None, ['a']], [['a'], ['a']], 'y_true: found a missing list'),
         ([[1.5]], [[1]], 'y_true: found floats, expected text or integers'),
         ([[2.0**53]], [[1]], 'y_true: found floats, expected text or integers'),
+        ([np.array([2.0**24], np.float32)], [[1]], 'y_true: found floats, expected text'),
+        ([['a']], [{'a'}], 'y_pred: found a set, expected labels in an order'),
+        ([['a']], (frozenset(x) for x in 'a'), 'y_pred: found a set, expected labels in an order'),
+        (b'ab', [['a']], "y_true: found b'ab', expected a sequence"),
+        ({}, [['a']], 'y_true: found {}, expected a sequence'),
         ([[True]], [[1]], 'y_true: found labels of type bool'),
         ([[b'a']], [['a']], 'y_true: found labels of type binary'),
         ([['a', 1]], [['a']], 'y_true: .*, expected values of one kind'),
@@ -231,8 +261,24 @@ def test_what_are_no_labels(y_true, y_pred, message):
 
 def test_predictions_have_an_order():
     assert average_precision_at_k({'a', 'b'}, ['a', 'b']) == 1
-    with pytest.raises(ParameterError, match='found a set, expected labels in an order'):
-        average_precision_at_k(['a'], {'a'})
+    for kind in set, frozenset:
+        with pytest.raises(
+            ParameterError, match='y_pred: found a set, expected labels in an order'
+        ):
+            average_precision_at_k(['a'], kind('a'))
+        with pytest.raises(ParameterError, match='predictions: found a set, expected labels'):
+            reciprocal_rank_at_k('a', kind('a'))
+
+
+def test_errors_of_first_hits_name_their_parameters():
+    for labels, predictions, message in (
+        (['a'], [[1]], 'predictions: found integers, expected text as in labels'),
+        (['a', 'b'], [['a']], 'predictions: found 1 lists, expected 2 as in labels'),
+        ([None], [['a']], 'labels: found a missing label'),
+        ([['a']], [['a']], 'labels: found labels of type list'),
+    ):
+        with pytest.raises(ParameterError, match=f'^{message}'):
+            mean_reciprocal_rank_at_k(labels, predictions)
 
 
 @pytest.mark.parametrize('k', [0, -1, 1.5, True, '5', 2**63])

@@ -120,6 +120,7 @@ def test_sounds(label_weighted):
     assert score.value == pytest.approx(float(weighted if label_weighted else plain), **CLOSE)
     assert score.metric == ('lwlrap' if label_weighted else 'LRAP')
     assert score.table['class'].tolist() == classes
+    assert score.counts['labels'] == sum(map(sum, y_true))
     assert score.table['weight'].tolist() == pytest.approx(list(map(float, shares)), **CLOSE)
     assert score.table['precision'].tolist() == pytest.approx(
         [math.nan if mean is None else float(mean) for mean in means], nan_ok=True, **CLOSE
@@ -144,7 +145,8 @@ def test_pieces_and_the_order_of_the_rows_do_not_matter(name, monkeypatch):
     frames = [pandas.read_csv(file, dtype=str, keep_default_na=False) for file in files]
     if name == 'sounds':
         frames[1] = frames[1].astype(dict.fromkeys(frames[1].columns[1:], float))
-    shuffled = [frame.sample(frac=1, random_state=3) for frame in frames]  # any order would do
+    # Any two orders would do.
+    shuffled = [frame.sample(frac=1, random_state=seed) for seed, frame in enumerate(frames)]
     score = evaluate(*shuffled)
     assert (score.value, score.counts) == (expected.value, expected.counts)
 
@@ -173,7 +175,7 @@ def test_users_without_truth_are_left_out_and_counted():
     predictions = table('customer_id,prediction', ('a', 'x'), ('b', 'x'), ('c', 'q y'))
     score = challenges.evaluate_map(truth, predictions)
     assert score.value == (1 + 1 / 4) / 2
-    assert score.counts == {'queries': 2, 'without_truth': 1, 'missing': 0, 'unknown': 0}
+    assert score.counts == {'queries': 3, 'without_truth': 1, 'missing': 0, 'unknown': 0}
     assert list(score.notes) == ['1 of 3 queries have no relevant label, and are left out']
 
 
@@ -183,10 +185,12 @@ def test_nobody_with_truth():
         challenges.evaluate_map(truth, truth)
 
 
-def test_spaces_between_labels_are_as_many_as_you_like():
+def test_white_space_between_labels_is_as_much_as_you_like():
     truth = table('customer_id,prediction', ('a', ' x  y '))
-    predictions = table('customer_id,prediction', ('a', '  y x'))
+    predictions = table('customer_id,prediction', ('a', '\ty \t x'))
     assert challenges.evaluate_map(truth, predictions).value == 1
+    no_break = table('customer_id,prediction', ('a', 'y\xa0x'))
+    assert challenges.evaluate_map(truth, no_break).value == 0
 
 
 def test_repeated_labels_of_a_truth():
@@ -253,10 +257,30 @@ def test_ids_that_are_missing_or_unknown(challenge):
             evaluate(truth, some, **policy)
 
 
-def test_several_ids_that_are_missing():
-    truth = table('Image,Id', *((x, 'w') for x in 'abcd'))
-    with pytest.raises(FormatError, match="found no row for 'b' and 2 more, expected one"):
+@pytest.mark.parametrize(('ids', 'found'), [('abc', "'b' and 1 more"), ('abcd', "'b' and 2 more")])
+def test_several_ids_that_are_missing(ids, found):
+    truth = table('Image,Id', *((x, 'w') for x in ids))
+    with pytest.raises(FormatError, match=f'found no row for {found}, expected one'):
         challenges.evaluate_first_hit(truth, table('Image,Id', ('a', 'w')))
+
+
+def test_warnings_point_to_who_called():
+    truth = table('Image,Id', ('a', 'w'), ('b', 'w'))
+    for predictions, policy in (
+        (table('Image,Id', ('a', 'w')), {'missing': 'zero'}),
+        (table('Image,Id', *((x, 'w') for x in 'abc')), {'unknown': 'drop'}),
+    ):
+        with pytest.warns() as caught:
+            challenges.evaluate_first_hit(truth, predictions, **policy)
+        assert caught[0].filename == __file__
+
+
+def test_no_progress_unless_asked_for(capsys):
+    truth = table('Image,Id', ('a', 'w'))
+    challenges.evaluate_first_hit(truth, truth)
+    assert capsys.readouterr().err == ''
+    challenges.evaluate_first_hit(truth, truth, progress=True)
+    assert '1/1' in capsys.readouterr().err
 
 
 def test_samples_that_are_missing_or_unknown():
@@ -312,7 +336,61 @@ def files(tmp_path, truth, predictions):
             challenges.evaluate_first_hit,
             'Image,Id\na,w\nb,w v\n',
             'Image,Id\na,w\nb,w\n',
-            "truth.csv, line 3, Id: found 'w v', expected one label",
+            "truth.csv, line 3, Id: found 'w v', expected one label, without white space",
+        ),
+        (
+            challenges.evaluate_map,
+            'customer_id,article_id\na,1\na,1 2\n',
+            'customer_id,prediction\na,1\n',
+            "truth.csv, line 3, article_id: found '1 2', expected one label",
+        ),
+        (
+            challenges.evaluate_map,
+            'customer_id,article_id\na,1\n,2\n',
+            'customer_id,prediction\na,1\n',
+            'truth.csv, line 3, customer_id: found nothing, expected text',
+        ),
+        (
+            challenges.evaluate_gap,
+            'id,landmark_id\na,1\nb, \n',
+            'id,landmarks\na,1 0.5\nb,\n',
+            "truth.csv, line 3, landmark_id: found ' ', expected one label",
+        ),
+        (
+            challenges.evaluate_gap,
+            'id,landmark_id\na,1\nb,2\n',
+            'id,landmarks\na,1 nan\nb,1 2 3\n',
+            r"predictions.csv, line 2, landmarks: found '1 nan', .* \(1 more wrong line\)$",
+        ),
+        (
+            challenges.evaluate_gap,
+            'id,landmark_id\na,1\nb,2\n',
+            'id,landmarks\na,\nb,1 nan\n',
+            "predictions.csv, line 3, landmarks: found '1 nan'",
+        ),
+        (
+            challenges.evaluate_gap,
+            'id,landmark_id\na,1\n',
+            'id,label\na,1 0.5\n',
+            "line 1: found no column landmarks in 'id,label', expected id,landmarks$",
+        ),
+        (
+            challenges.evaluate_lrap,
+            'fname,labels\na,x\n',
+            'name,x\na,1\n',
+            "line 1: found no column fname in 'name,x', expected fname, and columns of numbers",
+        ),
+        (
+            challenges.evaluate_lrap,
+            'fname,labels\na,"u,v"\n',
+            'fname,x,y\na,1,0\n',
+            "truth.csv, line 2, labels: found 'u', expected classes of .*predictions.csv$",
+        ),
+        (
+            challenges.evaluate_lrap,
+            'fname,labels\na,"x,x,x"\n',
+            'fname,x,y\na,1,0\n',
+            "truth.csv, line 2, labels: found 'x' twice, expected each label once$",
         ),
         (
             challenges.evaluate_first_hit,
@@ -432,7 +510,18 @@ def test_manifest():
     truth, predictions = SAMPLES / 'landmarks_truth.csv', SAMPLES / 'landmarks_predictions.csv'
     described = challenges.evaluate_gap(truth, predictions, ties='best', per_query=True).to_dict()
     assert described['metric'] == 'GAP'
-    assert described['manifest']['parameters'] == {'ties': 'best'}
+    assert described['manifest']['parameters'] == {
+        'ties': 'best',
+        'missing': 'error',
+        'unknown': 'error',
+    }
+    assert described['manifest']['counts'] == {
+        'queries': 60,
+        'predictions': 48,
+        'without_truth': 25,
+        'missing': 0,
+        'unknown': 0,
+    }
     assert described['manifest']['inputs']['truth']['name'] == str(truth)
     assert len(described['manifest']['inputs']['predictions']['sha256']) == 64
     assert described['table'][0]['truth'] is None

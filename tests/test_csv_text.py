@@ -39,6 +39,8 @@ def message(content, *layouts):
         (b'id,b\n001,nan\nNA,\n', [('001', 'nan'), ('NA', '')], None),
         (b'id,b\n\n1,x\n\n\n2,y\n', [('1', 'x'), ('2', 'y')], [3, 6]),
         (b'\n\nid,b\n1,x\n', [('1', 'x')], [4]),
+        (b'\nid,b\n1,x\n', [('1', 'x')], [3]),
+        (b'id,b\r\n1,"x\r\ny"\r\n', [('1', 'x\r\ny')], [2]),
         (b'id,b\n1,"x, y"\n2,"a ""b"""\n', [('1', 'x, y'), ('2', 'a "b"')], [2, 3]),
         (b'id,b\n1,"x\ny"\n2,z\n', [('1', 'x\ny'), ('2', 'z')], [2, 4]),
         (b'id,b\n1, x \n', [('1', ' x ')], None),
@@ -157,6 +159,11 @@ def test_the_fast_way_is_taken(monkeypatch):
     assert len(parse(b'id,x\r\na,2\r\nb,4\r\n', NUMBERS).columns) == 2
     with pytest.raises(AssertionError):
         parse(b'id,b\n1,"2"\n')
+
+
+def test_columns_of_numbers_under_numbers():
+    frame = pandas.DataFrame({'id': ['a'], 7: [0.5]})
+    assert read_records(frame, [NUMBERS]).columns.to_pylist() == [{'id': 'a', '7': 0.5}]
 
 
 def test_fields_of_any_size():

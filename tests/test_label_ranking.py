@@ -113,6 +113,21 @@ def test_blocks_of_samples(monkeypatch):
         assert label_ranking_average_precision(y_true, y_score) == whole
 
 
+def test_values_that_are_wrong_beyond_the_first_block(monkeypatch):
+    monkeypatch.setattr('mediaeval_ap.metrics.label_ranks.SCORES_IN_BLOCK', 4)
+    y_true, y_score = np.ones((5, 2)), np.ones((5, 2))
+    y_score[3, 1] = math.nan
+    metric = LabelRankingAveragePrecision()
+    with pytest.raises(ParameterError, match='y_score: found nan in row 3, column 1'):
+        metric.update(y_true, y_score)
+    assert (metric.n_samples, metric.n_labels.tolist()) == (0, [])
+
+
+def test_scores_that_nearly_tie():
+    assert label_ranking_average_precision([[1, 0]], [[0.5, 0.5 + 1e-12]]) == 1 / 2
+    assert label_ranking_average_precision([[1, 0]], [[0.5 + 1e-12, 0.5]]) == 1
+
+
 @pytest.mark.parametrize(
     ('y_true', 'y_score', 'weights', 'message'),
     [
@@ -128,6 +143,8 @@ def test_blocks_of_samples(monkeypatch):
         ([[1, 0]], [[1, 0]], [-1], 'sample_weight: found -1.0, expected finite'),
         ([[1, 0]], [[1, 0]], [math.nan], 'sample_weight: found nan, expected finite'),
         ([[1, 0]], [[1, 0]], ['1'], 'sample_weight: found 1 dimensions of <U1'),
+        ([[1, 0]], [[1, 0j]], None, 'y_score: found 2 dimensions of complex128'),
+        (np.zeros((2, 0)), np.zeros((2, 0)), None, 'y_true: found no classes, expected at least'),
         ([[1, 0, 0]], [[1, 0, 0]], None, 'y_true: found 3 classes, expected 2 as before'),
     ],
 )

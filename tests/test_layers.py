@@ -12,7 +12,7 @@ import mediaeval_ap
 PACKAGE = Path(mediaeval_ap.__file__).parent
 LAYERS = [
     {'errors'},
-    {'definitions', 'keys', 'progress', 'tables'},
+    {'definitions', 'keys', 'policies', 'progress', 'tables'},
     {'names', 'shots'},
     {'ranking'},
     {'relevance'},
@@ -41,6 +41,7 @@ INNER = {
         '__init__',
     ],
     'metrics': [
+        'accumulator',
         'exact_sums',
         'labels',
         'matching',
@@ -54,7 +55,7 @@ INNER = {
         '__init__',
     ],
     'challenges': [
-        'texts',
+        'words',
         'alignment',
         'global_list',
         'label_scores',

@@ -13,14 +13,11 @@ Each reads a truth and predictions, finds what belongs together by its id, feeds
 `mediaeval_ap.metrics` piece by piece, and returns a `Score`.
 """
 
-from mediaeval_ap.challenges.alignment import MISSING, UNKNOWN
 from mediaeval_ap.challenges.global_list import evaluate_gap
 from mediaeval_ap.challenges.label_scores import evaluate_lrap
 from mediaeval_ap.challenges.ranked_lists import evaluate_first_hit, evaluate_map
 
 __all__ = [
-    'MISSING',
-    'UNKNOWN',
     'evaluate_first_hit',
     'evaluate_gap',
     'evaluate_lrap',

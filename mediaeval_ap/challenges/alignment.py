@@ -5,32 +5,26 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.challenges.texts import refuse_empty
 from mediaeval_ap.errors import (
     FormatError,
     MissingIdsWarning,
-    ParameterError,
     UnknownIdsWarning,
     printable,
     shown,
 )
+from mediaeval_ap.policies import MISSING, UNKNOWN, Missing, Unknown, check_policy
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.tables import Records, Source
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['MISSING', 'UNKNOWN', 'Aligned', 'Missing', 'Unknown', 'align', 'pieces', 'unique_ids']
-
-Missing = Literal['error', 'zero']
-Unknown = Literal['error', 'drop']
-MISSING: tuple[Missing, ...] = get_args(Missing)
-UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
+__all__ = ['Aligned', 'align', 'pieces', 'unique_ids']
 
 
 @dataclass(frozen=True)
@@ -108,7 +102,7 @@ def unique_ids(records: Records, name: str) -> pyarrow.Array:
 expected each id once
     """
     ids = records[name]
-    refuse_empty(records, name)
+    records.refuse_empty(name)
     first = _places(ids, ids)
     again = np.flatnonzero(first != np.arange(len(ids)))
     if len(again):
@@ -169,8 +163,8 @@ def align(
     >>> align(truth['Image'], truth, predictions, 'Image', 'error', 'error').rows.tolist()
     [1, 0]
     """
-    _check_policy('missing', missing, MISSING)
-    _check_policy('unknown', unknown, UNKNOWN)
+    check_policy('missing', missing, MISSING)
+    check_policy('unknown', unknown, UNKNOWN)
     predicted = unique_ids(predictions, name)
     strangers = np.flatnonzero(_places(predicted, ids) < 0)
     if len(strangers) and unknown == 'error':
@@ -243,8 +237,3 @@ def pieces(n_rows: int, size: int, progress: bool) -> Iterator[slice]:
     begins = range(0, n_rows, size)
     for begin in tracked(begins, len(begins), progress, unit='piece'):
         yield slice(begin, min(begin + size, n_rows))
-
-
-def _check_policy(name: str, policy: str, known: tuple[str, ...]) -> None:
-    if policy not in known:
-        raise ParameterError(f'{name}: found {shown(policy)}, expected one of {", ".join(known)}')

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.challenges.alignment import Missing, Unknown, align, pieces, unique_ids
-from mediaeval_ap.challenges.texts import none_if_empty, note_of, split
+from mediaeval_ap.challenges.alignment import align, pieces, unique_ids
+from mediaeval_ap.challenges.words import none_if_empty, split
 from mediaeval_ap.errors import shown
 from mediaeval_ap.evaluation import Score
 from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision
-from mediaeval_ap.metrics.tied_ranks import Ties
-from mediaeval_ap.tables import RecordLayout, Records, read_records
-from mediaeval_ap.tables.format import is_finite_decimal
+from mediaeval_ap.policies import Missing, Ties, Unknown
+from mediaeval_ap.tables import RecordLayout, Records, is_finite_decimal, read_records
 
 if TYPE_CHECKING:
     import pyarrow
@@ -45,8 +44,8 @@ def evaluate_gap(
         ``id,landmark_id``: the label of each query, or nothing where it has none. This, and the
         predictions, may be anything that `mediaeval_ap.tables.read_records` takes.
     predictions : like truth
-        ``id,landmarks``: a label and its confidence with a space between them, or nothing, for each
-        query.
+        ``id,landmarks``: a label and its confidence with white space between them, or nothing, for
+        each query.
     ties : {'expected', 'stable', 'best', 'worst'}
         What stands first among predictions of equal confidence: the mean over all their orders, the
         order of the predictions, the correct ones first, or the correct ones last.
@@ -91,38 +90,42 @@ def evaluate_gap(
     metric = GlobalAveragePrecision(ties)
     true, answers = read_records(truth, [TRUTH]), read_records(predictions, [PREDICTIONS])
     ids = unique_ids(true, 'id')
+    true.refuse_several('landmark_id')
     labels, confidence = _labels_and_confidence(answers)
     aligned = align(ids, true, answers, 'id', missing, unknown)
-    order = np.argsort(aligned.rows, kind='stable')  # of the predictions
-    ids = ids.take(pyarrow.array(order))
-    predicted = none_if_empty(aligned.take(labels)).take(pyarrow.array(order))
-    landmarks = none_if_empty(true['landmark_id']).take(pyarrow.array(order))
-    confidence = confidence[aligned.rows[order]]  # whatever, where there is no row
+    order = np.argsort(aligned.rows, kind='stable')  # that of the predictions
+    places = pyarrow.array(order)
+    rows = (
+        none_if_empty(aligned.take(labels)).take(places),
+        confidence[aligned.rows[order]],  # whatever, where there is no row
+        none_if_empty(true['landmark_id']).take(places),
+    )
     for part in pieces(len(ids), QUERIES_IN_PIECE, progress):
-        metric.update(predicted[part], confidence[part], landmarks[part])
+        metric.update(*(column[part] for column in rows))
     table = None
     if per_query:
-        _, table = global_average_precision(
-            predicted, confidence, landmarks, ties=ties, return_frame=True
-        )
-        table.insert(0, 'id', ids.take(pyarrow.array(table.index.to_numpy())).to_pylist())
+        _, table = global_average_precision(*rows, ties=ties, return_frame=True)
+        listed = pyarrow.array(order[table.index.to_numpy()])
+        table.insert(0, 'id', ids.take(listed).to_pylist())
+    without_truth = metric.n_queries - metric.n_true
     return Score(
         'GAP',
         metric.compute(),
-        {'ties': ties},
+        {'ties': ties, 'missing': missing, 'unknown': unknown},
         aligned.inputs,
         {
             'queries': metric.n_queries,
             'predictions': metric.n_predictions,
-            'without_truth': metric.n_queries - metric.n_true,
+            'without_truth': without_truth,
             **aligned.counts,
         },
         table,
-        notes=note_of(
-            metric.n_queries - metric.n_true,
-            metric.n_queries,
-            'have no true label: a prediction for one of them is wrong',
-        ),
+        [
+            f'{without_truth} of {metric.n_queries} queries have no true label: a prediction for '
+            'one of them is wrong'
+        ]
+        if without_truth
+        else [],
     )
 
 
@@ -134,10 +137,10 @@ def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.
     offsets, words = words.offsets.to_numpy(), words.values
     n_words = np.diff(offsets)
     given = np.flatnonzero(n_words == 2)
-    wrong = np.flatnonzero((n_words != 0) & (n_words != 2))
-    if not len(wrong):
-        confidence, wrong = _finite_decimals(words.take(pyarrow.array(offsets[given] + 1)))
-        wrong = given[wrong]
+    confidence = _decimals(words.take(pyarrow.array(offsets[given] + 1)))
+    wrong = np.union1d(
+        np.flatnonzero((n_words != 0) & (n_words != 2)), given[~np.isfinite(confidence)]
+    )
     if len(wrong):
         found = shown(answers['landmarks'][wrong[0]].as_py())
         raise answers.error(wrong, 'landmarks', found, EXPECTED)
@@ -149,13 +152,14 @@ def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.
     return texts, numbers
 
 
-def _finite_decimals(words: pyarrow.Array) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The numbers that words are, and which words are none."""
+def _decimals(words: pyarrow.Array) -> NDArray[np.float64]:
+    """The numbers that words are; not finite where a word is none."""
     import pyarrow
 
+    numbers: NDArray[np.float64]
     try:
         numbers = words.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
     except pyarrow.ArrowInvalid:  # some are none, or this reader knows fewer than the format
         texts = [word.encode() for word in words.to_pylist()]
         numbers = np.array([float(text) if is_finite_decimal(text) else np.nan for text in texts])
-    return numbers, np.flatnonzero(~np.isfinite(numbers))
+    return numbers

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.challenges.alignment import Unknown, align, pieces, unique_ids
-from mediaeval_ap.challenges.texts import note_of, to_frame
+from mediaeval_ap.challenges.alignment import align, pieces, unique_ids
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation import Score
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
+from mediaeval_ap.policies import Unknown
 from mediaeval_ap.tables import RecordLayout, Records, read_records
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ['evaluate_lrap']
 
@@ -78,43 +75,43 @@ def evaluate_lrap(
     ... ).metric
     'lwlrap'
     """
+    import pandas
+
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
     true, predicted = read_records(truth, [TRUTH]), read_records(scores, [SCORES])
     samples = unique_ids(true, 'fname')
     classes = [name for name in predicted.columns.column_names if name != 'fname']
     rows, labels = _labels(true, classes, predicted.source.name)
     aligned = align(samples, true, predicted, 'fname', 'error', unknown)
-    columns = [predicted.columns[name].to_numpy() for name in classes]
+    numbers = [predicted[name].to_numpy() for name in classes]
     for part in pieces(len(samples), max(1, SCORES_IN_PIECE // len(classes)), progress):
         y_true = np.zeros((part.stop - part.start, len(classes)), dtype=np.bool_)
         begin, end = np.searchsorted(rows, [part.start, part.stop])
         y_true[rows[begin:end] - part.start, labels[begin:end]] = True
-        metric.update(y_true, np.column_stack([each[aligned.rows[part]] for each in columns]))
+        metric.update(y_true, np.column_stack([each[aligned.rows[part]] for each in numbers]))
     table = None
     if per_class:
         precision, weight = metric.per_class()
-        names = np.array(classes, dtype=object)
-        table = to_frame(
-            {'class': names, 'precision': precision, 'weight': weight, 'n_labels': metric.n_labels}
-        )
+        columns = {'precision': precision, 'weight': weight, 'n_labels': metric.n_labels}
+        table = pandas.DataFrame({'class': classes, **columns})
+    without_label = metric.n_without_label
+    counts_as = 'they do not count' if label_weighted else 'each counts 1'
     return Score(
         'lwlrap' if label_weighted else 'LRAP',
         metric.compute(),
-        {},
+        {'label_weighted': label_weighted, 'unknown': unknown},
         aligned.inputs,
         {
             'queries': metric.n_samples,
             'classes': len(classes),
             'labels': len(labels),
-            'without_truth': metric.n_without_label,
+            'without_truth': without_label,
             **aligned.counts,
         },
         table,
-        notes=note_of(
-            metric.n_without_label,
-            metric.n_samples,
-            f'have no true label: {"they do not count" if label_weighted else "each counts 1"}',
-        ),
+        [f'{without_label} of {metric.n_samples} queries have no true label: {counts_as}']
+        if without_label
+        else [],
     )
 
 

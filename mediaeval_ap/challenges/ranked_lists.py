@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mediaeval_ap.challenges.alignment import Missing, Unknown, align, pieces, unique_ids
-from mediaeval_ap.challenges.texts import note_of, refuse_empty, split, to_frame
+from mediaeval_ap.challenges.alignment import align, pieces, unique_ids
+from mediaeval_ap.challenges.words import split
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.errors import RepeatedRowsWarning, printable, shown
+from mediaeval_ap.errors import RepeatedRowsWarning, printable
 from mediaeval_ap.evaluation import Score
 from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
+from mediaeval_ap.policies import Missing, Unknown
 from mediaeval_ap.scoring import warn_of_scores_above_one
 from mediaeval_ap.tables import RecordLayout, Records, read_records
 
@@ -45,7 +46,7 @@ def evaluate_first_hit(
         ``Image,Id``: the label of each image. This, and the predictions, may be anything that
         `mediaeval_ap.tables.read_records` takes.
     predictions : like truth
-        ``Image,Id``: labels separated by spaces, best first, of each image.
+        ``Image,Id``: labels with white space between them, best first, of each image.
     k : int
         How many of them count.
     missing : {'error', 'zero'}
@@ -80,10 +81,14 @@ def evaluate_first_hit(
     >>> evaluate_first_hit('samples/whales_truth.csv', 'samples/whales_predictions.csv').metric
     'first-hit MAP@5'
     """
+    import pandas
+
     metric = ReciprocalRank(k)
     true, predicted = read_records(truth, [WHALES]), read_records(predictions, [WHALES])
     images = unique_ids(true, 'Image')
-    labels = _one_label_each(true)
+    true.refuse_empty('Id')
+    true.refuse_several('Id')
+    labels = true['Id']
     aligned = align(images, true, predicted, 'Image', missing, unknown)
     texts = aligned.take(predicted['Id'])
     values = [
@@ -92,17 +97,14 @@ def evaluate_first_hit(
     ]
     table = None
     if per_query:
-        columns = {'Image': images, 'Id': labels, f'RR@{k}': np.concatenate(values)}
-        table = to_frame(columns)
+        columns = {'Image': images.to_pandas(), 'Id': labels.to_pandas()}
+        table = pandas.DataFrame({**columns, f'RR@{k}': np.concatenate(values)})
     return Score(
         f'first-hit MAP@{k}',
         metric.compute(),
-        {},
+        {'k': k, 'missing': missing, 'unknown': unknown},
         aligned.inputs,
-        {
-            'queries': metric.n_images,
-            **aligned.counts,
-        },
+        {'queries': metric.n_images, **aligned.counts},
         table,
     )
 
@@ -127,7 +129,7 @@ def evaluate_map(
         ``customer_id,article_id``: one of them a row. This, and the predictions, may be anything
         that `mediaeval_ap.tables.read_records` takes.
     predictions : like truth
-        ``customer_id,prediction``: labels separated by spaces, best first, of each user.
+        ``customer_id,prediction``: labels with white space between them, best first, of each user.
     k : int
         The cutoff.
     definition : str or Definition
@@ -170,6 +172,8 @@ def evaluate_map(
     >>> score.metric, score.counts['without_truth']
     ('MAP@12', 0)
     """
+    import pandas
+
     metric = MeanAveragePrecision(k, definition)
     true, predicted = read_records(truth, [LISTS, PAIRS]), read_records(predictions, [LISTS])
     users, relevant = _relevant_lists(true)
@@ -185,33 +189,20 @@ def evaluate_map(
     warn_of_scores_above_one(above, predicted.source.name, metric.definition, stacklevel=3)
     table = None
     if per_query:
-        table = to_frame({'customer_id': users, f'AP@{k}': ap, 'n_relevant': n_relevant})
+        columns = {f'AP@{k}': ap, 'n_relevant': n_relevant}
+        table = pandas.DataFrame({'customer_id': users.to_pandas(), **columns})
+    left_out = metric.n_without_truth
     return Score(
         f'MAP@{k}',
         metric.compute(),
-        {'definition': metric.definition.name},
+        {'k': k, 'definition': metric.definition.name, 'missing': missing, 'unknown': unknown},
         aligned.inputs,
-        {
-            'queries': metric.n_users,
-            'without_truth': metric.n_without_truth,
-            **aligned.counts,
-        },
+        {'queries': len(users), 'without_truth': left_out, **aligned.counts},
         table,
-        notes=note_of(
-            metric.n_without_truth, len(users), 'have no relevant label, and are left out'
-        ),
+        [f'{left_out} of {len(users)} queries have no relevant label, and are left out']
+        if left_out
+        else [],
     )
-
-
-def _one_label_each(true: Records) -> pyarrow.Array:
-    from pyarrow import compute
-
-    refuse_empty(true, 'Id')
-    labels = true['Id']
-    several = np.flatnonzero(compute.match_substring(labels, ' ').to_numpy(zero_copy_only=False))
-    if len(several):
-        raise true.error(several, 'Id', shown(labels[several[0]].as_py()), 'one label')
-    return labels
 
 
 def _relevant_lists(true: Records) -> tuple[pyarrow.Array, pyarrow.LargeListArray]:
@@ -221,7 +212,8 @@ def _relevant_lists(true: Records) -> tuple[pyarrow.Array, pyarrow.LargeListArra
     if true.layout == LISTS:
         return unique_ids(true, 'customer_id'), split(true['prediction'])
     for name in PAIRS.texts:
-        refuse_empty(true, name)
+        true.refuse_empty(name)
+    true.refuse_several('article_id')
     users = true['customer_id'].dictionary_encode()
     codes = users.indices.to_numpy()
     ends = np.bincount(codes).cumsum()

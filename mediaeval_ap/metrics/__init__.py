@@ -9,10 +9,10 @@
 - what the first of them and the evaluator stand on: `average_precision_of_hits`,
   `precision_at_hits`.
 
-An accumulator has `update`, `merge`, `compute` and `reset`. However its input is split, and in
-whatever order the pieces are merged, `compute` returns the same number.
+Each `Accumulator` has `update`, `merge`, `compute` and `reset`.
 """
 
+from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.at_k import (
     MeanAveragePrecision,
     average_precision_at_k,
@@ -34,6 +34,7 @@ from mediaeval_ap.metrics.one_list import GlobalAveragePrecision, global_average
 from mediaeval_ap.metrics.ranked_hits import average_precision_of_hits, precision_at_hits
 
 __all__ = [
+    'Accumulator',
     'GlobalAveragePrecision',
     'LabelRankingAveragePrecision',
     'MeanAveragePrecision',

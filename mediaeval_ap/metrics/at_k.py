@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
 from mediaeval_ap.definitions import Definition, Repeats, check_cutoff
-from mediaeval_ap.errors import ParameterError, UndefinedScoreError
+from mediaeval_ap.errors import UndefinedScoreError
+from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.exact_sums import ExactSums
 from mediaeval_ap.metrics.labels import LabelLists, label_lists
 from mediaeval_ap.metrics.matching import map_blocks, match
@@ -170,7 +171,7 @@ def mean_average_precision_at_k(
     return metric.compute()
 
 
-class MeanAveragePrecision:
+class MeanAveragePrecision(Accumulator):
     """The mean of average precision at k over users who come in pieces.
 
     Parameters
@@ -207,6 +208,8 @@ class MeanAveragePrecision:
     >>> one.compute(), one.n_users, one.n_without_truth
     (0.625, 2, 1)
     """
+
+    settings = ('k', 'definition')
 
     def __init__(self, k: int = K, definition: str | Definition = DEFINITION) -> None:
         self.k = check_cutoff(k)
@@ -263,13 +266,9 @@ class MeanAveragePrecision:
         Raises
         ------
         ParameterError
-            When it is of another k or definition.
+            When it is of others; then nothing changes.
         """
-        if (self.k, self.definition) != (other.k, other.definition):
-            raise ParameterError(
-                f'merge: found MAP@{other.k} ({other.definition}), '
-                f'expected MAP@{self.k} ({self.definition})'
-            )
+        self._expect_same(other)
         self._sum.merge(other._sum)
         self.n_users += other.n_users
         self.n_without_truth += other.n_without_truth
@@ -323,7 +322,5 @@ def _hit_ranks(y_true: Any, y_pred: Any) -> NDArray[np.int64]:
 
 
 def _one(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
-    """One list of true labels, which may be a set, and one of predictions, which may not."""
-    if isinstance(y_pred, set | frozenset):
-        raise ParameterError('y_pred: found a set, expected labels in an order')
+    """One list of true labels, which may be a set, and one of predictions."""
     return label_lists([y_true], [y_pred])

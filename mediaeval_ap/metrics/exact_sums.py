@@ -7,11 +7,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.errors import ParameterError
+
 __all__ = ['ExactSums']
 
 MANTISSA_BITS = 53
 LOW_BITS = 26
-MAX_TERMS = 1 << 35  # as many high halves, of 27 bits and a sign, as 63 bits can hold
+MAX_TERMS = 1 << 35  # high halves have 27 bits and a sign, and 64 bits hold their sum
 
 
 class ExactSums:
@@ -50,10 +52,16 @@ class ExactSums:
             Finite terms.
         groups : ndarray of int, shape (n,), optional
             The sum that each belongs to; by default the first.
+
+        Raises
+        ------
+        ParameterError
+            When there are more terms than can be counted; then nothing changes.
         """
         some = np.flatnonzero(values != 0)
         if not len(some):
             return
+        self._expect_room(len(some))
         fractions, exponents = np.frexp(values[some])
         mantissas = np.ldexp(fractions, MANTISSA_BITS).astype(np.int64)
         lowest = int(exponents.min())
@@ -67,7 +75,6 @@ class ExactSums:
         self.n_terms += len(some)
         for offset in range(shape[0]):
             self._add_halves(lowest + offset, sums[:, offset])
-        self._check()
 
     def merge(self, other: ExactSums) -> None:
         """Add all terms of other sums, group by group.
@@ -76,11 +83,16 @@ class ExactSums:
         ----------
         other : ExactSums
             As many sums.
+
+        Raises
+        ------
+        ParameterError
+            When there are more terms than can be counted; then nothing changes.
         """
+        self._expect_room(other.n_terms)
         self.n_terms += other.n_terms
         for exponent, halves in list(other._halves.items()):
             self._add_halves(exponent, halves)
-        self._check()
 
     def fraction(self, group: int = 0) -> Fraction:
         """One sum.
@@ -108,8 +120,8 @@ class ExactSums:
         elif halves.any():
             self._halves[exponent] = halves.copy()
 
-    def _check(self) -> None:
-        if self.n_terms >= MAX_TERMS:
-            raise OverflowError(f'more than {MAX_TERMS} terms')
-        for halves in self._halves.values():
-            assert halves.shape == (2, self.n_groups)
+    def _expect_room(self, n_terms: int) -> None:
+        if self.n_terms + n_terms > MAX_TERMS:
+            raise ParameterError(
+                f'found {self.n_terms + n_terms} terms of a sum, expected at most {MAX_TERMS}'
+            )

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Repeats, check_cutoff
-from mediaeval_ap.errors import ParameterError, UndefinedScoreError
+from mediaeval_ap.errors import UndefinedScoreError
+from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.labels import LabelLists, label_array, label_lists
 from mediaeval_ap.metrics.matching import map_blocks, match
 
@@ -83,7 +84,7 @@ def mean_reciprocal_rank_at_k(labels: Any, predictions: Any, k: int = K) -> floa
     return metric.compute()
 
 
-class ReciprocalRank:
+class ReciprocalRank(Accumulator):
     """The mean of reciprocal ranks of first correct predictions, for images that come in pieces.
 
     Parameters
@@ -118,6 +119,8 @@ class ReciprocalRank:
     >>> one.compute(), one.n_first_hits
     (0.6666666666666666, Counter({1: 1, 3: 1}))
     """
+
+    settings = ('k',)
 
     def __init__(self, k: int = K) -> None:
         self.k = check_cutoff(k)
@@ -165,10 +168,9 @@ class ReciprocalRank:
         Raises
         ------
         ParameterError
-            When it is of another k.
+            When it is of another; then nothing changes.
         """
-        if self.k != other.k:
-            raise ParameterError(f'merge: found k = {other.k}, expected {self.k}')
+        self._expect_same(other)
         self.n_images += other.n_images
         self.n_first_hits += other.n_first_hits
 
@@ -204,4 +206,5 @@ def _first_ranks(labels: Any, predictions: Any) -> NDArray[np.int64]:
     truth = label_array(labels, 'labels')
     offsets = np.arange(len(truth) + 1, dtype=np.int64)
     lists = pyarrow.LargeListArray.from_arrays(offsets, truth)
-    return np.concatenate(map_blocks(score, *label_lists(lists, predictions)))
+    both = label_lists(lists, predictions, ('labels', 'predictions'))
+    return np.concatenate(map_blocks(score, *both))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
+from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.exact_sums import ExactSums
 from mediaeval_ap.metrics.label_ranks import score_labels
 
@@ -48,7 +49,8 @@ def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: An
     Notes
     -----
     As in the user guide of scikit-learn, "Label ranking average precision". Takes
-    O(n_samples · n_classes · log n_classes) time, and a block of a few megabytes beside the input.
+    O(n_samples · n_classes · log n_classes) time, and a few megabytes and a value a sample of memory
+    beside the input.
 
     Examples
     --------
@@ -124,7 +126,7 @@ def label_weighted_label_ranking_average_precision(
     return (lwlrap, *metric.per_class()) if return_per_class else lwlrap
 
 
-class LabelRankingAveragePrecision:
+class LabelRankingAveragePrecision(Accumulator):
     """Label ranking average precision of samples that come in pieces.
 
     Parameters
@@ -156,6 +158,8 @@ class LabelRankingAveragePrecision:
     >>> one.compute(), one.n_labels.tolist()
     (0.41666666666666663, [1, 0, 1])
     """
+
+    settings = ('label_weighted',)
 
     def __init__(self, *, label_weighted: bool = False) -> None:
         self.label_weighted = label_weighted
@@ -194,23 +198,26 @@ class LabelRankingAveragePrecision:
             classes as before; when weights are not as many, or negative. Then nothing changes.
         """
         truth, scores = _matrices(y_true, y_score)
-        if len(self.n_labels) not in (0, truth.shape[1]):
-            raise ParameterError(
-                f'y_true: found {truth.shape[1]} classes, expected {len(self.n_labels)} as before'
-            )
         if self.label_weighted and sample_weight is not None:
             raise ParameterError('sample_weight: found some, expected none with label_weighted')
         weights = _weights(sample_weight, len(truth))
-        blocks = list(score_labels(truth, scores))
-        self._expect_classes(truth.shape[1])
-        for block in blocks:
-            self.n_labels += np.bincount(block.classes, minlength=len(self.n_labels))
-            self._by_class.add(block.precisions, block.classes)
-            self.n_without_label += block.n_without_label
-        values = np.concatenate([np.zeros(0), *(block.values for block in blocks)])
-        self._by_sample.add(values * weights)
-        self._by_weight.add(weights)
-        self.n_samples += len(values)
+        if self.n_samples and len(self.n_labels) != truth.shape[1]:
+            raise ParameterError(
+                f'y_true: found {truth.shape[1]} classes, expected {len(self.n_labels)} as before'
+            )
+        values = np.empty(len(truth))
+        piece = type(self)(label_weighted=self.label_weighted)
+        piece._expect_classes(truth.shape[1])
+        for block in score_labels(truth, scores):
+            part = slice(piece.n_samples, piece.n_samples + len(block.values))
+            values[part] = block.values
+            piece.n_samples = part.stop
+            piece.n_without_label += block.n_without_label
+            piece.n_labels += np.bincount(block.classes, minlength=truth.shape[1])
+            piece._by_class.add(block.precisions, block.classes)
+        piece._by_sample.add(values * weights)
+        piece._by_weight.add(weights)
+        self.merge(piece)
         return values
 
     def merge(self, other: LabelRankingAveragePrecision) -> None:
@@ -226,11 +233,7 @@ class LabelRankingAveragePrecision:
         ParameterError
             When it has another number of classes, or another mean.
         """
-        if self.label_weighted != other.label_weighted:
-            raise ParameterError(
-                f'merge: found label_weighted={other.label_weighted}, '
-                f'expected {self.label_weighted}'
-            )
+        self._expect_same(other)
         if not other.n_samples:
             return
         if self.n_samples and len(self.n_labels) != len(other.n_labels):
@@ -304,6 +307,8 @@ class LabelRankingAveragePrecision:
 
 def _matrices(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     truth, scores = _array(y_true, 'y_true', 2, 'biuf'), _array(y_score, 'y_score', 2, 'iuf')
+    if not truth.shape[1]:
+        raise ParameterError('y_true: found no classes, expected at least one')
     if truth.shape != scores.shape:
         raise ParameterError(
             f'y_score: found shape {scores.shape}, expected {truth.shape} as y_true'

@@ -6,6 +6,7 @@ the other, is an error, not a score of 0.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -62,13 +63,18 @@ class LabelLists:
         return np.repeat(np.arange(len(self)), self.lengths)
 
 
-def label_lists(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
+def label_lists(
+    y_true: Any, y_pred: Any, names: tuple[str, str] = ('y_true', 'y_pred')
+) -> tuple[LabelLists, LabelLists]:
     """Lists of true and of predicted labels, in one code.
 
     Parameters
     ----------
     y_true, y_pred : sequence of sequences of str or int, ndarray, or pyarrow list array
-        A list for each query; of as many labels each, where they are the rows of an array.
+        A list for each query; of as many labels each, where they are the rows of an array. True
+        labels may be sets.
+    names : tuple of str
+        What they are called, for errors.
 
     Returns
     -------
@@ -90,14 +96,18 @@ def label_lists(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
         ...
     mediaeval_ap.errors.ParameterError: y_pred: found integers, expected text as in y_true
     """
-    truth, truth_offsets = _lists(y_true, 'y_true')
-    predictions, offsets = _lists(y_pred, 'y_pred')
+    if not hasattr(y_pred, '__array__') and not hasattr(y_pred, '__len__'):
+        y_pred = list(y_pred)
+    if isinstance(y_pred, list | tuple) and any(isinstance(row, Set) for row in y_pred):
+        raise ParameterError(f'{names[1]}: found a set, expected labels in an order')
+    truth, truth_offsets = _lists(y_true, names[0])
+    predictions, offsets = _lists(y_pred, names[1])
     if len(truth_offsets) != len(offsets):
         raise ParameterError(
-            f'y_pred: found {len(offsets) - 1} lists, expected {len(truth_offsets) - 1} '
-            'as in y_true'
+            f'{names[1]}: found {len(offsets) - 1} lists, expected {len(truth_offsets) - 1} '
+            f'as in {names[0]}'
         )
-    truth_codes, codes = _codes(*same_kind(truth, predictions, 'y_true', 'y_pred'))
+    truth_codes, codes = _codes(*same_kind(truth, predictions, *names))
     return LabelLists(truth_codes, truth_offsets), LabelLists(codes, offsets)
 
 
@@ -174,11 +184,11 @@ def label_array(values: Any, name: str) -> pyarrow.Array:
     if pyarrow.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     kind = array.type
-    if pyarrow.types.is_floating(kind) and not _are_exact(array):
-        raise ParameterError(f'{name}: found floats, expected text or integers')
-    if pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind):
+    if pyarrow.types.is_floating(kind):
+        return _integers(array, name)
+    if pyarrow.types.is_integer(kind):
         try:
-            return array if array.type.bit_width < 64 else array.cast(pyarrow.int64())
+            return array if kind.bit_width < 64 else array.cast(pyarrow.int64())
         except pyarrow.ArrowInvalid:
             raise ParameterError(f'{name}: found a number beyond 2**63, expected less') from None
     if _is_text(kind):
@@ -238,11 +248,17 @@ def _is_text(kind: pyarrow.DataType) -> bool:
     return kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view())
 
 
-def _are_exact(array: pyarrow.Array) -> bool:
-    """Whether floats are integers, none of which stands for a neighbour that no double holds."""
-    numbers: NDArray[np.floating] = array.drop_null().to_numpy(zero_copy_only=False)
-    exact = (np.abs(numbers) < 2**53) & (np.trunc(numbers) == numbers)
-    return bool(exact.all())
+def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:
+    """The integers that floats are, of which none stands for a neighbour that no float holds."""
+    import pyarrow
+
+    floats = array.to_numpy(zero_copy_only=False)
+    limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)
+    missing = np.isnan(floats)
+    numbers = np.where(missing, 0, floats).astype(np.float64)
+    if not ((np.abs(numbers) < limit) & (np.trunc(numbers) == numbers)).all():
+        raise ParameterError(f'{name}: found floats, expected text or integers')
+    return pyarrow.array(numbers.astype(np.int64), mask=missing)
 
 
 def _lists(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]:
@@ -257,6 +273,8 @@ def _lists(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]:
         array = arrow_array(lists, name)
         if pyarrow.types.is_null(array.type) and not len(array):
             array = array.cast(pyarrow.list_(pyarrow.null()))
+        if pyarrow.types.is_fixed_size_list(array.type):
+            array = array.cast(pyarrow.large_list(array.type.value_type))
         if not (pyarrow.types.is_list(array.type) or pyarrow.types.is_large_list(array.type)):
             raise ParameterError(f'{name}: found {array.type}, expected lists of labels')
         if array.null_count:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from os import cpu_count
 from typing import TypeVar
 
 import numpy as np
@@ -20,7 +19,7 @@ __all__ = ['Matches', 'map_blocks', 'match']
 Result = TypeVar('Result')
 
 LABELS_IN_BLOCK = 1 << 18
-SIX_BITS = 63
+LOW_SIX_BITS = 63
 
 
 @dataclass(frozen=True)
@@ -126,16 +125,16 @@ def map_blocks(
     300000
     """
     parts = list(_blocks(truth.offsets + predictions.offsets))
-    if len(parts) == 1:
+    if len(parts) <= 1:
         return [score(truth, predictions)]
-    with ThreadPoolExecutor(cpu_count()) as pool:
+    with ThreadPoolExecutor() as pool:
         return list(pool.map(lambda part: score(truth[part], predictions[part]), parts))
 
 
 def _blocks(offsets: NDArray[np.int64]) -> Iterator[slice]:
     """Lists one after another, until they hold about as many labels as a block should."""
-    begin, end = 0, 0
-    while end < len(offsets) - 1 or not end:
+    begin = 0
+    while begin < len(offsets) - 1:
         end = int(np.searchsorted(offsets, offsets[begin] + LABELS_IN_BLOCK))
         end = min(max(end, begin + 1), len(offsets) - 1)
         yield slice(begin, end)
@@ -144,9 +143,14 @@ def _blocks(offsets: NDArray[np.int64]) -> Iterator[slice]:
 
 def _distinct(lists: LabelLists) -> LabelLists:
     """The lists without labels that came before in theirs."""
+    rows = lists.rows
     codes, n_codes = _small(lists.codes, len(lists))
-    kept = first_occurrences(lists.rows * n_codes + codes)
-    lengths = np.bincount(lists.rows[kept], minlength=len(lists))
+    keys = rows * n_codes + codes
+    ascending = np.sort(keys, kind='stable')  # as above
+    if (ascending[1:] != ascending[:-1]).all():
+        return lists
+    kept = first_occurrences(keys)
+    lengths = np.bincount(rows[kept], minlength=len(lists))
     return LabelLists(lists.codes[kept], np.concatenate([[0], lengths.cumsum()]))
 
 
@@ -165,10 +169,10 @@ def _possible_hits(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int
     Each list gets 64 bits, of which every true label sets one. A prediction whose bit is not set
     is no hit.
     """
-    bits = np.int64(1) << np.append(truth.codes & SIX_BITS, 0)
+    bits = np.int64(1) << np.append(truth.codes & LOW_SIX_BITS, 0)
     filters = np.bitwise_or.reduceat(bits, truth.offsets[:-1])
     filters[truth.lengths == 0] = 0
     possible = np.repeat(filters, predictions.lengths)
-    possible >>= predictions.codes & SIX_BITS
+    possible >>= predictions.codes & LOW_SIX_BITS
     possible &= 1
     return possible.astype(np.bool_).nonzero()[0]

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.errors import ParameterError, UndefinedScoreError, shown
+from mediaeval_ap.errors import ParameterError, UndefinedScoreError
+from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.labels import arrow_array, label_array, same_kind
-from mediaeval_ap.metrics.tied_ranks import TIES, Ties, mean_precisions, precisions_at_correct
+from mediaeval_ap.metrics.tied_ranks import mean_precisions, precisions_at_correct
+from mediaeval_ap.policies import TIES, Ties, check_policy
 
 if TYPE_CHECKING:
     import pandas
+    import pyarrow
 
 __all__ = ['GlobalAveragePrecision', 'global_average_precision']
 
@@ -73,8 +76,8 @@ def global_average_precision(
     frame : pandas.DataFrame
         With `return_frame`: the predictions in their order, with their position in the input as
         index, and the columns ``predicted``, ``confidence``, ``truth``, ``correct``, ``precision``
-        and ``term``, whose sum is the value. With ``ties='expected'``, precision is the mean over
-        all orders, too: of the precision where this prediction comes to stand.
+        and ``term``; the terms add up to the value. With ``ties='expected'``, precision is the
+        mean over all orders, too: of the precision where this prediction comes to stand.
 
     Raises
     ------
@@ -102,14 +105,13 @@ def global_average_precision(
     worst 0.25
     """
     metric = GlobalAveragePrecision(ties)
-    metric.update(predicted, confidence, truth)
+    judged = _judge(predicted, confidence, truth)
+    metric._add(judged)
     gap = metric.compute()
-    if not return_frame:
-        return gap
-    return gap, _frame(metric._pieces[0], predicted, truth, ties)
+    return (gap, _frame(judged, ties)) if return_frame else gap
 
 
-class GlobalAveragePrecision:
+class GlobalAveragePrecision(Accumulator):
     """Global average precision of queries that come in pieces.
 
     Parameters
@@ -148,9 +150,10 @@ class GlobalAveragePrecision:
     0.25
     """
 
+    settings = ('ties',)
+
     def __init__(self, ties: Ties = 'expected') -> None:
-        if ties not in TIES:
-            raise ParameterError(f'ties: found {shown(ties)}, expected one of {", ".join(TIES)}')
+        check_policy('ties', ties, TIES)
         self.ties = ties
         self.reset()
 
@@ -159,7 +162,8 @@ class GlobalAveragePrecision:
         self.n_queries = 0
         self.n_predictions = 0
         self.n_true = 0
-        self._pieces: list[_Judged] = []
+        self._confidence: list[NDArray[np.float64]] = []
+        self._correct: list[NDArray[np.bool_]] = []
 
     def update(self, predicted: Any, confidence: Any, truth: Any) -> None:
         """Take in queries.
@@ -179,11 +183,14 @@ class GlobalAveragePrecision:
             When these are not of one length, or not labels of one kind, or a prediction has no
             finite confidence; then nothing changes.
         """
-        judged = _judge(predicted, confidence, truth)
-        self.n_queries += judged.n_queries
-        self.n_predictions += len(judged.confidence)
+        self._add(_judge(predicted, confidence, truth))
+
+    def _add(self, judged: _Judged) -> None:
+        self.n_queries += len(judged.truth)
+        self.n_predictions += len(judged.rows)
         self.n_true += judged.n_true
-        self._pieces.append(judged)
+        self._confidence.append(judged.confidence)
+        self._correct.append(judged.correct)
 
     def merge(self, other: GlobalAveragePrecision) -> None:
         """Take in all queries of another.
@@ -198,8 +205,7 @@ class GlobalAveragePrecision:
         ParameterError
             When it has another way with ties, or that is the order of the input.
         """
-        if self.ties != other.ties:
-            raise ParameterError(f'merge: found ties={other.ties!r}, expected {self.ties!r}')
+        self._expect_same(other)
         if self.ties == 'stable':
             raise ParameterError(
                 "merge: found ties='stable', the order of the input, which pieces do not know; "
@@ -208,7 +214,8 @@ class GlobalAveragePrecision:
         self.n_queries += other.n_queries
         self.n_predictions += other.n_predictions
         self.n_true += other.n_true
-        self._pieces += other._pieces
+        self._confidence += other._confidence
+        self._correct += other._correct
 
     def compute(self) -> float:
         """The value so far.
@@ -229,20 +236,23 @@ class GlobalAveragePrecision:
         """
         if not self.n_true:
             raise UndefinedScoreError(f'GAP: none of {self.n_queries} queries has a true label')
-        confidence = np.concatenate([piece.confidence for piece in self._pieces])
-        correct = np.concatenate([piece.correct for piece in self._pieces])
+        confidence, correct = np.concatenate(self._confidence), np.concatenate(self._correct)
         return float(precisions_at_correct(confidence, correct, self.ties).sum()) / self.n_true
 
 
 @dataclass(frozen=True)
 class _Judged:
-    """The predictions of some queries: how sure, and whether they are correct."""
+    """Labels, and of those queries that have a prediction how sure and whether correct."""
 
+    predicted: pyarrow.Array
+    truth: pyarrow.Array
     rows: NDArray[np.int64]
     confidence: NDArray[np.float64]
     correct: NDArray[np.bool_]
-    n_queries: int
-    n_true: int
+
+    @property
+    def n_true(self) -> int:
+        return len(self.truth) - int(self.truth.null_count)
 
 
 def _judge(predicted: Any, confidence: Any, truth: Any) -> _Judged:
@@ -265,7 +275,7 @@ def _judge(predicted: Any, confidence: Any, truth: Any) -> _Judged:
             f'confidence: found {numbers[wrong[0]]} at position {rows[wrong[0]]}, '
             'expected a finite number with each prediction'
         )
-    return _Judged(rows, numbers, equal[rows], len(labels), len(true) - true.null_count)
+    return _Judged(labels, true, rows, numbers, equal[rows])
 
 
 def _numbers(confidence: Any) -> NDArray[np.float64]:
@@ -285,7 +295,7 @@ def _numbers(confidence: Any) -> NDArray[np.float64]:
     return numbers
 
 
-def _frame(judged: _Judged, predicted: Any, truth: Any, ties: Ties) -> pandas.DataFrame:
+def _frame(judged: _Judged, ties: Ties) -> pandas.DataFrame:
     """The predictions in their order, each with its precision and what it adds."""
     import pandas
 
@@ -297,8 +307,8 @@ def _frame(judged: _Judged, predicted: Any, truth: Any, ties: Ties) -> pandas.Da
     else:
         precision = correct.cumsum() / np.arange(1, len(correct) + 1)
     labels, true = (
-        label_array(values, '').take(rows).to_pandas(integer_object_nulls=True)
-        for values in (predicted, truth)
+        labels.take(rows).to_pandas(integer_object_nulls=True)
+        for labels in (judged.predicted, judged.truth)
     )
     return pandas.DataFrame(
         {

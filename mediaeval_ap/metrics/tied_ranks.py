@@ -5,19 +5,18 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import cpu_count
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.metrics.ranked_hits import precision_at_hits
+from mediaeval_ap.policies import Ties
 
-__all__ = ['TIES', 'Ties', 'mean_precisions', 'precisions_at_correct']
+__all__ = ['mean_precisions', 'precisions_at_correct']
 
-Ties = Literal['expected', 'stable', 'best', 'worst']
-TIES: tuple[Ties, ...] = get_args(Ties)
 WORTH_SHARING = 1 << 16
 SAMPLED = 1000
+MOST_RANGES = 4  # each looks at all predictions once
 
 
 def precisions_at_correct(
@@ -44,6 +43,7 @@ def precisions_at_correct(
     Examples
     --------
     >>> confidence, correct = np.array([0.9, 0.9]), np.array([True, False])
+    >>> from mediaeval_ap.policies import TIES
     >>> {ties: precisions_at_correct(confidence, correct, ties).tolist() for ties in TIES}
     {'expected': [0.5, 0.25], 'stable': [1.0], 'best': [1.0], 'worst': [0.5]}
     """
@@ -79,7 +79,7 @@ def _tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> 
         right, wrong = confidence[inside & correct], confidence[inside & ~correct]
         return _sorted_blocks(right, wrong), len(right) + len(wrong), len(right)
 
-    with ThreadPoolExecutor(len(edges)) as pool:
+    with ThreadPoolExecutor() as pool:
         parts, totals, rights = zip(*pool.map(between, edges[:-1], edges[1:]), strict=True)
     above, correct_above = np.cumsum([0, *totals]), np.cumsum([0, *rights])
     return _TieBlocks(
@@ -94,7 +94,7 @@ def _tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> 
 
 def _edges(confidence: NDArray[np.float64]) -> list[float]:
     """Confidences, descending, between which about as many predictions lie as one core sorts."""
-    n_ranges = (cpu_count() or 1) if len(confidence) >= WORTH_SHARING else 1
+    n_ranges = min(cpu_count() or 1, MOST_RANGES) if len(confidence) >= WORTH_SHARING else 1
     sample = np.sort(confidence[:: max(1, len(confidence) // SAMPLED)])[::-1]
     pivots = [float(sample[len(sample) * part // n_ranges]) for part in range(1, n_ranges)]
     return [np.inf, *pivots, -np.inf]

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ['render_score']
 
+HEADING = ('definition', 'ties')  # which the name of the metric does not tell
+
 
 def render_score(score: Score, format: str = 'table') -> str:
     """A score as text.
@@ -52,8 +54,8 @@ def render_score(score: Score, format: str = 'table') -> str:
         return json_document(score.to_dict())
     if format in ('csv', 'jsonl'):
         return (_summary(score) if score.table is None else _table(score)).render(format)
-    note = ', '.join(f'{name} {value}' for name, value in score.parameters.items())
-    blocks = [heading(score.inputs['predictions'].name, note, format)]
+    how = [f'{name} {score.parameters[name]}' for name in HEADING if name in score.parameters]
+    blocks = [heading(score.inputs['predictions'].name, ', '.join(how), format)]
     if score.table is not None:
         blocks.append(_table(score).render(format))
     blocks.append(_value(score).render(format))
@@ -68,8 +70,7 @@ def _value(score: Score) -> Grid:
 
 
 def _table(score: Score) -> Grid:
-    headers = [] if score.table is None else list(score.table.columns)
-    return Grid(headers, score.rows(), exact=['confidence'])
+    return Grid(score.headers, score.rows, exact=['confidence'])
 
 
 def _summary(score: Score) -> Grid:

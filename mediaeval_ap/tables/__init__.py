@@ -18,7 +18,7 @@ from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.tables.arrow import check_names, from_arrow, is_instance, read_parquet
 from mediaeval_ap.tables.bulk import parse_in_bulk
 from mediaeval_ap.tables.columns import Column, Source, Table
-from mediaeval_ap.tables.format import parse_line
+from mediaeval_ap.tables.format import is_finite_decimal, parse_line
 from mediaeval_ap.tables.layouts import (
     HYPOTHESIS,
     QUERIES,
@@ -52,6 +52,7 @@ __all__ = [
     'Records',
     'Source',
     'Table',
+    'is_finite_decimal',
     'numbered',
     'parse_line',
     'read',

@@ -1,8 +1,9 @@
 """CSV text with a header to columns.
 
 The format is that of RFC 4180, read as Python's `csv` does when it is strict: UTF-8, commas, fields
-in double quotes where they hold a comma, a quote or a line end. Blank lines hold nothing. Fields
-are text and stay as they are; a number is a finite decimal, with spaces around it or not.
+in double quotes where they hold a comma, a quote or a line end. Lines end with LF or CR LF; a byte
+order mark is passed over; blank lines hold nothing. Fields are text and stay as they are; a number
+is a finite decimal, with spaces or tabs around it or not.
 
 As with lines, the fast path proves and the slow path explains: text without quotes goes through
 pyarrow's reader, and what that cannot prove right is read again, record by record.
@@ -11,11 +12,11 @@ pyarrow's reader, and what that cannot prove right is read again, record by reco
 from __future__ import annotations
 
 import io
-import sys
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +40,9 @@ __all__ = ['Parsed', 'choose_layout', 'parse_csv']
 
 PARSER_BLOCK_BYTES = 8 << 20
 DECODER_BLOCK_BYTES = 1 << 20
+LARGEST_FIELD = 2**31 - 1  # what a C long holds everywhere
+
+_LIMIT = Lock()
 
 
 @dataclass(frozen=True)
@@ -97,18 +101,19 @@ def parse_csv(content: bytes, layouts: Sequence[RecordLayout], source: str) -> P
     """
     content = content.removeprefix(BYTE_ORDER_MARK)
     _refuse_what_is_no_text(content, source)
+    records = _records(content)
     with _fields_of_any_size():
-        records = _records(content)
         line, header = next(records, (1, []))
-        if isinstance(header, Wrong):
-            raise FormatError(source, f'line {line}', '', header.found, header.expected)
-        if not header:
-            raise FormatError(source, '', '', 'nothing', f'a header: {_expected(layouts)}')
-        layout = choose_layout(header, layouts, source, f'line {line}')
-        if b'"' not in content and line == 1:
-            columns = _proved(content, header, layout)
-            if columns is not None:
-                return Parsed(layout, columns, None)
+    if isinstance(header, Wrong):
+        raise FormatError(source, f'line {line}', '', header.found, header.expected)
+    if not header:
+        raise FormatError(source, '', '', 'nothing', f'a header: {_expected(layouts)}')
+    layout = choose_layout(header, layouts, source, f'line {line}')
+    if b'"' not in content and line == 1:
+        columns = _proved(content, header, layout)
+        if columns is not None:
+            return Parsed(layout, columns, None)
+    with _fields_of_any_size():
         return _explained(records, header, layout, source)
 
 
@@ -184,7 +189,7 @@ def _proved(content: bytes, header: Sequence[str], layout: RecordLayout) -> pyar
 
     text, number = pyarrow.large_string(), pyarrow.float64()
     types = {name: text if name in layout.texts else number for name in header}
-    columns = header if layout.other_numbers else layout.texts
+    columns = layout.columns(header)
     try:
         table = csv.read_csv(
             pyarrow.BufferReader(content),
@@ -215,9 +220,9 @@ def _explained(
     """The columns of whatever text, record by record, or what is wrong with the first wrong one."""
     import pyarrow
 
-    names = header if layout.other_numbers else layout.texts
-    is_text = [name in layout.texts for name in names]
-    places = [header.index(name) for name in names]
+    names = layout.columns(header)
+    place_of = {name: place for place, name in enumerate(header)}
+    places = [place_of[name] for name in names]
     rows, lines = [], []
     faults = Faults(source, 'line')
     for line, record in records:
@@ -234,9 +239,9 @@ def _explained(
         raise FormatError(source, '', '', 'no rows', f'at least one of {layout.expected}')
     arrays = [
         pyarrow.array(values, pyarrow.large_string())
-        if text
+        if name in layout.texts
         else pyarrow.array(list(map(float, values)), pyarrow.float64())
-        for text, values in zip(is_text, zip(*rows, strict=True), strict=True)
+        for name, values in zip(names, zip(*rows, strict=True), strict=True)
     ]
     return Parsed(layout, pyarrow.table(arrays, list(names)), np.array(lines))
 
@@ -274,8 +279,9 @@ def _fields_of_any_size() -> Iterator[None]:
     """While the `csv` module takes fields of more than its limit, which is one of the process."""
     import csv
 
-    limit = csv.field_size_limit(sys.maxsize)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(limit)
+    with _LIMIT:
+        limit = csv.field_size_limit(LARGEST_FIELD)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(limit)

@@ -6,6 +6,7 @@ any order, among others.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -88,12 +89,27 @@ class RecordLayout:
         """
         if missing := [text for text in self.texts if text not in header]:
             return f'no column {missing[0]}', self.expected
-        unique = header if self.other_numbers else self.texts
-        if repeated := [name for name in unique if header.count(name) > 1]:
+        times = Counter(header)
+        if repeated := [name for name in self.columns(header) if times[name] > 1]:
             return f'column {repeated[0]!r} twice', 'each column once'
         if self.other_numbers and len(header) == len(self.texts):
             return 'no column of numbers', self.expected
         return None
+
+    def columns(self, header: Sequence[str]) -> Sequence[str]:
+        """The columns that are read of a file of this kind.
+
+        Parameters
+        ----------
+        header : sequence of str
+            The names of all.
+
+        Returns
+        -------
+        sequence of str
+            The names of those.
+        """
+        return header if self.other_numbers else self.texts
 
 
 REFERENCE = Layout('reference', ('corpus_id', 'video_id', 'shot_id', 'person_name'))

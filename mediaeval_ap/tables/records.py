@@ -37,7 +37,8 @@ class Records:
     layout : RecordLayout
         Which columns those are.
     columns : pyarrow.Table
-        Its texts as large strings, in which nothing is empty text; its numbers as doubles.
+        Its texts as large strings, in which nothing is empty text; its numbers as doubles; in one
+        chunk.
     source : Source
         Where it came from.
     lines : ndarray of int64, shape (n_rows,), or None
@@ -64,7 +65,8 @@ class Records:
         return len(self.columns)
 
     def __getitem__(self, name: str) -> pyarrow.Array:
-        return self.columns[name].combine_chunks()
+        (column,) = self.columns[name].chunks
+        return column
 
     def place(self, row: int) -> str:
         """Where a row stands in its source.
@@ -102,6 +104,46 @@ class Records:
         """
         place = self.place(int(rows[0]))
         return FormatError(self.source.name, place, name, found, expected, len(rows) - 1)
+
+    def refuse_empty(self, name: str) -> None:
+        """Refuse rows that have nothing in a column.
+
+        Parameters
+        ----------
+        name : str
+            A column of text.
+
+        Raises
+        ------
+        FormatError
+            Names the first.
+        """
+        from pyarrow import compute
+
+        empty = np.flatnonzero(compute.equal(self[name], '').to_numpy(zero_copy_only=False))
+        if len(empty):
+            raise self.error(empty, name, 'nothing', 'text')
+
+    def refuse_several(self, name: str) -> None:
+        """Refuse rows that have white space in a column of labels, of which each has one at most.
+
+        Parameters
+        ----------
+        name : str
+            A column of text.
+
+        Raises
+        ------
+        FormatError
+            Names the first.
+        """
+        from pyarrow import compute
+
+        spaced = compute.match_substring_regex(self[name], r'\s')
+        several = np.flatnonzero(spaced.to_numpy(zero_copy_only=False))
+        if len(several):
+            found = shown(self[name][several[0]].as_py())
+            raise self.error(several, name, found, 'one label, without white space')
 
 
 def read_records(
@@ -163,13 +205,13 @@ def read_records(
         copyfileobj(stream, content, COPIED_BYTES)
     parsed = parse_csv(content.getvalue(), layouts, source.name)
     file = Source(source.name, None if source.is_file else hasher.sha256)
-    return Records(parsed.layout, parsed.columns, file, parsed.lines, has_lines=True)
+    columns = parsed.columns.combine_chunks()
+    return Records(parsed.layout, columns, file, parsed.lines, has_lines=True)
 
 
 def _chosen(names: Sequence[str], layouts: Sequence[RecordLayout], source: str) -> Sequence[str]:
     """The columns to read of those that are there."""
-    layout = choose_layout(names, layouts, source, '')
-    return names if layout.other_numbers else layout.texts
+    return choose_layout(names, layouts, source, '').columns(names)
 
 
 def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Records:
@@ -194,9 +236,9 @@ def _from_table(table: pyarrow.Table, layouts: Sequence[RecordLayout], source: S
     if not len(table):
         raise FormatError(source.name, '', '', 'no rows', f'at least one of {layout.expected}')
     columns = {}
-    for name in _chosen(table.column_names, layouts, source.name):
+    for name in layout.columns(table.column_names):
         if name in layout.texts:
             columns[name] = text_array(table[name], name, source).fill_null('')
         else:
             columns[name] = pyarrow.array(number_array(table[name], name, source))
-    return Records(layout, pyarrow.table(columns), source)
+    return Records(layout, pyarrow.table(columns).combine_chunks(), source)

@@ -1,0 +1,45 @@
+"""What to do where the data leaves a choice, by name."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from mediaeval_ap.errors import ParameterError, shown
+
+__all__ = ['MISSING', 'TIES', 'UNKNOWN', 'Missing', 'Ties', 'Unknown', 'check_policy']
+
+Missing = Literal['error', 'zero']
+Unknown = Literal['error', 'drop']
+Ties = Literal['expected', 'stable', 'best', 'worst']
+MISSING: tuple[Missing, ...] = get_args(Missing)
+UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
+TIES: tuple[Ties, ...] = get_args(Ties)
+
+
+def check_policy(name: str, policy: object, known: tuple[str, ...]) -> None:
+    """Refuse a policy that there is not.
+
+    Parameters
+    ----------
+    name : str
+        What it is about, for the error.
+    policy : object
+        Anything.
+    known : tuple of str
+        The policies that there are.
+
+    Raises
+    ------
+    ParameterError
+        When it is none of these.
+
+    Examples
+    --------
+    >>> check_policy('ties', 'random', TIES)
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.ParameterError: ties: found 'random', expected one of expected, stable, \
+best, worst
+    """
+    if policy not in known:
+        raise ParameterError(f'{name}: found {shown(policy)}, expected one of {", ".join(known)}')
