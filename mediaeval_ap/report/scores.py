@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ['render_score']
 
-HEADING = ('definition', 'ties')  # which the name of the metric does not tell
+SHOWN = ('definition', 'ties')
 
 
 def render_score(score: Score, format: str = 'table') -> str:
@@ -23,8 +23,7 @@ def render_score(score: Score, format: str = 'table') -> str:
         The score.
     format : {'table', 'csv', 'json', 'jsonl', 'markdown', 'latex'}
         ``table``, ``markdown`` and ``latex`` are for eyes, with three decimals. ``csv`` and
-        ``jsonl`` have the rows of its table or, without one, a row of the value, the parameters and
-        the counts. ``json`` is `Score.to_dict`.
+        ``jsonl`` have the rows of its table or, without one, a row of the value and the counts. ``json`` is `Score.to_dict`.
 
     Returns
     -------
@@ -54,13 +53,18 @@ def render_score(score: Score, format: str = 'table') -> str:
         return json_document(score.to_dict())
     if format in ('csv', 'jsonl'):
         return (_summary(score) if score.table is None else _table(score)).render(format)
-    how = [f'{name} {score.parameters[name]}' for name in HEADING if name in score.parameters]
-    blocks = [heading(score.inputs['predictions'].name, ', '.join(how), format)]
+    how = ', '.join(f'{name} {value}' for name, value in _how(score).items())
+    blocks = [heading(score.inputs['predictions'].name, how, format)]
     if score.table is not None:
         blocks.append(_table(score).render(format))
     blocks.append(_value(score).render(format))
     blocks += [f'{note}\n' for note in score.notes]
     return '\n'.join(blocks)
+
+
+def _how(score: Score) -> dict[str, str | int]:
+    """What the name of the metric does not tell."""
+    return {name: score.parameters[name] for name in SHOWN if name in score.parameters}
 
 
 def _value(score: Score) -> Grid:
@@ -78,7 +82,7 @@ def _summary(score: Score) -> Grid:
         'run': score.inputs['predictions'].name,
         'metric': score.metric,
         'value': score.value,
-        **score.parameters,
+        **_how(score),
         **score.counts,
     }
     return Grid(list(columns), [list(columns.values())])
