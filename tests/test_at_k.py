@@ -214,7 +214,7 @@ def test_labels_of_many_kinds_of_sequence():
         (pyarrow.array(y_true, pyarrow.list_(pyarrow.string_view())), y_pred),
         (
             y_true,
-            pyarrow.ListArray.from_arrays([0, 2, 4], pyarrow.array([*'cabb']).dictionary_encode()),
+            pyarrow.ListArray.from_arrays([0, 2, 4], encoded),
         ),
     ):
         assert MeanAveragePrecision().update(truth, predictions)[0].tolist() == [0.25, 0]

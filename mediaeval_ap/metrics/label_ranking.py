@@ -49,8 +49,8 @@ def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: An
     Notes
     -----
     As in the user guide of scikit-learn, "Label ranking average precision". Takes
-    O(n_samples · n_classes · log n_classes) time and, beside the input, a few megabytes and a value a
-    sample of memory.
+    O(n_samples · n_classes · log n_classes) time and, beside the input, O(n_samples) memory and a
+    few megabytes.
 
     Examples
     --------

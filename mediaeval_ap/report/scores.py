@@ -23,7 +23,8 @@ def render_score(score: Score, format: str = 'table') -> str:
         The score.
     format : {'table', 'csv', 'json', 'jsonl', 'markdown', 'latex'}
         ``table``, ``markdown`` and ``latex`` are for eyes, with three decimals. ``csv`` and
-        ``jsonl`` have the rows of its table or, without one, a row of the value and the counts. ``json`` is `Score.to_dict`.
+        ``jsonl`` have the rows of its table or, without one, a row of the value and the counts.
+        ``json`` is `Score.to_dict`.
 
     Returns
     -------
