@@ -18,7 +18,7 @@ from mediaeval_ap.tables import Source
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ['Evaluation', 'Score']
+__all__ = ['Evaluation', 'Score', 'notes_of']
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +197,31 @@ class Score:
             return []
         table = self.table.astype(object).where(self.table.notna(), None)
         return [list(row) for row in zip(*(table[name].tolist() for name in table), strict=True)]
+
+
+def notes_of(count: int, n_queries: int, what: str) -> list[str]:
+    """The note that some queries are not like the others, where there are such.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    n_queries : int
+        Of how many.
+    what : str
+        What they are, or have.
+
+    Returns
+    -------
+    list of str
+        One note or none.
+
+    Examples
+    --------
+    >>> notes_of(2, 30, 'have no true label'), notes_of(0, 30, 'have no true label')
+    (['2 of 30 queries have no true label'], [])
+    """
+    return [f'{count} of {n_queries} queries {what}'] if count else []
 
 
 def _manifest(

@@ -211,7 +211,6 @@ def test_labels_of_many_kinds_of_sequence():
         ),
         (map(set, y_true), (tuple(each) for each in y_pred)),
         (y_true, pyarrow.array(y_pred, pyarrow.list_(pyarrow.string(), 2))),
-        (pyarrow.array(y_true, pyarrow.list_(pyarrow.string_view())), y_pred),
         (
             y_true,
             pyarrow.ListArray.from_arrays([0, 2, 4], encoded),

@@ -24,7 +24,7 @@ from mediaeval_ap.tables import Records, Source
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['Aligned', 'align', 'pieces', 'unique_ids']
+__all__ = ['Aligned', 'align', 'pieces', 'places_of', 'unique_ids']
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ expected each id once
     """
     ids = records[name]
     records.refuse_empty(name)
-    first = _places(ids, ids)
+    first = places_of(ids, ids)
     again = np.flatnonzero(first != np.arange(len(ids)))
     if len(again):
         found = f'{shown(ids[again[0]].as_py())} again, as in {records.place(first[again[0]])}'
@@ -166,11 +166,11 @@ def align(
     check_policy('missing', missing, MISSING)
     check_policy('unknown', unknown, UNKNOWN)
     predicted = unique_ids(predictions, name)
-    strangers = np.flatnonzero(_places(predicted, ids) < 0)
+    strangers = np.flatnonzero(places_of(predicted, ids) < 0)
     if len(strangers) and unknown == 'error':
         found = f'{shown(predicted[strangers[0]].as_py())}, which {_name(truth)} lacks'
         raise predictions.error(strangers, name, found, "an id of the truth, or unknown='drop'")
-    rows = _places(ids, predicted)
+    rows = places_of(ids, predicted)
     absent = np.flatnonzero(rows < 0)
     if len(absent) and missing == 'error':
         others = f' and {len(absent) - 1} more' if len(absent) > 1 else ''
@@ -198,18 +198,37 @@ def align(
     )
 
 
-def _places(ids: pyarrow.Array, among: pyarrow.Array) -> NDArray[np.int64]:
-    """Where each id stands among others, -1 where it does not."""
+def _name(records: Records) -> str:
+    return printable(records.source.name)
+
+
+def places_of(texts: pyarrow.Array, among: pyarrow.Array) -> NDArray[np.int64]:
+    """Where each text stands among others.
+
+    Parameters
+    ----------
+    texts : pyarrow.Array
+        Texts to look for.
+    among : pyarrow.Array
+        Texts to find them in.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_texts,)
+        Positions of their first, from 0; -1 where there is none.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> places_of(pyarrow.array(['b', 'c']), pyarrow.array(['a', 'b', 'b'])).tolist()
+    [1, -1]
+    """
     from pyarrow import compute
 
     places: NDArray[np.int64] = (
-        compute.index_in(ids, value_set=among).fill_null(-1).to_numpy().astype(np.int64)
+        compute.index_in(texts, value_set=among).fill_null(-1).to_numpy().astype(np.int64)
     )
     return places
-
-
-def _name(records: Records) -> str:
-    return printable(records.source.name)
 
 
 def pieces(n_rows: int, size: int, progress: bool) -> Iterator[slice]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.challenges.alignment import align, pieces, unique_ids
 from mediaeval_ap.challenges.words import none_if_empty, split
 from mediaeval_ap.errors import shown
-from mediaeval_ap.evaluation import Score
+from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision
 from mediaeval_ap.policies import Missing, Ties, Unknown
 from mediaeval_ap.tables import RecordLayout, Records, is_finite_decimal, read_records
@@ -107,25 +107,21 @@ def evaluate_gap(
         _, table = global_average_precision(*rows, ties=ties, return_frame=True)
         listed = pyarrow.array(order[table.index.to_numpy()])
         table.insert(0, 'id', ids.take(listed).to_pylist())
-    without_truth = metric.n_queries - metric.n_true
+    n_queries, without_truth = metric.n_queries, metric.n_queries - metric.n_true
+    note = 'have no true label: a prediction for one of them is wrong'
     return Score(
         'GAP',
         metric.compute(),
         {'ties': ties, 'missing': missing, 'unknown': unknown},
         aligned.inputs,
         {
-            'queries': metric.n_queries,
+            'queries': n_queries,
             'predictions': metric.n_predictions,
             'without_truth': without_truth,
             **aligned.counts,
         },
         table,
-        [
-            f'{without_truth} of {metric.n_queries} queries have no true label: a prediction for '
-            'one of them is wrong'
-        ]
-        if without_truth
-        else [],
+        notes_of(without_truth, n_queries, note),
     )
 
 

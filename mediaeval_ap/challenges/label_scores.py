@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.challenges.alignment import align, pieces, unique_ids
+from mediaeval_ap.challenges.alignment import align, pieces, places_of, unique_ids
 from mediaeval_ap.errors import printable, shown
-from mediaeval_ap.evaluation import Score
+from mediaeval_ap.evaluation import Score, notes_of
+from mediaeval_ap.keys import first_occurrences
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.policies import Unknown
 from mediaeval_ap.tables import RecordLayout, Records, read_records
@@ -94,7 +95,6 @@ def evaluate_lrap(
         precision, weight = metric.per_class()
         columns = {'precision': precision, 'weight': weight, 'n_labels': metric.n_labels}
         table = pandas.DataFrame({'class': classes, **columns})
-    without_label = metric.n_without_label
     counts_as = 'they do not count' if label_weighted else 'each counts 1'
     return Score(
         'lwlrap' if label_weighted else 'LRAP',
@@ -105,13 +105,11 @@ def evaluate_lrap(
             'queries': metric.n_samples,
             'classes': len(classes),
             'labels': len(labels),
-            'without_truth': without_label,
+            'without_truth': metric.n_without_label,
             **aligned.counts,
         },
         table,
-        [f'{without_label} of {metric.n_samples} queries have no true label: {counts_as}']
-        if without_label
-        else [],
+        notes_of(metric.n_without_label, metric.n_samples, f'have no true label: {counts_as}'),
     )
 
 
@@ -127,13 +125,12 @@ def _labels(
     words = lists.flatten()
     given = compute.not_equal(true['labels'], '').to_numpy(zero_copy_only=False)[rows]
     rows, words = rows[given], words.filter(pyarrow.array(given))
-    labels = compute.index_in(words, value_set=pyarrow.array(classes, words.type))
-    labels = labels.fill_null(-1).to_numpy().astype(np.int64)
+    labels = places_of(words, pyarrow.array(classes, words.type))
     if len(wrong := np.flatnonzero(labels < 0)):
         found = shown(words[wrong[0]].as_py())
         raise true.error(np.unique(rows[wrong]), 'labels', found, f'classes of {printable(scores)}')
     keys = rows * len(classes) + labels
-    again = np.setdiff1d(np.arange(len(keys)), np.unique(keys, return_index=True)[1])
+    again = np.setdiff1d(np.arange(len(keys)), first_occurrences(keys))
     if len(again):
         found = f'{shown(words[again[0]].as_py())} twice'
         raise true.error(np.unique(rows[again]), 'labels', found, 'each label once')

@@ -11,7 +11,7 @@ from mediaeval_ap.challenges.alignment import align, pieces, unique_ids
 from mediaeval_ap.challenges.words import split
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import RepeatedRowsWarning, printable
-from mediaeval_ap.evaluation import Score
+from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
 from mediaeval_ap.policies import Missing, Unknown
 from mediaeval_ap.scoring import warn_of_scores_above_one
@@ -191,17 +191,14 @@ def evaluate_map(
     if per_query:
         columns = {f'AP@{k}': ap, 'n_relevant': n_relevant}
         table = pandas.DataFrame({'customer_id': users.to_pandas(), **columns})
-    left_out = metric.n_without_truth
     return Score(
         f'MAP@{k}',
         metric.compute(),
         {'k': k, 'definition': metric.definition.name, 'missing': missing, 'unknown': unknown},
         aligned.inputs,
-        {'queries': len(users), 'without_truth': left_out, **aligned.counts},
+        {'queries': len(users), 'without_truth': metric.n_without_truth, **aligned.counts},
         table,
-        [f'{left_out} of {len(users)} queries have no relevant label, and are left out']
-        if left_out
-        else [],
+        notes_of(metric.n_without_truth, len(users), 'have no relevant label, and are left out'),
     )
 
 

@@ -245,7 +245,7 @@ def same_kind(
 def _is_text(kind: pyarrow.DataType) -> bool:
     import pyarrow
 
-    return kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view())
+    return kind in (pyarrow.string(), pyarrow.large_string())
 
 
 def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:
