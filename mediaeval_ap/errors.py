@@ -160,7 +160,7 @@ class EmptyRunWarning(DataWarning):
 
 
 class MissingIdsWarning(DataWarning):
-    """Ids of a truth that the predictions lack, and that were scored as 0."""
+    """Ids of a truth that the predictions lack, scored as if nothing were predicted."""
 
 
 class UnknownIdsWarning(DataWarning):

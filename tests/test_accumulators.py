@@ -89,16 +89,16 @@ def test_any_split_and_any_order_give_the_same(name, random, n, data):
 
 def value_of(metric):
     """The value of a metric to the last bit, and what else it tells."""
-    counts = {
-        name: np.asarray(value).tolist() if name == 'n_labels' else value
-        for name, value in vars(metric).items()
-        if name.startswith('n_')
-    }
+    names = (name for name in dir(metric) if name.startswith('n_'))
+    counts = {name: getattr(metric, name) for name in names}
+    if 'n_labels' in counts:
+        counts['n_labels'] = counts['n_labels'].tolist()
     try:
-        by_class = metric.per_class() if hasattr(metric, 'per_class') else ()
-        return metric.compute(), counts, *(str(each.tolist()) for each in by_class)
+        value = metric.compute()
     except UndefinedScoreError:
-        return None, counts
+        value = None
+    by_class = metric.per_class() if hasattr(metric, 'per_class') else ()
+    return value, counts, *(str(each.tolist()) for each in by_class)
 
 
 @given(st.randoms(use_true_random=False), st.integers(1, 12))

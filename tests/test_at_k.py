@@ -211,6 +211,8 @@ def test_labels_of_many_kinds_of_sequence():
         ),
         (map(set, y_true), (tuple(each) for each in y_pred)),
         (y_true, pyarrow.array(y_pred, pyarrow.list_(pyarrow.string(), 2))),
+        (list(map(pandas.Series, y_true)), pandas.DataFrame(y_pred)),
+        ([pyarrow.array(y_true[0]), []], list(map(pyarrow.array, y_pred))),
         (
             y_true,
             pyarrow.ListArray.from_arrays([0, 2, 4], encoded),
@@ -241,6 +243,7 @@ def test_labels_of_many_kinds_of_sequence():
         ([['a']], (frozenset(x) for x in 'a'), 'y_pred: found a set, expected labels in an order'),
         (b'ab', [['a']], "y_true: found b'ab', expected a sequence"),
         ({}, [['a']], 'y_true: found {}, expected a sequence'),
+        ({1}, [[1]], 'y_true: found {1}, expected a sequence'),
         ([[True]], [[1]], 'y_true: found labels of type bool'),
         ([[b'a']], [['a']], 'y_true: found labels of type binary'),
         ([['a', 1]], [['a']], 'y_true: .*, expected values of one kind'),
@@ -260,6 +263,9 @@ def test_what_are_no_labels(y_true, y_pred, message):
 
 def test_predictions_have_an_order():
     assert average_precision_at_k({'a', 'b'}, ['a', 'b']) == 1
+    assert average_precision_at_k(pandas.Series(['a', 'b']), pyarrow.array(['a', 'b'])) == 1
+    with pytest.raises(ParameterError, match=r"labels: found {'a'}, expected a sequence"):
+        mean_reciprocal_rank_at_k({'a'}, [['a']])
     for kind in set, frozenset:
         with pytest.raises(
             ParameterError, match='y_pred: found a set, expected labels in an order'

@@ -238,16 +238,16 @@ def test_ids_that_are_missing_or_unknown(challenge):
         evaluate(truth, some)
     assert str(caught.value) == (
         f"<DataFrame>, {name}: found no row for 'b', expected one for each id of <DataFrame>, "
-        "or missing='zero'"
+        'unless missing ids count zero'
     )
-    with pytest.warns(MissingIdsWarning, match='no row for 1 of 2 ids of <DataFrame>, which count'):
+    with pytest.warns(MissingIdsWarning, match='no row for 1 of 2 ids of <DataFrame>, scored as'):
         score = evaluate(truth, some, missing='zero')
     assert (score.value, score.counts['missing'], score.counts['queries']) == (1 / 2, 1, 2)
     with pytest.raises(FormatError) as caught:
         evaluate(truth, more)
     assert str(caught.value) == (
         f"<DataFrame>, row 3, {name}: found 'c', which <DataFrame> lacks, expected an id of the "
-        "truth, or unknown='drop'"
+        'truth, unless unknown ids are dropped'
     )
     with pytest.warns(UnknownIdsWarning, match='1 of 3 rows have an id that <DataFrame> lacks'):
         score = evaluate(truth, more, unknown='drop')
@@ -291,7 +291,7 @@ def test_samples_that_are_missing_or_unknown():
     assert (score.value, score.counts['unknown']) == (3 / 4, 1)
     with pytest.raises(FormatError, match="row 3, fname: found 'c', which <DataFrame> lacks"):
         challenges.evaluate_lrap(truth, scores)
-    with pytest.raises(FormatError, match="fname: found no row for 'b'"):
+    with pytest.raises(FormatError, match=r"fname: found no row for 'b', .* id of <DataFrame>$"):
         challenges.evaluate_lrap(truth, scores[:1])
 
 
@@ -501,9 +501,28 @@ def test_samples_without_labels():
     score = challenges.evaluate_lrap(truth, scores)
     assert (score.value, score.counts['without_truth']) == (3 / 4, 1)
     assert list(score.notes) == ['1 of 2 queries have no true label: each counts 1']
+    score = challenges.evaluate_lrap(
+        table('fname,labels', ('a', ''), ('b', '')), scores, per_class=True
+    )
+    assert (score.value, score.table['weight'].tolist()) == (1, [0, 0])
     score = challenges.evaluate_lrap(truth, scores, label_weighted=True)
     assert score.value == 1 / 2
     assert list(score.notes) == ['1 of 2 queries have no true label: they do not count']
+
+
+def test_a_saved_index_is_no_class(tmp_path):
+    """What pandas adds to a file of its own is refused, not scored."""
+    truth = table('fname,labels', ('a', 'x'), ('b', 'x,y'))
+    scores = pandas.DataFrame({'fname': ['b', 'a'], 'x': [0.2, 0.9], 'y': [0.3, 0.1]}, index=[1, 0])
+    assert challenges.evaluate_lrap(truth, scores).value == 1
+    scores.to_csv(tmp_path / 'index.csv')
+    pandas.read_csv(tmp_path / 'index.csv').to_csv(tmp_path / 'again.csv', index=False)
+    scores.to_parquet(tmp_path / 'index.parquet')
+    for name, column in ('index.csv', ''), ('again.csv', 'Unnamed: 0'), ('index.parquet', '__in'):
+        with pytest.raises(FormatError, match=f"found column '{column}.*', as of a saved index,"):
+            challenges.evaluate_lrap(truth, tmp_path / name)
+    scores.to_csv(tmp_path / 'none.csv', index=False)
+    assert challenges.evaluate_lrap(truth, tmp_path / 'none.csv').value == 1
 
 
 def test_manifest():

@@ -121,7 +121,7 @@ def test_wrong_data_is_one_line_and_exit_code_1(name):
     assert result.stderr == (
         f'Error: <stdin>, line {len(lines) + 1}, {lines[0].split(",")[0]}: '
         f"found 'stranger', which {COMMANDS[name][1]} lacks, "
-        "expected an id of the truth, or unknown='drop'\n"
+        'expected an id of the truth, unless unknown ids are dropped\n'
     )
 
 
@@ -146,7 +146,7 @@ def test_policies(name):
     assert result.exit_code == 0
     assert result.stderr == (
         f'Warning: <stdin>: no row for 1 of {len(lines) - 1} ids of {COMMANDS[name][1]}, '
-        'which count 0\n'
+        'scored as if nothing were predicted\n'
     )
 
 

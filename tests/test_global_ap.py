@@ -111,6 +111,12 @@ def test_missing_labels_of_every_kind():
         values = np.array(['a', missing, 'b'], dtype=object)
         truth = np.array(['a', 'a', missing], dtype=object)
         assert global_average_precision(values, [0.5, missing, 0.9], truth) == 1 / 4
+    nothing = pandas.Series([None], dtype='category')
+    assert global_average_precision(['a', 'b'], [0.5, 0.4], ['a', None]) == 1
+    metric = GlobalAveragePrecision()
+    metric.update(['a'], [0.5], nothing)
+    metric.update(nothing, [0.5], ['a'])
+    assert metric.compute() == 0
     numbers = pandas.Series([7, None, 8])  # which pandas keeps as floats
     assert global_average_precision(numbers, [0.5, None, 0.9], [7, 7, 9]) == 1 / 6
     nan = ['nan', 'nan', 'a']
@@ -137,6 +143,8 @@ def test_labels_in_a_frame_stay_what_they_are():
         (['a'], [0.5], [1], 'truth: found integers, expected text as in predicted'),
         ([1.5], [0.5], [1], 'predicted: found floats'),
         ('a', [0.5], ['a'], "predicted: found 'a', expected a sequence"),
+        ({'a'}, [0.5], ['a'], "predicted: found {'a'}, expected a sequence"),
+        (['a'], {0.5}, ['a'], 'confidence: found {0.5}, expected a sequence'),
     ],
 )
 def test_what_are_no_predictions(predicted, confidence, truth, message):

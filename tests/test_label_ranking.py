@@ -89,6 +89,8 @@ def test_rows_without_and_with_all_labels():
     metric = LabelRankingAveragePrecision()
     metric.update(y_true, y_score)
     assert (metric.n_samples, metric.n_without_label, metric.n_labels.tolist()) == (3, 1, [2, 1])
+    metric.n_labels[0] = 7
+    assert metric.n_labels.tolist() == [2, 1]
 
 
 @pytest.mark.parametrize('truth', [bool, np.int8, np.uint8, np.float32])
@@ -143,6 +145,13 @@ def test_scores_that_nearly_tie():
         ([[1, 0]], [[1, 0]], [-1], 'sample_weight: found -1.0, expected finite'),
         ([[1, 0]], [[1, 0]], [math.nan], 'sample_weight: found nan, expected finite'),
         ([[1, 0]], [[1, 0]], ['1'], 'sample_weight: found 1 dimensions of <U1'),
+        ([[1, 0]], np.ma.masked_array([[1, 0]], [[0, 1]]), None, 'y_score: found a masked array'),
+        (
+            pandas.DataFrame({'a': [1], 'b': [0]}),
+            pandas.DataFrame({'b': [1], 'a': [0]}),
+            None,
+            'y_score: found other columns, expected those of y_true',
+        ),
         ([[1, 0]], [[1, 0j]], None, 'y_score: found 2 dimensions of complex128'),
         (np.zeros((2, 0)), np.zeros((2, 0)), None, 'y_true: found no classes, expected at least'),
         ([[1, 0, 0]], [[1, 0, 0]], None, 'y_true: found 3 classes, expected 2 as before'),

@@ -116,7 +116,7 @@ def align(
     truth: Records,
     predictions: Records,
     name: str,
-    missing: Missing,
+    missing: Missing | None,
     unknown: Unknown,
 ) -> Aligned:
     """Find the row of the predictions for each id of the truth.
@@ -129,8 +129,9 @@ def align(
         Where they came from, and where they are looked for.
     name : str
         The column of ids in the predictions.
-    missing : {'error', 'zero'}
-        What an id is without a row: an error, or nothing predicted, and a warning.
+    missing : {'error', 'zero'} or None
+        What an id is without a row: an error, or nothing predicted, and a warning; none where it
+        can be nothing but an error.
     unknown : {'error', 'drop'}
         What a row is without an id in the truth: an error, or left out, with a warning.
 
@@ -163,24 +164,28 @@ def align(
     >>> align(truth['Image'], truth, predictions, 'Image', 'error', 'error').rows.tolist()
     [1, 0]
     """
-    check_policy('missing', missing, MISSING)
+    if missing is not None:
+        check_policy('missing', missing, MISSING)
     check_policy('unknown', unknown, UNKNOWN)
     predicted = unique_ids(predictions, name)
     strangers = np.flatnonzero(places_of(predicted, ids) < 0)
     if len(strangers) and unknown == 'error':
         found = f'{shown(predicted[strangers[0]].as_py())}, which {_name(truth)} lacks'
-        raise predictions.error(strangers, name, found, "an id of the truth, or unknown='drop'")
+        raise predictions.error(
+            strangers, name, found, 'an id of the truth, unless unknown ids are dropped'
+        )
     rows = places_of(ids, predicted)
     absent = np.flatnonzero(rows < 0)
-    if len(absent) and missing == 'error':
+    if len(absent) and missing != 'zero':
         others = f' and {len(absent) - 1} more' if len(absent) > 1 else ''
         found = f'no row for {shown(ids[absent[0]].as_py())}{others}'
-        expected = f"one for each id of {_name(truth)}, or missing='zero'"
+        unless = '' if missing is None else ', unless missing ids count zero'
+        expected = f'one for each id of {_name(truth)}{unless}'
         raise FormatError(predictions.source.name, '', name, found, expected)
     if len(absent):
         warnings.warn(
             f'{_name(predictions)}: no row for {len(absent)} of {len(ids)} ids of {_name(truth)}, '
-            'which count 0',
+            'scored as if nothing were predicted',
             MissingIdsWarning,
             stacklevel=3,
         )

@@ -83,7 +83,7 @@ def evaluate_lrap(
     samples = unique_ids(true, 'fname')
     classes = [name for name in predicted.columns.column_names if name != 'fname']
     rows, labels = _labels(true, classes, predicted.source.name)
-    aligned = align(samples, true, predicted, 'fname', 'error', unknown)
+    aligned = align(samples, true, predicted, 'fname', None, unknown)
     numbers = [predicted[name].to_numpy() for name in classes]
     for part in pieces(len(samples), max(1, SCORES_IN_PIECE // len(classes)), progress):
         y_true = np.zeros((part.stop - part.start, len(classes)), dtype=np.bool_)

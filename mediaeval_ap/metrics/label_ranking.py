@@ -140,8 +140,6 @@ class LabelRankingAveragePrecision(Accumulator):
         How many samples there were so far.
     n_without_label : int
         How many of them have no true label.
-    n_labels : ndarray of int64, shape (n_classes,)
-        Of how many samples each class is true; of no classes before the first update.
 
     Notes
     -----
@@ -169,10 +167,15 @@ class LabelRankingAveragePrecision(Accumulator):
         """Forget all samples, and how many classes there are."""
         self.n_samples = 0
         self.n_without_label = 0
-        self.n_labels = np.zeros(0, dtype=np.int64)
+        self._n_labels = np.zeros(0, dtype=np.int64)
         self._by_sample = ExactSums()
         self._by_weight = ExactSums()
         self._by_class = ExactSums(0)
+
+    @property
+    def n_labels(self) -> NDArray[np.int64]:
+        """Of how many samples each class is true; of no classes before the first samples."""
+        return self._n_labels.copy()
 
     def update(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> NDArray[np.float64]:
         """Take in samples.
@@ -201,9 +204,9 @@ class LabelRankingAveragePrecision(Accumulator):
         if self.label_weighted and sample_weight is not None:
             raise ParameterError('sample_weight: found some, expected none with label_weighted')
         weights = _weights(sample_weight, len(truth))
-        if self.n_samples and len(self.n_labels) != truth.shape[1]:
+        if self.n_samples and len(self._n_labels) != truth.shape[1]:
             raise ParameterError(
-                f'y_true: found {truth.shape[1]} classes, expected {len(self.n_labels)} as before'
+                f'y_true: found {truth.shape[1]} classes, expected {len(self._n_labels)} as before'
             )
         values = np.empty(len(truth))
         piece = type(self)(label_weighted=self.label_weighted)
@@ -213,7 +216,7 @@ class LabelRankingAveragePrecision(Accumulator):
             values[part] = block.values
             piece.n_samples = part.stop
             piece.n_without_label += block.n_without_label
-            piece.n_labels += np.bincount(block.classes, minlength=truth.shape[1])
+            piece._n_labels += np.bincount(block.classes, minlength=truth.shape[1])
             piece._by_class.add(block.precisions, block.classes)
         piece._by_sample.add(values * weights)
         piece._by_weight.add(weights)
@@ -236,12 +239,12 @@ class LabelRankingAveragePrecision(Accumulator):
         self._expect_same(other)
         if not other.n_samples:
             return
-        if self.n_samples and len(self.n_labels) != len(other.n_labels):
+        if self.n_samples and len(self._n_labels) != len(other._n_labels):
             raise ParameterError(
-                f'merge: found {len(other.n_labels)} classes, expected {len(self.n_labels)}'
+                f'merge: found {len(other._n_labels)} classes, expected {len(self._n_labels)}'
             )
-        self._expect_classes(len(other.n_labels))
-        self.n_labels += other.n_labels
+        self._expect_classes(len(other._n_labels))
+        self._n_labels += other._n_labels
         self.n_samples += other.n_samples
         self.n_without_label += other.n_without_label
         self._by_class.merge(other._by_class)
@@ -262,8 +265,12 @@ class LabelRankingAveragePrecision(Accumulator):
             When there is no sample with a weight, or no true label.
         """
         if self.label_weighted:
-            n_labels = self._counted_labels()
-            return float(sum(map(self._by_class.fraction, range(len(self.n_labels)))) / n_labels)
+            n_labels = int(self._n_labels.sum())
+            if not n_labels:
+                raise UndefinedScoreError(
+                    f'lwlrap: none of {self.n_samples} samples has a true label'
+                )
+            return float(sum(map(self._by_class.fraction, range(len(self._n_labels)))) / n_labels)
         weight = self._by_weight.fraction()
         if not weight:
             raise UndefinedScoreError(f'LRAP: none of {self.n_samples} samples has a weight')
@@ -278,30 +285,19 @@ class LabelRankingAveragePrecision(Accumulator):
             The mean of |Lᵢⱼ| / rankᵢⱼ over the samples that a class is true of; not a number where
             there is none.
         weight : ndarray of float64, shape (n_classes,)
-            Its share of all true labels.
-
-        Raises
-        ------
-        UndefinedScoreError
-            When no label is true of any sample.
+            Its share of all true labels; 0 where there is none of any class.
         """
-        n_labels = self._counted_labels()
+        n_labels = max(1, int(self._n_labels.sum()))
         precision = [
             float(self._by_class.fraction(label) / n) if n else np.nan
-            for label, n in enumerate(self.n_labels.tolist())
+            for label, n in enumerate(self._n_labels.tolist())
         ]
-        return np.array(precision), self.n_labels / n_labels
-
-    def _counted_labels(self) -> int:
-        n_labels = int(self.n_labels.sum())
-        if not n_labels:
-            raise UndefinedScoreError(f'lwlrap: none of {self.n_samples} samples has a true label')
-        return n_labels
+        return np.array(precision), self._n_labels / n_labels
 
     def _expect_classes(self, n_classes: int) -> None:
         """Make room for the classes of the first samples."""
         if not self.n_samples:
-            self.n_labels = np.zeros(n_classes, dtype=np.int64)
+            self._n_labels = np.zeros(n_classes, dtype=np.int64)
             self._by_class = ExactSums(n_classes)
 
 
@@ -309,6 +305,9 @@ def _matrices(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     truth, scores = _array(y_true, 'y_true', 2, 'biuf'), _array(y_score, 'y_score', 2, 'iuf')
     if not truth.shape[1]:
         raise ParameterError('y_true: found no classes, expected at least one')
+    names = [list(each.columns) for each in (y_true, y_score) if hasattr(each, 'columns')]
+    if len(names) == 2 and names[0] != names[1]:
+        raise ParameterError('y_score: found other columns, expected those of y_true, in order')
     if truth.shape != scores.shape:
         raise ParameterError(
             f'y_score: found shape {scores.shape}, expected {truth.shape} as y_true'
@@ -329,6 +328,8 @@ def _weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
 
 def _array(values: Any, name: str, n_dimensions: int, kinds: str) -> NDArray[Any]:
     expected = f'expected {n_dimensions} of numbers'
+    if isinstance(values, np.ma.MaskedArray):
+        raise ParameterError(f'{name}: found a masked array, {expected}')
     try:
         array = np.asarray(values)
     except ValueError:

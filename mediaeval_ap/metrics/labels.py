@@ -6,7 +6,7 @@ the other, is an error, not a score of 0.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -96,9 +96,8 @@ def label_lists(
         ...
     mediaeval_ap.errors.ParameterError: y_pred: found integers, expected text as in y_true
     """
-    if not hasattr(y_pred, '__array__') and not hasattr(y_pred, '__len__'):
-        y_pred = list(y_pred)
-    if isinstance(y_pred, list | tuple) and any(isinstance(row, Set) for row in y_pred):
+    y_true, y_pred = _rows(y_true), _rows(y_pred)
+    if isinstance(y_pred, list) and any(isinstance(row, Set) for row in y_pred):
         raise ParameterError(f'{names[1]}: found a set, expected labels in an order')
     truth, truth_offsets = _lists(y_true, names[0])
     predictions, offsets = _lists(y_pred, names[1])
@@ -138,7 +137,7 @@ def arrow_array(values: Any, name: str) -> pyarrow.Array:
     """
     import pyarrow
 
-    if isinstance(values, str | bytes | dict) or not hasattr(values, '__iter__'):
+    if isinstance(values, str | bytes | dict | Set) or not hasattr(values, '__iter__'):
         raise ParameterError(f'{name}: found {shown(values)}, expected a sequence')
     if not isinstance(values, pyarrow.Array | pyarrow.ChunkedArray):
         try:
@@ -183,6 +182,8 @@ def label_array(values: Any, name: str) -> pyarrow.Array:
     array = arrow_array(values, name)
     if pyarrow.types.is_dictionary(array.type):
         array = array.dictionary_decode()
+    if array.null_count == len(array):
+        return pyarrow.nulls(len(array))
     kind = array.type
     if pyarrow.types.is_floating(kind):
         return _integers(array, name)
@@ -259,6 +260,15 @@ def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:
     if not ((np.abs(numbers) < limit) & (np.trunc(numbers) == numbers)).all():
         raise ParameterError(f'{name}: found floats, expected text or integers')
     return pyarrow.array(numbers.astype(np.int64), mask=missing)
+
+
+def _rows(lists: Any) -> Any:
+    """Lists as an array, or as a list of what pyarrow knows as lists."""
+    if hasattr(lists, 'iloc'):  # of pandas: a frame, or a column of lists
+        lists = lists.to_numpy()
+    if isinstance(lists, list | tuple | Iterator):
+        return [row.tolist() if hasattr(row, 'to_numpy') else row for row in lists]
+    return lists
 
 
 def _lists(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]:

@@ -6,6 +6,7 @@ any order, among others.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -94,6 +95,8 @@ class RecordLayout:
             return f'column {repeated[0]!r} twice', 'each column once'
         if self.other_numbers and len(header) == len(self.texts):
             return 'no column of numbers', self.expected
+        if self.other_numbers and (saved := [name for name in header if is_saved_index(name)]):
+            return f'column {saved[0]!r}, as of a saved index,', self.expected
         return None
 
     def columns(self, header: Sequence[str]) -> Sequence[str]:
@@ -111,6 +114,9 @@ class RecordLayout:
         """
         return header if self.other_numbers else self.texts
 
+
+# How pandas calls the column of an index that has no name: in CSV, read again, and in Parquet.
+is_saved_index = re.compile(r'|Unnamed: [0-9]+|__index_level_[0-9]+__').fullmatch
 
 REFERENCE = Layout('reference', ('corpus_id', 'video_id', 'shot_id', 'person_name'))
 HYPOTHESIS = Layout('hypothesis', REFERENCE.texts, 'confidence')
