@@ -243,7 +243,7 @@ def test_labels_of_many_kinds_of_sequence():
         ([['a']], (frozenset(x) for x in 'a'), 'y_pred: found a set, expected labels in an order'),
         (b'ab', [['a']], "y_true: found b'ab', expected a sequence"),
         ({}, [['a']], 'y_true: found {}, expected a sequence'),
-        ({1}, [[1]], 'y_true: found {1}, expected a sequence'),
+        ({1}, [[1]], r'y_true: found \{1\}, expected a sequence'),
         ([[True]], [[1]], 'y_true: found labels of type bool'),
         ([[b'a']], [['a']], 'y_true: found labels of type binary'),
         ([['a', 1]], [['a']], 'y_true: .*, expected values of one kind'),

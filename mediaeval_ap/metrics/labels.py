@@ -96,8 +96,9 @@ def label_lists(
         ...
     mediaeval_ap.errors.ParameterError: y_pred: found integers, expected text as in y_true
     """
-    y_true, y_pred = _rows(y_true), _rows(y_pred)
-    if isinstance(y_pred, list) and any(isinstance(row, Set) for row in y_pred):
+    y_true, _ = _rows(y_true)
+    y_pred, kinds = _rows(y_pred)
+    if any(issubclass(kind, Set) for kind in kinds):
         raise ParameterError(f'{names[1]}: found a set, expected labels in an order')
     truth, truth_offsets = _lists(y_true, names[0])
     predictions, offsets = _lists(y_pred, names[1])
@@ -262,13 +263,18 @@ def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:
     return pyarrow.array(numbers.astype(np.int64), mask=missing)
 
 
-def _rows(lists: Any) -> Any:
-    """Lists as an array, or as a list of what pyarrow knows as lists."""
+def _rows(lists: Any) -> tuple[Any, set[type]]:
+    """Lists as an array or as what pyarrow knows as lists, and the types of these."""
     if hasattr(lists, 'iloc'):  # of pandas: a frame, or a column of lists
         lists = lists.to_numpy()
-    if isinstance(lists, list | tuple | Iterator):
-        return [row.tolist() if hasattr(row, 'to_numpy') else row for row in lists]
-    return lists
+    if isinstance(lists, Iterator):
+        lists = list(lists)
+    if not isinstance(lists, list | tuple):
+        return lists, set()
+    kinds = set(map(type, lists))
+    if any(hasattr(kind, 'to_numpy') for kind in kinds):
+        lists = [row.tolist() if hasattr(row, 'to_numpy') else row for row in lists]
+    return lists, kinds
 
 
 def _lists(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]:

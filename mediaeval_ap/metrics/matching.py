@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from os import cpu_count
 from typing import TypeVar
 
 import numpy as np
@@ -127,7 +128,7 @@ def map_blocks(
     parts = list(_blocks(truth.offsets + predictions.offsets))
     if len(parts) <= 1:
         return [score(truth, predictions)]
-    with ThreadPoolExecutor() as pool:
+    with ThreadPoolExecutor(cpu_count()) as pool:
         return list(pool.map(lambda part: score(truth[part], predictions[part]), parts))
 
 

@@ -79,7 +79,7 @@ def _tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> 
         right, wrong = confidence[inside & correct], confidence[inside & ~correct]
         return _sorted_blocks(right, wrong), len(right) + len(wrong), len(right)
 
-    with ThreadPoolExecutor() as pool:
+    with ThreadPoolExecutor(cpu_count()) as pool:
         parts, totals, rights = zip(*pool.map(between, edges[:-1], edges[1:]), strict=True)
     above, correct_above = np.cumsum([0, *totals]), np.cumsum([0, *rights])
     return _TieBlocks(
