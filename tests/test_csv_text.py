@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
-from mediaeval_ap.tables import RecordLayout, Source, csv_text, read_records
+from mediaeval_ap.tables import Source, csv_text
+from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.records import read_records
 
 TEXT = RecordLayout(('id', 'b'))
 NUMBERS = RecordLayout(('id',), other_numbers=True)

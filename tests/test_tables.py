@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 from mediaeval_ap import tables
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, bulk, read
 
 ROWS = [
     ('INA', 'F2', '000010', 'nan', 0.5),
@@ -335,8 +335,8 @@ def test_special_files():
 def test_large_files_take_the_bulk_reader(tmp_path, monkeypatch, suffix, content):
     """And smaller ones do not; a compressed file counts for several times its size."""
     taken = []
-    proved = tables.parse_in_bulk
-    monkeypatch.setattr(tables, 'parse_in_bulk', lambda *given: taken.append(1) or proved(*given))
+    proved = bulk.parse_in_bulk
+    monkeypatch.setattr(bulk, 'parse_in_bulk', lambda *given: taken.append(1) or proved(*given))
     path = tmp_path / f'run.txt{suffix}'
     path.write_bytes(content(TEXT.encode()))
     factor = 4 if suffix else 1

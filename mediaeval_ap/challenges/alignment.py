@@ -19,7 +19,8 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.policies import MISSING, UNKNOWN, Missing, Unknown, check_policy
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.tables import Records, Source
+from mediaeval_ap.tables import Source
+from mediaeval_ap.tables.records import Records
 
 if TYPE_CHECKING:
     import pyarrow
@@ -93,7 +94,8 @@ def unique_ids(records: Records, name: str) -> pyarrow.Array:
     Examples
     --------
     >>> import pandas
-    >>> from mediaeval_ap.tables import RecordLayout, read_records
+    >>> from mediaeval_ap.tables.layouts import RecordLayout
+    >>> from mediaeval_ap.tables.records import read_records
     >>> frame = pandas.DataFrame({'Image': ['1.jpg', '2.jpg', '1.jpg']})
     >>> unique_ids(read_records(frame, [RecordLayout(('Image',))]), 'Image')
     Traceback (most recent call last):
@@ -156,7 +158,8 @@ def align(
     Examples
     --------
     >>> import pandas
-    >>> from mediaeval_ap.tables import RecordLayout, read_records
+    >>> from mediaeval_ap.tables.layouts import RecordLayout
+    >>> from mediaeval_ap.tables.records import read_records
     >>> truth, predictions = (
     ...     read_records(pandas.DataFrame({'Image': images}), [RecordLayout(('Image',))])
     ...     for images in (['1.jpg', '2.jpg'], ['2.jpg', '1.jpg'])

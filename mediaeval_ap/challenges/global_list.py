@@ -13,7 +13,9 @@ from mediaeval_ap.errors import shown
 from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision
 from mediaeval_ap.policies import Missing, Ties, Unknown
-from mediaeval_ap.tables import RecordLayout, Records, is_finite_decimal, read_records
+from mediaeval_ap.tables import is_finite_decimal
+from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.records import Records, read_records
 
 if TYPE_CHECKING:
     import pyarrow
@@ -42,7 +44,7 @@ def evaluate_gap(
     ----------
     truth : str, path-like, file object, DataFrame or pyarrow table
         ``id,landmark_id``: the label of each query, or nothing where it has none. This, and the
-        predictions, may be anything that `mediaeval_ap.tables.read_records` takes.
+        predictions, may be anything that `mediaeval_ap.tables.records.read_records` takes.
     predictions : like truth
         ``id,landmarks``: a label and its confidence with white space between them, or nothing, for
         each query.

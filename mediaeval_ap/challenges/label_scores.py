@@ -13,7 +13,8 @@ from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.keys import first_occurrences
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.policies import Unknown
-from mediaeval_ap.tables import RecordLayout, Records, read_records
+from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.records import Records, read_records
 
 __all__ = ['evaluate_lrap']
 
@@ -37,7 +38,7 @@ def evaluate_lrap(
     ----------
     truth : str, path-like, file object, DataFrame or pyarrow table
         ``fname,labels``: the labels of each sample, separated by commas. This, and the scores, may
-        be anything that `mediaeval_ap.tables.read_records` takes.
+        be anything that `mediaeval_ap.tables.records.read_records` takes.
     scores : like truth
         ``fname`` and a column of numbers for each class, under its name.
     label_weighted : bool

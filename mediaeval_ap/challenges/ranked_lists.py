@@ -15,7 +15,8 @@ from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
 from mediaeval_ap.policies import Missing, Unknown
 from mediaeval_ap.scoring import warn_of_scores_above_one
-from mediaeval_ap.tables import RecordLayout, Records, read_records
+from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.records import Records, read_records
 
 if TYPE_CHECKING:
     import pyarrow
@@ -44,7 +45,7 @@ def evaluate_first_hit(
     ----------
     truth : str, path-like, file object, DataFrame or pyarrow table
         ``Image,Id``: the label of each image. This, and the predictions, may be anything that
-        `mediaeval_ap.tables.read_records` takes.
+        `mediaeval_ap.tables.records.read_records` takes.
     predictions : like truth
         ``Image,Id``: labels with white space between them, best first, of each image.
     k : int
@@ -127,7 +128,7 @@ def evaluate_map(
     truth : str, path-like, file object, DataFrame or pyarrow table
         ``customer_id,prediction``: the relevant labels of each user, separated by spaces; or
         ``customer_id,article_id``: one of them a row. This, and the predictions, may be anything
-        that `mediaeval_ap.tables.read_records` takes.
+        that `mediaeval_ap.tables.records.read_records` takes.
     predictions : like truth
         ``customer_id,prediction``: labels with white space between them, best first, of each user.
     k : int

@@ -5,7 +5,8 @@ parser (`lines`), which is the specification of the formats (`format`). Larger o
 reader (`bulk`) whose result counts only where every field is proved right; on any doubt the strict
 parser reads the file again, and accepts it or names the line.
 
-Files with a header, as CSV or Parquet, are `records`.
+Files with a header, as CSV or Parquet, are `mediaeval_ap.tables.records`. What a run of text does
+not need is imported where it is used.
 """
 
 from __future__ import annotations
@@ -15,9 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.tables.arrow import check_names, from_arrow, is_instance, read_parquet
-from mediaeval_ap.tables.bulk import parse_in_bulk
-from mediaeval_ap.tables.columns import Column, Source, Table
+from mediaeval_ap.tables.columns import Column, Source, Table, is_instance
 from mediaeval_ap.tables.format import is_finite_decimal, parse_line
 from mediaeval_ap.tables.layouts import (
     HYPOTHESIS,
@@ -25,11 +24,8 @@ from mediaeval_ap.tables.layouts import (
     REFERENCE,
     SUBSET,
     Layout,
-    RecordLayout,
 )
 from mediaeval_ap.tables.lines import numbered, parse
-from mediaeval_ap.tables.records import Records, read_records
-from mediaeval_ap.tables.rows import from_frame, from_rows
 from mediaeval_ap.tables.sources import (
     MAX_BYTES,
     STANDARD_INPUT,
@@ -48,15 +44,12 @@ __all__ = [
     'SUBSET',
     'Column',
     'Layout',
-    'RecordLayout',
-    'Records',
     'Source',
     'Table',
     'is_finite_decimal',
     'numbered',
     'parse_line',
     'read',
-    'read_records',
     'standard_input',
 ]
 
@@ -102,12 +95,18 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
             raise ParameterError(f'table: found a {origin.layout.name}, expected a {layout.name}')
         return origin
     if is_instance(origin, 'pandas', 'DataFrame'):
+        from mediaeval_ap.tables.rows import from_frame
+
         return from_frame(origin, layout)
     if is_instance(origin, 'pyarrow', 'Table'):
+        from mediaeval_ap.tables.arrow import from_arrow
+
         return from_arrow(origin, layout, Source('<Table>'))
     if isinstance(origin, str | os.PathLike) or hasattr(origin, 'read'):
         return _read_bytes(ByteSource(origin, max_bytes), layout)
     if isinstance(origin, Iterable) and not isinstance(origin, bytes | dict):
+        from mediaeval_ap.tables.rows import from_rows
+
         return from_rows(origin, layout)
     raise ParameterError(
         f'{layout.name}: found {shown(origin)} ({type(origin).__name__}), '
@@ -117,6 +116,7 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
 
 def _read_bytes(source: ByteSource, layout: Layout) -> Table:
     if source.is_parquet:
+        from mediaeval_ap.tables.arrow import check_names, from_arrow, read_parquet
 
         def fields(names: Sequence[str]) -> Sequence[str]:
             check_names(names, layout, source.name)
@@ -125,6 +125,8 @@ def _read_bytes(source: ByteSource, layout: Layout) -> Table:
         table, described = read_parquet(source, fields)
         return from_arrow(table, layout, described)
     if source.size() > BULK_BYTES:
+        from mediaeval_ap.tables.bulk import parse_in_bulk
+
         hasher = Hasher()
         with source.open(hasher) as stream:
             proved = parse_in_bulk(stream, layout, source.name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     'check_names',
     'from_arrow',
-    'is_instance',
     'number_array',
     'read_parquet',
     'text_array',
@@ -117,29 +115,6 @@ def read_parquet(
         except pyarrow.ArrowException as error:
             raise OSError(f'not readable as Parquet: {str(error).splitlines()[0]}') from error
     return table, described
-
-
-def is_instance(value: object, module: str, name: str) -> bool:
-    """Whether a value is of a class of a module, without importing the module to know.
-
-    Parameters
-    ----------
-    value : object
-        Anything.
-    module, name : str
-        Of the class.
-
-    Returns
-    -------
-    bool
-        False, too, where nobody imported the module.
-
-    Examples
-    --------
-    >>> is_instance({}, 'collections', 'Counter')
-    False
-    """
-    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
 def check_names(names: Sequence[str], layout: Layout, source: str) -> None:

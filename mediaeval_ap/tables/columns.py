@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables.layouts import Layout
 
-__all__ = ['Column', 'Source', 'Table']
+__all__ = ['Column', 'Source', 'Table', 'is_instance']
 
 
 @dataclass(frozen=True)
@@ -219,3 +220,26 @@ class Table:
         n_videos = len(video.values)
         wanted = (wanted_corpus * n_videos + wanted_video)[known]
         return np.isin(corpus.codes.astype(np.int64) * n_videos + video.codes, wanted)
+
+
+def is_instance(value: object, module: str, name: str) -> bool:
+    """Whether a value is of a class of a module, without importing the module to know.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+    module, name : str
+        Of the class.
+
+    Returns
+    -------
+    bool
+        False, too, where nobody imported the module.
+
+    Examples
+    --------
+    >>> is_instance({}, 'collections', 'Counter')
+    False
+    """
+    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))

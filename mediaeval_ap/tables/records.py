@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, ParameterError, shown
-from mediaeval_ap.tables.arrow import is_instance, number_array, read_parquet, text_array
-from mediaeval_ap.tables.columns import Source
+from mediaeval_ap.tables.arrow import number_array, read_parquet, text_array
+from mediaeval_ap.tables.columns import Source, is_instance
 from mediaeval_ap.tables.csv_text import choose_layout, parse_csv
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
