@@ -185,25 +185,27 @@ def align(
         unless = '' if missing is None else ', unless missing ids count zero'
         expected = f'one for each id of {_name(truth)}{unless}'
         raise FormatError(predictions.source.name, '', name, found, expected)
-    if len(absent):
+    counts = {'missing': len(absent), 'unknown': len(strangers)}
+    _warn(truth, predictions, len(ids), counts)
+    return Aligned(rows, {'truth': truth.source, 'predictions': predictions.source}, counts)
+
+
+def _warn(truth: Records, predictions: Records, n_ids: int, counts: Mapping[str, int]) -> None:
+    run, judged = _name(predictions), _name(truth)
+    if n_missing := counts['missing']:
         warnings.warn(
-            f'{_name(predictions)}: no row for {len(absent)} of {len(ids)} ids of {_name(truth)}, '
-            'scored as if nothing were predicted',
+            f'{run}: no row for {n_missing} of {n_ids} ids of {judged}, scored as if nothing were '
+            'predicted',
             MissingIdsWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    if len(strangers):
+    if n_unknown := counts['unknown']:
         warnings.warn(
-            f'{_name(predictions)}: {len(strangers)} of {len(predicted)} rows have an id that '
-            f'{_name(truth)} lacks, and are left out',
+            f'{run}: {n_unknown} of {len(predictions)} rows have an id that {judged} lacks, and are '
+            'left out',
             UnknownIdsWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return Aligned(
-        rows,
-        {'truth': truth.source, 'predictions': predictions.source},
-        {'missing': len(absent), 'unknown': len(strangers)},
-    )
 
 
 def _name(records: Records) -> str:
