@@ -201,8 +201,8 @@ def _warn(truth: Records, predictions: Records, n_ids: int, counts: Mapping[str,
         )
     if n_unknown := counts['unknown']:
         warnings.warn(
-            f'{run}: {n_unknown} of {len(predictions)} rows have an id that {judged} lacks, and are '
-            'left out',
+            f'{run}: {n_unknown} of {len(predictions)} rows have an id that {judged} lacks, and '
+            'are left out',
             UnknownIdsWarning,
             stacklevel=4,
         )
