@@ -168,11 +168,11 @@ def warn_of_scores_above_one(
     Parameters
     ----------
     queries : sequence of str
-        Their names; of none there is no warning.
+        Their names.
     run : str
         Name of the run.
     definition : Definition
-        What average precision is.
+        What average precision is. One that counts nothing again is not warned of.
     stacklevel : int
         How far up the one stands whom this warns.
 
@@ -185,7 +185,7 @@ def warn_of_scores_above_one(
     --------
     >>> warn_of_scores_above_one([], 'run.txt', definitions.get('trec'), stacklevel=2)
     """
-    if not queries:
+    if not (queries and definition.counts_again):
         return
     named = ', '.join(map(printable, queries[:QUERIES_IN_WARNING]))
     further = len(queries) - QUERIES_IN_WARNING

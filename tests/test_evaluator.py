@@ -262,6 +262,17 @@ def test_definitions_without_repeats_never_exceed_one(definition):
     assert evaluation.ap.max() <= 1
 
 
+def test_only_counting_again_is_warned_of():
+    """A definition of one's own may exceed 1 for reasons of its own."""
+    deep = replace(definitions.get('by-k'), name='deep', depth=('N',))
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        evaluation = AveragePrecision(REFERENCE, [1, 4], definition=deep).evaluate(RUN, ['ann'])
+        ap, _ = AveragePrecision(REFERENCE, [1, 4], definition=deep)(RUN).send('ann')
+    assert evaluation.ap.tolist() == [ap]
+    assert ap[0] > 1
+
+
 def test_ranked_list(average_precision):
     table = average_precision.rank(RUN, 'ann', k=3)
     expected = pandas.DataFrame(
