@@ -1,11 +1,14 @@
-"""Integer keys, of which one says what several columns would: where each is first, where it is."""
+"""Keys: where each is first, where it is, where runs of equal ones begin."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ['find', 'first_occurrences']
+__all__ = ['find', 'first_occurrences', 'run_starts']
 
 
 def first_occurrences(keys: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -54,3 +57,28 @@ def find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64
         return np.full(len(wanted), -1)
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[places] == wanted, places, -1)
+
+
+def run_starts(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """Where each run of equal rows begins.
+
+    Parameters
+    ----------
+    columns : sequence of ndarray, shape (n,)
+        What the rows hold, a column each.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_runs,)
+        Positions from 0, ascending.
+
+    Examples
+    --------
+    >>> run_starts([np.array([7, 7, 7, 8]), np.array([0.5, 0.5, 0.25, 0.25])]).tolist()
+    [0, 2, 3]
+    """
+    begins = np.zeros(len(columns[0]), dtype=np.bool_)
+    begins[:1] = True
+    for column in columns:
+        begins[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(begins)

@@ -42,6 +42,7 @@ INNER = {
     ],
     'metrics': [
         'accumulator',
+        'threads',
         'exact_sums',
         'labels',
         'matching',

@@ -63,5 +63,5 @@ def split(texts: pyarrow.Array) -> pyarrow.LargeListArray:
     words = lists.flatten()
     kept = compute.not_equal(words, '')
     before = np.concatenate([[0], kept.to_numpy(zero_copy_only=False).cumsum()])
-    offsets = lists.offsets.to_numpy()
-    return pyarrow.LargeListArray.from_arrays(before[offsets - offsets[0]], words.filter(kept))
+    offsets = before[lists.offsets.to_numpy()]
+    return pyarrow.LargeListArray.from_arrays(offsets, words.filter(kept))

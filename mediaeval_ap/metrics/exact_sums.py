@@ -91,7 +91,7 @@ class ExactSums:
         """
         self._expect_room(other.n_terms)
         self.n_terms += other.n_terms
-        for exponent, halves in list(other._halves.items()):
+        for exponent, halves in other._halves.items():
             self._add_halves(exponent, halves)
 
     def fraction(self, group: int = 0) -> Fraction:

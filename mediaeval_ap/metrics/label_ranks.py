@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.keys import run_starts
 
 __all__ = ['LabelScores', 'score_labels']
 
@@ -120,8 +121,7 @@ def _true_at_least(rows: NDArray[np.int64], at: NDArray[Any]) -> NDArray[np.int6
     """How many scores of true labels of a row are at least as high."""
     order = np.lexsort((at, rows))
     row, score = rows[order], at[order]
-    differs = (row[1:] != row[:-1]) | (score[1:] != score[:-1])
-    starts = np.flatnonzero(np.concatenate([[True], differs])[: len(row)])
+    starts = run_starts([row, score])
     first = np.repeat(starts, np.diff(starts, append=len(row)))
     counts: NDArray[np.int64] = np.empty_like(row)
     counts[order] = np.bincount(rows).cumsum()[row] - first

@@ -195,9 +195,7 @@ def label_array(values: Any, name: str) -> pyarrow.Array:
             raise ParameterError(f'{name}: found a number beyond 2**63, expected less') from None
     if _is_text(kind):
         return array.cast(pyarrow.large_string())
-    if not pyarrow.types.is_null(kind):
-        raise ParameterError(f'{name}: found labels of type {kind}, expected text or integers')
-    return array
+    raise ParameterError(f'{name}: found labels of type {kind}, expected text or integers')
 
 
 def same_kind(

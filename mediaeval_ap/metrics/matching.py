@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from os import cpu_count
 from typing import TypeVar
 
 import numpy as np
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.keys import find, first_occurrences
 from mediaeval_ap.metrics.labels import LabelLists
+from mediaeval_ap.metrics.threads import on_all_cores
 
 __all__ = ['Matches', 'map_blocks', 'match']
 
@@ -125,11 +124,8 @@ def map_blocks(
     >>> sum(map_blocks(lambda truth, predictions: len(truth), *lists))
     300000
     """
-    parts = list(_blocks(truth.offsets + predictions.offsets))
-    if len(parts) <= 1:
-        return [score(truth, predictions)]
-    with ThreadPoolExecutor(cpu_count()) as pool:
-        return list(pool.map(lambda part: score(truth[part], predictions[part]), parts))
+    parts = list(_blocks(truth.offsets + predictions.offsets)) or [slice(0)]
+    return on_all_cores(lambda part: score(truth[part], predictions[part]), parts)
 
 
 def _blocks(offsets: NDArray[np.int64]) -> Iterator[slice]:
@@ -161,7 +157,7 @@ def _small(codes: NDArray[np.integer], n_lists: int) -> tuple[NDArray[np.int64],
     if (high - low + 1) * n_lists > np.iinfo(np.int64).max:
         distinct, codes = np.unique(codes, return_inverse=True)
         low, high = 0, len(distinct) - 1
-    return codes.astype(np.int64) - low, high - low + 1
+    return np.subtract(codes, low, dtype=np.int64), high - low + 1
 
 
 def _possible_hits(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from os import cpu_count
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.keys import run_starts
 from mediaeval_ap.metrics.ranked_hits import precision_at_hits
+from mediaeval_ap.metrics.threads import on_all_cores
 from mediaeval_ap.policies import Ties
 
 __all__ = ['mean_precisions', 'precisions_at_correct']
@@ -72,15 +74,15 @@ class _TieBlocks:
 
 def _tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> _TieBlocks:
     """Sort the predictions of each of a few ranges of confidence, all ranges at once."""
-    edges = _edges(confidence)
 
-    def between(high: float, low: float) -> tuple[_TieBlocks, int, int]:
+    def between(edges: tuple[float, float]) -> tuple[_TieBlocks, int, int]:
+        high, low = edges
         inside = (low <= confidence) & (confidence < high)
         right, wrong = confidence[inside & correct], confidence[inside & ~correct]
         return _sorted_blocks(right, wrong), len(right) + len(wrong), len(right)
 
-    with ThreadPoolExecutor(cpu_count()) as pool:
-        parts, totals, rights = zip(*pool.map(between, edges[:-1], edges[1:]), strict=True)
+    ranges = list(pairwise(_edges(confidence)))
+    parts, totals, rights = zip(*on_all_cores(between, ranges), strict=True)
     above, correct_above = np.cumsum([0, *totals]), np.cumsum([0, *rights])
     return _TieBlocks(
         np.concatenate([part.size for part in parts]),
@@ -104,7 +106,7 @@ def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> _T
     """The blocks of some predictions, of which none is moved: two sorts of numbers tell all."""
     right.sort()
     wrong.sort()
-    starts = _starts(right)
+    starts = run_starts([right])
     levels, n_correct = right[starts], np.diff(starts, append=len(right))
     upto = wrong.searchsorted(levels, side='right')
     tied = np.flatnonzero(upto)
@@ -129,12 +131,6 @@ def _expected_precisions(blocks: _TieBlocks) -> NDArray[np.float64]:
     ranks = np.repeat(blocks.above + 1, size) + before
     precisions: NDArray[np.float64] = hits / ranks * np.repeat(blocks.n_correct / size, size)
     return precisions
-
-
-def _starts(ordered: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Where each run of equal numbers begins."""
-    differs = ordered[1:] != ordered[:-1]
-    return np.flatnonzero(np.concatenate([[True], differs])[: len(ordered)])
 
 
 def mean_precisions(
@@ -164,7 +160,7 @@ def mean_precisions(
     >>> mean_precisions(np.array([0.9, 0.9]), np.array([True, False])).tolist()
     [0.75, 0.25]
     """
-    starts = _starts(descending)
+    starts = run_starts([descending])
     size = np.diff(starts, append=len(correct))
     block = np.repeat(np.arange(len(size)), size)
     n_correct = np.bincount(block[correct], minlength=len(size))

@@ -188,16 +188,15 @@ def _proved(content: bytes, header: Sequence[str], layout: RecordLayout) -> pyar
     from pyarrow import csv
 
     text, number = pyarrow.large_string(), pyarrow.float64()
-    types = {name: text if name in layout.texts else number for name in header}
-    columns = layout.columns(header)
+    types = {name: text if name in layout.texts else number for name in layout.columns(header)}
     try:
         table = csv.read_csv(
             pyarrow.BufferReader(content),
             csv.ReadOptions(column_names=list(header), skip_rows=1, block_size=PARSER_BLOCK_BYTES),
             csv.ParseOptions(quote_char=False, escape_char=False),
             csv.ConvertOptions(
-                column_types={name: types[name] for name in columns},
-                include_columns=list(columns),
+                column_types=types,
+                include_columns=list(types),
                 null_values=[],
                 strings_can_be_null=False,
             ),
@@ -205,7 +204,7 @@ def _proved(content: bytes, header: Sequence[str], layout: RecordLayout) -> pyar
     except pyarrow.ArrowException:
         return None
     n_lines = content.count(b'\n') + (not content.endswith(b'\n'))
-    numbers = [table[name] for name in columns if name not in layout.texts]
+    numbers = [table[name] for name, kind in types.items() if kind == number]
     if len(table) != n_lines - 1 or not len(table):
         return None
     return table if all(np.isfinite(each.to_numpy()).all() for each in numbers) else None

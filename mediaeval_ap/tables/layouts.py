@@ -95,7 +95,7 @@ class RecordLayout:
             return f'column {repeated[0]!r} twice', 'each column once'
         if self.other_numbers and len(header) == len(self.texts):
             return 'no column of numbers', self.expected
-        if self.other_numbers and (saved := [name for name in header if is_saved_index(name)]):
+        if self.other_numbers and (saved := [name for name in header if _is_saved_index(name)]):
             return f'column {saved[0]!r}, as of a saved index,', self.expected
         return None
 
@@ -116,7 +116,7 @@ class RecordLayout:
 
 
 # How pandas calls the column of an index that has no name: in CSV, read again, and in Parquet.
-is_saved_index = re.compile(r'|Unnamed: [0-9]+|__index_level_[0-9]+__').fullmatch
+_is_saved_index = re.compile(r'|Unnamed: [0-9]+|__index_level_[0-9]+__').fullmatch
 
 REFERENCE = Layout('reference', ('corpus_id', 'video_id', 'shot_id', 'person_name'))
 HYPOTHESIS = Layout('hypothesis', REFERENCE.texts, 'confidence')
