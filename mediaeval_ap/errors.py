@@ -9,6 +9,7 @@
     ├── ParameterError (ValueError)   an argument that means nothing here
     │   └── UnknownDefinitionError    a definition of average precision that nobody registered
     ├── QueryError (ValueError)       a query that is no name
+    ├── MissingHypothesisError (KeyError)  a hypothesis to withdraw that is not there
     └── UndefinedScoreError (ValueError)  a mean over nothing
 
     DataWarning (UserWarning)
@@ -31,6 +32,7 @@ __all__ = [
     'EmptyRunWarning',
     'Error',
     'FormatError',
+    'MissingHypothesisError',
     'MissingIdsWarning',
     'ParameterError',
     'QueryError',
@@ -137,6 +139,12 @@ class UnknownDefinitionError(ParameterError):
 
 class QueryError(Error, ValueError):
     """A query that is no name."""
+
+
+class MissingHypothesisError(Error, KeyError):
+    """A hypothesis to withdraw or change that is not there."""
+
+    __str__ = Exception.__str__  # a KeyError's would be quoted
 
 
 class UndefinedScoreError(Error, ValueError):

@@ -18,7 +18,7 @@ from mediaeval_ap.tables import Source
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ['Evaluation', 'Score', 'notes_of']
+__all__ = ['Evaluation', 'Score', 'mean_average_precision', 'notes_of']
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,8 @@ class Evaluation:
 
     @cached_property
     def map(self) -> NDArray[np.float64]:
-        """Mean average precision at each cutoff: sums rounded once, whatever the queries' order."""
-        return np.array([math.fsum(column) / len(self.queries) for column in self.ap.T.tolist()])
+        """Mean average precision at each cutoff."""
+        return mean_average_precision(self.ap)
 
     def to_frame(self) -> pandas.DataFrame:
         """The queries as a table.
@@ -197,6 +197,27 @@ class Score:
             return []
         table = self.table.astype(object).where(self.table.notna(), None)
         return [list(row) for row in zip(*(table[name].tolist() for name in table), strict=True)]
+
+
+def mean_average_precision(ap: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean over queries, from sums that are rounded once, whatever the queries' order.
+
+    Parameters
+    ----------
+    ap : ndarray of float64, shape (n_queries, n_cutoffs)
+        Average precision.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_cutoffs,)
+        Mean average precision at each cutoff.
+
+    Examples
+    --------
+    >>> mean_average_precision(np.array([[0.5], [1.0]])).tolist()
+    [0.75]
+    """
+    return np.array([math.fsum(column) / len(ap) for column in ap.T.tolist()])
 
 
 def notes_of(count: int, n_queries: int, what: str) -> list[str]:

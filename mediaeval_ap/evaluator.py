@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,20 +10,17 @@ import numpy as np
 from mediaeval_ap import definitions
 from mediaeval_ap.definitions import Definition, check_cutoff
 from mediaeval_ap.errors import (
-    EmptyRunWarning,
     ParameterError,
-    RepeatedQueriesWarning,
-    RepeatedRowsWarning,
     printable,
     shown,
 )
 from mediaeval_ap.evaluation import Evaluation
-from mediaeval_ap.progress import tracked
+from mediaeval_ap.live import Live, Point
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Reference
-from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.session import Session, check_query
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Source, Table, read
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+from mediaeval_ap.task import Task, warn_of_repeated_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -78,34 +74,36 @@ class AveragePrecision:
         subset: Any = None,
         definition: str | Definition = definitions.DEFAULT,
     ) -> None:
-        self._K = _cutoffs(K)
-        self._definition = definitions.get(definition)
-        self._subset = None if subset is None else read(subset, SUBSET)
-        table = self._in_subset(read(reference, REFERENCE))
+        cutoffs = _cutoffs(K)
+        definition = definitions.get(definition)
+        videos = None if subset is None else read(subset, SUBSET)
+        read_table = read(reference, REFERENCE)
+        table = read_table if videos is None else read_table.select(read_table.within(videos))
         if not len(table):
             raise ParameterError(
                 f'{printable(table.source.name)}: no row of this reference is in the subset'
             )
-        self._reference = Reference(table, self._definition.counts_again)
-        if self._reference.n_repeated:
-            _warn_of_repeated_rows(
-                table, self._reference.n_repeated, kept=self._definition.counts_again, stacklevel=3
+        judged = Reference(table, definition.counts_again)
+        if judged.n_repeated:
+            warn_of_repeated_rows(
+                table, judged.n_repeated, kept=definition.counts_again, stacklevel=3
             )
+        self._task = Task(judged, cutoffs, definition, videos)
 
     @property
     def K(self) -> list[int]:
         """The cutoffs, as they were given."""
-        return list(self._K)
+        return list(self._task.K)
 
     @property
     def definition(self) -> Definition:
         """What average precision is here."""
-        return self._definition
+        return self._task.definition
 
     @property
     def queries(self) -> list[str]:
         """The names in the reference, sorted."""
-        return list(self._reference.queries)
+        return list(self._task.reference.queries)
 
     def __call__(self, hypothesis: Any) -> Session:
         """Begin a session that answers one query after another.
@@ -143,7 +141,72 @@ class AveragePrecision:
         ...     session.send('nobody_at_all')
         ([1.0], 0)
         """
-        return Session(self._scorer(hypothesis))
+        return Session(self._task.scorer(self._ranking(hypothesis)))
+
+    def live(self, hypothesis: Any = None) -> Live:
+        """Begin a session about hypotheses that arrive, change and are withdrawn.
+
+        Parameters
+        ----------
+        hypothesis : str, path-like, file object, DataFrame or iterable of tuples, optional
+            A run to begin from: ``corpus_id video_id shot_id person_name confidence``.
+
+        Returns
+        -------
+        Live
+            What takes hypotheses and answers queries.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When the run cannot be read.
+
+        Notes
+        -----
+        Takes O(n log n) time for n hypotheses.
+
+        Examples
+        --------
+        >>> live = AveragePrecision('samples/reference.txt', K=[10]).live('samples/hypothesis.txt')
+        >>> len(live)
+        12000
+        """
+        live = Live(self._task)
+        if hypothesis is not None:
+            live.extend(hypothesis)
+        return live
+
+    def watch(self, rows: Any, queries: Any = None, *, every: int = 1000) -> Iterator[Point]:
+        """Score a run as it grows, each time that so many hypotheses have come.
+
+        Parameters
+        ----------
+        rows : iterable of tuples, str, path-like, file object or DataFrame
+            A run: ``corpus_id video_id shot_id person_name confidence``. Tuples are taken as they
+            come, so they may come without end.
+        queries : str, path-like, file object, DataFrame or iterable of str, optional
+            The names to ask for; a string is a path. By default all of the reference.
+        every : int
+            After how many hypotheses to score.
+
+        Returns
+        -------
+        iterator of Point
+            As `Live.watch`.
+
+        Raises
+        ------
+        ReadError, FormatError, ParameterError
+            As `Live.watch`.
+
+        Examples
+        --------
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
+        >>> points = average_precision.watch('samples/hypothesis.txt', ['alain_juppe'], every=5000)
+        >>> [(point.n_hypotheses, point.changed) for point in points]
+        [(5000, []), (10000, []), (12000, [])]
+        """
+        return Live(self._task).watch(rows, queries, every=every)
 
     def evaluate(self, hypothesis: Any, queries: Any = None, progress: bool = False) -> Evaluation:
         """Score a run on many queries at once.
@@ -191,23 +254,9 @@ class AveragePrecision:
         >>> evaluation.map.round(3).tolist()
         [0.149, 0.106]
         """
-        scorer = self._scorer(hypothesis)
-        inputs = self._inputs(scorer.ranking)
-        asked = self.queries
-        if queries is not None:
-            table = read(queries, QUERIES)
-            inputs['queries'] = table.source
-            asked = table.texts('person_name')
-            _warn_of_repeated_queries(table)
-        distances = scorer.ranking.names.distances(asked)
-        ap, n_relevant = scorer.score_all(asked, tracked(distances, len(asked), progress))
-        scorer.warn_of_scores_above_one(ap, asked)
-        counts = {
-            'queries': len(asked),
-            'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
-            **self._counts(scorer.ranking),
-        }
-        return Evaluation(asked, self.K, ap, n_relevant, self._definition, inputs, counts)
+        asked = None if queries is None else read(queries, QUERIES)
+        ranking = self._ranking(hypothesis)
+        return self._task.evaluate(ranking, asked, progress=progress, stacklevel=3)
 
     def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
         """The first hypotheses for a query, as they are scored.
@@ -251,11 +300,10 @@ class AveragePrecision:
         import pandas
 
         check_query(query)
-        depth = max(self._K) if k is None else check_cutoff(k)
-        scorer = self._scorer(hypothesis)
-        ranking = scorer.ranking
+        depth = max(self._task.K) if k is None else check_cutoff(k)
+        ranking = self._ranking(hypothesis)
         (distances,) = ranking.names.distances([query])
-        places, hits = scorer.ranked(query, distances, depth)
+        places, hits = self._task.scorer(ranking).ranked(query, distances, depth)
         rows = ranking.row_at[places]
         relevant = np.zeros(len(places), dtype=np.bool_)
         relevant[hits] = True
@@ -272,39 +320,9 @@ class AveragePrecision:
             }
         )
 
-    def _inputs(self, ranking: Ranking) -> dict[str, Source]:
-        inputs = {'reference': self._reference.table.source, 'hypothesis': ranking.table.source}
-        return inputs if self._subset is None else {**inputs, 'subset': self._subset.source}
-
-    def _counts(self, ranking: Ranking) -> dict[str, int]:
-        counts = {
-            'reference_rows': len(self._reference.table),
-            'hypotheses': len(ranking),
-            'names': len(ranking.names),
-            'shots': len(ranking.shots),
-        }
-        if self._subset is None:
-            return counts
-        pairs = zip(*map(self._subset.texts, SUBSET.texts), strict=True)
-        return {**counts, 'subset_videos': len(set(pairs))}
-
-    def _in_subset(self, table: Table) -> Table:
-        return table if self._subset is None else table.select(table.within(self._subset))
-
-    def _scorer(self, hypothesis: Any) -> Scorer:
-        read_table = read(hypothesis, HYPOTHESIS)
-        table = self._in_subset(read_table)
-        if not len(table):
-            warnings.warn(
-                f'{printable(table.source.name)}: none of its {len(read_table)} hypotheses is in '
-                'the subset; scored as a run that returns nothing',
-                EmptyRunWarning,
-                stacklevel=3,
-            )
-        ranking = Ranking(table)
-        if ranking.n_repeated:
-            _warn_of_repeated_rows(table, ranking.n_repeated, kept=True, stacklevel=4)
-        return Scorer(ranking, self._reference, self._K, self._definition)
+    def _ranking(self, hypothesis: Any) -> Ranking:
+        run = hypothesis if isinstance(hypothesis, Ranking) else read(hypothesis, HYPOTHESIS)
+        return self._task.ranking(run, stacklevel=4)
 
 
 def _cutoffs(K: Iterable[int]) -> list[int]:
@@ -314,23 +332,3 @@ def _cutoffs(K: Iterable[int]) -> list[int]:
     if not cutoffs:
         raise ParameterError('K: found none, expected positive integers')
     return cutoffs
-
-
-def _warn_of_repeated_rows(table: Table, count: int, *, kept: bool, stacklevel: int) -> None:
-    warnings.warn(
-        f'{printable(table.source.name)}: {count} of {len(table)} rows repeat an earlier one '
-        f'exactly, and are {"kept" if kept else "counted once"}',
-        RepeatedRowsWarning,
-        stacklevel=stacklevel,
-    )
-
-
-def _warn_of_repeated_queries(table: Table) -> None:
-    repeated = len(table) - len(table['person_name'].values)
-    if repeated:
-        warnings.warn(
-            f'{printable(table.source.name)}: {repeated} of {len(table)} queries repeat an earlier '
-            'one; each counts in the mean',
-            RepeatedQueriesWarning,
-            stacklevel=3,
-        )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ['find', 'first_occurrences', 'run_starts']
+__all__ = ['find', 'first_occurrences', 'ranges', 'run_starts']
 
 
 def first_occurrences(keys: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -82,3 +82,27 @@ def run_starts(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
     for column in columns:
         begins[1:] |= column[1:] != column[:-1]
     return np.flatnonzero(begins)
+
+
+def ranges(starts: NDArray[np.integer], sizes: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The integers of many ranges, one range after another.
+
+    Parameters
+    ----------
+    starts : ndarray of int, shape (n,)
+        Where each begins.
+    sizes : ndarray of int, shape (n,)
+        How many integers each has.
+
+    Returns
+    -------
+    ndarray of int64
+        All of them.
+
+    Examples
+    --------
+    >>> ranges(np.array([7, 3]), np.array([2, 3])).tolist()
+    [7, 8, 3, 4, 5]
+    """
+    offsets: NDArray[np.int64] = (starts + sizes - sizes.cumsum()).repeat(sizes)
+    return offsets + np.arange(len(offsets))

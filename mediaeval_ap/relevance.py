@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -69,6 +71,15 @@ class Reference:
         return self._n_relevant.get(query, 0)
 
 
+class KnownShots(Protocol):
+    """Distinct shots with a number each."""
+
+    def __len__(self) -> int: ...
+
+    def find(self, table: Table) -> NDArray[np.int64]:
+        """The number that each row's shot of a table has here, -1 for one that is not here."""
+
+
 class Relevance:
     """A reference seen from the shots of one run.
 
@@ -77,7 +88,7 @@ class Relevance:
     reference : Reference
         Who is in which shot.
     shots : Shots
-        The shots of the run.
+        The shots of the run. More may come later, where they are numbered as they come.
 
     Examples
     --------
@@ -88,9 +99,9 @@ class Relevance:
     [1]
     """
 
-    def __init__(self, reference: Reference, shots: Shots) -> None:
-        self._counts_again = reference.counts_again
-        self._n_shots = len(shots)
+    def __init__(self, reference: Reference, shots: KnownShots) -> None:
+        self.reference = reference
+        self._shots = shots
         name = reference.table['person_name']
         found = shots.find(reference.table)
         returned = found >= 0
@@ -134,9 +145,9 @@ class Relevance:
             Positions from 0, ascending; a shot that came before is a hit again only where
             repeats count.
         """
-        marked = np.zeros(self._n_shots, dtype=np.bool_)
+        marked = np.zeros(len(self._shots), dtype=np.bool_)
         marked[self.returned(query)] = True
         positions: NDArray[np.int64] = marked[ranked].nonzero()[0]
-        if self._counts_again:
+        if self.reference.counts_again:
             return positions
         return positions[first_occurrences(ranked[positions])]

@@ -12,8 +12,8 @@ from mediaeval_ap import definitions
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import ScoreAboveOneWarning, printable
 from mediaeval_ap.metrics import average_precision_of_hits
-from mediaeval_ap.ranking import Ranking
-from mediaeval_ap.relevance import Reference, Relevance
+from mediaeval_ap.nearest import NearestFirst
+from mediaeval_ap.relevance import Relevance
 
 __all__ = ['Scorer', 'warn_of_scores_above_one']
 
@@ -25,10 +25,10 @@ class Scorer:
 
     Parameters
     ----------
-    ranking : Ranking
+    ranking : NearestFirst
         The run.
-    reference : Reference
-        Who is in which shot.
+    relevance : Relevance
+        Which of its shots are relevant.
     K : list of int
         The cutoffs.
     definition : Definition
@@ -36,26 +36,29 @@ class Scorer:
 
     Examples
     --------
+    >>> from mediaeval_ap.ranking import Ranking
+    >>> from mediaeval_ap.relevance import Reference
     >>> from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
     >>> reference = Reference(read([('x', 'v', '2', 'ann')], REFERENCE), counts_again=False)
     >>> run = read([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'bob', 0.5)], HYPOTHESIS)
-    >>> scorer = Scorer(Ranking(run), reference, [1, 2], definitions.get('trec'))
+    >>> ranking = Ranking(run)
+    >>> relevance = Relevance(reference, ranking.shots)
+    >>> scorer = Scorer(ranking, relevance, [1, 2], definitions.get('trec'))
     >>> (distances,) = scorer.ranking.names.distances(['ann'])
     >>> scorer.score('ann', distances)
     ([0.0, 0.5], 1)
     """
 
     def __init__(
-        self, ranking: Ranking, reference: Reference, K: list[int], definition: Definition
+        self, ranking: NearestFirst, relevance: Relevance, K: list[int], definition: Definition
     ) -> None:
         self.ranking = ranking
         self.definition = definition
-        self._reference = reference
-        self._relevance = Relevance(reference, ranking.shots)
+        self._relevance = relevance
         self._K = K
         self._depth = max(K)
         self._distinct = definition.repeats is Repeats.DROP
-        self._n_returned = len(ranking.shots) if self._distinct else len(ranking)
+        self._n_returned = ranking.n_shots if self._distinct else len(ranking)
 
     def score(self, query: str, distances: NDArray[np.float64]) -> tuple[list[float], int]:
         """Average precision of one query.
@@ -97,7 +100,7 @@ class Scorer:
             How many shots are relevant.
         """
         hits = [self._hits(*each) for each in zip(queries, distances, strict=True)]
-        n_relevant = np.array([self._reference.n_relevant(query) for query in queries])
+        n_relevant = np.array([self._relevance.reference.n_relevant(query) for query in queries])
         ap = average_precision_of_hits(
             np.repeat(np.arange(len(hits)), list(map(len, hits))),
             np.concatenate(hits) + 1,
@@ -138,7 +141,11 @@ class Scorer:
         return places, self._relevance.hits(query, self.ranking.shot_at[places])
 
     def warn_of_scores_above_one(
-        self, ap: Sequence[Sequence[float]] | NDArray[np.float64], queries: Sequence[str]
+        self,
+        ap: Sequence[Sequence[float]] | NDArray[np.float64],
+        queries: Sequence[str],
+        *,
+        stacklevel: int,
     ) -> None:
         """Warn when an average precision exceeds 1, as counting a shot again can make it.
 
@@ -148,6 +155,8 @@ class Scorer:
             Average precision.
         queries : sequence of str
             The names asked for.
+        stacklevel : int
+            How far up the one stands whom this warns.
 
         Warns
         -----
@@ -156,7 +165,7 @@ class Scorer:
         """
         above = [queries[row] for row in (np.max(ap, axis=1, initial=0) > 1).nonzero()[0]]
         warn_of_scores_above_one(
-            above, self.ranking.table.source.name, self.definition, stacklevel=4
+            above, self.ranking.source.name, self.definition, stacklevel=stacklevel + 1
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 from mediaeval_ap.errors import QueryError, is_text, shown
 from mediaeval_ap.scoring import Scorer
 
-__all__ = ['Session', 'check_query']
+__all__ = ['Session', 'answer', 'check_query']
 
 
 class Session(Generator[tuple[list[float], int], str | None, None]):
@@ -66,11 +66,7 @@ class Session(Generator[tuple[list[float], int], str | None, None]):
         scorer = self._scorer
         if query is None or scorer is None:
             raise StopIteration
-        check_query(query)
-        (distances,) = scorer.ranking.names.distances([query])
-        ap, n_relevant = scorer.score(query, distances)
-        scorer.warn_of_scores_above_one([ap], [query])
-        return ap, n_relevant
+        return answer(scorer, query, stacklevel=3)
 
     def throw(
         self,
@@ -102,6 +98,42 @@ class Session(Generator[tuple[list[float], int], str | None, None]):
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def answer(scorer: Scorer, query: str, *, stacklevel: int) -> tuple[list[float], int]:
+    """Answer one query about a run.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        The run.
+    query : str
+        A name.
+    stacklevel : int
+        How far up the one stands whom this warns.
+
+    Returns
+    -------
+    ap : list of float
+        Average precision at each cutoff.
+    n_relevant : int
+        How many shots are relevant.
+
+    Raises
+    ------
+    QueryError
+        When the query is not a name.
+
+    Warns
+    -----
+    ScoreAboveOneWarning
+        When an average precision exceeds 1, as counting shots again can make it.
+    """
+    check_query(query)
+    (distances,) = scorer.ranking.names.distances([query])
+    ap, n_relevant = scorer.score(query, distances)
+    scorer.warn_of_scores_above_one([ap], [query], stacklevel=stacklevel + 1)
+    return ap, n_relevant
 
 
 def check_query(query: object) -> None:

@@ -12,14 +12,17 @@ import mediaeval_ap
 PACKAGE = Path(mediaeval_ap.__file__).parent
 LAYERS = [
     {'errors'},
-    {'definitions', 'keys', 'policies', 'progress', 'tables'},
-    {'names', 'shots'},
+    {'definitions', 'files', 'keys', 'policies', 'progress', 'tables'},
+    {'names', 'order', 'shots'},
+    {'nearest'},
     {'ranking'},
     {'relevance'},
     {'metrics'},
     {'scoring'},
     {'session'},
     {'evaluation'},
+    {'task'},
+    {'live'},
     {'challenges', 'evaluator'},
     {'report'},
     {'cli'},
@@ -65,7 +68,6 @@ INNER = {
     ],
     'report': [
         'grids',
-        'files',
         'answers',
         'definitions',
         'evaluations',

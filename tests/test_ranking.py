@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap import ranking
 from mediaeval_ap.names import Names
+from mediaeval_ap.order import in_order
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.shots import shot_order
 from mediaeval_ap.tables import HYPOTHESIS, read
@@ -22,7 +22,7 @@ from mediaeval_ap.tables import HYPOTHESIS, read
 )
 def test_order_of_keys_too_wide_for_one_integer(rows, n_keys):
     keys = np.array(rows, dtype=np.int64)[:, :n_keys]
-    ordered = keys[ranking._order(*keys.T)].tolist()
+    ordered = keys[in_order(*keys.T)].tolist()
     assert ordered == sorted(keys.tolist())
 
 

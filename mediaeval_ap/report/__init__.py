@@ -1,9 +1,9 @@
 """Results for eyes and for programs: aligned text, Markdown, LaTeX, CSV, JSON and JSON lines."""
 
+from mediaeval_ap.files import write_whole
 from mediaeval_ap.report.answers import ANSWER_FORMATS, render_answer
 from mediaeval_ap.report.definitions import DEFINITION_FORMATS, render_definitions
 from mediaeval_ap.report.evaluations import render_evaluations
-from mediaeval_ap.report.files import write_whole
 from mediaeval_ap.report.grids import FORMATS
 from mediaeval_ap.report.rankings import render_ranking
 from mediaeval_ap.report.scores import render_score

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ['explain_row', 'from_frame', 'from_rows']
 
 
-def from_rows(rows: Iterable[Any], layout: Layout) -> Table:
+def from_rows(rows: Iterable[Any], layout: Layout, *, first: int = 1) -> Table:
     """A table of tuples, one a row.
 
     Parameters
@@ -35,6 +35,8 @@ def from_rows(rows: Iterable[Any], layout: Layout) -> Table:
         a row may be that field itself.
     layout : Layout
         The fields.
+    first : int
+        Number of the first row, for errors.
 
     Returns
     -------
@@ -60,7 +62,7 @@ def from_rows(rows: Iterable[Any], layout: Layout) -> Table:
     if all(_is_row(row) and len(row) == len(layout.fields) for row in rows):
         table = _proved(list(zip(*rows, strict=True)), layout, source)
     if table is None:
-        raise _wrong_rows(rows, layout, source)
+        raise _wrong_rows(rows, layout, source, first)
     return table
 
 
@@ -137,9 +139,11 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
     return None
 
 
-def _wrong_rows(rows: Iterable[object], layout: Layout, source: Source) -> FormatError:
+def _wrong_rows(
+    rows: Iterable[object], layout: Layout, source: Source, first: int = 1
+) -> FormatError:
     faults = Faults(source.name, 'row')
-    faults.look((explain_row(row, layout) for row in rows), 1)
+    faults.look((explain_row(row, layout) for row in rows), first)
     return faults.error
 
 

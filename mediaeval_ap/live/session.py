@@ -1,0 +1,412 @@
+"""`Live`: a session about hypotheses that arrive, change and are withdrawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from threading import Lock
+from typing import Any
+
+from mediaeval_ap.definitions import check_cutoff
+from mediaeval_ap.evaluation import Evaluation, mean_average_precision
+from mediaeval_ap.live.hypotheses import Hypotheses, check_row
+from mediaeval_ap.live.known_shots import KnownShots
+from mediaeval_ap.live.live_ranking import LiveRanking
+from mediaeval_ap.live.standing import Standing
+from mediaeval_ap.live.watching import Point, batches
+from mediaeval_ap.ranking import Ranking
+from mediaeval_ap.relevance import Relevance
+from mediaeval_ap.scoring import Scorer, warn_of_scores_above_one
+from mediaeval_ap.session import answer
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, Table, read
+from mediaeval_ap.task import Task, warn_of_empty_run
+
+__all__ = ['Live']
+
+
+class Live:
+    """Answers queries about hypotheses that arrive, change and are withdrawn meanwhile.
+
+    `AveragePrecision.live` begins it. At every moment the answers are those of a session about a
+    run of the hypotheses that are there. Threads may use it at once: what one changes, another sees
+    whole or not at all.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision
+    >>> average_precision = AveragePrecision([('INA', 'F2', '000626', 'nicolas_sarkozy')], K=[10])
+    >>> live = average_precision.live()
+    >>> live.add('INA', 'F2', '000010', 'nicolas_sarkozy', 0.93)
+    >>> live.send('nicolas_sarkozy')
+    ([0.0], 1)
+    >>> live.add('INA', 'F2', '000626', 'nicolas_sarkozi', 0.5)
+    >>> live.send('nicolas_sarkozy')
+    ([0.5], 1)
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._lock = Lock()
+        shots = KnownShots(task.subset)
+        reference = task.reference.table
+        for shot in zip(*map(reference.texts, HYPOTHESIS.texts[:3]), strict=True):
+            shots.number(*shot)
+        self._relevance = Relevance(task.reference, shots)
+        self._hypotheses = Hypotheses(shots)
+        self._ranking = LiveRanking(self._hypotheses)
+        self._snapshot: Ranking | None = None
+
+    def __len__(self) -> int:
+        return len(self._hypotheses)
+
+    def __contains__(self, row: Sequence[Any]) -> bool:
+        with self._lock:
+            return row in self._hypotheses
+
+    def add(
+        self, corpus_id: str, video_id: str, shot_id: str, person_name: str, confidence: float
+    ) -> None:
+        """Add a hypothesis, once more if it is there.
+
+        Parameters
+        ----------
+        corpus_id, video_id, shot_id : str
+            The shot.
+        person_name : str
+            Who is in it.
+        confidence : float
+            How sure that is; the larger, the surer.
+
+        Raises
+        ------
+        FormatError
+            When a name is not text, or the confidence no finite number; then nothing has changed.
+
+        Notes
+        -----
+        Takes O(log n) time for n hypotheses. What the next answer needs of it is done there.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> live = AveragePrecision('samples/reference.txt').live()
+        >>> live.add('INA', 'F2_2013', '000626', 'nicolas_sarkozy', 0.93)
+        >>> len(live)
+        1
+        """
+        with self._lock:
+            self._hypotheses.add((corpus_id, video_id, shot_id, person_name, confidence))
+
+    def extend(self, rows: Any) -> None:
+        """Add hypotheses: all of them, or none.
+
+        Parameters
+        ----------
+        rows : str, path-like, file object, DataFrame or iterable of tuples
+            A run, or none: ``corpus_id video_id shot_id person_name confidence``.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When they cannot be read, or one is wrong; then nothing has changed.
+
+        Notes
+        -----
+        Takes O(m log n) time for m rows.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> live = AveragePrecision('samples/reference.txt').live()
+        >>> live.extend([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'ann', 0.5)])
+        >>> live.extend('samples/hypothesis.txt')
+        >>> len(live)
+        12002
+        """
+        if isinstance(rows, Ranking):
+            table = rows.table
+        else:
+            rows = list(rows) if isinstance(rows, Iterator) and not hasattr(rows, 'read') else rows
+            if isinstance(rows, Sized) and not isinstance(rows, str) and not len(rows):
+                return
+            table = read(rows, HYPOTHESIS)
+        with self._lock:
+            self._hypotheses.extend(table)
+
+    def discard(self, row: Sequence[Any]) -> None:
+        """Withdraw a hypothesis, once if it is there more often.
+
+        Parameters
+        ----------
+        row : sequence
+            Its fields: ``corpus_id video_id shot_id person_name confidence``.
+
+        Raises
+        ------
+        MissingHypothesisError
+            When it is not there. This is a `KeyError`.
+        FormatError
+            When it is no hypothesis. In both cases nothing has changed.
+
+        Notes
+        -----
+        Takes O(log n) time for n hypotheses.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> live = AveragePrecision('samples/reference.txt').live()
+        >>> live.discard(('x', 'v', '1', 'a', 1.0))
+        Traceback (most recent call last):
+            ...
+        mediaeval_ap.errors.MissingHypothesisError: <live>: no hypothesis ('x', 'v', '1', 'a', 1.0)
+        """
+        with self._lock:
+            self._hypotheses.remove(row)
+
+    def update(self, row: Sequence[Any], *, confidence: float) -> None:
+        """Change the confidence of a hypothesis.
+
+        Parameters
+        ----------
+        row : sequence
+            Its fields: ``corpus_id video_id shot_id person_name confidence``.
+        confidence : float
+            How sure it is from now on.
+
+        Raises
+        ------
+        MissingHypothesisError
+            When it is not there. This is a `KeyError`.
+        FormatError
+            When it is no hypothesis, or would be none. In both cases nothing has changed.
+
+        Notes
+        -----
+        Takes O(log n) time for n hypotheses.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> live = AveragePrecision('samples/reference.txt').live()
+        >>> live.add('x', 'v', '1', 'ann', 0.5)
+        >>> live.update(('x', 'v', '1', 'ann', 0.5), confidence=0.4)
+        >>> ('x', 'v', '1', 'ann', 0.4) in live
+        True
+        """
+        check_row(row)
+        changed = (*row[:-1], confidence)
+        check_row(changed)
+        with self._lock:
+            self._hypotheses.remove(row)
+            self._hypotheses.add(changed)
+
+    def send(self, query: str) -> tuple[list[float], int]:
+        """Answer one query.
+
+        Parameters
+        ----------
+        query : str
+            A name.
+
+        Returns
+        -------
+        ap : list of float
+            Average precision at each cutoff.
+        n_relevant : int
+            How many shots are relevant.
+
+        Raises
+        ------
+        QueryError
+            When the query is not a name.
+
+        Warns
+        -----
+        ScoreAboveOneWarning
+            When an average precision exceeds 1, as counting shots again can make it.
+
+        Notes
+        -----
+        Takes time in proportion to the distinct names, and to the hypotheses of those that changed
+        since the last answer.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> live = AveragePrecision('samples/reference.txt', K=[10]).live('samples/hypothesis.txt')
+        >>> live.send('alain_juppe')
+        ([0.0], 2)
+        """
+        with self._lock:
+            ranking = self._current()
+        scorer = Scorer(ranking, self._relevance, self._task.K, self._task.definition)
+        return answer(scorer, query, stacklevel=3)
+
+    def evaluate(self, queries: Any = None, progress: bool = False) -> Evaluation:
+        """Score what is there on many queries at once.
+
+        Parameters
+        ----------
+        queries : str, path-like, file object, DataFrame or iterable of str, optional
+            The names to ask for; a string is a path. By default all of the reference.
+        progress : bool
+            Show a progress bar on standard error.
+
+        Returns
+        -------
+        Evaluation
+            What `AveragePrecision.evaluate` makes of a run of these hypotheses.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When the queries cannot be read.
+
+        Warns
+        -----
+        RepeatedRowsWarning, RepeatedQueriesWarning, EmptyRunWarning, ScoreAboveOneWarning
+            As `AveragePrecision.evaluate`.
+
+        Notes
+        -----
+        Takes a `snapshot`, and time in proportion to queries times distinct names.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> live = AveragePrecision('samples/reference.txt', K=[10]).live('samples/hypothesis.txt')
+        >>> live.evaluate(['nicolas_sarkozy', 'alain_juppe']).map.round(3).tolist()
+        [0.149]
+        """
+        asked = None if queries is None else read(queries, QUERIES)
+        with self._lock:
+            snapshot = self._frozen()
+            count = len(self._hypotheses)
+        if count and not len(snapshot):
+            warn_of_empty_run(snapshot.source.name, count, stacklevel=3)
+        ranking = self._task.ranking(snapshot, stacklevel=3)
+        return self._task.evaluate(ranking, asked, progress=progress, stacklevel=3)
+
+    def snapshot(self) -> Ranking:
+        """What is there now, as a ranking that never changes.
+
+        Returns
+        -------
+        Ranking
+            The hypotheses that count, for `AveragePrecision` to score in place of a run.
+
+        Notes
+        -----
+        Takes O(n log n) time for n hypotheses, and none when nothing has changed since the last.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
+        >>> live = average_precision.live('samples/hypothesis.txt')
+        >>> before = live.snapshot()
+        >>> live.add('x', 'v', '1', 'alain_juppe', 1.0)
+        >>> len(before), len(live.snapshot())
+        (12000, 12001)
+        >>> average_precision.evaluate(before, ['nicolas_sarkozy']).map.round(3).tolist()
+        [0.299]
+        """
+        with self._lock:
+            return self._frozen()
+
+    def watch(self, rows: Any, queries: Any = None, *, every: int = 1000) -> Iterator[Point]:
+        """Add hypotheses, and score each time that so many have come.
+
+        Parameters
+        ----------
+        rows : iterable of tuples, str, path-like, file object or DataFrame
+            A run: ``corpus_id video_id shot_id person_name confidence``. Tuples are taken as they
+            come, so they may come without end.
+        queries : str, path-like, file object, DataFrame or iterable of str, optional
+            The names to ask for; a string is a path. By default all of the reference.
+        every : int
+            After how many hypotheses to score.
+
+        Returns
+        -------
+        iterator of Point
+            One each time, and one for the hypotheses that are left at the end.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When the queries cannot be read; from the iterator, when the run cannot, or a hypothesis
+            is wrong.
+        ParameterError
+            When `every` is no positive integer.
+
+        Warns
+        -----
+        RepeatedQueriesWarning
+            When a query is asked more than once.
+        ScoreAboveOneWarning
+            When an average precision comes to exceed 1, as counting shots again can make it.
+
+        Notes
+        -----
+        The distance of each query to each name is taken once. A point takes time in proportion to
+        the returned relevant shots times the names that changed; with a definition that drops
+        shots returned again, as much as answering all queries.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> live = AveragePrecision('samples/reference.txt', K=[10]).live()
+        >>> points = live.watch('samples/hypothesis.txt', ['alain_juppe'], every=5000)
+        >>> [point.n_hypotheses for point in points]
+        [5000, 10000, 12000]
+        """
+        check_cutoff(every, 'every')
+        table = None if queries is None else read(queries, QUERIES)
+        asked = self._task.asked(table, stacklevel=3)
+        with self._lock:
+            ranking = self._current()
+        distinct = list(dict.fromkeys(asked))
+        task = self._task
+        standing = Standing(distinct, self._relevance, task.K, task.definition, ranking)
+        return self._points(standing, asked, batches(rows, every))
+
+    def _points(
+        self, standing: Standing, asked: list[str], tables: Iterable[Table]
+    ) -> Iterator[Point]:
+        number = {query: row for row, query in enumerate(standing.queries)}
+        rows = [number[query] for query in asked]
+        ap = standing.ap()
+        for table in tables:
+            with self._lock:
+                self._hypotheses.extend(table)
+                ranking = self._current()
+            standing.update(ranking)
+            before, ap = ap, standing.ap()
+            changed = standing.named((ap != before).any(axis=1))
+            warn_of_scores_above_one(
+                standing.named((ap > 1).any(axis=1) & ~(before > 1).any(axis=1)),
+                ranking.source.name,
+                self._task.definition,
+                stacklevel=3,
+            )
+            values = ap[rows]
+            yield Point(len(ranking), mean_average_precision(values), changed, asked, values)
+
+    def _current(self) -> LiveRanking:
+        if self._hypotheses.changed:
+            self._ranking = LiveRanking(self._hypotheses, self._ranking)
+            self._hypotheses.changed.clear()
+            self._snapshot = None
+        return self._ranking
+
+    def _frozen(self) -> Ranking:
+        self._current()
+        if self._snapshot is None:
+            self._snapshot = Ranking(self._hypotheses.table(counted_only=True))
+        return self._snapshot
+
+    def _check(self) -> None:
+        """Assert what always holds."""
+        self._hypotheses._check()
+        self._ranking._check()

@@ -1,0 +1,96 @@
+"""A run that grows, and its scores each time that so many hypotheses have come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.tables import HYPOTHESIS, Table, read
+from mediaeval_ap.tables.rows import from_rows
+
+__all__ = ['Point', 'batches']
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """What a run was worth when so many hypotheses had come.
+
+    Parameters
+    ----------
+    n_hypotheses : int
+        How many there were.
+    map : ndarray of float64, shape (n_cutoffs,)
+        Mean average precision at each cutoff.
+    changed : list of str
+        The queries whose average precision was another at the point before. Before the first, the
+        run held nothing, or what the session held that is watched.
+    queries : list of str
+        The names asked for, in the order of the rows of `ap`.
+    ap : ndarray of float64, shape (n_queries, n_cutoffs)
+        Average precision.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision
+    >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
+    >>> queries = ['nicolas_sarkozy', 'alain_juppe']
+    >>> for point in average_precision.watch('samples/hypothesis.txt', queries, every=4000):
+    ...     print(point.n_hypotheses, point.map.round(3).tolist(), point.changed)
+    4000 [0.118] ['nicolas_sarkozy']
+    8000 [0.195] ['nicolas_sarkozy']
+    12000 [0.149] ['nicolas_sarkozy']
+    """
+
+    n_hypotheses: int
+    map: NDArray[np.float64]
+    changed: list[str]
+    queries: list[str]
+    ap: NDArray[np.float64]
+
+
+def batches(rows: Any, size: int) -> Iterator[Table]:
+    """So many hypotheses at a time.
+
+    Parameters
+    ----------
+    rows : iterable of tuples, or what `mediaeval_ap.tables.read` takes
+        A run. Tuples are taken as they come; anything else is read whole.
+    size : int
+        How many.
+
+    Yields
+    ------
+    Table
+        As many, or fewer at the end.
+
+    Raises
+    ------
+    ReadError, FormatError
+        When the run cannot be read, or a hypothesis is wrong.
+
+    Examples
+    --------
+    >>> rows = (('x', 'v', str(shot), 'ann', 0.5) for shot in range(5))
+    >>> [len(table) for table in batches(rows, 2)]
+    [2, 2, 1]
+    """
+    taken = iter(rows if _is_rows(rows) else _rows_of(read(rows, HYPOTHESIS)))
+    first = 1
+    while batch := list(islice(taken, size)):
+        yield from_rows(batch, HYPOTHESIS, first=first)
+        first += len(batch)
+
+
+def _is_rows(rows: Any) -> bool:
+    """Whether rows can be taken one after another, as from a list or a generator."""
+    return isinstance(rows, list | tuple | Iterator) and not hasattr(rows, 'read')
+
+
+def _rows_of(table: Table) -> Iterable[tuple[Any, ...]]:
+    columns = map(table.texts, HYPOTHESIS.texts)
+    return zip(*columns, table.confidence.tolist(), strict=True)

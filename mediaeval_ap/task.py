@@ -1,0 +1,266 @@
+"""What runs are scored against, and how a whole run is."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from mediaeval_ap.definitions import Definition
+from mediaeval_ap.errors import (
+    EmptyRunWarning,
+    RepeatedQueriesWarning,
+    RepeatedRowsWarning,
+    printable,
+)
+from mediaeval_ap.evaluation import Evaluation
+from mediaeval_ap.progress import tracked
+from mediaeval_ap.ranking import Ranking
+from mediaeval_ap.relevance import Reference, Relevance
+from mediaeval_ap.scoring import Scorer
+from mediaeval_ap.tables import SUBSET, Table
+
+__all__ = ['Task', 'warn_of_empty_run', 'warn_of_repeated_rows']
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What runs are scored against: a reference, cutoffs, a definition, the videos that count.
+
+    Parameters
+    ----------
+    reference : Reference
+        Who is in which shot, of the videos that count.
+    K : list of int
+        The cutoffs.
+    definition : Definition
+        What average precision is.
+    subset : Table or None
+        The videos that count; all, where there is none.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import definitions
+    >>> from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
+    >>> reference = Reference(read([('x', 'v', '1', 'ann')], REFERENCE), counts_again=True)
+    >>> task = Task(reference, [10], definitions.get('trec'), None)
+    >>> ranking = Ranking(read([('x', 'v', '1', 'anna', 0.5)], HYPOTHESIS))
+    >>> task.evaluate(ranking, None).ap.tolist()
+    [[1.0]]
+    """
+
+    reference: Reference
+    K: list[int]
+    definition: Definition
+    subset: Table | None
+
+    def in_subset(self, table: Table) -> Table:
+        """The rows of a table that count.
+
+        Parameters
+        ----------
+        table : Table
+            A reference or a run.
+
+        Returns
+        -------
+        Table
+            Those of the videos that count.
+        """
+        return table if self.subset is None else table.select(table.within(self.subset))
+
+    def ranking(self, run: Table | Ranking, *, stacklevel: int) -> Ranking:
+        """A run, ready to be ranked.
+
+        Parameters
+        ----------
+        run : Table or Ranking
+            All of its hypotheses.
+        stacklevel : int
+            How far up the one stands whom this warns.
+
+        Returns
+        -------
+        Ranking
+            Those that count.
+
+        Warns
+        -----
+        RepeatedRowsWarning
+            When the run repeats rows.
+        EmptyRunWarning
+            When the subset leaves nothing of it.
+        """
+        table = run.table if isinstance(run, Ranking) else run
+        counted = self.in_subset(table)
+        if len(table) and not len(counted):
+            warn_of_empty_run(table.source.name, len(table), stacklevel=stacklevel + 1)
+        if isinstance(run, Ranking) and len(counted) == len(table):
+            ranking = run
+        else:
+            ranking = Ranking(counted)
+        if ranking.n_repeated:
+            warn_of_repeated_rows(counted, ranking.n_repeated, kept=True, stacklevel=stacklevel + 1)
+        return ranking
+
+    def scorer(self, ranking: Ranking) -> Scorer:
+        """What scores a run.
+
+        Parameters
+        ----------
+        ranking : Ranking
+            The run.
+
+        Returns
+        -------
+        Scorer
+            Query by query.
+        """
+        return Scorer(ranking, Relevance(self.reference, ranking.shots), self.K, self.definition)
+
+    def evaluate(
+        self,
+        ranking: Ranking,
+        queries: Table | None,
+        *,
+        progress: bool = False,
+        stacklevel: int = 2,
+    ) -> Evaluation:
+        """Score a run on many queries at once.
+
+        Parameters
+        ----------
+        ranking : Ranking
+            The run.
+        queries : Table or None
+            The names to ask for; all of the reference, where there is none.
+        progress : bool
+            Show a progress bar on standard error.
+        stacklevel : int
+            How far up the one stands whom this warns.
+
+        Returns
+        -------
+        Evaluation
+            Values by query and on average.
+
+        Warns
+        -----
+        RepeatedQueriesWarning
+            When a query is asked more than once.
+        ScoreAboveOneWarning
+            When an average precision exceeds 1, as counting shots again can make it.
+        """
+        inputs = {'reference': self.reference.table.source, 'hypothesis': ranking.source}
+        if self.subset is not None:
+            inputs['subset'] = self.subset.source
+        if queries is not None:
+            inputs['queries'] = queries.source
+        asked = self.asked(queries, stacklevel=stacklevel + 1)
+        scorer = self.scorer(ranking)
+        distances = ranking.names.distances(asked)
+        ap, n_relevant = scorer.score_all(asked, tracked(distances, len(asked), progress))
+        scorer.warn_of_scores_above_one(ap, asked, stacklevel=stacklevel + 1)
+        counts = {
+            'queries': len(asked),
+            'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
+            **self._counts(ranking),
+        }
+        return Evaluation(asked, list(self.K), ap, n_relevant, self.definition, inputs, counts)
+
+    def asked(self, queries: Table | None, *, stacklevel: int) -> list[str]:
+        """The names that are asked for.
+
+        Parameters
+        ----------
+        queries : Table or None
+            These; all of the reference, where there is none.
+        stacklevel : int
+            How far up the one stands whom this warns.
+
+        Returns
+        -------
+        list of str
+            In their order.
+
+        Warns
+        -----
+        RepeatedQueriesWarning
+            When a query is asked more than once.
+        """
+        if queries is None:
+            return list(self.reference.queries)
+        repeated = len(queries) - len(queries['person_name'].values)
+        if repeated:
+            warnings.warn(
+                f'{printable(queries.source.name)}: {repeated} of {len(queries)} queries repeat '
+                'an earlier one; each counts in the mean',
+                RepeatedQueriesWarning,
+                stacklevel=stacklevel,
+            )
+        return queries.texts('person_name')
+
+    def _counts(self, ranking: Ranking) -> dict[str, int]:
+        counts = {
+            'reference_rows': len(self.reference.table),
+            'hypotheses': len(ranking),
+            'names': len(ranking.names),
+            'shots': ranking.n_shots,
+        }
+        if self.subset is None:
+            return counts
+        pairs = zip(*map(self.subset.texts, SUBSET.texts), strict=True)
+        return {**counts, 'subset_videos': len(set(pairs))}
+
+
+def warn_of_empty_run(name: str, count: int, *, stacklevel: int) -> None:
+    """Warn of a run of which the subset leaves nothing.
+
+    Parameters
+    ----------
+    name : str
+        Name of the run.
+    count : int
+        How many hypotheses it has.
+    stacklevel : int
+        How far up the one stands whom this warns.
+
+    Warns
+    -----
+    EmptyRunWarning
+        Names the run.
+    """
+    warnings.warn(
+        f'{printable(name)}: none of its {count} hypotheses is in the subset; scored as a run that '
+        'returns nothing',
+        EmptyRunWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def warn_of_repeated_rows(table: Table, count: int, *, kept: bool, stacklevel: int) -> None:
+    """Warn of rows that say again what an earlier row said.
+
+    Parameters
+    ----------
+    table : Table
+        A reference or a run.
+    count : int
+        How many of its rows do.
+    kept : bool
+        Whether they count.
+    stacklevel : int
+        How far up the one stands whom this warns.
+
+    Warns
+    -----
+    RepeatedRowsWarning
+        Names the table.
+    """
+    warnings.warn(
+        f'{printable(table.source.name)}: {count} of {len(table)} rows repeat an earlier one '
+        f'exactly, and are {"kept" if kept else "counted once"}',
+        RepeatedRowsWarning,
+        stacklevel=stacklevel,
+    )
