@@ -101,7 +101,7 @@ class Relevance:
 
     def __init__(self, reference: Reference, shots: KnownShots) -> None:
         self.reference = reference
-        self._shots = shots
+        self.shots = shots
         name = reference.table['person_name']
         found = shots.find(reference.table)
         returned = found >= 0
@@ -145,7 +145,7 @@ class Relevance:
             Positions from 0, ascending; a shot that came before is a hit again only where
             repeats count.
         """
-        marked = np.zeros(len(self._shots), dtype=np.bool_)
+        marked = np.zeros(len(self.shots), dtype=np.bool_)
         marked[self.returned(query)] = True
         positions: NDArray[np.int64] = marked[ranked].nonzero()[0]
         if self.reference.counts_again:

@@ -7,7 +7,7 @@ these are looked at, and none that stays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,6 @@ from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.names import Names
 from mediaeval_ap.order import in_order, precedes
 from mediaeval_ap.relevance import Relevance
-from mediaeval_ap.scoring import Scorer
 
 __all__ = ['Standing']
 
@@ -80,8 +79,9 @@ class Standing:
         self._relevance = relevance
         self._K = K
         self._definition = definition
+        self._distinct = definition.repeats is Repeats.DROP
         self._ranking = ranking
-        self._distances = np.empty((len(queries), 0))
+        self._distances = np.empty((0, len(queries)))  # a row each name
         self._n_names = 0
         relevant = [np.unique(relevance.returned(query)) for query in queries]
         shots = np.concatenate(relevant)
@@ -122,19 +122,21 @@ class Standing:
         """
         before, self._ranking = self._ranking, ranking
         self._measure()
-        if self._definition.repeats is Repeats.DROP:
-            return
         changed = ranking.changed_since(before)
-        old, new = before.rows(changed), ranking.rows(changed)
-        came, went = new.at(~_among(new, old)), old.at(~_among(old, new))
+        came, went = _differing(ranking.rows(changed), before.rows(changed))
         hits = self._hits
-        touched = np.isin(hits.rows.name, went.name).nonzero()[0]
-        lost = touched[_among(hits.rows.at(touched), went)]
-        hits = hits.without(lost)
+        if self._distinct:
+            touched = np.zeros(len(self._relevance.shots), dtype=np.bool_)
+            touched[came.shot] = touched[went.shot] = True
+            came, went = ranking.rows(), before.rows()
+            came, went = came.at(touched[came.shot]), went.at(touched[went.shot])
+            lost = touched[hits.rows.shot]
+        else:
+            lost = np.isin(hits.rows.name, went.name)
+            lost[lost] = _are_among(hits.rows.at(lost), went)
+        hits = hits.at(~lost)
         change = self._count_before(hits, came) - self._count_before(hits, went)
-        self._hits = _Hits(hits.query, hits.rows, hits.before + change).joined(
-            self._hits_among(came)
-        )
+        self._hits = hits._replace(before=hits.before + change).joined(self._hits_among(came))
 
     def ap(self) -> NDArray[np.float64]:
         """The scores of this moment.
@@ -144,9 +146,6 @@ class Standing:
         ndarray of float64, shape (n_queries, n_cutoffs)
             Average precision.
         """
-        if self._definition.repeats is Repeats.DROP:  # what is dropped is another for each query
-            scorer = Scorer(self._ranking, self._relevance, self._K, self._definition)
-            return scorer.score_all(self.queries, self._distances[:, : self._n_names])[0]
         order = np.lexsort((self._hits.before, self._hits.query))
         if not self._definition.counts_again:
             shot = self._hits.rows.shot[order].astype(np.int64)
@@ -155,7 +154,7 @@ class Standing:
             self._hits.query[order],
             self._hits.before[order] + 1,
             self._n_relevant,
-            len(self._ranking),
+            self._ranking.n_shots if self._distinct else len(self._ranking),
             self._K,
             self._definition,
         )
@@ -164,15 +163,14 @@ class Standing:
         """Take the distances to names that are new."""
         names = self._ranking.names.values
         new = Names(names[self._n_names :])
-        if not len(new):
-            return
-        if len(names) > self._distances.shape[1]:
-            grown = np.empty((len(self.queries), 2 * len(names)))
-            grown[:, : self._n_names] = self._distances[:, : self._n_names]
-            self._distances = grown
-        for row, distances in zip(self._distances, new.distances(self.queries), strict=True):
-            row[self._n_names : len(names)] = distances
-        self._n_names = len(names)
+        if len(new):
+            if len(names) > len(self._distances):
+                grown = np.empty((2 * len(names), len(self.queries)))
+                grown[: self._n_names] = self._distances[: self._n_names]
+                self._distances = grown
+            distances = np.array(list(new.distances(self.queries)))
+            self._distances[self._n_names : len(names)] = distances.T
+            self._n_names = len(names)
 
     def _hits_among(self, rows: Rows) -> _Hits:
         """The hits among some hypotheses, and how many of all are before each."""
@@ -180,30 +178,64 @@ class Standing:
         sizes = self._relevant_shots.searchsorted(rows.shot, side='right') - begins
         query = self._relevant_to[ranges(begins, sizes)]
         hits = _Hits(query, rows.at(np.arange(len(sizes)).repeat(sizes)), np.zeros_like(query))
-        return _Hits(query, hits.rows, self._count_before(hits, self._ranking.rows()))
+        if self._distinct:
+            hits = hits.at(self._first_of_each_shot(hits))
+        return hits._replace(before=self._count_before(hits, self._ranking.rows()))
+
+    def _first_of_each_shot(self, hits: _Hits) -> NDArray[np.int64]:
+        distance = self._distances[hits.rows.name, hits.query]
+        order = in_order(hits.query, hits.rows.shot, distance, *self._ranking.keys(hits.rows))
+        return order[run_starts([hits.query[order], hits.rows.shot[order]])]
 
     def _count_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
+        """How many of some hypotheses, or of their shots where repeats are dropped, are before."""
+        if not self._distinct:
+            return self._count_rows_before(hits, rows)
+        _, number, held = np.unique(rows.shot, return_inverse=True, return_counts=True)
+        alone = held[number] == 1
+        return self._count_rows_before(hits, rows.at(alone)) + self._count_shots_before(
+            hits, rows.at(~alone)
+        )
+
+    def _count_rows_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
         """How many of some hypotheses, name after name, are before each hit."""
-        counts = np.zeros(len(hits.query), dtype=np.int64)
-        if not len(rows.name):
-            return counts
         starts = run_starts([rows.name])
         held = np.diff(starts, append=len(rows.name))
-        names = rows.name[starts]
-        distances = self._distances[:, names]
-        size = max(1, BLOCK_CELLS // len(names))
-        keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
-        for begin in range(0, len(counts), size):
-            block = slice(begin, begin + size)
-            at_hit = self._distances[hits.query[block], hits.rows.name[block], None]
-            near = distances[hits.query[block]]
-            counts[block] = (near < at_hit) @ held.astype(np.float64)
-            hit, name = (near == at_hit).nonzero()
-            pairs = hit.repeat(held[name]) + begin
-            tied = ranges(starts[name], held[name])
-            pairs = pairs[precedes(keys.at(tied), hit_keys.at(pairs))]
-            counts += np.bincount(pairs, minlength=len(counts))
+        counts = np.empty(len(hits.query))
+        for block, nearer, name, hit in self._compared(hits, rows.name[starts]):
+            pairs = hit.repeat(held[name])
+            before = self._precede(rows.at(ranges(starts[name], held[name])), hits, pairs)
+            tied = np.bincount(pairs[before], minlength=len(counts))
+            counts[block] = held.astype(np.float64) @ nearer + tied[block]
+        return counts.astype(np.int64)
+
+    def _count_shots_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
+        """How many of the shots of some hypotheses have one that is before each hit."""
+        counts = np.zeros(len(hits.query), dtype=np.int64)
+        if len(rows.shot):
+            rows = rows.at(rows.shot.argsort(kind='stable'))
+            starts = run_starts([rows.shot])
+            for block, before, row, hit in self._compared(hits, rows.name):
+                before[row, hit - block.start] = self._precede(rows.at(row), hits, hit)
+                counts[block] = np.logical_or.reduceat(before, starts).sum(axis=0)
         return counts
+
+    def _compared(
+        self, hits: _Hits, names: NDArray[np.integer]
+    ) -> Iterator[tuple[slice, NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]]:
+        """For a part of the hits at a time: which names are nearer, and names and hits tied."""
+        size = max(1, BLOCK_CELLS // max(1, len(names)))
+        for begin in range(0, len(hits.query), size):
+            block = slice(begin, begin + size)
+            queries, query = np.unique(hits.query[block], return_inverse=True)
+            distances = self._distances[names[:, None], queries].take(query, axis=1)
+            at_hit = self._distances[hits.rows.name[block], hits.query[block]]
+            name, hit = np.divmod(np.flatnonzero(distances == at_hit), len(query))
+            yield block, distances < at_hit, name, hit + begin
+
+    def _precede(self, rows: Rows, hits: _Hits, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of some hypotheses stand before the hit beside them, at its distance."""
+        return precedes(self._ranking.keys(rows), self._ranking.keys(hits.rows.at(pairs)))
 
 
 class _Hits(NamedTuple):
@@ -213,10 +245,8 @@ class _Hits(NamedTuple):
     rows: Rows
     before: NDArray[np.int64]
 
-    def without(self, lost: NDArray[np.int64]) -> _Hits:
-        kept = np.ones(len(self.query), dtype=np.bool_)
-        kept[lost] = False
-        return _Hits(self.query[kept], self.rows.at(kept), self.before[kept])
+    def at(self, hits: NDArray[np.integer] | NDArray[np.bool_]) -> _Hits:
+        return _Hits(self.query[hits], self.rows.at(hits), self.before[hits])
 
     def joined(self, other: _Hits) -> _Hits:
         return _Hits(
@@ -226,13 +256,24 @@ class _Hits(NamedTuple):
         )
 
 
-def _among(rows: Rows, others: Rows) -> NDArray[np.bool_]:
-    """Which hypotheses are among others, of which no two are equal."""
+def _differing(rows: Rows, others: Rows) -> tuple[Rows, Rows]:
+    """Those of some hypotheses that are not among others, and the other way about."""
+    groups, other_groups = _equal_rows(rows, others)
+    alone = np.bincount(np.concatenate([groups, other_groups])) == 1
+    return rows.at(alone[groups]), others.at(alone[other_groups])
+
+
+def _are_among(rows: Rows, others: Rows) -> NDArray[np.bool_]:
+    """Which of some hypotheses are among others."""
+    return np.isin(*_equal_rows(rows, others))
+
+
+def _equal_rows(rows: Rows, others: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of hypotheses and of others, where equal ones have equal numbers."""
     both = rows.joined(others)
     order = in_order(both.name, both.confidence, both.temporal_rank, both.shot)
-    columns = [column[order] for column in both]
-    group = np.zeros(len(order), dtype=np.int64)
-    group[run_starts(columns)] = 1
-    groups = np.empty(len(order), dtype=np.int64)
-    groups[order] = group.cumsum()
-    return np.isin(groups[: len(rows.name)], groups[len(rows.name) :])
+    begins = np.zeros(len(order), dtype=np.int64)
+    begins[run_starts([column[order] for column in both])] = 1
+    numbers = np.empty(len(order), dtype=np.int64)
+    numbers[order] = begins.cumsum() - 1
+    return numbers[: len(rows.name)], numbers[len(rows.name) :]
