@@ -42,21 +42,6 @@ class PlaceKeys(NamedTuple):
     shot: NDArray[np.integer]
     name: NDArray[np.integer]
 
-    def at(self, rows: NDArray[np.integer]) -> PlaceKeys:
-        """The keys of some rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int, shape (m,)
-            Which.
-
-        Returns
-        -------
-        PlaceKeys
-            Columns of m keys.
-        """
-        return PlaceKeys(*(column[rows] for column in self))
-
 
 def in_order(*keys: NDArray[Any]) -> NDArray[np.int64]:
     """The rows in ascending order of the first key, then of the second, and so on.
@@ -132,13 +117,20 @@ def first_in_order(keys: tuple[NDArray[Any], ...], count: int) -> NDArray[np.int
     return ordered[: sum(map(len, decided)) + count]
 
 
-def precedes(keys: PlaceKeys, others: PlaceKeys) -> NDArray[np.bool_]:
-    """Whether each row stands before the row beside it.
+def precedes(
+    keys: PlaceKeys,
+    rows: NDArray[np.integer],
+    other_keys: PlaceKeys,
+    other_rows: NDArray[np.integer],
+) -> NDArray[np.bool_]:
+    """Whether each of some rows stands before the row beside it.
 
     Parameters
     ----------
-    keys, others : PlaceKeys
-        Columns of n keys each.
+    keys, other_keys : PlaceKeys
+        What two sets of hypotheses are ordered by.
+    rows, other_rows : ndarray of int, shape (n,)
+        Rows of the one and of the other.
 
     Returns
     -------
@@ -148,14 +140,15 @@ def precedes(keys: PlaceKeys, others: PlaceKeys) -> NDArray[np.bool_]:
     Examples
     --------
     >>> one, other = (PlaceKeys(*np.array([[-5], [1], [shot], [0]])) for shot in (3, 4))
-    >>> precedes(one, other).tolist(), precedes(one, one).tolist()
-    ([True], [False])
+    >>> [precedes(one, np.array([0]), keys, np.array([0])).tolist() for keys in (other, one)]
+    [[True], [False]]
     """
-    before = np.zeros(len(keys.confidence), dtype=np.bool_)
-    tied = ~before
-    for key, other in zip(keys, others, strict=True):
-        before |= tied & (key < other)
-        tied &= key == other
+    before = np.zeros(len(rows), dtype=np.bool_)
+    undecided = np.arange(len(rows))
+    for key, other_key in zip(keys, other_keys, strict=True):
+        values, others = key[rows[undecided]], other_key[other_rows[undecided]]
+        before[undecided] = values < others
+        undecided = undecided[values == others]
     return before
 
 

@@ -11,8 +11,7 @@ shots = st.sampled_from(['1', '01', '2', '10', '9', 'a', 'B', '1a', '١'])
 confidences = st.sampled_from([0.0, -0.0, 0.5, 0.1, 1.0, -2.5, 1e300, 5e-324])
 
 reference_rows = st.lists(st.tuples(corpora, videos, shots, names), min_size=1, max_size=12)
-hypothesis_rows = st.lists(
-    st.tuples(corpora, videos, shots, names, confidences), min_size=1, max_size=25
-)
+fields = (corpora, videos, shots, names, confidences)
+hypothesis_rows = st.lists(st.tuples(*fields), min_size=1, max_size=25)
 cutoffs = st.lists(st.integers(1, 30), min_size=1, max_size=4)
 subsets = st.none() | st.sets(st.tuples(corpora, videos), min_size=1)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.evaluation import Evaluation, mean_average_precision
 from mediaeval_ap.live.hypotheses import Hypotheses, check_row
@@ -383,9 +385,9 @@ class Live:
                 ranking = self._current()
             standing.update(ranking)
             before, ap = ap, standing.ap()
-            changed = standing.named((ap != before).any(axis=1))
+            changed = standing.named(np.any(ap != before, axis=1))
             warn_of_scores_above_one(
-                standing.named((ap > 1).any(axis=1) & ~(before > 1).any(axis=1)),
+                standing.named(np.any(ap > 1, axis=1) & ~np.any(before > 1, axis=1)),
                 ranking.source.name,
                 self._task.definition,
                 stacklevel=3,

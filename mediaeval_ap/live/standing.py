@@ -199,25 +199,33 @@ class Standing:
 
     def _count_rows_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
         """How many of some hypotheses, name after name, are before each hit."""
-        starts = run_starts([rows.name])
-        held = np.diff(starts, append=len(rows.name))
-        counts = np.empty(len(hits.query))
-        for block, nearer, name, hit in self._compared(hits, rows.name[starts]):
-            pairs = hit.repeat(held[name])
-            before = self._precede(rows.at(ranges(starts[name], held[name])), hits, pairs)
-            tied = np.bincount(pairs[before], minlength=len(counts))
-            counts[block] = held.astype(np.float64) @ nearer + tied[block]
-        return counts.astype(np.int64)
+        names = run_starts([rows.name])
+        held = np.diff(names, append=len(rows.name))
+        order = in_order(hits.query, hits.rows.name)  # hits of one query and name are as near
+        marks = run_starts([hits.query[order], hits.rows.name[order]])
+        lent = np.diff(marks, append=len(order))
+        keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
+        counts = np.zeros(len(order), dtype=np.int64)
+        compared = self._compared(hits.at(order[marks]), rows.name[names])
+        for block, nearer, name, mark in compared:
+            at_mark = (held.astype(np.float64) @ nearer).astype(np.int64)
+            counts[order[ranges(marks[block], lent[block])]] += at_mark.repeat(lent[block])
+            hit, name = order[ranges(marks[mark], lent[mark])], name.repeat(lent[mark])
+            hit, row = hit.repeat(held[name]), ranges(names[name], held[name])
+            before = precedes(keys, row, hit_keys, hit)
+            counts += np.bincount(hit[before], minlength=len(counts))
+        return counts
 
     def _count_shots_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
         """How many of the shots of some hypotheses have one that is before each hit."""
         counts = np.zeros(len(hits.query), dtype=np.int64)
         if len(rows.shot):
             rows = rows.at(rows.shot.argsort(kind='stable'))
-            starts = run_starts([rows.shot])
+            shots = run_starts([rows.shot])
+            keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
             for block, before, row, hit in self._compared(hits, rows.name):
-                before[row, hit - block.start] = self._precede(rows.at(row), hits, hit)
-                counts[block] = np.logical_or.reduceat(before, starts).sum(axis=0)
+                before[row, hit - block.start] = precedes(keys, row, hit_keys, hit)
+                counts[block] = np.logical_or.reduceat(before, shots).sum(axis=0)
         return counts
 
     def _compared(
@@ -227,15 +235,14 @@ class Standing:
         size = max(1, BLOCK_CELLS // max(1, len(names)))
         for begin in range(0, len(hits.query), size):
             block = slice(begin, begin + size)
-            queries, query = np.unique(hits.query[block], return_inverse=True)
-            distances = self._distances[names[:, None], queries].take(query, axis=1)
-            at_hit = self._distances[hits.rows.name[block], hits.query[block]]
+            query = hits.query[block]
+            if len(query) < len(self.queries):
+                distances = self._distances[names[:, None], query]
+            else:
+                distances = self._distances[names].take(query, axis=1)
+            at_hit = self._distances[hits.rows.name[block], query]
             name, hit = np.divmod(np.flatnonzero(distances == at_hit), len(query))
             yield block, distances < at_hit, name, hit + begin
-
-    def _precede(self, rows: Rows, hits: _Hits, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of some hypotheses stand before the hit beside them, at its distance."""
-        return precedes(self._ranking.keys(rows), self._ranking.keys(hits.rows.at(pairs)))
 
 
 class _Hits(NamedTuple):

@@ -181,6 +181,8 @@ def _text_column(values: Sequence[Any]) -> Column | None:
 
 def _number(value: object) -> float | None:
     """The double that a number is, if it is one."""
+    if type(value) is float:
+        return value if math.isfinite(value) else None
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         return None
     try:
