@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from mediaeval_ap.errors import (
     shown,
 )
 from mediaeval_ap.evaluation import Evaluation
-from mediaeval_ap.live import Live, Point
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Reference
 from mediaeval_ap.session import Session, check_query
@@ -24,6 +24,8 @@ from mediaeval_ap.task import Task, warn_of_repeated_rows
 
 if TYPE_CHECKING:
     import pandas
+
+    from mediaeval_ap.live import Live, Point
 
 __all__ = ['AveragePrecision']
 
@@ -171,10 +173,54 @@ class AveragePrecision:
         >>> len(live)
         12000
         """
+        from mediaeval_ap.live import Live
+
         live = Live(self._task)
         if hypothesis is not None:
             live.extend(hypothesis)
         return live
+
+    @classmethod
+    def restore(cls, path: str | os.PathLike[str]) -> Live:
+        """Go on with a session that `Live.save` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file. Reference, cutoffs, definition and subset are those of the session.
+
+        Returns
+        -------
+        Live
+            A session equal to that one.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When the file cannot be read, or `Live.save` did not write it.
+
+        Warns
+        -----
+        RepeatedRowsWarning
+            When the reference repeats rows.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), 'live.parquet')
+        >>> live = AveragePrecision('samples/reference.txt', K=[10]).live('samples/hypothesis.txt')
+        >>> live.save(path)
+        >>> restored = AveragePrecision.restore(path)
+        >>> restored.send('nicolas_sarkozy') == live.send('nicolas_sarkozy')
+        True
+        """
+        from mediaeval_ap.live import from_parquet
+
+        saved = from_parquet(path)
+        average_precision = cls(
+            saved.reference, saved.K, subset=saved.subset, definition=saved.definition
+        )
+        return average_precision.live(saved.hypotheses)
 
     def watch(self, rows: Any, queries: Any = None, *, every: int = 1000) -> Iterator[Point]:
         """Score a run as it grows, each time that so many hypotheses have come.
@@ -206,7 +252,7 @@ class AveragePrecision:
         >>> [(point.n_hypotheses, point.changed) for point in points]
         [(5000, []), (10000, []), (12000, [])]
         """
-        return Live(self._task).watch(rows, queries, every=every)
+        return self.live().watch(rows, queries, every=every)
 
     def evaluate(self, hypothesis: Any, queries: Any = None, progress: bool = False) -> Evaluation:
         """Score a run on many queries at once.

@@ -11,15 +11,15 @@ from mediaeval_ap.errors import WriteError
 __all__ = ['write_whole']
 
 
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file so that whoever looks sees what was there before, or all of the new.
 
     Parameters
     ----------
     path : str or path-like
         Where to. What is there already is replaced; a pipe or device is written to as it is.
-    text : str
-        What to write, as UTF-8.
+    content : str or bytes
+        What to write; text as UTF-8.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
     >>> path.read_text()
     'MAP@1 0.5'
     """
-    content = text.encode()
+    content = content.encode() if isinstance(content, str) else content
     try:
         if _is_stream(path):
             with open(path, 'ab') as stream:

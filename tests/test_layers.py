@@ -66,6 +66,17 @@ INNER = {
         'ranked_lists',
         '__init__',
     ],
+    'live': [
+        'growing',
+        'known_shots',
+        'hypotheses',
+        'live_ranking',
+        'standing',
+        'watching',
+        'saved',
+        'session',
+        '__init__',
+    ],
     'report': [
         'grids',
         'answers',

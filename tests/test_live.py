@@ -1,5 +1,7 @@
 """A live session answers as a session about a run of the same hypotheses, at every moment."""
 
+import dataclasses
+import json
 import random
 import sys
 import threading
@@ -8,6 +10,7 @@ from unittest import mock
 
 import numpy as np
 import oracle
+import pyarrow.parquet
 import pytest
 import strategies
 from hypothesis import given, settings
@@ -21,9 +24,11 @@ from mediaeval_ap.errors import (
     MissingHypothesisError,
     ParameterError,
     QueryError,
+    ReadError,
     RepeatedQueriesWarning,
     RepeatedRowsWarning,
     ScoreAboveOneWarning,
+    WriteError,
 )
 from mediaeval_ap.live.growing import Columns, Distinct
 from mediaeval_ap.live.standing import Standing
@@ -519,3 +524,111 @@ def test_what_was_read_of_columns_stays(batches):
     assert len(columns) == len(everything)
     odd = np.arange(1, len(everything), 2)
     assert columns.select(odd)['number'].tolist() == everything[1::2]
+
+
+@pytest.mark.parametrize('subset', [None, [('x', 'v'), ('x', 'w')]])
+@pytest.mark.parametrize('definition', definitions.names())
+@quiet
+def test_a_restored_session_is_equal(definition, subset, tmp_path):
+    chance = random.Random(6)  # fixed: one session, not a search
+    reference, hypotheses = campaign(chance, 200)
+    hypotheses += [('y', 'v0', '1', 'ab', -0.0), ('x', 'v', 'é', 'nan', 1e-300), ROW, ROW]
+    reference.append(ROW[:4])
+    average_precision = AveragePrecision(
+        [*reference, reference[0]], [7, 3], definition=definition, subset=subset
+    )
+    live = average_precision.live(hypotheses)
+    live.save(tmp_path / 'live.parquet')
+    restored = AveragePrecision.restore(tmp_path / 'live.parquet')
+    assert len(restored) == len(live)
+    assert restored.evaluate().to_dict() == live.evaluate().to_dict()
+    for query in [*average_precision.queries[:9], 'zz']:
+        assert restored.send(query) == live.send(query)
+        assert order_of(restored, query) == order_of(live, query)
+    for session in (live, restored):  # also what does not count is there
+        session.discard(('y', 'v0', '1', 'ab', 0.0))
+        session.discard(ROW)
+    assert restored.evaluate().ap.tolist() == live.evaluate().ap.tolist()
+    restored._check()
+
+
+def test_an_empty_session_is_saved_and_restored(tmp_path):
+    path = tmp_path / 'live.parquet'
+    AveragePrecision([ROW[:4]], [10]).live().save(path)
+    restored = AveragePrecision.restore(path)
+    assert len(restored) == 0
+    restored.add(*ROW)
+    assert restored.send('ann') == ([1.0], 1)
+
+
+def test_a_saved_session_is_a_run(tmp_path):
+    average_precision = AveragePrecision([ROW[:4]], [10])
+    path = tmp_path / 'live.parquet'
+    average_precision.live([ROW]).save(path)
+    assert average_precision.evaluate(path).map.tolist() == [1.0]
+
+
+def test_definitions_of_ones_own_are_restored(tmp_path, monkeypatch):
+    own = dataclasses.replace(definitions.get('trec'), name='own', denominator=('k',))
+    path = tmp_path / 'live.parquet'
+    AveragePrecision([ROW[:4]], [10], definition=own).live([ROW]).save(path)
+    assert AveragePrecision.restore(path).evaluate().definition == own
+    monkeypatch.setattr(definitions, '_REGISTRY', {'own': dataclasses.replace(own, depth=('R',))})
+    with pytest.raises(FormatError, match=r'metadata: found .definition own is S'):
+        AveragePrecision.restore(path)
+
+
+def saved_with(path, change):
+    """A saved session whose metadata somebody changed."""
+    table = pyarrow.parquet.read_table(path)
+    metadata = json.loads(table.schema.metadata[b'mediaeval_ap.live'])
+    text = json.dumps(change(metadata)) if callable(change) else change
+    table = table.replace_schema_metadata({b'mediaeval_ap.live': text})
+    pyarrow.parquet.write_table(table, path)
+
+
+@pytest.mark.parametrize(
+    ('change', 'found'),
+    [
+        ('{', 'Expecting property name'),
+        ('[]', 'list indices'),
+        (lambda metadata: {**metadata, 'format': 2}, 'format 2, not 1'),
+        (lambda metadata: {**metadata, 'reference': {}}, 'columns'),
+        (lambda metadata: {**metadata, 'reference': None}, 'NoneType'),
+        (lambda metadata: {**metadata, 'definition': {'repeats': 'x'}}, 'x'),
+        (lambda metadata: {**metadata, 'subset': {'columns': {'corpus_id': ['x']}}}, 'video_id'),
+    ],
+)
+def test_damaged_metadata_are_an_error(change, found, tmp_path):
+    path = tmp_path / 'live.parquet'
+    AveragePrecision([ROW[:4]], [10]).live([ROW]).save(path)
+    saved_with(path, change)
+    with pytest.raises(FormatError, match=f'live.parquet, metadata: found .*{found}'):
+        AveragePrecision.restore(path)
+
+
+def test_files_of_another_kind_are_an_error(tmp_path):
+    path = tmp_path / 'run.parquet'
+    pyarrow.parquet.write_table(pyarrow.table({'a': [1]}), path)
+    with pytest.raises(FormatError, match='found no saved session'):
+        AveragePrecision.restore(path)
+    path.write_bytes(b'PAR1')
+    with pytest.raises(ReadError, match='not readable as Parquet'):
+        AveragePrecision.restore(path)
+    with pytest.raises(ReadError, match='No such file'):
+        AveragePrecision.restore(tmp_path / 'nothing')
+
+
+def test_what_cannot_be_saved_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / 'live.parquet'
+    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
+    live.save(path)
+    before = path.read_bytes()
+    live.add(*ROW)
+    with pytest.raises(WriteError, match='Not a directory'):
+        live.save(path / 'below')
+    monkeypatch.setattr('mediaeval_ap.live.saved.LARGEST_METADATA', 100)
+    with pytest.raises(WriteError, match='too large to be saved'):
+        live.save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,6 +1,7 @@
 """Sessions about hypotheses that arrive, change and are withdrawn while queries are answered."""
 
+from mediaeval_ap.live.saved import from_parquet
 from mediaeval_ap.live.session import Live
 from mediaeval_ap.live.watching import Point
 
-__all__ = ['Live', 'Point']
+__all__ = ['Live', 'Point', 'from_parquet']

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+import os
+from collections.abc import Iterator, Sequence, Sized
 from threading import Lock
 from typing import Any
 
-import numpy as np
-
 from mediaeval_ap.definitions import check_cutoff
-from mediaeval_ap.evaluation import Evaluation, mean_average_precision
+from mediaeval_ap.evaluation import Evaluation
+from mediaeval_ap.files import write_whole
 from mediaeval_ap.live.hypotheses import Hypotheses, check_row
 from mediaeval_ap.live.known_shots import KnownShots
 from mediaeval_ap.live.live_ranking import LiveRanking
+from mediaeval_ap.live.saved import to_parquet
 from mediaeval_ap.live.standing import Standing
-from mediaeval_ap.live.watching import Point, batches
+from mediaeval_ap.live.watching import Point, batches, points
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Relevance
-from mediaeval_ap.scoring import Scorer, warn_of_scores_above_one
+from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.session import answer
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, Table, read
 from mediaeval_ap.task import Task, warn_of_empty_run
@@ -316,6 +317,33 @@ class Live:
         with self._lock:
             return self._frozen()
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all of the session to a Parquet file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to. The hypotheses are its rows, so that it is a run that anything can read; its
+            metadata hold the reference and all else that `AveragePrecision.restore` needs.
+
+        Raises
+        ------
+        WriteError
+            When that cannot be done; then what was there before is still there.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from mediaeval_ap import AveragePrecision
+        >>> path = pathlib.Path(tempfile.mkdtemp(), 'live.parquet')
+        >>> AveragePrecision('samples/reference.txt').live('samples/hypothesis.txt').save(path)
+        >>> len(AveragePrecision.restore(path))
+        12000
+        """
+        with self._lock:
+            table = self._hypotheses.table(counted_only=False)
+        write_whole(path, to_parquet(self._task, table, os.fspath(path)))
+
     def watch(self, rows: Any, queries: Any = None, *, every: int = 1000) -> Iterator[Point]:
         """Add hypotheses, and score each time that so many have come.
 
@@ -371,29 +399,12 @@ class Live:
         distinct = list(dict.fromkeys(asked))
         task = self._task
         standing = Standing(distinct, self._relevance, task.K, task.definition, ranking)
-        return self._points(standing, asked, batches(rows, every))
+        return points(standing, asked, map(self._extended, batches(rows, every)))
 
-    def _points(
-        self, standing: Standing, asked: list[str], tables: Iterable[Table]
-    ) -> Iterator[Point]:
-        number = {query: row for row, query in enumerate(standing.queries)}
-        rows = [number[query] for query in asked]
-        ap = standing.ap()
-        for table in tables:
-            with self._lock:
-                self._hypotheses.extend(table)
-                ranking = self._current()
-            standing.update(ranking)
-            before, ap = ap, standing.ap()
-            changed = standing.named(np.any(ap != before, axis=1))
-            warn_of_scores_above_one(
-                standing.named(np.any(ap > 1, axis=1) & ~np.any(before > 1, axis=1)),
-                ranking.source.name,
-                self._task.definition,
-                stacklevel=3,
-            )
-            values = ap[rows]
-            yield Point(len(ranking), mean_average_precision(values), changed, asked, values)
+    def _extended(self, table: Table) -> LiveRanking:
+        with self._lock:
+            self._hypotheses.extend(table)
+            return self._current()
 
     def _current(self) -> LiveRanking:
         if self._hypotheses.changed:

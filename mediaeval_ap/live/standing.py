@@ -78,7 +78,7 @@ class Standing:
         self.queries = queries
         self._relevance = relevance
         self._K = K
-        self._definition = definition
+        self.definition = definition
         self._distinct = definition.repeats is Repeats.DROP
         self._ranking = ranking
         self._distances = np.empty((0, len(queries)))  # a row each name
@@ -147,7 +147,7 @@ class Standing:
             Average precision.
         """
         order = np.lexsort((self._hits.before, self._hits.query))
-        if not self._definition.counts_again:
+        if not self.definition.counts_again:
             shot = self._hits.rows.shot[order].astype(np.int64)
             order = order[first_occurrences(shot * len(self.queries) + self._hits.query[order])]
         return average_precision_of_hits(
@@ -156,7 +156,7 @@ class Standing:
             self._n_relevant,
             self._ranking.n_shots if self._distinct else len(self._ranking),
             self._K,
-            self._definition,
+            self.definition,
         )
 
     def _measure(self) -> None:

@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.evaluation import mean_average_precision
+from mediaeval_ap.live.live_ranking import LiveRanking
+from mediaeval_ap.live.standing import Standing
+from mediaeval_ap.scoring import warn_of_scores_above_one
 from mediaeval_ap.tables import HYPOTHESIS, Table, read
 from mediaeval_ap.tables.rows import from_rows
 
-__all__ = ['Point', 'batches']
+__all__ = ['Point', 'batches', 'points']
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +55,46 @@ class Point:
     changed: list[str]
     queries: list[str]
     ap: NDArray[np.float64]
+
+
+def points(
+    standing: Standing, asked: list[str], rankings: Iterable[LiveRanking]
+) -> Iterator[Point]:
+    """Score standing queries at each of some moments.
+
+    Parameters
+    ----------
+    standing : Standing
+        The queries, as they stand at first.
+    asked : list of str
+        The names asked for, perhaps more than once.
+    rankings : iterable of LiveRanking
+        What is there at each moment, each made from the one before.
+
+    Yields
+    ------
+    Point
+        One for each moment.
+
+    Warns
+    -----
+    ScoreAboveOneWarning
+        When an average precision comes to exceed 1.
+    """
+    number = {query: row for row, query in enumerate(standing.queries)}
+    rows = [number[query] for query in asked]
+    ap = standing.ap()
+    for ranking in rankings:
+        standing.update(ranking)
+        before, ap = ap, standing.ap()
+        changed = standing.named(np.any(ap != before, axis=1))
+        warn_of_scores_above_one(
+            standing.named(np.any(ap > 1, axis=1) & ~np.any(before > 1, axis=1)),
+            ranking.source.name,
+            standing.definition,
+            stacklevel=3,
+        )
+        yield Point(len(ranking), mean_average_precision(ap[rows]), changed, asked, ap[rows])
 
 
 def batches(rows: Any, size: int) -> Iterator[Table]:

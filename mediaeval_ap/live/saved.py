@@ -1,0 +1,164 @@
+"""Live sessions as Parquet files: a run like any other, with metadata to go on from."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from mediaeval_ap import __version__, definitions
+from mediaeval_ap.definitions import Definition, Repeats
+from mediaeval_ap.errors import FormatError, WriteError, shown
+from mediaeval_ap.live.hypotheses import SOURCE
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, Layout, Source, Table, read
+from mediaeval_ap.tables.arrow import from_arrow, read_parquet
+from mediaeval_ap.tables.sources import ByteSource
+from mediaeval_ap.task import Task
+
+__all__ = ['Saved', 'from_parquet', 'to_parquet']
+
+METADATA = b'mediaeval_ap.live'
+FORMAT = 1
+WRITTEN = 'what Live.save wrote'
+LARGEST_METADATA = 64 << 20  # readers of Parquet refuse more than 100 million bytes
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a live session is made of.
+
+    Parameters
+    ----------
+    reference : Table
+        Who is in which shot.
+    K : list of int
+        The cutoffs.
+    definition : Definition
+        What average precision is.
+    subset : Table or None
+        The videos that count, where not all do.
+    hypotheses : Table or None
+        What was there, where anything was.
+    """
+
+    reference: Table
+    K: Sequence[int]
+    definition: Definition
+    subset: Table | None
+    hypotheses: Table | None
+
+
+def to_parquet(task: Task, hypotheses: Table, name: str) -> bytes:
+    """A live session as the content of a file.
+
+    Parameters
+    ----------
+    task : Task
+        What it is scored against.
+    hypotheses : Table
+        What is there.
+    name : str
+        Name of the file, for the error.
+
+    Returns
+    -------
+    bytes
+        Parquet, with a row for each hypothesis.
+
+    Raises
+    ------
+    WriteError
+        When the reference is too large for metadata.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    metadata = json.dumps(
+        {
+            'format': FORMAT,
+            'version': __version__,
+            'K': task.K,
+            'definition': {**asdict(task.definition), 'repeats': task.definition.repeats.name},
+            'reference': _described(task.reference.table),
+            'subset': None if task.subset is None else _described(task.subset),
+        }
+    ).encode()
+    if len(metadata) > LARGEST_METADATA:
+        raise WriteError(name, f'a reference of {len(metadata)} bytes is too large to be saved')
+    columns = {
+        field: pyarrow.DictionaryArray.from_arrays(
+            hypotheses[field].codes, pyarrow.array(hypotheses[field].values, pyarrow.string())
+        ).dictionary_decode()
+        for field in HYPOTHESIS.texts
+    }
+    columns['confidence'] = pyarrow.array(hypotheses.confidence)
+    table = pyarrow.table(columns).replace_schema_metadata({METADATA: metadata})
+    content = io.BytesIO()
+    parquet.write_table(table, content)
+    return content.getvalue()
+
+
+def from_parquet(path: str | os.PathLike[str]) -> Saved:
+    """A live session from its file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where `to_parquet` wrote it.
+
+    Returns
+    -------
+    Saved
+        What it was made of.
+
+    Raises
+    ------
+    ReadError
+        When the file cannot be read as Parquet.
+    FormatError
+        When it is another one.
+    """
+    source = ByteSource(path)
+    table, described = read_parquet(source, lambda names: names)
+    text = (table.schema.metadata or {}).get(METADATA)
+    if text is None:
+        raise FormatError(source.name, '', '', 'no saved session', WRITTEN)
+    try:
+        metadata = json.loads(text)
+        if metadata['format'] != FORMAT:
+            raise ValueError(f'format {metadata["format"]!r}, not {FORMAT}')
+        reference = _table(metadata['reference'], REFERENCE)
+        subset = None if metadata['subset'] is None else _table(metadata['subset'], SUBSET)
+        definition = _definition(metadata['definition'])
+        K = metadata['K']
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(source.name, '', 'metadata', shown(str(error)), WRITTEN) from error
+    hypotheses = None
+    if len(table):
+        hypotheses = replace(from_arrow(table, HYPOTHESIS, described), source=SOURCE)
+    return Saved(reference, K, definition, subset, hypotheses)
+
+
+def _described(table: Table) -> dict[str, Any]:
+    columns = {field: table.texts(field) for field in table.layout.texts}
+    return {**asdict(table.source), 'columns': columns}
+
+
+def _table(described: Mapping[str, Any], layout: Layout) -> Table:
+    columns = [described['columns'][field] for field in layout.texts]
+    table = read(list(zip(*columns, strict=True)), layout)
+    return replace(table, source=Source(described['name'], described['sha256']))
+
+
+def _definition(described: Mapping[str, Any]) -> Definition:
+    fields = {**described, 'repeats': Repeats[described['repeats']]}
+    for field in ('depth', 'denominator'):
+        fields[field] = tuple(fields[field])
+    definition = Definition(**fields)
+    known = {each.name: each for each in definitions.registered()}
+    if known.get(definition.name, definition) != definition:
+        raise ValueError(f'definition {definition} is {definition.formula}, and another one here')
+    return definition
