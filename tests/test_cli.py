@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from mediaeval_ap import AveragePrecision, __version__, report
-from mediaeval_ap.cli import FORMATS, main
+from mediaeval_ap.cli import main
+from mediaeval_ap.report import FORMATS
 from mediaeval_ap.tables import lines
 
 COMMAND = [sys.executable, '-m', 'mediaeval_ap']

@@ -15,8 +15,9 @@ import pytest
 from click.testing import CliRunner
 
 from mediaeval_ap import challenges, report
-from mediaeval_ap.cli import FORMATS, main
+from mediaeval_ap.cli import main
 from mediaeval_ap.policies import TIES
+from mediaeval_ap.report import FORMATS
 
 SAMPLES = Path(__file__).parent.parent / 'samples'
 COMMANDS = {

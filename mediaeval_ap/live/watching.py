@@ -123,7 +123,7 @@ def batches(rows: Any, size: int) -> Iterator[Table]:
     >>> [len(table) for table in batches(rows, 2)]
     [2, 2, 1]
     """
-    taken = iter(rows if _is_rows(rows) else _rows_of(read(rows, HYPOTHESIS)))
+    taken = iter(rows if _is_rows(rows) else read(rows, HYPOTHESIS).rows())
     first = 1
     while batch := list(islice(taken, size)):
         yield from_rows(batch, HYPOTHESIS, first=first)
@@ -133,8 +133,3 @@ def batches(rows: Any, size: int) -> Iterator[Table]:
 def _is_rows(rows: Any) -> bool:
     """Whether rows can be taken one after another, as from a list or a generator."""
     return isinstance(rows, list | tuple | Iterator) and not hasattr(rows, 'read')
-
-
-def _rows_of(table: Table) -> Iterable[tuple[Any, ...]]:
-    columns = map(table.texts, HYPOTHESIS.texts)
-    return zip(*columns, table.confidence.tolist(), strict=True)

@@ -5,6 +5,13 @@ from mediaeval_ap.report.answers import ANSWER_FORMATS, render_answer
 from mediaeval_ap.report.definitions import DEFINITION_FORMATS, render_definitions
 from mediaeval_ap.report.evaluations import render_evaluations
 from mediaeval_ap.report.grids import FORMATS
+from mediaeval_ap.report.points import (
+    POINT_FORMATS,
+    point_cells,
+    point_headers,
+    render_point,
+    render_point_headers,
+)
 from mediaeval_ap.report.rankings import render_ranking
 from mediaeval_ap.report.scores import render_score
 
@@ -12,9 +19,14 @@ __all__ = [
     'ANSWER_FORMATS',
     'DEFINITION_FORMATS',
     'FORMATS',
+    'POINT_FORMATS',
+    'point_cells',
+    'point_headers',
     'render_answer',
     'render_definitions',
     'render_evaluations',
+    'render_point',
+    'render_point_headers',
     'render_ranking',
     'render_score',
     'write_whole',

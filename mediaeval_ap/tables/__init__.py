@@ -17,7 +17,7 @@ from typing import Any
 
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.tables.columns import Column, Source, Table, is_instance
-from mediaeval_ap.tables.format import is_finite_decimal, parse_line
+from mediaeval_ap.tables.format import is_finite_decimal, no_rows, parse_line
 from mediaeval_ap.tables.layouts import (
     HYPOTHESIS,
     QUERIES,
@@ -47,6 +47,7 @@ __all__ = [
     'Source',
     'Table',
     'is_finite_decimal',
+    'no_rows',
     'numbered',
     'parse_line',
     'read',

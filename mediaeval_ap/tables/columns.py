@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -180,6 +180,19 @@ class Table:
         """
         values = self[field].values
         return [values[code] for code in self[field].codes[rows].tolist()]
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of the table, one after another.
+
+        Yields
+        ------
+        tuple
+            The fields of the layout, in order.
+        """
+        columns: list[Iterable[Any]] = [self.texts(field) for field in self.layout.texts]
+        if self.numbers is not None:
+            columns.append(self.numbers.tolist())
+        return zip(*columns, strict=True)
 
     def select(self, rows: NDArray[np.bool_]) -> Table:
         """Some rows of the table.

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,14 @@ MAX_LINE_BYTES = 64 << 20
 BLOCK_BYTES = 1 << 20
 
 
-def numbered(stream: BinaryIO, source: str) -> Iterator[tuple[int, bytes]]:
+class Lines(Protocol):
+    """What lines can be read from, one at a time."""
+
+    def readline(self, limit: int, /) -> bytes:
+        """The next line, or so many bytes of it."""
+
+
+def numbered(stream: Lines, source: str) -> Iterator[tuple[int, bytes]]:
     r"""The lines of a stream, each as soon as it is there.
 
     Parameters

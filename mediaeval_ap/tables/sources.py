@@ -109,6 +109,11 @@ class ByteSource:
         """Whether its suffix says that it is Parquet."""
         return self.suffix in PARQUET_SUFFIXES
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether its suffix says that its bytes are lines as they are."""
+        return not self.is_parquet and self.suffix not in _DECOMPRESSORS
+
     def size(self) -> int:
         """About how many bytes reading will give.
 

@@ -1,0 +1,139 @@
+"""Commands about runs of a campaign: who is in which shot, and how sure."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from mediaeval_ap.cli import options
+from mediaeval_ap.cli.edge import (
+    STANDARD_STREAM,
+    is_on_terminal,
+    main,
+    read_reference,
+    read_standard_input_once,
+    tell,
+    write,
+)
+from mediaeval_ap.errors import Error
+from mediaeval_ap.report import (
+    ANSWER_FORMATS,
+    DEFINITION_FORMATS,
+    render_answer,
+    render_definitions,
+    render_evaluations,
+    render_ranking,
+)
+
+
+@main.command()
+@options.REFERENCE
+@click.argument('hypotheses', type=options.FILE, nargs=-1, required=True, metavar='HYPOTHESIS...')
+@options.QUERIES
+@options.SUBSET
+@options.CUTOFFS
+@options.DEFINITION
+@options.FORMAT
+@options.OUTPUT
+@click.option('--mean-only', is_flag=True, help='Leave out the queries.')
+def evaluate(
+    reference: str,
+    hypotheses: tuple[str, ...],
+    queries: str | None,
+    subset: str | None,
+    cutoffs: list[int],
+    definition: str,
+    format: str,
+    output: str,
+    mean_only: bool,
+) -> None:
+    """Score runs: average precision at K of each query, and the means."""
+    read_standard_input_once([reference, *hypotheses, queries, subset])
+    from mediaeval_ap.tables import QUERIES, read
+
+    average_precision = read_reference(reference, cutoffs, subset, definition)
+    asked = None if queries is None else read(queries, QUERIES)
+    evaluations = [
+        average_precision.evaluate(hypothesis, asked, progress=is_on_terminal())
+        for hypothesis in hypotheses
+    ]
+    write(render_evaluations(evaluations, format, mean_only=mean_only), output)
+
+
+@main.command()
+@options.REFERENCE
+@options.HYPOTHESIS
+@options.SUBSET
+@options.CUTOFFS
+@options.DEFINITION
+@click.option('--format', type=click.Choice(ANSWER_FORMATS), default='tsv', show_default=True)
+def stream(
+    reference: str,
+    hypothesis: str,
+    subset: str | None,
+    cutoffs: list[int],
+    definition: str,
+    format: str,
+) -> None:
+    """Answer names on standard input, a line each, as they arrive.
+
+    A line of tsv holds the name, n_relevant, and AP at each cutoff. A line that is no name is
+    reported on standard error; the session goes on, and exits with 1 at its end.
+    """
+    read_standard_input_once([STANDARD_STREAM, reference, hypothesis, subset])
+    from mediaeval_ap.tables import QUERIES, numbered, parse_line, standard_input
+
+    average_precision = read_reference(reference, cutoffs, subset, definition)
+    n_wrong = 0
+    with average_precision(hypothesis) as session:
+        for number, line in numbered(standard_input(), '<stdin>'):
+            try:
+                fields = parse_line(line, QUERIES, '<stdin>', number)
+            except Error as error:
+                tell(f'Error: {error}')
+                n_wrong += 1
+                continue
+            if fields is not None:
+                ap, n_relevant = session.send(fields[0])
+                write(render_answer(fields[0], ap, n_relevant, cutoffs, format), STANDARD_STREAM)
+    if n_wrong:
+        sys.exit(1)
+
+
+@main.command()
+@options.REFERENCE
+@options.HYPOTHESIS
+@click.argument('query')
+@click.option(
+    '-k',
+    type=options.RANK,
+    default=20,
+    show_default=True,
+    help='How many.',
+)
+@options.SUBSET
+@options.DEFINITION
+@options.FORMAT
+@options.OUTPUT
+def rank(
+    reference: str,
+    hypothesis: str,
+    query: str,
+    k: int,
+    subset: str | None,
+    definition: str,
+    format: str,
+    output: str,
+) -> None:
+    """Show the first hypotheses for QUERY, as they are scored."""
+    read_standard_input_once([reference, hypothesis, subset])
+    average_precision = read_reference(reference, [k], subset, definition)
+    write(render_ranking(average_precision.rank(hypothesis, query), format), output)
+
+
+@main.command('definitions')
+@click.option('--format', type=click.Choice(DEFINITION_FORMATS), default='text', show_default=True)
+def print_definitions(format: str) -> None:
+    """Print every definition of average precision."""
+    write(render_definitions(format), STANDARD_STREAM)

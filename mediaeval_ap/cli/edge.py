@@ -1,0 +1,154 @@
+"""The group of all commands, where errors become one line and an exit code, and what all share."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mediaeval_ap import __version__
+from mediaeval_ap.errors import DataWarning, Error, WriteError
+from mediaeval_ap.files import write_whole
+
+if TYPE_CHECKING:
+    from mediaeval_ap.evaluator import AveragePrecision
+
+__all__ = [
+    'INTERRUPTED',
+    'STANDARD_STREAM',
+    'is_on_terminal',
+    'main',
+    'read_reference',
+    'read_standard_input_once',
+    'tell',
+    'write',
+]
+
+INTERRUPTED = 130
+STANDARD_STREAM = '-'
+
+
+class _Edge(click.Group):
+    """Where errors and warnings of the library become one line each."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter('default', DataWarning)  # the same text once
+            warnings.showwarning = _show_warning
+            try:
+                return super().invoke(ctx)
+            except Error as error:
+                raise click.ClickException(str(error)) from error
+            except KeyboardInterrupt:
+                ctx.exit(INTERRUPTED)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    tell(f'Warning: {message}')
+
+
+@click.group('mediaeval-ap', cls=_Edge, context_settings={'help_option_names': ['-h', '--help']})
+@click.version_option(__version__, prog_name='mediaeval-ap')
+def main() -> None:
+    """Evaluate retrieval by name: who is in which shot, and how sure.
+
+    Files hold a row a line, fields separated by spaces or tabs. A REFERENCE has corpus_id
+    video_id shot_id person_name; a HYPOTHESIS has these and a confidence. TRUTH, PREDICTIONS and
+    SCORES, of other challenges, are CSV with a header. Files may be compressed (.gz, .bz2, .xz,
+    .zst) or Parquet; - is standard input.
+    """
+
+
+def read_reference(
+    reference: str, cutoffs: list[int], subset: str | None, definition: str
+) -> AveragePrecision:
+    """What scores runs.
+
+    Parameters
+    ----------
+    reference : str
+        A path.
+    cutoffs : list of int
+        The cutoffs.
+    subset : str or None
+        A path.
+    definition : str
+        Name of a definition.
+
+    Returns
+    -------
+    AveragePrecision
+        The reference, read.
+    """
+    from mediaeval_ap.evaluator import AveragePrecision
+
+    return AveragePrecision(reference, cutoffs, subset=subset, definition=definition)
+
+
+def is_on_terminal() -> bool:
+    """Whether somebody sees standard error.
+
+    Returns
+    -------
+    bool
+        False where it is closed, too.
+    """
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def read_standard_input_once(paths: Iterable[str | None]) -> None:
+    """Refuse to read standard input for two things.
+
+    Parameters
+    ----------
+    paths : iterable of str or None
+        What is read.
+
+    Raises
+    ------
+    click.UsageError
+        When two are ``-``.
+    """
+    if Counter(paths)[STANDARD_STREAM] > 1:
+        raise click.UsageError('standard input (-) can be read once only')
+
+
+def tell(message: str) -> None:
+    """Say something on standard error, above what a terminal shows anew.
+
+    Parameters
+    ----------
+    message : str
+        One line.
+    """
+    click.echo(message, file=sys.stderr, err=True)
+
+
+def write(text: str, output: str) -> None:
+    """Write to a file whole, or to standard output as UTF-8 whatever the locale, flushed.
+
+    Parameters
+    ----------
+    text : str
+        What to write.
+    output : str
+        A path, or ``-``.
+
+    Raises
+    ------
+    WriteError
+        When that cannot be done.
+    """
+    if output != STANDARD_STREAM:
+        write_whole(output, text)
+        return
+    try:
+        click.echo(text.encode(), nl=False)
+    except BrokenPipeError:  # whoever read it has seen enough
+        raise
+    except OSError as error:
+        raise WriteError('<stdout>', error.strerror or str(error)) from error

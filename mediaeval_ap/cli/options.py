@@ -1,0 +1,75 @@
+"""Arguments and options that several commands have."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from mediaeval_ap import definitions
+from mediaeval_ap.cli.edge import STANDARD_STREAM
+from mediaeval_ap.policies import MISSING as MISSING_POLICIES
+from mediaeval_ap.policies import UNKNOWN as UNKNOWN_POLICIES
+from mediaeval_ap.report import FORMATS
+
+
+def _cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
+    """Positive integers between commas."""
+    fields = value.split(',')
+    if not all(re.fullmatch('[0-9]{1,19}', field) for field in fields) or not all(
+        0 < int(field) <= definitions.LARGEST_CUTOFF for field in fields
+    ):
+        raise click.BadParameter(f'found {value!r}, expected positive integers between commas')
+    return [int(field) for field in fields]
+
+
+FILE = click.Path(allow_dash=True)
+REFERENCE = click.argument('reference', type=FILE)
+HYPOTHESIS = click.argument('hypothesis', type=FILE)
+QUERIES = click.option(
+    '--queries', type=FILE, help='The names to ask for.  [default: all in REFERENCE]'
+)
+SUBSET = click.option('--subset', type=FILE, help='The videos that count: corpus_id video_id.')
+CUTOFFS = click.option(
+    '-K',
+    'cutoffs',
+    callback=_cutoffs,
+    default='1,10,100,1000',
+    show_default=True,
+    help='Cutoffs, between commas.',
+)
+DEFINITION = click.option(
+    '--definition',
+    type=click.Choice(definitions.names()),
+    default=definitions.DEFAULT,
+    show_default=True,
+    help='What average precision is.',
+)
+FORMAT = click.option('--format', type=click.Choice(FORMATS), default='table', show_default=True)
+OUTPUT = click.option(
+    '-o',
+    '--output',
+    type=click.Path(dir_okay=False, allow_dash=True),
+    default=STANDARD_STREAM,
+    help='Write there, whole or not at all, instead of to standard output.',
+)
+
+
+RANK = click.IntRange(1, definitions.LARGEST_CUTOFF)
+TRUTH = click.argument('truth', type=FILE)
+PREDICTIONS = click.argument('predictions', type=FILE)
+PER_QUERY = click.option('--per-query', is_flag=True, help='Show the queries.')
+MISSING = click.option(
+    '--missing',
+    type=click.Choice(MISSING_POLICIES),
+    default='error',
+    show_default=True,
+    help='What an id of TRUTH is that the predictions lack.',
+)
+UNKNOWN = click.option(
+    '--unknown',
+    type=click.Choice(UNKNOWN_POLICIES),
+    default='error',
+    show_default=True,
+    help='What an id of the predictions is that TRUTH lacks.',
+)
