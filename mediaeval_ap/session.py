@@ -128,6 +128,19 @@ def answer(scorer: Scorer, query: str, *, stacklevel: int) -> tuple[list[float],
     -----
     ScoreAboveOneWarning
         When an average precision exceeds 1, as counting shots again can make it.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import definitions
+    >>> from mediaeval_ap.relevance import Reference
+    >>> from mediaeval_ap.ranking import Ranking
+    >>> from mediaeval_ap.relevance import Relevance
+    >>> from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
+    >>> reference = Reference(read([('x', 'v', '1', 'ann')], REFERENCE), counts_again=False)
+    >>> ranking = Ranking(read([('x', 'v', '1', 'anna', 0.5)], HYPOTHESIS))
+    >>> relevance = Relevance(reference, ranking.shots)
+    >>> answer(Scorer(ranking, relevance, [9], definitions.get('trec')), 'ann', stacklevel=1)
+    ([1.0], 1)
     """
     check_query(query)
     (distances,) = scorer.ranking.names.distances([query])

@@ -64,7 +64,9 @@ def test_public_names_are_documented(value):
         signature = inspect.signature(function)
         documentation = inspect.getdoc(function)
         for name in signature.parameters.keys() - {'self'}:
-            documented = re.search(rf'^(.*, )?{name}(, .*)?( : .+)?$', documentation, re.MULTILINE)
+            documented = re.search(
+                rf'^(.*, )?\**{name}(, .*)?( : .+)?$', documentation, re.MULTILINE
+            )
             assert documented, f'{function.__qualname__}: {name}'
         if signature.return_annotation != 'None':
             assert re.search('^(Returns|Yields)\n-', documentation, re.MULTILINE), function

@@ -26,6 +26,8 @@ from mediaeval_ap.report import (
     render_ranking,
 )
 
+__all__ = ['evaluate', 'print_definitions', 'rank', 'stream']
+
 
 @main.command()
 @options.REFERENCE

@@ -83,6 +83,11 @@ def read_reference(
     -------
     AveragePrecision
         The reference, read.
+
+    Examples
+    --------
+    >>> read_reference('samples/reference.txt', [10], None, 'trec').K
+    [10]
     """
     from mediaeval_ap.evaluator import AveragePrecision
 
@@ -96,6 +101,11 @@ def is_on_terminal() -> bool:
     -------
     bool
         False where it is closed, too.
+
+    Examples
+    --------
+    >>> isinstance(is_on_terminal(), bool)
+    True
     """
     return sys.stderr is not None and sys.stderr.isatty()
 
@@ -112,6 +122,10 @@ def read_standard_input_once(paths: Iterable[str | None]) -> None:
     ------
     click.UsageError
         When two are ``-``.
+
+    Examples
+    --------
+    >>> read_standard_input_once(['reference.txt', '-', None])
     """
     if Counter(paths)[STANDARD_STREAM] > 1:
         raise click.UsageError('standard input (-) can be read once only')
@@ -124,6 +138,10 @@ def tell(message: str) -> None:
     ----------
     message : str
         One line.
+
+    Examples
+    --------
+    >>> tell('skipped 1 wrong line')
     """
     click.echo(message, file=sys.stderr, err=True)
 
@@ -142,6 +160,14 @@ def write(text: str, output: str) -> None:
     ------
     WriteError
         When that cannot be done.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), 'map.txt')
+    >>> write('MAP@1 0.5', path)
+    >>> path.read_text()
+    'MAP@1 0.5'
     """
     if output != STANDARD_STREAM:
         write_whole(output, text)

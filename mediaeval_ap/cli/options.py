@@ -12,6 +12,24 @@ from mediaeval_ap.policies import MISSING as MISSING_POLICIES
 from mediaeval_ap.policies import UNKNOWN as UNKNOWN_POLICIES
 from mediaeval_ap.report import FORMATS
 
+__all__ = [
+    'CUTOFFS',
+    'DEFINITION',
+    'FILE',
+    'FORMAT',
+    'HYPOTHESIS',
+    'MISSING',
+    'OUTPUT',
+    'PER_QUERY',
+    'PREDICTIONS',
+    'QUERIES',
+    'RANK',
+    'REFERENCE',
+    'SUBSET',
+    'TRUTH',
+    'UNKNOWN',
+]
+
 
 def _cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     """Positive integers between commas."""

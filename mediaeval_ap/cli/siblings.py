@@ -12,6 +12,8 @@ from mediaeval_ap.cli.edge import is_on_terminal, main, read_standard_input_once
 from mediaeval_ap.policies import TIES
 from mediaeval_ap.report import render_score
 
+__all__ = ['score_global_list', 'score_labels', 'score_lists']
+
 
 @main.command('map')
 @options.TRUTH

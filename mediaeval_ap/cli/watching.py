@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from mediaeval_ap.live import Point
     from mediaeval_ap.tables.lines import Lines
 
+__all__ = ['watch']
+
 Row = tuple[Any, ...]
 Item = TypeVar('Item')
 

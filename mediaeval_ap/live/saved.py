@@ -42,6 +42,16 @@ class Saved:
         The videos that count, where not all do.
     hypotheses : Table or None
         What was there, where anything was.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mediaeval_ap import AveragePrecision
+    >>> path = pathlib.Path(tempfile.mkdtemp(), 'live.parquet')
+    >>> AveragePrecision('samples/reference.txt', K=[10]).live().save(path)
+    >>> saved = from_parquet(path)
+    >>> saved.K, str(saved.definition), saved.reference.source.name, saved.hypotheses
+    ([10], 'mediaeval-2016', 'samples/reference.txt', None)
     """
 
     reference: Table
@@ -72,6 +82,14 @@ def to_parquet(task: Task, hypotheses: Table, name: str) -> bytes:
     ------
     WriteError
         When the reference is too large for metadata.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.relevance import Reference
+    >>> reference = Reference(read([('x', 'v', '1', 'ann')], REFERENCE), counts_again=True)
+    >>> task = Task(reference, [10], definitions.get('trec'), None)
+    >>> to_parquet(task, read([('x', 'v', '1', 'ann', 0.5)], HYPOTHESIS), 'live.parquet')[:4]
+    b'PAR1'
     """
     import pyarrow
     from pyarrow import parquet
@@ -120,6 +138,15 @@ def from_parquet(path: str | os.PathLike[str]) -> Saved:
         When the file cannot be read as Parquet.
     FormatError
         When it is another one.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mediaeval_ap import AveragePrecision
+    >>> path = pathlib.Path(tempfile.mkdtemp(), 'live.parquet')
+    >>> AveragePrecision('samples/reference.txt').live([('x', 'v', '1', 'ann', 0.5)]).save(path)
+    >>> from_parquet(path).hypotheses.texts('person_name')
+    ['ann']
     """
     source = ByteSource(path)
     table, described = read_parquet(source, lambda names: names)

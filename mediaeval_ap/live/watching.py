@@ -80,6 +80,13 @@ def points(
     -----
     ScoreAboveOneWarning
         When an average precision comes to exceed 1.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision
+    >>> live = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).live()
+    >>> [point.map.tolist() for point in live.watch([('x', 'v', '1', 'ann', 0.5)])]
+    [[1.0]]
     """
     number = {query: row for row, query in enumerate(standing.queries)}
     rows = [number[query] for query in asked]

@@ -18,7 +18,7 @@ SECONDS_BETWEEN_LOOKS = 0.1
 
 
 class Following:
-    """A stream of whole lines, which waits for more where the file ends.
+    r"""A stream of whole lines, which waits for more where the file ends.
 
     Parameters
     ----------
@@ -26,6 +26,12 @@ class Following:
         Stands where it is read from.
     name : str
         Its name, for errors.
+
+    Examples
+    --------
+    >>> with open('samples/queries.txt', 'rb') as file:
+    ...     Following(file, 'queries.txt').readline(1000)
+    b'nicolas_sarkozy\n'
     """
 
     def __init__(self, file: BinaryIO, name: str) -> None:
