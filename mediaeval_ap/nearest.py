@@ -42,6 +42,16 @@ class NearestFirst(ABC):
         How many distinct shots there are.
     source : Source
         Where the hypotheses came from.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.ranking import Ranking
+    >>> from mediaeval_ap.tables import HYPOTHESIS, read
+    >>> rows = [('x', 'v', '1', 'ann', 0.2), ('x', 'v', '1', 'anna', 0.9)]
+    >>> ranking: NearestFirst = Ranking(read(rows, HYPOTHESIS))
+    >>> (distances,) = ranking.names.distances(['anna'])
+    >>> len(ranking.top(distances, 9)), len(ranking.top(distances, 9, distinct=True))
+    (2, 1)
     """
 
     names: Names

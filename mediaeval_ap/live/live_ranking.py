@@ -32,6 +32,12 @@ class Rows(NamedTuple):
         The number of the shot.
     name : ndarray of int32, shape (n,)
         The code of the name.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([-0.5, -0.9]), *np.array([[1, 1], [7, 8], [0, 0]]))
+    >>> rows.at(np.array([1])).shot.tolist()
+    [8]
     """
 
     confidence: NDArray[Any]
