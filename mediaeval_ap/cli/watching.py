@@ -104,8 +104,8 @@ class _Skipped:
     def add(self, error: FormatError) -> None:
         if not self.allowed:
             raise error
-        tell(f'Error: {error}')
         self.count += 1
+        tell(f'Error: {error}')
 
 
 class _Interrupts:
