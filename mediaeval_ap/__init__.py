@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from mediaeval_ap.definitions import Definition
     from mediaeval_ap.evaluation import Evaluation, Score
     from mediaeval_ap.evaluator import AveragePrecision
+    from mediaeval_ap.live import Live, Point
     from mediaeval_ap.session import Session
 
 __all__ = [
     'AveragePrecision',
     'Definition',
     'Evaluation',
+    'Live',
+    'Point',
     'Score',
     'Session',
     '__version__',
@@ -35,6 +38,8 @@ _HOME = {
     'AveragePrecision': 'evaluator',
     'Definition': 'definitions',
     'Evaluation': 'evaluation',
+    'Live': 'live',
+    'Point': 'live',
     'Score': 'evaluation',
     'Session': 'session',
 }

@@ -112,8 +112,9 @@ class AveragePrecision:
 
         Parameters
         ----------
-        hypothesis : str, path-like, file object, DataFrame or iterable of tuples
-            A run: ``corpus_id video_id shot_id person_name confidence``.
+        hypothesis : str, path-like, file object, DataFrame, iterable of tuples or Ranking
+            A run: ``corpus_id video_id shot_id person_name confidence``. Wherever a run is taken,
+            so is the ranking that `Live.snapshot` made of one.
 
         Returns
         -------

@@ -1,0 +1,203 @@
+"""Live sessions beside what is built anew: `python benchmarks/live.py`."""
+
+import gc
+import tracemalloc
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import machine
+from campaign import make_campaign
+
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.live import Live
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, Table, read
+
+REPEATS = 7
+N_POINTS = 100
+DEFINITIONS = ('mediaeval-2016', 'kaggle', 'trec')
+SIZES = {1_000: 100, 10_000: 1_000, 100_000: 10_000, 1_000_000: 100_000}  # hypotheses: names
+
+Row = tuple[str, str, str, str, float]
+
+
+def seconds(work: Callable[[], object]) -> float:
+    begin = perf_counter()
+    work()
+    return perf_counter() - begin
+
+
+def median_seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
+    return median(seconds(work) for _ in range(repeats))
+
+
+def rows_of(path: str) -> list[Row]:
+    """The hypotheses with text of their own each, as it comes from a stream."""
+    lines = (line.split() for line in Path(path).read_text().splitlines())
+    return [(*fields[:4], float(fields[4])) for fields in lines]
+
+
+def add_all(live: Live, rows: Sequence[Row]) -> float:
+    add = live.add
+    begin = perf_counter()
+    for row in rows:
+        add(*row)
+    return perf_counter() - begin
+
+
+def discard_all(live: Live, rows: Sequence[Row]) -> float:
+    begin = perf_counter()
+    for row in rows:
+        live.discard(row)
+    return perf_counter() - begin
+
+
+def median_send(session: object, names: Sequence[str]) -> float:
+    return median(seconds(lambda name=name: session.send(name)) for name in names)
+
+
+def change_and_send(live: Live, rows: Sequence[Row], names: Sequence[str]) -> float:
+    """Median seconds of adding a hypothesis and sending a query."""
+    times = []
+    for row, name in zip(rows, names, strict=False):
+        live.discard(row)
+        begin = perf_counter()
+        live.add(*row)
+        live.send(name)
+        times.append(perf_counter() - begin)
+    return median(times)
+
+
+def bytes_each(average_precision: AveragePrecision, rows: Sequence[Row], query: str) -> float:
+    """What a hypothesis takes, its text and all that a first answer leaves behind included."""
+    gc.collect()
+    live = average_precision.live()
+    tracemalloc.start()
+    for *texts, confidence in rows:
+        live.add(*(text.encode().decode() for text in texts), confidence + 0.0)
+    live.send(query)
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return size / len(rows)
+
+
+def campaign(folder: Path) -> list[list[str]]:
+    make_campaign(folder)
+    reference, hypothesis, queries = (
+        str(folder / f'{name}.txt') for name in ('reference', 'hypothesis', 'queries')
+    )
+    average_precision = AveragePrecision(reference)
+    table, asked = read(hypothesis, HYPOTHESIS), read(queries, QUERIES)
+    rows, names = rows_of(hypothesis), asked.texts('person_name')
+    new = median(add_all(average_precision.live(), rows) for _ in range(REPEATS))
+    live = average_precision.live(rows)
+    adds, discards = [], []
+    for _ in range(REPEATS):
+        discards.append(discard_all(live, rows))
+        adds.append(add_all(live, rows))
+        live.send(names[0])
+    session = average_precision(table)
+    frozen_send, live_send = median_send(session, names), median_send(live, names)
+    changed_send = change_and_send(live, rows, names)
+    built = median_seconds(lambda: average_precision(table))
+    evaluate = median_seconds(lambda: average_precision.evaluate(table, asked))
+    ready = live.snapshot()
+    batch = median_seconds(lambda: average_precision.evaluate(ready, asked))
+
+    def change_and_evaluate() -> None:
+        live.discard(rows[0])
+        live.add(*rows[0])
+        live.evaluate(asked)
+
+    live_evaluate = median_seconds(change_and_evaluate)
+    lines = [
+        ['`add`, names known', f'{len(rows) / median(adds):,.0f} a second', '', ''],
+        ['`add`, names and shots new', f'{len(rows) / new:,.0f} a second', '', ''],
+        ['`discard`', f'{len(rows) / median(discards):,.0f} a second', '', ''],
+        ['`send`', ms(live_send), ms(frozen_send), f'{live_send / frozen_send:.2f}'],
+        [
+            '`add`, then `send`',
+            ms(changed_send),
+            f'{ms(built + frozen_send)}, built anew',
+            f'{changed_send / (built + frozen_send):.3f}',
+        ],
+        [
+            '`evaluate` of 599 queries, after a change',
+            ms(live_evaluate),
+            f'{ms(batch)}, indexed before',
+            f'{live_evaluate / batch:.2f}',
+        ],
+        ['', '', f'{ms(evaluate)}, of a table', f'{live_evaluate / evaluate:.2f}'],
+    ]
+    lines += [watched(reference, definition, rows, table, asked) for definition in DEFINITIONS]
+    each = bytes_each(average_precision, rows, names[0])
+    return [*lines, ['memory', f'{each:.0f} bytes a hypothesis', '', '']]
+
+
+def watched(
+    reference: str, definition: str, rows: Sequence[Row], table: Table, asked: Table
+) -> list[str]:
+    """A line of results: points of a run as it grows, beside one evaluation at its end."""
+    average_precision = AveragePrecision(reference, definition=definition)
+    every = len(rows) // N_POINTS
+
+    def watch() -> None:
+        for point in average_precision.watch(rows, asked, every=every):
+            last[:] = [point]
+
+    last = []
+    watching = median_seconds(watch, 3)
+    evaluate = median_seconds(lambda: average_precision.evaluate(table, asked))
+    evaluation = average_precision.evaluate(table, asked)
+    assert last[0].map.tolist() == evaluation.map.tolist()
+    return [
+        f'`watch`, {N_POINTS} points of 599 queries, `{definition}`',
+        f'{watching:.2f} s',
+        f'{ms(evaluate)}, one `evaluate`',
+        f'{watching / evaluate:.1f}',
+    ]
+
+
+def sizes(folder: Path) -> list[list[str]]:
+    lines = []
+    for n_hypotheses, n_names in SIZES.items():
+        make_campaign(folder, n_hypotheses, n_names, 50, 400)
+        average_precision = AveragePrecision(str(folder / 'reference.txt'))
+        rows = rows_of(str(folder / 'hypothesis.txt'))
+        names = read(str(folder / 'queries.txt'), QUERIES).texts('person_name')
+        live = average_precision.live(rows)
+        live.send(names[0])
+        part = rows[:: max(1, len(rows) // 1000)][:1000]
+        discard = discard_all(live, part) / len(part)
+        add = add_all(live, part) / len(part)
+        live.send(names[0])
+        frozen = median_send(average_precision(rows), names)
+        lines.append(
+            [
+                f'{n_hypotheses:,}',
+                f'{n_names:,}',
+                f'{add * 1e6:.1f}',
+                f'{discard * 1e6:.1f}',
+                f'{ms(change_and_send(live, rows, names))}',
+                f'{ms(median_send(live, names))}',
+                f'{ms(frozen)}',
+                f'{bytes_each(average_precision, rows, names[0]):.0f}',
+            ]
+        )
+    return lines
+
+
+def ms(time: float) -> str:
+    return f'{time * 1e3:.2f} ms' if time < 0.01 else f'{time * 1e3:.0f} ms'
+
+
+if __name__ == '__main__':
+    warnings.simplefilter('ignore')
+    with TemporaryDirectory() as folder:
+        machine.write('live', ['', 'live', 'frozen', 'ratio'], campaign(Path(folder)))
+        headers = ['hypotheses', 'names', 'µs an add', 'µs a discard']
+        headers += ['add, then send', 'send', 'frozen send', 'bytes each']
+        machine.write('live-sizes', headers, sizes(Path(folder)))
