@@ -234,7 +234,7 @@ def warn_of_empty_run(name: str, count: int, *, stacklevel: int) -> None:
     Examples
     --------
     >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as caught:
+    >>> with warnings.catch_warnings(record=True, action='always') as caught:
     ...     warn_of_empty_run('run.txt', 7, stacklevel=1)
     >>> print(caught[0].message)
     run.txt: none of its 7 hypotheses is in the subset; scored as a run that returns nothing
@@ -270,7 +270,7 @@ def warn_of_repeated_rows(table: Table, count: int, *, kept: bool, stacklevel: i
     --------
     >>> import warnings
     >>> from mediaeval_ap.tables import SUBSET, read
-    >>> with warnings.catch_warnings(record=True) as caught:
+    >>> with warnings.catch_warnings(record=True, action='always') as caught:
     ...     warn_of_repeated_rows(read([('x', 'v')] * 2, SUBSET), 1, kept=False, stacklevel=1)
     >>> print(caught[0].message)
     <rows>: 1 of 2 rows repeat an earlier one exactly, and are counted once
