@@ -42,6 +42,7 @@ WRONG_ROWS = [
     ('x', 'v', '1', 'ann'),
     (*ROW, 'more'),
     'xvabc',
+    dict.fromkeys(ROW),
     7,
     None,
     ('', *ROW[1:]),

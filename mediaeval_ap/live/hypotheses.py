@@ -185,7 +185,7 @@ class Hypotheses:
         """The hypothesis in numbers if all of it is known and right; none on any doubt."""
         try:
             corpus, video, shot, name, confidence = row
-            if type(confidence) is not float:
+            if type(row) is not tuple or type(confidence) is not float:
                 check_row(row)
                 confidence = float(confidence)
             number = self.shots.number_in[video, corpus][shot]
