@@ -5,11 +5,13 @@ it: `2016/expected/NAME.json` for each run.
 """
 
 import json
+import random
 
 import numpy as np
 import pytest
 
 from mediaeval_ap import AveragePrecision
+from mediaeval_ap.tables import HYPOTHESIS, read
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.ScoreAboveOneWarning')
 
@@ -49,6 +51,25 @@ def test_every_query(run, published):
     figures = [expected['queries'][query] for query in evaluation.queries]
     assert evaluation.n_relevant.tolist() == [each['n_relevant'] for each in figures]
     assert np.abs(evaluation.ap - [each[published] for each in figures]).max() < WRITTEN
+
+
+@pytest.mark.parametrize('definition', ['mediaeval-2016', 'kaggle', 'trec'])
+def test_runs_that_grow_come_to_the_same(run, definition):
+    """Hypotheses that come in another order, watched, and asked about meanwhile."""
+    reference, subset, hypothesis, queries, expected = run
+    average_precision = AveragePrecision(
+        reference, expected['K'], subset=subset, definition=definition
+    )
+    evaluation = average_precision.evaluate(hypothesis, queries)
+    rows = list(read(hypothesis, HYPOTHESIS).rows())
+    random.Random(1).shuffle(rows)  # fixed: some order, whichever
+    live = average_precision.live()
+    for point in live.watch(rows, queries, every=len(rows) // 4):
+        live.send(evaluation.queries[0])
+    assert point.n_hypotheses == evaluation.counts['hypotheses']
+    assert point.ap.tolist() == evaluation.ap.tolist()
+    for query, ap in list(zip(evaluation.queries, evaluation.ap.tolist(), strict=True))[::20]:
+        assert live.send(query)[0] == ap
 
 
 def test_published_table(official_data):
