@@ -64,8 +64,10 @@ def test_runs_that_grow_come_to_the_same(run, definition):
     rows = list(read(hypothesis, HYPOTHESIS).rows())
     random.Random(1).shuffle(rows)  # fixed: some order, whichever
     live = average_precision.live()
+    points = []
     for point in live.watch(rows, queries, every=len(rows) // 4):
-        live.send(evaluation.queries[0])
+        points.append((point, live.send(evaluation.queries[0])))
+    point, _ = points[-1]
     assert point.n_hypotheses == evaluation.counts['hypotheses']
     assert point.ap.tolist() == evaluation.ap.tolist()
     for query, ap in list(zip(evaluation.queries, evaluation.ap.tolist(), strict=True))[::20]:
