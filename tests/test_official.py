@@ -64,10 +64,8 @@ def test_runs_that_grow_come_to_the_same(run, definition):
     rows = list(read(hypothesis, HYPOTHESIS).rows())
     random.Random(1).shuffle(rows)  # fixed: some order, whichever
     live = average_precision.live()
-    points = []
-    for point in live.watch(rows, queries, every=len(rows) // 4):
-        points.append((point, live.send(evaluation.queries[0])))
-    point, _ = points[-1]
+    points = live.watch(rows, queries, every=len(rows) // 4)
+    *_, (point, _) = [(point, live.send(evaluation.queries[0])) for point in points]
     assert point.n_hypotheses == evaluation.counts['hypotheses']
     assert point.ap.tolist() == evaluation.ap.tolist()
     for query, ap in list(zip(evaluation.queries, evaluation.ap.tolist(), strict=True))[::20]:
