@@ -10,6 +10,7 @@
     │   └── UnknownDefinitionError    a definition of average precision that nobody registered
     ├── QueryError (ValueError)       a query that is no name
     ├── MissingHypothesisError (KeyError)  a hypothesis to withdraw that is not there
+    ├── HalfStepError (RuntimeError)  a live session that something ended in the midst of a step
     └── UndefinedScoreError (ValueError)  a mean over nothing
 
     DataWarning (UserWarning)
@@ -32,6 +33,7 @@ __all__ = [
     'EmptyRunWarning',
     'Error',
     'FormatError',
+    'HalfStepError',
     'MissingHypothesisError',
     'MissingIdsWarning',
     'ParameterError',
@@ -139,6 +141,10 @@ class UnknownDefinitionError(ParameterError):
 
 class QueryError(Error, ValueError):
     """A query that is no name."""
+
+
+class HalfStepError(Error, RuntimeError):
+    """A live session that an interrupt, or lack of memory, ended in the midst of a step."""
 
 
 class MissingHypothesisError(Error, KeyError):

@@ -35,6 +35,9 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     'MAP@1 0.5'
     """
     content = content.encode() if isinstance(content, str) else content
+    path = os.fsdecode(path)
+    if '\0' in path:
+        raise WriteError(path, 'no path holds a NUL')
     try:
         if _is_stream(path):
             with open(path, 'ab') as stream:
@@ -42,12 +45,12 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
         else:
             _replace(Path(os.path.realpath(path)), content)
     except OSError as error:
-        raise WriteError(os.fspath(path), error.strerror or str(error)) from error
+        raise WriteError(path, error.strerror or str(error)) from error
 
 
-def _is_stream(path: str | os.PathLike[str]) -> bool:
+def _is_stream(path: str) -> bool:
     """Whether it is a pipe, a device, or a name for what is open already, as /dev/stdout."""
-    if os.fspath(path).startswith(('/dev/', '/proc/')):
+    if path.startswith(('/dev/', '/proc/')):
         return True
     return os.path.exists(path) and not os.path.isfile(path)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.keys import run_starts
 
-__all__ = ['PlaceKeys', 'first_in_order', 'in_order', 'precedes', 'temporal_ranks']
+__all__ = ['PlaceKeys', 'bisect', 'first_in_order', 'in_order', 'precedes', 'temporal_ranks']
 
 
 class PlaceKeys(NamedTuple):
@@ -150,6 +150,52 @@ def precedes(
         before[undecided] = values < others
         undecided = undecided[values == others]
     return before
+
+
+def bisect(
+    keys: PlaceKeys,
+    begins: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    other_keys: PlaceKeys,
+    other_rows: NDArray[np.integer],
+) -> NDArray[np.int64]:
+    """Where rows would stand, each in a stretch of rows that are in order.
+
+    Parameters
+    ----------
+    keys : PlaceKeys
+        What the stretches are ordered by.
+    begins, ends : ndarray of int64, shape (n,)
+        Where each stretch begins, and where it has ended.
+    other_keys : PlaceKeys
+        What the rows are ordered by.
+    other_rows : ndarray of int, shape (n,)
+        A row for each stretch.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Behind all rows of the stretch that stand before the row.
+
+    Notes
+    -----
+    Takes O(n log m) time for stretches of at most m rows.
+
+    Examples
+    --------
+    >>> keys = PlaceKeys(*np.array([[-5, -5, -4, -2], [1, 2, 1, 1], [0] * 4, [0] * 4]))
+    >>> bisect(keys, np.array([0, 0]), np.array([4, 1]), keys, np.array([2, 2])).tolist()
+    [2, 1]
+    """
+    low, high = begins.copy(), ends.copy()
+    open_ = (low < high).nonzero()[0]
+    while len(open_):
+        middle = (low[open_] + high[open_]) // 2
+        before = precedes(keys, middle, other_keys, other_rows[open_])
+        low[open_[before]] = middle[before] + 1
+        high[open_[~before]] = middle[~before]
+        open_ = open_[low[open_] < high[open_]]
+    return low
 
 
 def temporal_ranks(

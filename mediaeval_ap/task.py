@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +20,9 @@ from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Reference, Relevance
 from mediaeval_ap.scoring import Scorer
-from mediaeval_ap.tables import SUBSET, Table
+from mediaeval_ap.tables import HYPOTHESIS, SUBSET, Table, read
 
-__all__ = ['Task', 'warn_of_empty_run', 'warn_of_repeated_rows']
+__all__ = ['Task', 'run_table', 'warn_of_empty_run', 'warn_of_repeated_rows']
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +213,27 @@ class Task:
             return counts
         pairs = zip(*map(self.subset.texts, SUBSET.texts), strict=True)
         return {**counts, 'subset_videos': len(set(pairs))}
+
+
+def run_table(run: Any) -> Table:
+    """The hypotheses of a run.
+
+    Parameters
+    ----------
+    run : Ranking, or what `mediaeval_ap.tables.read` takes
+        A run.
+
+    Returns
+    -------
+    Table
+        Its rows.
+
+    Examples
+    --------
+    >>> len(run_table([('x', 'v', '1', 'ann', 0.5)]))
+    1
+    """
+    return run.table if isinstance(run, Ranking) else read(run, HYPOTHESIS)
 
 
 def warn_of_empty_run(name: str, count: int, *, stacklevel: int) -> None:

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.cli import main
-from mediaeval_ap.cli.watching import _Interrupts
+from mediaeval_ap.cli.watching import _Ending
 from mediaeval_ap.errors import ReadError
 from mediaeval_ap.tables import HYPOTHESIS, following, read
 from mediaeval_ap.tables.sources import ByteSource
@@ -122,6 +122,7 @@ def test_bad_lines_are_skipped_and_counted(folder):
 def test_nothing_to_score_is_an_error(folder, text, options):
     result = run('reference.txt', *options, input=text)
     assert (result.exit_code, result.stdout) == (1, '')
+    assert ('skipped 1 wrong line\n' in result.stderr) == bool(options)
     assert result.stderr.endswith(
         'Error: <stdin>: found no rows, expected at least one of 5 fields: '
         'corpus_id video_id shot_id person_name confidence\n'
@@ -204,8 +205,8 @@ def test_followed_lines_have_a_limit(tmp_path):
 
 
 def test_impatience_ends_what_is_being_scored():
-    with _Interrupts() as interrupts:
-        rows = interrupts.ending(iter([1, 2, 3]))
+    with _Ending(iter([1, 2, 3])) as ending:
+        rows = iter(ending)
         assert next(rows) == 1
         signal.raise_signal(signal.SIGINT)
         assert list(rows) == []
@@ -214,10 +215,13 @@ def test_impatience_ends_what_is_being_scored():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_table_on_a_terminal_is_shown_anew(folder):
+def on_a_terminal(columns=80, rows=24, term='xterm'):
+    """What the command writes to standard output when that is a terminal."""
     ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, 80))
-    environment = {**os.environ, 'TERM': 'xterm'}
+    termios.tcsetwinsize(theirs, (rows, columns))
+    environment = {**os.environ, 'TERM': term}
+    for name in ('COLUMNS', 'LINES', 'NO_COLOR', 'FORCE_COLOR', 'TTY_INTERACTIVE'):
+        environment.pop(name, None)
     done = subprocess.run(
         [*COMMAND, 'reference.txt', 'run.txt', *OPTIONS],
         stdout=theirs,
@@ -226,8 +230,12 @@ def test_a_table_on_a_terminal_is_shown_anew(folder):
         check=True,
     )
     os.close(theirs)
-    shown = os.read(ours, 1 << 16).decode()
     assert done.stderr == b''
+    return os.read(ours, 1 << 16).decode()
+
+
+def test_a_table_on_a_terminal_is_shown_anew(folder):
+    shown = on_a_terminal()
     last_frame = shown[shown.rindex('hypotheses') :]
     assert [line.split() for line in last_frame.splitlines() if '.' in line] == [
         line.split() for line in LINES
@@ -235,10 +243,45 @@ def test_a_table_on_a_terminal_is_shown_anew(folder):
     assert '\x1b[' in shown
 
 
+@pytest.mark.parametrize('terminal', [{'term': 'dumb'}, {'columns': 30}, {'rows': 4}])
+def test_a_terminal_that_cannot_show_it_gets_lines(folder, terminal):
+    shown = on_a_terminal(**terminal)
+    assert shown.replace('\r\n', '\n') == HEADING + ''.join(LINES)
+
+
+def test_what_came_before_an_error_is_scored(folder):
+    text = ''.join([*RUN[:3], 'x v 1 ann high\n'])
+    result = run('reference.txt', '-K', '1', input=text)
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[-1].split() == ['3', '0.500', '1']
+    assert result.stderr.startswith('Error: <stdin>, line 4, confidence')
+
+
+def test_output_that_fails_is_said_to_be_the_output(folder):
+    for source in ('run.txt', '- < run.txt'):
+        command = f'{" ".join(COMMAND)} reference.txt {source} > /dev/full'
+        done = subprocess.run(['bash', '-c', command], capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert done.stderr == 'Error: <stdout>: No space left on device\n'
+
+
+def test_a_pipe_is_followed_after_its_writer_has_gone(folder):
+    os.mkfifo('pipe')
+    with started('reference.txt', 'pipe', *OPTIONS, '--follow') as process:
+        for rows in (RUN[:2], RUN[2:4]):
+            with open('pipe', 'w') as pipe:
+                pipe.writelines(rows)
+            lines = 3 if rows == RUN[:2] else 1
+            shown = [process.stdout.readline() for _ in range(lines)]
+            assert shown[-1] == LINES[0 if lines == 3 else 1]
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+
+
 def test_closed_pipe_is_no_traceback(folder):
-    command = f'{" ".join(COMMAND)} reference.txt run.txt --every 1 | head -1'
+    command = f'{" ".join(COMMAND)} reference.txt run.txt --every 1 | true'
     done = subprocess.run(['bash', '-c', command], capture_output=True, text=True, check=False)
-    assert 'Traceback' not in done.stderr
+    assert done.stderr == ''
 
 
 def test_rows_of_a_table_are_its_rows():

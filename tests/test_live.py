@@ -1,10 +1,13 @@
 """A live session answers as a session about a run of the same hypotheses, at every moment."""
 
 import dataclasses
+import itertools
 import json
+import os
 import random
 import sys
 import threading
+import tracemalloc
 import warnings
 from unittest import mock
 
@@ -16,11 +19,13 @@ import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from sortedcontainers import SortedList
 
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.errors import (
     EmptyRunWarning,
     FormatError,
+    HalfStepError,
     MissingHypothesisError,
     ParameterError,
     QueryError,
@@ -31,6 +36,7 @@ from mediaeval_ap.errors import (
     WriteError,
 )
 from mediaeval_ap.live.growing import Columns, Distinct
+from mediaeval_ap.live.known_shots import KnownShots
 from mediaeval_ap.live.standing import Standing
 from mediaeval_ap.tables import HYPOTHESIS, read
 
@@ -633,3 +639,77 @@ def test_what_cannot_be_saved_leaves_the_old_file(tmp_path, monkeypatch):
         live.save(path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def interrupted(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize('where', ['add', 'update', 'remove'])
+def test_a_step_that_ends_halfway_ends_the_session(where, monkeypatch):
+    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
+    steps = {
+        'add': lambda: live.add(*ROW),
+        'update': lambda: live.extend([ROW]),
+        'remove': lambda: live.update(ROW, confidence=0.4),
+    }
+    with monkeypatch.context() as patch:
+        patch.setattr(SortedList, where, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            steps[where]()
+    calls = [*steps.values(), lambda: live.send('ann'), live.evaluate, live.snapshot]
+    calls += [lambda: len(live), lambda: ROW in live, lambda: live.discard(ROW)]
+    calls += [lambda: live.save('live.parquet'), lambda: live.watch([])]
+    for call in calls:
+        with pytest.raises(HalfStepError, match='ended a step of this session halfway'):
+            call()
+
+
+@pytest.mark.parametrize('half', [KnownShots, Distinct])
+def test_an_answer_that_ends_halfway_ends_the_session(half, monkeypatch):
+    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
+    with monkeypatch.context() as patch:
+        patch.setattr(half, 'order' if half is KnownShots else 'places', interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            live.send('ann')
+    with pytest.raises(HalfStepError):
+        live.send('ann')
+
+
+@quiet
+@pytest.mark.parametrize('every', [500, 4000])
+def test_memory_of_watching_many_hits_of_one_name(every):
+    """Every pair of a hit and a hypothesis at its distance would be hundreds of megabytes."""
+    n = 4000
+    rows = [('x', 'v', str(shot), f'ann{shot % 2}', 0.5) for shot in reversed(range(n))]
+    average_precision = AveragePrecision(
+        [('x', 'v', str(shot), 'ann') for shot in range(0, n, 2)], [10]
+    )
+    expected = average_precision.evaluate(rows).ap.tolist()
+    tracemalloc.start()
+    *_, point = average_precision.watch(rows, every=every)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert point.ap.tolist() == expected
+    assert peak < 100e6
+
+
+def test_watch_takes_any_iterable_as_it_comes():
+    class Rows:
+        def __iter__(self):
+            return (('x', 'v', str(shot), 'ann', 0.5) for shot in itertools.count())
+
+    average_precision = AveragePrecision([ROW[:4]], [10])
+    points = average_precision.watch(Rows(), every=2)
+    assert [next(points).n_hypotheses for _ in range(3)] == [2, 4, 6]
+    snapshot = average_precision.live([ROW]).snapshot()
+    assert [point.map.tolist() for point in average_precision.watch(snapshot)] == [[1.0]]
+
+
+def test_paths_of_every_kind_are_saved_to(tmp_path):
+    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
+    for path in (tmp_path / 'a', str(tmp_path / 'b'), os.fsencode(tmp_path / 'c')):
+        live.save(path)
+        assert len(AveragePrecision.restore(os.fsdecode(path))) == 1
+    with pytest.raises(WriteError, match='no path holds a NUL'):
+        live.save('a\0b')

@@ -8,6 +8,7 @@ import lzma
 import os
 import pickle
 import sys
+import types
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -399,3 +400,8 @@ def test_errors_survive_pickling(error):
 def test_frame_without_rows():
     with pytest.raises(FormatError, match='<DataFrame>: found no rows'):
         read(frame()[:0], HYPOTHESIS)
+
+
+def test_a_module_that_another_thread_imports_has_no_instances(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'pyarrow', types.ModuleType('pyarrow'))
+    assert len(read([('x', 'v')], SUBSET)) == 1

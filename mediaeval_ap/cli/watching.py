@@ -7,7 +7,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -21,7 +21,7 @@ from mediaeval_ap.cli.edge import (
     tell,
     write,
 )
-from mediaeval_ap.errors import FormatError
+from mediaeval_ap.errors import Error, FormatError
 from mediaeval_ap.report import (
     POINT_FORMATS,
     point_cells,
@@ -31,15 +31,18 @@ from mediaeval_ap.report import (
 )
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
     from mediaeval_ap.live import Point
     from mediaeval_ap.tables.lines import Lines
 
 __all__ = ['watch']
 
 Row = tuple[Any, ...]
-Item = TypeVar('Item')
 
 LINES_AROUND_ROWS = 5
+LEAST_WIDTH = 7  # of a MAP that exceeds 1, too
 
 
 @main.command()
@@ -51,7 +54,7 @@ LINES_AROUND_ROWS = 5
 @options.DEFINITION
 @click.option(
     '--every',
-    type=click.IntRange(1),
+    type=options.RANK,
     default=1000,
     show_default=True,
     help='After how many hypotheses to score.',
@@ -75,22 +78,21 @@ def watch(
 
     HYPOTHESIS is standard input by default. A line holds how many hypotheses there are, MAP at each
     cutoff, and how many queries changed since the line before (with jsonl, which). The last line is
-    for all of them, also after an interrupt (Ctrl-C), which ends with exit code 130.
+    for all of them, also before an error or after Ctrl-C, which ends with exit code 130.
     """
     read_standard_input_once([reference, hypothesis, queries, subset])
     average_precision = read_reference(reference, cutoffs, subset, definition)
-    interrupts, skipped = _Interrupts(), _Skipped(skip_bad)
-    with (
-        _reading(hypothesis, follow, skipped) as rows,
-        _showing(cutoffs, format, skipped) as show,
-        interrupts,
-    ):
-        for point in average_precision.watch(interrupts.ending(rows), queries, every=every):
+    skipped = _Skipped(skip_bad)
+    rows = _Ending(_rows(hypothesis, follow, skipped))
+    with _showing(cutoffs, format, skipped) as show, rows:
+        for point in average_precision.watch(rows, queries, every=every):
             show(point)
     if skipped.count:
         plural = 's' if skipped.count > 1 else ''
         tell(f'skipped {skipped.count} wrong line{plural}')
-    if interrupts.came:
+    if rows.error is not None:
+        raise rows.error
+    if rows.interrupted:
         sys.exit(INTERRUPTED)
 
 
@@ -108,57 +110,59 @@ class _Skipped:
         tell(f'Error: {error}')
 
 
-class _Interrupts:
-    """Where Ctrl-C ends the rows at once, and lets what is being scored be scored first."""
+class _Ending:
+    """Rows that end at an error or at Ctrl-C, so that those before it are scored still."""
 
-    def __init__(self) -> None:
-        self.came = False
+    def __init__(self, rows: Iterator[Row]) -> None:
+        self.error: Error | None = None
+        self.interrupted = False
+        self._rows = rows
         self._waiting = False
 
     def __enter__(self) -> Self:
-        self._before = signal.signal(signal.SIGINT, self._handle)
+        self._before = signal.signal(signal.SIGINT, self._interrupt)
         return self
 
     def __exit__(self, *exception: object) -> None:
         signal.signal(signal.SIGINT, self._before)
 
-    def _handle(self, *_: object) -> None:
-        impatient, self.came = self.came, True
+    def _interrupt(self, *_: object) -> None:
+        impatient, self.interrupted = self.interrupted, True
         if self._waiting or impatient:
             raise KeyboardInterrupt
 
-    def ending(self, items: Iterator[Item]) -> Iterator[Item]:
-        while not self.came:
+    def __iter__(self) -> Iterator[Row]:
+        while not self.interrupted:
             self._waiting = True
             try:
-                item = next(items)
+                row = next(self._rows)
             except (StopIteration, KeyboardInterrupt):
+                return
+            except Error as error:
+                self.error = error
                 return
             finally:
                 self._waiting = False
-            yield item
+            yield row
 
 
-@contextmanager
-def _reading(hypothesis: str, follow: bool, skipped: _Skipped) -> Iterator[Iterator[Row]]:
+def _rows(hypothesis: str, follow: bool, skipped: _Skipped) -> Iterator[Row]:
     """The hypotheses of a run, as they come."""
-    from mediaeval_ap.tables import STANDARD_INPUT, standard_input
+    from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, read, standard_input
     from mediaeval_ap.tables.following import following
     from mediaeval_ap.tables.sources import ByteSource, Hasher
 
     source = ByteSource(hypothesis)
     if hypothesis == STANDARD_INPUT:
-        yield _parsed(standard_input(), source.name, skipped)
+        yield from _parsed(standard_input(), source.name, skipped)
     elif follow:
         with following(source) as stream:
-            yield _parsed(stream, source.name, skipped)
+            yield from _parsed(stream, source.name, skipped)
     elif source.is_parquet:
-        from mediaeval_ap.tables import HYPOTHESIS, read
-
-        yield iter(read(hypothesis, HYPOTHESIS).rows())
+        yield from read(hypothesis, HYPOTHESIS).rows()
     else:
-        with source.open(Hasher()) as stream:
-            yield _parsed(stream, source.name, skipped)
+        with source.open(Hasher()) as lines:
+            yield from _parsed(lines, source.name, skipped)
 
 
 def _parsed(lines: Lines, name: str, skipped: _Skipped) -> Iterator[Row]:
@@ -193,33 +197,56 @@ def _showing(
         line = render_point(point, cutoffs, format, n_skipped=counted())
         write(heading.pop() + line if heading else line, STANDARD_STREAM)
 
-    if format == 'table' and sys.stdout is not None and sys.stdout.isatty():
-        with _screen(headers) as show_cells:
-            yield lambda point: show_cells(point_cells(point, counted()))
+    if format == 'table' and (screen := _Screen.on_terminal(headers)):
+        with screen:
+            yield lambda point: screen.show(point_cells(point, counted()))
     else:
         yield show_line
 
 
-@contextmanager
-def _screen(headers: Sequence[str]) -> Iterator[Callable[[Sequence[str]], None]]:
+class _Screen:
     """A table on the terminal, of the last rows that were shown."""
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.live import Live
-    from rich.table import Table
 
-    console = Console()
-    rows: deque[Sequence[str]] = deque(maxlen=max(1, console.height - LINES_AROUND_ROWS))
-    on_terminal = sys.stderr is not None and sys.stderr.isatty()
-    with Live(console=console, redirect_stderr=on_terminal) as live:
+    def __init__(self, headers: Sequence[str], console: Console) -> None:
+        from rich.live import Live
 
-        def show(cells: Sequence[str]) -> None:
-            rows.append(cells)
-            table = Table(box=SIMPLE)
-            for header in headers:
-                table.add_column(header, justify='right')
-            for row in rows:
-                table.add_row(*row)
-            live.update(table)
+        self._headers = headers
+        self._rows: deque[Sequence[str]] = deque(maxlen=max(1, console.height - LINES_AROUND_ROWS))
+        on_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._live = Live(console=console, redirect_stderr=on_terminal)
 
-        yield show
+    @classmethod
+    def on_terminal(cls, headers: Sequence[str]) -> Self | None:
+        """The table, where standard output is a terminal that can show it."""
+        if sys.stdout is None or not sys.stdout.isatty():
+            return None
+        from rich.console import Console
+
+        console = Console()
+        screen = cls(headers, console)
+        unlimited = console.options.update_width(sys.maxsize)
+        width = console.measure(screen._table(), options=unlimited).maximum
+        fits = width <= console.width and console.height > LINES_AROUND_ROWS
+        return screen if console.is_interactive and fits else None
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._live.stop()
+
+    def show(self, cells: Sequence[str]) -> None:
+        self._rows.append(cells)
+        self._live.update(self._table())
+
+    def _table(self) -> Table:
+        from rich.box import SIMPLE
+        from rich.table import Table
+
+        table = Table(box=SIMPLE)
+        for header in self._headers:
+            table.add_column(header, justify='right', no_wrap=True, min_width=LEAST_WIDTH)
+        for row in self._rows:
+            table.add_row(*row)
+        return table

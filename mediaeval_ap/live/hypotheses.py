@@ -40,6 +40,8 @@ class Hypotheses:
         The names of all that were ever added.
     changed : set of int
         The codes of the names whose hypotheses changed since this was emptied last.
+    is_whole : bool
+        False once something, as an interrupt, ended a step halfway.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Hypotheses:
         self.shots = shots
         self.names: Distinct[str] = Distinct(key=str)
         self.changed: set[int] = set()
+        self.is_whole = True
         self._counted = SortedList()
         self._others = SortedList()  # of videos that do not count
 
@@ -81,12 +84,17 @@ class Hypotheses:
         coded = self._known(row)
         if coded is None:
             check_row(row)
-            *shot, name, confidence = row
-            number = self.shots.number(*map(str, shot))
-            coded = self.names.code(str(name)), -float(confidence), number
-        self.changed.add(coded[0])
-        self._among(coded).add(coded)
-        self.shots.hold(coded[2], 1)
+        try:
+            if coded is None:
+                *shot, name, confidence = row
+                number = self.shots.number(*map(str, shot))
+                coded = self.names.code(str(name)), -float(confidence), number
+            self.changed.add(coded[0])
+            self._among(coded).add(coded)
+            self.shots.hold(coded[2], 1)
+        except BaseException:
+            self.is_whole = False
+            raise
 
     def extend(self, table: Table) -> None:
         """Add all hypotheses of a table.
@@ -96,18 +104,22 @@ class Hypotheses:
         table : Table
             A run.
         """
-        code = [self.names.code(name) for name in table['person_name'].values]
-        self.changed.update(code)
-        names = map(code.__getitem__, table['person_name'].codes.tolist())
-        texts = map(table.texts, ('corpus_id', 'video_id', 'shot_id'))
-        shots = map(self.shots.number, *texts)
-        counted: list[Coded] = []
-        others: list[Coded] = []
-        for coded in zip(names, (-table.confidence).tolist(), shots, strict=True):
-            (counted if self.shots.counts[coded[2]] else others).append(coded)
-            self.shots.hold(coded[2], 1)
-        self._counted.update(counted)
-        self._others.update(others)
+        texts = [table.texts(field) for field in HYPOTHESIS.texts]
+        confidence = (-table.confidence).tolist()
+        try:
+            counted: list[Coded] = []
+            others: list[Coded] = []
+            for *shot, name, minus in zip(*texts, confidence, strict=True):
+                number = self.shots.number(*shot)
+                coded = self.names.code(name), minus, number
+                (counted if self.shots.counts[number] else others).append(coded)
+                self.shots.hold(number, 1)
+                self.changed.add(coded[0])
+            self._counted.update(counted)
+            self._others.update(others)
+        except BaseException:
+            self.is_whole = False
+            raise
 
     def remove(self, row: Sequence[Any]) -> None:
         """Remove a hypothesis, once if it is there more often.
@@ -124,14 +136,52 @@ class Hypotheses:
         MissingHypothesisError
             When it is not there; then nothing has changed.
         """
+        self._remove(self._found(row))
+
+    def change(self, row: Sequence[Any], confidence: float) -> None:
+        """Put another confidence in the place of a hypothesis's own.
+
+        Parameters
+        ----------
+        row : sequence
+            The fields of a hypothesis.
+        confidence : float
+            The other.
+
+        Raises
+        ------
+        FormatError
+            When it is none, or would be none; then nothing has changed.
+        MissingHypothesisError
+            When it is not there; then nothing has changed.
+        """
+        check_row(row)
+        changed = (*row[:-1], confidence)
+        check_row(changed)
+        found = self._found(row)
+        try:
+            self._remove(found)
+            self.add(changed)
+        except BaseException:
+            self.is_whole = False
+            raise
+
+    def _found(self, row: Sequence[Any]) -> Coded:
         coded = self._known(row)
         if coded is None:
             check_row(row)
         if coded is None or coded not in self._among(coded):
             raise MissingHypothesisError(f'{SOURCE.name}: no hypothesis {shown(tuple(row))}')
-        self.changed.add(coded[0])
-        self._among(coded).remove(coded)
-        self.shots.hold(coded[2], -1)
+        return coded
+
+    def _remove(self, coded: Coded) -> None:
+        try:
+            self.changed.add(coded[0])
+            self._among(coded).remove(coded)
+            self.shots.hold(coded[2], -1)
+        except BaseException:
+            self.is_whole = False
+            raise
 
     def of_names(
         self, names: Iterable[int]

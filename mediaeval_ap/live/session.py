@@ -8,9 +8,10 @@ from threading import Lock
 from typing import Any
 
 from mediaeval_ap.definitions import check_cutoff
+from mediaeval_ap.errors import HalfStepError
 from mediaeval_ap.evaluation import Evaluation
 from mediaeval_ap.files import write_whole
-from mediaeval_ap.live.hypotheses import Hypotheses, check_row
+from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses
 from mediaeval_ap.live.known_shots import KnownShots
 from mediaeval_ap.live.live_ranking import LiveRanking
 from mediaeval_ap.live.saved import to_parquet
@@ -20,8 +21,8 @@ from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Relevance
 from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.session import answer
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, Table, read
-from mediaeval_ap.task import Task, warn_of_empty_run
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, Table, is_rows, read
+from mediaeval_ap.task import Task, run_table, warn_of_empty_run
 
 __all__ = ['Live']
 
@@ -32,6 +33,14 @@ class Live:
     `AveragePrecision.live` begins it. At every moment the answers are those of a session about a
     run of the hypotheses that are there. Threads may use it at once: what one changes, another sees
     whole or not at all.
+
+    Notes
+    -----
+    A session remembers the names and shots of all hypotheses that were ever added, and a `send`
+    takes time in proportion to the names. One that was saved and restored knows what is there only.
+
+    Where an interrupt ends a step halfway, the session is at an end: every later call raises a
+    `HalfStepError`, and none answers from what may be half of something.
 
     Examples
     --------
@@ -59,11 +68,12 @@ class Live:
         self._snapshot: Ranking | None = None
 
     def __len__(self) -> int:
-        return len(self._hypotheses)
+        with self._lock:
+            return len(self._whole())
 
     def __contains__(self, row: Sequence[Any]) -> bool:
         with self._lock:
-            return row in self._hypotheses
+            return row in self._whole()
 
     def add(
         self, corpus_id: str, video_id: str, shot_id: str, person_name: str, confidence: float
@@ -97,7 +107,7 @@ class Live:
         1
         """
         with self._lock:
-            self._hypotheses.add((corpus_id, video_id, shot_id, person_name, confidence))
+            self._whole().add((corpus_id, video_id, shot_id, person_name, confidence))
 
     def extend(self, rows: Any) -> None:
         """Add hypotheses: all of them, or none.
@@ -125,15 +135,13 @@ class Live:
         >>> len(live)
         12002
         """
-        if isinstance(rows, Ranking):
-            table = rows.table
-        else:
-            rows = list(rows) if isinstance(rows, Iterator) and not hasattr(rows, 'read') else rows
-            if isinstance(rows, Sized) and not isinstance(rows, str) and not len(rows):
-                return
-            table = read(rows, HYPOTHESIS)
+        if is_rows(rows):
+            rows = list(rows)
+        if isinstance(rows, Sized) and not isinstance(rows, str) and not len(rows):
+            return
+        table = run_table(rows)
         with self._lock:
-            self._hypotheses.extend(table)
+            self._whole().extend(table)
 
     def discard(self, row: Sequence[Any]) -> None:
         """Withdraw a hypothesis, once if it is there more often.
@@ -164,7 +172,7 @@ class Live:
         mediaeval_ap.errors.MissingHypothesisError: <live>: no hypothesis ('x', 'v', '1', 'a', 1.0)
         """
         with self._lock:
-            self._hypotheses.remove(row)
+            self._whole().remove(row)
 
     def update(self, row: Sequence[Any], *, confidence: float) -> None:
         """Change the confidence of a hypothesis.
@@ -196,12 +204,8 @@ class Live:
         >>> ('x', 'v', '1', 'ann', 0.4) in live
         True
         """
-        check_row(row)
-        changed = (*row[:-1], confidence)
-        check_row(changed)
         with self._lock:
-            self._hypotheses.remove(row)
-            self._hypotheses.add(changed)
+            self._whole().change(row, confidence)
 
     def send(self, query: str) -> tuple[list[float], int]:
         """Answer one query.
@@ -284,7 +288,7 @@ class Live:
         asked = None if queries is None else read(queries, QUERIES)
         with self._lock:
             snapshot = self._frozen()
-            count = len(self._hypotheses)
+            count = len(self._whole())
         if count and not len(snapshot):
             warn_of_empty_run(snapshot.source.name, count, stacklevel=3)
         ranking = self._task.ranking(snapshot, stacklevel=3)
@@ -341,8 +345,8 @@ class Live:
         12000
         """
         with self._lock:
-            table = self._hypotheses.table(counted_only=False)
-        write_whole(path, to_parquet(self._task, table, os.fspath(path)))
+            table = self._whole().table(counted_only=False)
+        write_whole(path, to_parquet(self._task, table, os.fsdecode(path)))
 
     def watch(self, rows: Any, queries: Any = None, *, every: int = 1000) -> Iterator[Point]:
         """Add hypotheses, and score each time that so many have come.
@@ -403,14 +407,27 @@ class Live:
 
     def _extended(self, table: Table) -> LiveRanking:
         with self._lock:
-            self._hypotheses.extend(table)
+            self._whole().extend(table)
             return self._current()
 
+    def _whole(self) -> Hypotheses:
+        if not self._hypotheses.is_whole:
+            raise HalfStepError(
+                f'{SOURCE.name}: something ended a step of this session halfway; begin another, or '
+                'restore one'
+            )
+        return self._hypotheses
+
     def _current(self) -> LiveRanking:
-        if self._hypotheses.changed:
-            self._ranking = LiveRanking(self._hypotheses, self._ranking)
-            self._hypotheses.changed.clear()
-            self._snapshot = None
+        hypotheses = self._whole()
+        if hypotheses.changed:
+            try:
+                self._ranking = LiveRanking(hypotheses, self._ranking)
+                self._snapshot = None
+                hypotheses.changed.clear()
+            except BaseException:
+                hypotheses.is_whole = False
+                raise
         return self._ranking
 
     def _frozen(self) -> Ranking:

@@ -18,7 +18,7 @@ from mediaeval_ap.keys import first_occurrences, ranges, run_starts
 from mediaeval_ap.live.live_ranking import LiveRanking, Rows
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.names import Names
-from mediaeval_ap.order import in_order, precedes
+from mediaeval_ap.order import bisect, in_order, precedes
 from mediaeval_ap.relevance import Relevance
 
 __all__ = ['Standing']
@@ -198,22 +198,23 @@ class Standing:
         )
 
     def _count_rows_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
-        """How many of some hypotheses, name after name, are before each hit."""
+        """How many of some hypotheses, name after name in their order, are before each hit."""
         names = run_starts([rows.name])
-        held = np.diff(names, append=len(rows.name))
+        ends = np.append(names, len(rows.name))[1:]
         order = in_order(hits.query, hits.rows.name)  # hits of one query and name are as near
         marks = run_starts([hits.query[order], hits.rows.name[order]])
         lent = np.diff(marks, append=len(order))
         keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
         counts = np.zeros(len(order), dtype=np.int64)
-        compared = self._compared(hits.at(order[marks]), rows.name[names])
-        for block, nearer, name, mark in compared:
-            at_mark = (held.astype(np.float64) @ nearer).astype(np.int64)
+        for block, nearer, name, mark in self._compared(hits.at(order[marks]), rows.name[names]):
+            at_mark = ((ends - names).astype(np.float64) @ nearer).astype(np.int64)
             counts[order[ranges(marks[block], lent[block])]] += at_mark.repeat(lent[block])
-            hit, name = order[ranges(marks[mark], lent[mark])], name.repeat(lent[mark])
-            hit, row = hit.repeat(held[name]), ranges(names[name], held[name])
-            before = precedes(keys, row, hit_keys, hit)
-            counts += np.bincount(hit[before], minlength=len(counts))
+            for part in _parts(lent[mark]):
+                sizes = lent[mark[part]]
+                hit = order[ranges(marks[mark[part]], sizes)]
+                tied = name[part].repeat(sizes)
+                before = bisect(keys, names[tied], ends[tied], hit_keys, hit) - names[tied]
+                counts += np.bincount(hit, before, len(counts)).astype(np.int64)
         return counts
 
     def _count_shots_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
@@ -243,6 +244,17 @@ class Standing:
             at_hit = self._distances[hits.rows.name[block], query]
             name, hit = np.divmod(np.flatnonzero(distances == at_hit), len(query))
             yield block, distances < at_hit, name, hit + begin
+
+
+def _parts(sizes: NDArray[np.int64]) -> Iterator[slice]:
+    """Some at a time, until their sizes come to about as many as a block has."""
+    ends = sizes.cumsum()
+    begin = 0
+    while begin < len(sizes):
+        passed = int(ends[begin - 1]) if begin else 0
+        end = max(begin + 1, int(ends.searchsorted(passed + BLOCK_CELLS, side='right')))
+        yield slice(begin, end)
+        begin = end
 
 
 class _Hits(NamedTuple):

@@ -14,8 +14,9 @@ from mediaeval_ap.evaluation import mean_average_precision
 from mediaeval_ap.live.live_ranking import LiveRanking
 from mediaeval_ap.live.standing import Standing
 from mediaeval_ap.scoring import warn_of_scores_above_one
-from mediaeval_ap.tables import HYPOTHESIS, Table, read
+from mediaeval_ap.tables import HYPOTHESIS, Table, is_rows
 from mediaeval_ap.tables.rows import from_rows
+from mediaeval_ap.task import run_table
 
 __all__ = ['Point', 'batches', 'points']
 
@@ -27,7 +28,7 @@ class Point:
     Parameters
     ----------
     n_hypotheses : int
-        How many there were.
+        How many there were of the videos that count.
     map : ndarray of float64, shape (n_cutoffs,)
         Mean average precision at each cutoff.
     changed : list of str
@@ -109,8 +110,8 @@ def batches(rows: Any, size: int) -> Iterator[Table]:
 
     Parameters
     ----------
-    rows : iterable of tuples, or what `mediaeval_ap.tables.read` takes
-        A run. Tuples are taken as they come; anything else is read whole.
+    rows : iterable of tuples, or any other run
+        Tuples are taken as they come; anything else is read whole.
     size : int
         How many.
 
@@ -130,13 +131,8 @@ def batches(rows: Any, size: int) -> Iterator[Table]:
     >>> [len(table) for table in batches(rows, 2)]
     [2, 2, 1]
     """
-    taken = iter(rows if _is_rows(rows) else read(rows, HYPOTHESIS).rows())
+    taken = iter(rows if is_rows(rows) else run_table(rows).rows())
     first = 1
     while batch := list(islice(taken, size)):
         yield from_rows(batch, HYPOTHESIS, first=first)
         first += len(batch)
-
-
-def _is_rows(rows: Any) -> bool:
-    """Whether rows can be taken one after another, as from a list or a generator."""
-    return isinstance(rows, list | tuple | Iterator) and not hasattr(rows, 'read')

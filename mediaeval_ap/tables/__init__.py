@@ -47,6 +47,7 @@ __all__ = [
     'Source',
     'Table',
     'is_finite_decimal',
+    'is_rows',
     'no_rows',
     'numbered',
     'parse_line',
@@ -105,7 +106,7 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
         return from_arrow(origin, layout, Source('<Table>'))
     if isinstance(origin, str | os.PathLike) or hasattr(origin, 'read'):
         return _read_bytes(ByteSource(origin, max_bytes), layout)
-    if isinstance(origin, Iterable) and not isinstance(origin, bytes | dict):
+    if is_rows(origin):
         from mediaeval_ap.tables.rows import from_rows
 
         return from_rows(origin, layout)
@@ -113,6 +114,30 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
         f'{layout.name}: found {shown(origin)} ({type(origin).__name__}), '
         'expected a path, an open file, a table or an iterable of rows'
     )
+
+
+def is_rows(origin: Any) -> bool:
+    """Whether something holds rows that can be taken one after another.
+
+    Parameters
+    ----------
+    origin : object
+        Anything that `read` takes, or not.
+
+    Returns
+    -------
+    bool
+        True for an iterable that is no table, path or open file.
+
+    Examples
+    --------
+    >>> is_rows(iter([('x', 'v')])), is_rows('run.txt')
+    (True, False)
+    """
+    if isinstance(origin, str | bytes | dict | os.PathLike | Table) or hasattr(origin, 'read'):
+        return False
+    tables = ('pandas', 'DataFrame'), ('pyarrow', 'Table')
+    return isinstance(origin, Iterable) and not any(is_instance(origin, *each) for each in tables)
 
 
 def _read_bytes(source: ByteSource, layout: Layout) -> Table:

@@ -248,11 +248,12 @@ def is_instance(value: object, module: str, name: str) -> bool:
     Returns
     -------
     bool
-        False, too, where nobody imported the module.
+        False, too, where nobody has imported the module, or not all of it yet.
 
     Examples
     --------
     >>> is_instance({}, 'collections', 'Counter')
     False
     """
-    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
+    cls = getattr(sys.modules.get(module), name, None)
+    return cls is not None and isinstance(value, cls)

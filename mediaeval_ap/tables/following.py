@@ -62,7 +62,7 @@ class Following:
             if self._begun.endswith(b'\n') or len(self._begun) >= limit:
                 line, self._begun = self._begun, b''
                 return line
-            if os.fstat(self._file.fileno()).st_size < self._file.tell():
+            if self._file.seekable() and os.fstat(self._file.fileno()).st_size < self._file.tell():
                 raise ReadError(self._name, 'became shorter while it was followed')
             sleep(SECONDS_BETWEEN_LOOKS)
 
