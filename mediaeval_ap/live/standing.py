@@ -78,6 +78,7 @@ class Standing:
         self.queries = queries
         self._relevance = relevance
         self._K = K
+        self._depth = max(K)
         self.definition = definition
         self._distinct = definition.repeats is Repeats.DROP
         self._ranking = ranking
@@ -90,7 +91,9 @@ class Standing:
         self._relevant_to = np.arange(len(queries)).repeat(list(map(len, relevant)))[by_shot]
         self._n_relevant = np.array([relevance.reference.n_relevant(query) for query in queries])
         self._measure()
-        self._hits = self._hits_among(ranking.rows())
+        self._n_went = 0
+        self._far = self._hits_among(ranking.rows(np.empty(0, dtype=np.int64)))
+        self._sort_out(self._counted(self._hits_among(ranking.rows())))
 
     def named(self, rows: NDArray[np.bool_]) -> list[str]:
         """Some of the queries.
@@ -117,26 +120,27 @@ class Standing:
 
         Notes
         -----
-        Takes time in proportion to the hits times the names that changed, and to the hypotheses
-        that came or went at the distance of a hit.
+        Takes time in proportion to the hits that a cutoff reaches times the names that changed;
+        with a definition that drops repeats, times the hypotheses of shots that changed.
         """
         before, self._ranking = self._ranking, ranking
         self._measure()
         changed = ranking.changed_since(before)
         came, went = _differing(ranking.rows(changed), before.rows(changed))
-        hits = self._hits
         if self._distinct:
             touched = np.zeros(len(self._relevance.shots), dtype=np.bool_)
             touched[came.shot] = touched[went.shot] = True
             came, went = ranking.rows(), before.rows()
             came, went = came.at(touched[came.shot]), went.at(touched[went.shot])
-            lost = touched[hits.rows.shot]
+            near, far = (each.at(~touched[each.rows.shot]) for each in (self._near, self._far))
         else:
-            lost = np.isin(hits.rows.name, went.name)
-            lost[lost] = _are_among(hits.rows.at(lost), went)
-        hits = hits.at(~lost)
-        change = self._count_before(hits, came) - self._count_before(hits, went)
-        self._hits = hits._replace(before=hits.before + change).joined(self._hits_among(came))
+            near, far = (each.at(~_are_among(each.rows, went)) for each in (self._near, self._far))
+        change = self._count_before(near, came) - self._count_before(near, went)
+        self._n_went += len(went.name)
+        wakes = far.before - self._n_went < self._depth
+        self._far = far.at(~wakes)
+        near = near._replace(before=near.before + change)
+        self._sort_out(near.joined(self._counted(far.at(wakes).joined(self._hits_among(came)))))
 
     def ap(self) -> NDArray[np.float64]:
         """The scores of this moment.
@@ -146,13 +150,13 @@ class Standing:
         ndarray of float64, shape (n_queries, n_cutoffs)
             Average precision.
         """
-        order = np.lexsort((self._hits.before, self._hits.query))
+        order = np.lexsort((self._near.before, self._near.query))
         if not self.definition.counts_again:
-            shot = self._hits.rows.shot[order].astype(np.int64)
-            order = order[first_occurrences(shot * len(self.queries) + self._hits.query[order])]
+            shot = self._near.rows.shot[order].astype(np.int64)
+            order = order[first_occurrences(shot * len(self.queries) + self._near.query[order])]
         return average_precision_of_hits(
-            self._hits.query[order],
-            self._hits.before[order] + 1,
+            self._near.query[order],
+            self._near.before[order] + 1,
             self._n_relevant,
             self._ranking.n_shots if self._distinct else len(self._ranking),
             self._K,
@@ -172,23 +176,27 @@ class Standing:
             self._distances[self._n_names : len(names)] = distances.T
             self._n_names = len(names)
 
+    def _sort_out(self, hits: _Hits) -> None:
+        """Set hits aside that no cutoff reaches, until as many went as would bring them near."""
+        is_near = hits.before < self._depth
+        self._near, far = hits.at(is_near), hits.at(~is_near)
+        self._far = self._far.joined(far._replace(before=far.before + self._n_went))
+
+    def _counted(self, hits: _Hits) -> _Hits:
+        return hits._replace(before=self._count_before(hits, self._ranking.rows()))
+
     def _hits_among(self, rows: Rows) -> _Hits:
-        """The hits among some hypotheses, and how many of all are before each."""
+        """The hits among some hypotheses, not counted yet."""
         begins = self._relevant_shots.searchsorted(rows.shot)
         sizes = self._relevant_shots.searchsorted(rows.shot, side='right') - begins
         query = self._relevant_to[ranges(begins, sizes)]
-        hits = _Hits(query, rows.at(np.arange(len(sizes)).repeat(sizes)), np.zeros_like(query))
-        if self._distinct:
-            hits = hits.at(self._first_of_each_shot(hits))
-        return hits._replace(before=self._count_before(hits, self._ranking.rows()))
-
-    def _first_of_each_shot(self, hits: _Hits) -> NDArray[np.int64]:
-        distance = self._distances[hits.rows.name, hits.query]
-        order = in_order(hits.query, hits.rows.shot, distance, *self._ranking.keys(hits.rows))
-        return order[run_starts([hits.query[order], hits.rows.shot[order]])]
+        return _Hits(query, rows.at(np.arange(len(sizes)).repeat(sizes)), np.zeros_like(query))
 
     def _count_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
-        """How many of some hypotheses, or of their shots where repeats are dropped, are before."""
+        """How many of some hypotheses, or of their shots where repeats are dropped, are before.
+
+        A shot that one hypothesis holds is as well counted as that, and faster.
+        """
         if not self._distinct:
             return self._count_rows_before(hits, rows)
         _, number, held = np.unique(rows.shot, return_inverse=True, return_counts=True)
@@ -284,7 +292,9 @@ def _differing(rows: Rows, others: Rows) -> tuple[Rows, Rows]:
 
 def _are_among(rows: Rows, others: Rows) -> NDArray[np.bool_]:
     """Which of some hypotheses are among others."""
-    return np.isin(*_equal_rows(rows, others))
+    among = np.isin(rows.name, others.name)
+    among[among] = np.isin(*_equal_rows(rows.at(among), others))
+    return among
 
 
 def _equal_rows(rows: Rows, others: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
