@@ -139,7 +139,7 @@ def precedes(
 
     Examples
     --------
-    >>> one, other = (PlaceKeys(*np.array([[-5], [1], [shot], [0]])) for shot in (3, 4))
+    >>> one, other = (PlaceKeys(*np.array([[-0.5], [1], [shot], [0]])) for shot in (3, 4))
     >>> [precedes(one, np.array([0]), keys, np.array([0])).tolist() for keys in (other, one)]
     [[True], [False]]
     """
@@ -183,7 +183,7 @@ def bisect(
 
     Examples
     --------
-    >>> keys = PlaceKeys(*np.array([[-5, -5, -4, -2], [1, 2, 1, 1], [0] * 4, [0] * 4]))
+    >>> keys = PlaceKeys(*np.array([[-0.9, -0.9, -0.5, -0.2], [1, 2, 1, 1], [0] * 4, [0] * 4]))
     >>> bisect(keys, np.array([0, 0]), np.array([4, 1]), keys, np.array([2, 2])).tolist()
     [2, 1]
     """
@@ -222,7 +222,8 @@ def temporal_ranks(
 
     Examples
     --------
-    >>> ranks, repeated = temporal_ranks(*np.array([[0, 0, 0], [-5, -5, -5], [7, 3, 3], [1, 1, 1]]))
+    >>> names, shots, videos = np.array([[0, 0, 0], [7, 3, 3], [1, 1, 1]])
+    >>> ranks, repeated = temporal_ranks(names, np.full(3, -0.5), shots, videos)
     >>> ranks.tolist(), repeated.tolist()
     ([3, 1, 2], [False, False, True])
     """

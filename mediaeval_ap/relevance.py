@@ -108,14 +108,14 @@ class Relevance:
         codes = name.codes[returned]
         by_name = found[returned][codes.argsort(kind='stable')]
         ends = np.bincount(codes, minlength=len(name.values)).cumsum().tolist()
-        self._returned = {
+        self._shots_of = {
             value: by_name[begin:end]
             for value, begin, end in zip(name.values, [0, *ends], ends, strict=False)
         }
         self._nothing = np.empty(0, dtype=np.int64)
 
-    def returned(self, query: str) -> NDArray[np.int64]:
-        """The relevant shots that the run returns, under whatever name.
+    def relevant_shots(self, query: str) -> NDArray[np.int64]:
+        """The relevant shots that are known, under whatever name.
 
         Parameters
         ----------
@@ -124,10 +124,10 @@ class Relevance:
 
         Returns
         -------
-        ndarray of int64, shape (n_returned,)
+        ndarray of int64, shape (n_known,)
             Their numbers, in no order.
         """
-        return self._returned.get(query, self._nothing)
+        return self._shots_of.get(query, self._nothing)
 
     def hits(self, query: str, ranked: NDArray[np.integer]) -> NDArray[np.int64]:
         """Where in a ranking the relevant shots stand.
@@ -146,7 +146,7 @@ class Relevance:
             repeats count.
         """
         marked = np.zeros(len(self.shots), dtype=np.bool_)
-        marked[self.returned(query)] = True
+        marked[self.relevant_shots(query)] = True
         positions: NDArray[np.int64] = marked[ranked].nonzero()[0]
         if self.reference.counts_again:
             return positions

@@ -112,7 +112,7 @@ class Scorer:
         return ap, n_relevant
 
     def _hits(self, query: str, distances: NDArray[np.float64]) -> NDArray[np.int64]:
-        if not len(self._relevance.returned(query)):  # no ranking holds a hit
+        if not len(self._relevance.relevant_shots(query)):  # no ranking holds a hit
             return np.empty(0, dtype=np.int64)
         return self.ranked(query, distances, self._depth)[1]
 

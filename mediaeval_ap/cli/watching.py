@@ -133,8 +133,8 @@ class _Ending:
 
     def __iter__(self) -> Iterator[Row]:
         while not self.interrupted:
-            self._waiting = True
             try:
+                self._waiting = True
                 row = next(self._rows)
             except (StopIteration, KeyboardInterrupt):
                 return

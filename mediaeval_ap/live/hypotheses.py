@@ -156,7 +156,8 @@ class Hypotheses:
             When it is not there; then nothing has changed.
         """
         check_row(row)
-        changed = (*row[:-1], confidence)
+        *fields, _ = row
+        changed = (*fields, confidence)
         check_row(changed)
         found = self._found(row)
         try:

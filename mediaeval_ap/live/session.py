@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Any
 
@@ -115,7 +115,8 @@ class Live:
         Parameters
         ----------
         rows : str, path-like, file object, DataFrame or iterable of tuples
-            A run, or none: ``corpus_id video_id shot_id person_name confidence``.
+            A run: ``corpus_id video_id shot_id person_name confidence``. Of tuples there
+            may be none.
 
         Raises
         ------
@@ -137,8 +138,8 @@ class Live:
         """
         if is_rows(rows):
             rows = list(rows)
-        if isinstance(rows, Sized) and not isinstance(rows, str) and not len(rows):
-            return
+            if not rows:
+                return
         table = run_table(rows)
         with self._lock:
             self._whole().extend(table)
@@ -305,6 +306,7 @@ class Live:
         Notes
         -----
         Takes O(n log n) time for n hypotheses, and none when nothing has changed since the last.
+        Meanwhile other threads wait.
 
         Examples
         --------
@@ -384,8 +386,9 @@ class Live:
         Notes
         -----
         The distance of each query to each name is taken once. A point takes time in proportion to
-        the returned relevant shots times the names that changed; with a definition that drops
-        shots returned again, as much as answering all queries.
+        the relevant hypotheses that a cutoff reaches times the names that changed; with a
+        definition that drops shots returned again, times the hypotheses of all shots that changed,
+        which can be more than to answer all queries anew.
 
         Examples
         --------
@@ -409,6 +412,8 @@ class Live:
         with self._lock:
             self._whole().extend(table)
             return self._current()
+
+    # What follows needs the lock.
 
     def _whole(self) -> Hypotheses:
         if not self._hypotheses.is_whole:

@@ -84,7 +84,7 @@ class Standing:
         self._ranking = ranking
         self._distances = np.empty((0, len(queries)))  # a row each name
         self._n_names = 0
-        relevant = [np.unique(relevance.returned(query)) for query in queries]
+        relevant = [np.unique(relevance.relevant_shots(query)) for query in queries]
         shots = np.concatenate(relevant)
         by_shot = shots.argsort(kind='stable')
         self._relevant_shots = shots[by_shot]
@@ -121,7 +121,8 @@ class Standing:
         Notes
         -----
         Takes time in proportion to the hits that a cutoff reaches times the names that changed;
-        with a definition that drops repeats, times the hypotheses of shots that changed.
+        with a definition that drops repeats, times the hypotheses of shots that changed. Hits that
+        no cutoff reaches are set aside, until as many hypotheses went as could bring them near.
         """
         before, self._ranking = self._ranking, ranking
         self._measure()
@@ -186,11 +187,17 @@ class Standing:
         return hits._replace(before=self._count_before(hits, self._ranking.rows()))
 
     def _hits_among(self, rows: Rows) -> _Hits:
-        """The hits among some hypotheses, not counted yet."""
+        """The hits among some hypotheses, or their shots where repeats are dropped."""
         begins = self._relevant_shots.searchsorted(rows.shot)
         sizes = self._relevant_shots.searchsorted(rows.shot, side='right') - begins
         query = self._relevant_to[ranges(begins, sizes)]
-        return _Hits(query, rows.at(np.arange(len(sizes)).repeat(sizes)), np.zeros_like(query))
+        hits = _Hits(query, rows.at(np.arange(len(sizes)).repeat(sizes)), np.zeros_like(query))
+        return hits.at(self._first_of_each_shot(hits)) if self._distinct else hits
+
+    def _first_of_each_shot(self, hits: _Hits) -> NDArray[np.int64]:
+        distance = self._distances[hits.rows.name, hits.query]
+        order = in_order(hits.query, hits.rows.shot, distance, *self._ranking.keys(hits.rows))
+        return order[run_starts([hits.query[order], hits.rows.shot[order]])]
 
     def _count_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
         """How many of some hypotheses, or of their shots where repeats are dropped, are before.
