@@ -195,6 +195,19 @@ def test_a_file_that_becomes_shorter_is_an_error(folder):
         assert process.stderr.read() == ('Error: run.txt: became shorter while it was followed\n')
 
 
+def test_half_a_line_is_waited_for(tmp_path, monkeypatch):
+    path = tmp_path / 'run.txt'
+    path.write_bytes(b'a\nb')
+    with following.following(ByteSource(path)) as stream, open(path, 'ab') as file:
+
+        def grow(_):
+            file.write(b'c\n')
+            file.flush()
+
+        monkeypatch.setattr(following, 'sleep', grow)
+        assert [stream.readline(9) for _ in range(3)] == [b'a\n', b'bc\n', b'c\n']
+
+
 def test_followed_lines_have_a_limit(tmp_path):
     path = tmp_path / 'run.txt'
     path.write_bytes(b'ab' * 10)

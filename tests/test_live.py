@@ -9,6 +9,7 @@ import sys
 import threading
 import tracemalloc
 import warnings
+from collections import deque
 from unittest import mock
 
 import numpy as np
@@ -381,6 +382,13 @@ def test_messages_say_what_was_found():
         live.send(None)
 
 
+def test_rows_are_any_sequence():
+    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
+    live.update(deque(ROW), confidence=0.4)
+    live.discard(deque((*ROW[:4], 0.4)))
+    assert len(live) == 0
+
+
 def test_update_that_is_wrong_changes_nothing():
     live = AveragePrecision([ROW[:4]], [10]).live([ROW])
     with pytest.raises(FormatError):
@@ -403,7 +411,9 @@ def test_text_of_subclasses_is_kept_as_text():
     live = AveragePrecision([ROW[:4]], [10]).live()
     live.add(*map(np.str_, ROW[:4]), 0.5)
     assert ROW in live
-    texts = [*live._hypotheses.names.values, *live._hypotheses.shots.ids.values]
+    live.add(*map(np.str_, ('y', 'w', '7', 'bob')), 0.5)
+    shots = live._hypotheses.shots
+    texts = [*live._hypotheses.names.values, *shots.ids.values, *sum(shots.videos.values, ())]
     assert {type(text) for text in texts} == {str}
 
 
@@ -474,6 +484,9 @@ def test_snapshot_is_scored_like_a_run():
     other = AveragePrecision([('x', 'w', '1', 'ann')], [10], subset=[('x', 'w')])
     with pytest.warns(EmptyRunWarning):
         assert other.evaluate(snapshot).map.tolist() == [0.0]
+    both = average_precision.live([ROW, ('x', 'w', '1', 'ann', 0.4)]).snapshot()
+    evaluation = other.evaluate(both)
+    assert (evaluation.map.tolist(), evaluation.counts['hypotheses']) == ([1.0], 1)
 
 
 def test_readers_see_a_whole_step_or_none_of_it():
@@ -508,6 +521,46 @@ def test_readers_see_a_whole_step_or_none_of_it():
         sys.setswitchinterval(interval)
     assert wrong == []
     assert len(seen) > 1
+
+
+LOCKED = {
+    'add': lambda live: live.add(*ROW),
+    'extend': lambda live: live.extend([ROW]),
+    'discard': lambda live: live.discard(ROW),
+    'update': lambda live: live.update(ROW, confidence=0.4),
+    'send': lambda live: live.send('ann'),
+    'evaluate': lambda live: live.evaluate(),
+    'snapshot': lambda live: live.snapshot(),
+    'save': lambda live: live.save(os.devnull),
+    'watch': lambda live: list(live.watch([])),
+    'len': len,
+    'in': lambda live: ROW in live,
+}
+
+
+@quiet
+@pytest.mark.parametrize('method', LOCKED)
+def test_every_step_waits_for_the_one_before(method):
+    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
+    begun = threading.Event()
+
+    def work():
+        begun.set()
+        LOCKED[method](live)
+
+    thread = threading.Thread(target=work, daemon=True)
+    with live._lock:
+        thread.start()
+        begun.wait()
+        thread.join(0.05)  # time enough to come past a lock that is not asked for
+        assert thread.is_alive()
+    thread.join(60)  # far more than any of them takes
+    assert not thread.is_alive()
+
+
+def test_a_session_of_nothing_is_no_empty_run():
+    evaluation = AveragePrecision([ROW[:4]], [10]).live().evaluate()  # warnings are errors
+    assert evaluation.map.tolist() == [0.0]
 
 
 @given(st.lists(st.lists(st.text('ab1', max_size=3), max_size=6), max_size=6))

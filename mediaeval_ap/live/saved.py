@@ -12,7 +12,6 @@ from typing import Any
 from mediaeval_ap import __version__, definitions
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import FormatError, WriteError, shown
-from mediaeval_ap.live.hypotheses import SOURCE
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, Layout, Source, Table, read
 from mediaeval_ap.tables.arrow import from_arrow, read_parquet
 from mediaeval_ap.tables.sources import ByteSource
@@ -163,9 +162,7 @@ def from_parquet(path: str | os.PathLike[str]) -> Saved:
         K = metadata['K']
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FormatError(source.name, '', 'metadata', shown(str(error)), WRITTEN) from error
-    hypotheses = None
-    if len(table):
-        hypotheses = replace(from_arrow(table, HYPOTHESIS, described), source=SOURCE)
+    hypotheses = from_arrow(table, HYPOTHESIS, described) if len(table) else None
     return Saved(reference, K, definition, subset, hypotheses)
 
 

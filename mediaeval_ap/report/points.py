@@ -123,17 +123,16 @@ def render_point(
     '{"hypotheses": 1, "MAP@1": 1.0, "changed": ["ann"]}\n'
     """
     headers = point_headers(K, skipping=n_skipped is not None)
-    cells = point_cells(point, n_skipped)
-    return renderer(_RENDERERS, format)(point, headers, cells)
+    return renderer(_RENDERERS, format)(point, headers, n_skipped)
 
 
-def _table_line(_: Point, headers: Sequence[str], cells: Sequence[str]) -> str:
-    return _line(headers, cells)
+def _table_line(point: Point, headers: Sequence[str], n_skipped: int | None) -> str:
+    return _line(headers, point_cells(point, n_skipped))
 
 
-def _json_line(point: Point, headers: Sequence[str], cells: Sequence[str]) -> str:
-    counted = cells[2 + len(point.map) :]
-    values = [point.n_hypotheses, *point.map.tolist(), point.changed, *map(int, counted)]
+def _json_line(point: Point, headers: Sequence[str], n_skipped: int | None) -> str:
+    counted = [] if n_skipped is None else [n_skipped]
+    values = [point.n_hypotheses, *point.map.tolist(), point.changed, *counted]
     return Grid(headers, [values]).render('jsonl')
 
 
