@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mediaeval_ap import challenges, definitions, errors, metrics, tables
     from mediaeval_ap.definitions import Definition
-    from mediaeval_ap.evaluation import Evaluation, Score
+    from mediaeval_ap.discovery_2015 import PersonDiscovery2015
+    from mediaeval_ap.evaluation import Evaluation, Evaluation2015, Score
     from mediaeval_ap.evaluator import AveragePrecision
     from mediaeval_ap.live import Live, Point
     from mediaeval_ap.session import Session
@@ -20,7 +21,9 @@ __all__ = [
     'AveragePrecision',
     'Definition',
     'Evaluation',
+    'Evaluation2015',
     'Live',
+    'PersonDiscovery2015',
     'Point',
     'Score',
     'Session',
@@ -38,7 +41,9 @@ _HOME = {
     'AveragePrecision': 'evaluator',
     'Definition': 'definitions',
     'Evaluation': 'evaluation',
+    'Evaluation2015': 'evaluation',
     'Live': 'live',
+    'PersonDiscovery2015': 'discovery_2015',
     'Point': 'live',
     'Score': 'evaluation',
     'Session': 'session',

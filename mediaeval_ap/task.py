@@ -22,7 +22,7 @@ from mediaeval_ap.relevance import Reference, Relevance
 from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, Table, read
 
-__all__ = ['Task', 'run_table', 'warn_of_empty_run', 'warn_of_repeated_rows']
+__all__ = ['Task', 'names_asked', 'run_table', 'warn_of_empty_run', 'warn_of_repeated_rows']
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,15 +192,7 @@ class Task:
         """
         if queries is None:
             return list(self.reference.queries)
-        repeated = len(queries) - len(queries['person_name'].values)
-        if repeated:
-            warnings.warn(
-                f'{printable(queries.source.name)}: {repeated} of {len(queries)} queries repeat '
-                'an earlier one; each counts in the mean',
-                RepeatedQueriesWarning,
-                stacklevel=stacklevel,
-            )
-        return queries.texts('person_name')
+        return names_asked(queries, stacklevel=stacklevel + 1)
 
     def _counts(self, ranking: Ranking) -> dict[str, int]:
         counts = {
@@ -213,6 +205,43 @@ class Task:
             return counts
         pairs = zip(*map(self.subset.texts, SUBSET.texts), strict=True)
         return {**counts, 'subset_videos': len(set(pairs))}
+
+
+def names_asked(queries: Table, *, stacklevel: int) -> list[str]:
+    """The names that a table of queries asks for.
+
+    Parameters
+    ----------
+    queries : Table
+        Queries.
+    stacklevel : int
+        How far up the one stands whom this warns.
+
+    Returns
+    -------
+    list of str
+        In their order.
+
+    Warns
+    -----
+    RepeatedQueriesWarning
+        When a query is asked more than once.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import QUERIES
+    >>> names_asked(read(['bob', 'ann'], QUERIES), stacklevel=2)
+    ['bob', 'ann']
+    """
+    repeated = len(queries) - len(queries['person_name'].values)
+    if repeated:
+        warnings.warn(
+            f'{printable(queries.source.name)}: {repeated} of {len(queries)} queries repeat '
+            'an earlier one; each counts in the mean',
+            RepeatedQueriesWarning,
+            stacklevel=stacklevel,
+        )
+    return queries.texts('person_name')
 
 
 def run_table(run: Any) -> Table:

@@ -182,3 +182,45 @@ def label_weighted_label_ranking_average_precision(y_true, y_score):
     means = [sum(each) / Fraction(len(each)) if each else None for each in by_class]
     shares = [Fraction(len(each), len(pairs)) for each in by_class]
     return sum(p for _, p in pairs) / Fraction(len(pairs)), means, shares
+
+
+def ratio(a, b):
+    """The share of both names that is left when as little as possible is deleted and inserted."""
+    common = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i, x in enumerate(a, 1):
+        for j, y in enumerate(b, 1):
+            longer = max(common[i - 1][j], common[i][j - 1])
+            common[i][j] = common[i - 1][j - 1] + 1 if x == y else longer
+    return Fraction(2 * common[-1][-1], len(a) + len(b))
+
+
+def evaluate_2015(reference, labels, query, least, consensus=None, evidence=None, known=None):
+    """Chosen name, AP and correctness by the protocol of 2015, all as it is written down.
+
+    Rows are (video, shot, name), (video, shot, name, confidence), (name, video, shot, source) and
+    (video, shot, name, source).
+    """
+    relevant = {row[:2] for row in reference if row[2] == query}
+    close = [(-ratio(query, name), name) for name in {row[2] for row in labels}]
+    name = min(close)[1] if -min(close)[0] > least else None
+    best = {}
+    for video, shot, said, confidence in labels:
+        if said == name and (consensus is None or (video, shot) in consensus):
+            best[video, shot] = max(confidence, best.get((video, shot), confidence))
+    ranking = sorted(best, key=lambda shot: (-best[shot], shot[0], shot_order(shot[1])))
+    total, hits = Fraction(0), 0
+    for rank, shot in enumerate(ranking, 1):
+        if shot in relevant:
+            hits += 1
+            total += Fraction(hits, rank)
+    ap = total / len(relevant) if relevant else Fraction(1)
+    if evidence is None:
+        return name, ap, None
+    if name is None:
+        return name, ap, not relevant
+    correct = False
+    for said, *shot, source in evidence:
+        for *seen, who, where in known:
+            same = source == where or 'both' in (source, where)
+            correct = correct or (said == name and who == query and shot == seen and same)
+    return name, ap, correct

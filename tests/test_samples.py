@@ -37,6 +37,15 @@ def test_script_makes_the_files_of_the_challenges(tmp_path):
         assert (tmp_path / name).read_bytes() == (SAMPLES / name).read_bytes(), name
 
 
+def test_script_makes_the_files_of_2015(tmp_path):
+    script = SAMPLES / 'make_discovery_2015.py'
+    subprocess.run([sys.executable, script, tmp_path], check=True)
+    made = sorted(path.name for path in tmp_path.iterdir())
+    assert made == sorted(path.name for path in (SAMPLES / 'discovery_2015').iterdir())
+    for name in made:
+        assert (tmp_path / name).read_bytes() == (SAMPLES / 'discovery_2015' / name).read_bytes()
+
+
 @pytest.mark.parametrize('query', HIT_RANKS)
 def test_hits_stand_at_the_published_ranks(query):
     """As the oracle ranks the nearest hypotheses, which are all that can stand in the top 1000."""

@@ -38,7 +38,7 @@ __all__ = ['evaluate', 'print_definitions', 'rank', 'stream']
 @options.DEFINITION
 @options.FORMAT
 @options.OUTPUT
-@click.option('--mean-only', is_flag=True, help='Leave out the queries.')
+@options.MEAN_ONLY
 def evaluate(
     reference: str,
     hypotheses: tuple[str, ...],

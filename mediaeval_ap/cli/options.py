@@ -18,6 +18,7 @@ __all__ = [
     'FILE',
     'FORMAT',
     'HYPOTHESIS',
+    'MEAN_ONLY',
     'MISSING',
     'OUTPUT',
     'PER_QUERY',
@@ -72,7 +73,7 @@ OUTPUT = click.option(
     help='Write there, whole or not at all, instead of to standard output.',
 )
 
-
+MEAN_ONLY = click.option('--mean-only', is_flag=True, help='Leave out the queries.')
 RANK = click.IntRange(1, definitions.LARGEST_CUTOFF)
 TRUTH = click.argument('truth', type=FILE)
 PREDICTIONS = click.argument('predictions', type=FILE)

@@ -3,6 +3,7 @@
 from mediaeval_ap.files import write_whole
 from mediaeval_ap.report.answers import ANSWER_FORMATS, render_answer
 from mediaeval_ap.report.definitions import DEFINITION_FORMATS, render_definitions
+from mediaeval_ap.report.discovery_2015 import render_evaluation_2015
 from mediaeval_ap.report.evaluations import render_evaluations
 from mediaeval_ap.report.grids import FORMATS
 from mediaeval_ap.report.points import (
@@ -24,6 +25,7 @@ __all__ = [
     'point_headers',
     'render_answer',
     'render_definitions',
+    'render_evaluation_2015',
     'render_evaluations',
     'render_point',
     'render_point_headers',

@@ -11,7 +11,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ['HYPOTHESIS', 'QUERIES', 'REFERENCE', 'SUBSET', 'Layout', 'RecordLayout']
+__all__ = [
+    'CONSENSUS_2015',
+    'EVIDENCE_2015',
+    'EVIDENCE_REFERENCE_2015',
+    'HYPOTHESIS',
+    'LABELS_2015',
+    'QUERIES',
+    'REFERENCE',
+    'REFERENCE_2015',
+    'SHOTS_2015',
+    'SUBSET',
+    'Layout',
+    'RecordLayout',
+]
 
 
 @dataclass(frozen=True)
@@ -122,3 +135,12 @@ REFERENCE = Layout('reference', ('corpus_id', 'video_id', 'shot_id', 'person_nam
 HYPOTHESIS = Layout('hypothesis', REFERENCE.texts, 'confidence')
 SUBSET = Layout('subset', ('corpus_id', 'video_id'))
 QUERIES = Layout('queries', ('person_name',))
+SHOTS_2015 = Layout(
+    'shots of 2015',
+    ('video_id', 'shot_id', 'start_time', 'end_time', 'first_frame', 'last_frame'),
+)
+CONSENSUS_2015 = Layout('consensus of 2015', ('video_id', 'shot_id'))
+REFERENCE_2015 = Layout('reference of 2015', ('video_id', 'shot_id', 'person_name'))
+LABELS_2015 = Layout('labels of 2015', REFERENCE_2015.texts, 'confidence')
+EVIDENCE_REFERENCE_2015 = Layout('evidence reference of 2015', (*REFERENCE_2015.texts, 'source'))
+EVIDENCE_2015 = Layout('evidence of 2015', ('person_name', 'video_id', 'shot_id', 'source'))

@@ -1,0 +1,343 @@
+"""The protocol of MediaEval Person Discovery 2015: one name for a query, and its evidence.
+
+For each query the closest hypothesized name is chosen, if it is close enough. Its shots are ranked
+by confidence, and AP is the sum of the precisions at the relevant ones, divided by how many are
+relevant. Where the evidence for the chosen name is in the evidence reference of the query, the name
+is correct; EwMAP is the mean of correctness times AP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Indel
+from rapidfuzz.process import cdist
+
+from mediaeval_ap.definitions import Definition, Repeats
+from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
+from mediaeval_ap.evaluation import Evaluation2015
+from mediaeval_ap.keys import first_occurrences, ranges
+from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.shots import Shots
+from mediaeval_ap.tables import QUERIES, Column, Table, read
+from mediaeval_ap.tables.layouts import (
+    CONSENSUS_2015,
+    EVIDENCE_2015,
+    EVIDENCE_REFERENCE_2015,
+    LABELS_2015,
+    REFERENCE_2015,
+    SHOTS_2015,
+)
+from mediaeval_ap.task import names_asked
+
+__all__ = ['PersonDiscovery2015']
+
+RATIO = 0.95
+DEFINITION = Definition(
+    'person-discovery-2015',
+    depth=('k',),
+    denominator=('R',),
+    without_relevant=1.0,
+    repeats=Repeats.DROP,
+    source='MediaEval 2015 Person Discovery',
+)
+SOURCES = {  # and what each may be taken for
+    'image': ('image', 'both'),
+    'audio': ('audio', 'both'),
+    'both': ('image', 'audio', 'both'),
+}
+NOBODY = '?'  # begins what stands for people without a name
+BLOCK_CELLS = 4 << 20
+
+
+class PersonDiscovery2015:
+    """Scores labels, and their evidence, by the protocol of 2015.
+
+    Parameters
+    ----------
+    shots : str, path-like, file object, DataFrame or iterable of tuples
+        All shots: ``video_id shot_id start_time end_time first_frame last_frame``. What the last
+        four hold is not looked at. This, and all below, may be whatever `mediaeval_ap.tables.read`
+        takes.
+    reference : like shots
+        Who is in which shot: ``video_id shot_id person_name``.
+    evidence_reference : like shots, optional
+        Where a name is seen or heard: ``video_id shot_id person_name source``; the source is
+        ``image``, ``audio`` or, for either, ``both``.
+    consensus : like shots, optional
+        The shots that count: ``video_id shot_id``. By default all.
+    ratio : float
+        A name is close enough to a query above this, from 0 to 1.
+
+    Raises
+    ------
+    ReadError, FormatError
+        When something cannot be read, or names a shot that is not among the shots, or a source of
+        another kind.
+    ParameterError
+        When the ratio is not from 0 to 1.
+
+    Notes
+    -----
+    Closeness is `Levenshtein.ratio`: of the lengths of both names together, the share that is left
+    when as few characters as possible are deleted and inserted. Of equally close names the first in
+    the order of their code points is chosen; shots of equal confidence stand in the order of video
+    and shot. The published scripts leave both to chance.
+
+    Source: MediaEval 2015, Multimodal Person Discovery in Broadcast TV.
+
+    Examples
+    --------
+    >>> shots = [('v', str(shot), '0', '1', '0', '24') for shot in range(3)]
+    >>> reference = [('v', '0', 'ann_lee'), ('v', '1', 'ann_lee')]
+    >>> discovery = PersonDiscovery2015(shots, reference)
+    >>> labels = [('v', '1', 'ann_lee', 0.5), ('v', '2', 'ann_lee', 0.9)]
+    >>> discovery.evaluate(labels).map
+    0.25
+    """
+
+    def __init__(
+        self,
+        shots: Any,
+        reference: Any,
+        *,
+        evidence_reference: Any = None,
+        consensus: Any = None,
+        ratio: float = RATIO,
+    ) -> None:
+        if not 0 <= ratio <= 1:
+            raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
+        self.ratio = ratio
+        known = read(shots, SHOTS_2015)
+        relevant = read(reference, REFERENCE_2015)
+        self._inputs = {'shots': known.source, 'reference': relevant.source}
+        self._known = Shots(_with_corpus(known))
+        self._shots_source = known.source.name
+        self._names = relevant['person_name']
+        self._relevant = np.unique(self._keys(self._names.codes, self._shots_of(relevant)))
+        self._n_relevant = np.bincount(self._relevant // len(self._known)).tolist()
+        self._counts = np.ones(len(self._known), dtype=np.bool_)
+        if consensus is not None:
+            table = read(consensus, CONSENSUS_2015)
+            self._inputs['consensus'] = table.source
+            self._counts = np.isin(np.arange(len(self._known)), self._shots_of(table))
+        self._evidence: set[tuple[str, int, str]] | None = None
+        if evidence_reference is not None:
+            table = read(evidence_reference, EVIDENCE_REFERENCE_2015)
+            self._inputs['evidence_reference'] = table.source
+            self._evidence = {
+                (name, shot, also)
+                for name, shot, source in self._said(table)
+                for also in SOURCES[source]
+            }
+
+    def evaluate(self, labels: Any, evidence: Any = None, queries: Any = None) -> Evaluation2015:
+        """Score labels on many queries at once.
+
+        Parameters
+        ----------
+        labels : str, path-like, file object, DataFrame or iterable of tuples
+            A run: ``video_id shot_id person_name confidence``.
+        evidence : like labels, optional
+            One piece for each name: ``person_name video_id shot_id source``. To be given with an
+            evidence reference, and only then.
+        queries : str, path-like, file object, DataFrame or iterable of str, optional
+            The names to ask for; a string is a path. By default all of the reference but those
+            that begin with ``?``.
+
+        Returns
+        -------
+        Evaluation2015
+            AP and correctness of each query, and the means.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When something cannot be read, or names a shot that is not among the shots, or the
+            evidence names a source of another kind or a name twice.
+        ParameterError
+            When there is evidence and no evidence reference, or the other way about.
+
+        Warns
+        -----
+        RepeatedQueriesWarning
+            When a query is asked more than once.
+
+        Notes
+        -----
+        A name without evidence is not correct. Where no name is close enough, that is correct if
+        nobody is relevant, and not correct otherwise.
+        """
+        if (evidence is None) != (self._evidence is None):
+            raise ParameterError('evidence: found one of evidence and its reference, expected both')
+        inputs = dict(self._inputs)
+        run = read(labels, LABELS_2015)
+        inputs['labels'] = run.source
+        said = None if evidence is None else read(evidence, EVIDENCE_2015)
+        if said is not None:
+            inputs['evidence'] = said.source
+        if queries is None:
+            asked = sorted(name for name in self._names.values if not name.startswith(NOBODY))
+        else:
+            table = read(queries, QUERIES)
+            inputs['queries'] = table.source
+            asked = names_asked(table, stacklevel=3)
+        names, ratios = closest(asked, run['person_name'].values, self.ratio)
+        n_relevant = np.array([self._relevant_to(query) for query in asked])
+        ap, n_counted = self._ap(asked, names, run, n_relevant)
+        return Evaluation2015(
+            queries=asked,
+            names=names,
+            ratios=ratios,
+            n_relevant=n_relevant,
+            ap=ap,
+            correct=None if said is None else self._correct(asked, names, said, n_relevant),
+            parameters={'definition': DEFINITION.to_dict(), 'ratio': self.ratio},
+            inputs=inputs,
+            counts={
+                'queries': len(asked),
+                'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
+                'queries_without_name': names.count(None),
+                'shots': len(self._known),
+                'shots_that_count': int(self._counts.sum()),
+                'labels': len(run),
+                'labels_that_count': n_counted,
+                'names': len(run['person_name'].values),
+            },
+        )
+
+    def _relevant_to(self, query: str) -> int:
+        code = self._names.code_of.get(query)
+        return 0 if code is None else self._n_relevant[code]
+
+    def _ap(
+        self,
+        asked: Sequence[str],
+        names: Sequence[str | None],
+        run: Table,
+        n_relevant: NDArray[np.int64],
+    ) -> tuple[NDArray[np.float64], int]:
+        """Average precision of each query for the name that was chosen; how many labels count."""
+        name, shot = run['person_name'].codes.astype(np.int64), self._shots_of(run)
+        order = np.lexsort((shot, -run.confidence, name))
+        order = order[self._counts[shot[order]]]
+        order = order[first_occurrences(self._keys(name[order], shot[order]))]
+        name, shot = name[order], shot[order]
+        chosen = [-1 if each is None else run['person_name'].code_of[each] for each in names]
+        begins = name.searchsorted(chosen)
+        sizes = name.searchsorted(chosen, side='right') - begins
+        query = np.arange(len(asked)).repeat(sizes)
+        code = np.array([self._names.code_of.get(each, -1) for each in asked])[query]
+        keys = self._keys(code, shot[ranges(begins, sizes)])
+        hits = (code >= 0) & np.isin(keys, self._relevant)
+        ranks = ranges(np.ones_like(sizes), sizes)
+        no_cutoff = [max(1, len(run))]
+        ap = average_precision_of_hits(
+            query[hits], ranks[hits], n_relevant, len(run), no_cutoff, DEFINITION
+        )
+        return ap[:, 0], int(np.count_nonzero(self._counts[self._shots_of(run)]))
+
+    def _correct(
+        self,
+        asked: Sequence[str],
+        names: Sequence[str | None],
+        evidence: Table,
+        n_relevant: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Whether the evidence for each chosen name is evidence for the query."""
+        said: dict[str, tuple[int, str]] = {}
+        for row, (name, shot, source) in enumerate(self._said(evidence)):
+            if name in said:
+                raise _wrong(evidence, row, 'person_name', f'{shown(name)} again', 'each name once')
+            said[name] = shot, source
+        known = self._evidence or set()
+        return np.array(
+            [
+                not n_relevant[row] if name is None else (query, *said.get(name, ())) in known
+                for row, (query, name) in enumerate(zip(asked, names, strict=True))
+            ]
+        )
+
+    def _said(self, table: Table) -> Iterator[tuple[str, int, str]]:
+        """Name, shot and source of each row of evidence."""
+        sources = table.texts('source')
+        for row, source in enumerate(sources):
+            if source not in SOURCES:
+                raise _wrong(table, row, 'source', shown(source), f'one of {", ".join(SOURCES)}')
+        return zip(table.texts('person_name'), self._shots_of(table).tolist(), sources, strict=True)
+
+    def _shots_of(self, table: Table) -> NDArray[np.int64]:
+        """The number of the shot of each row."""
+        found = self._known.find(_with_corpus(table))
+        if (found < 0).any():
+            row = int((found < 0).argmax())
+            video, shot = (table.texts(field, np.array([row]))[0] for field in CONSENSUS_2015.texts)
+            expected = f'a shot of {printable(self._shots_source)}'
+            raise _wrong(table, row, 'shot_id', f'{shown(shot)} of {shown(video)}', expected)
+        return found
+
+    def _keys(self, name: NDArray[np.integer], shot: NDArray[np.int64]) -> NDArray[np.int64]:
+        return name.astype(np.int64) * len(self._known) + shot
+
+
+def closest(
+    queries: Sequence[str], names: Sequence[str], ratio: float
+) -> tuple[list[str | None], NDArray[np.float64]]:
+    """The name closest to each query, if it is close enough.
+
+    Parameters
+    ----------
+    queries, names : sequence of str
+        Names; those to choose from are distinct.
+    ratio : float
+        Close enough is above this.
+
+    Returns
+    -------
+    names : list of str or None
+        The first in the order of code points of those that are closest; none where none is close
+        enough.
+    ratios : ndarray of float64, shape (n_queries,)
+        How close it is; 0 where there is none.
+
+    Examples
+    --------
+    >>> names, ratios = closest(['ann_lee', 'bob'], ['ann_leee', 'anne_lee', 'rob'], 0.9)
+    >>> names, ratios.round(3).tolist()
+    (['ann_leee', None], [0.933, 0.0])
+    """
+    names = sorted(names)
+    lengths = np.array(list(map(len, names)))
+    known = set(names)
+    chosen: list[str | None] = [
+        query if query in known and ratio < 1 else None for query in queries
+    ]
+    ratios = np.array([float(name is not None) for name in chosen])
+    others = [row for row, name in enumerate(chosen) if name is None]
+    size = max(1, BLOCK_CELLS // len(names))
+    for begin in range(0, len(others), size):
+        rows = others[begin : begin + size]
+        asked = [queries[row] for row in rows]
+        both = np.array(list(map(len, asked)))[:, None] + lengths
+        enough = int((1 - ratio) * both.max()) + 1  # a name that is farther is not close enough
+        distances = cdist(asked, names, scorer=Indel.distance, dtype=np.int64, score_cutoff=enough)
+        shares = (both - distances) / both
+        best = shares.argmax(axis=1)
+        for row, name, share in zip(rows, best.tolist(), shares.max(axis=1).tolist(), strict=True):
+            if share > ratio:
+                chosen[row], ratios[row] = names[name], share
+    return chosen, ratios
+
+
+def _with_corpus(table: Table) -> Table:
+    """The table with one corpus, as all of 2015 is."""
+    corpus = Column(np.zeros(len(table), dtype=np.int32), [''])
+    return replace(table, columns={**table.columns, 'corpus_id': corpus})
+
+
+def _wrong(table: Table, row: int, field: str, found: str, expected: str) -> FormatError:
+    return FormatError(table.source.name, f'row {row + 1}', field, found, expected)

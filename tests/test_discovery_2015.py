@@ -1,0 +1,264 @@
+"""The protocol of 2015: names chosen, average precision, correctness and their means."""
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import oracle
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mediaeval_ap import PersonDiscovery2015
+from mediaeval_ap.cli import main
+from mediaeval_ap.discovery_2015 import closest
+from mediaeval_ap.errors import FormatError, ParameterError, RepeatedQueriesWarning
+
+SAMPLES = Path(__file__).parent.parent / 'samples/discovery_2015'
+SHOTS = [(video, shot) for video in ('v', 'w') for shot in ('2', '10', 'a')]
+ALL = [(*shot, '0', '1', '0', '24') for shot in SHOTS]
+shots = st.sampled_from(SHOTS)
+names = st.text('ab_', min_size=1, max_size=6)
+sources = st.sampled_from(['image', 'audio', 'both'])
+confidences = st.sampled_from([0.0, 0.25, 0.5, 0.5000000001, 1.0])
+references = st.lists(st.tuples(shots, names).map(lambda row: (*row[0], row[1])), min_size=1)
+labels = st.lists(
+    st.tuples(shots, names, confidences).map(lambda row: (*row[0], *row[1:])), min_size=1
+)
+evidence = st.lists(
+    st.tuples(names, shots, sources).map(lambda row: (row[0], *row[1], row[2])),
+    min_size=1,
+    unique_by=lambda row: row[0],
+)
+known = st.lists(st.tuples(shots, names, sources).map(lambda row: (*row[0], *row[1:])), min_size=1)
+
+
+@given(
+    references,
+    labels,
+    st.lists(names, min_size=1, unique=True),
+    st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(2, 3), Fraction(19, 20), Fraction(1)]),
+    st.none() | st.sets(shots, min_size=1),
+    st.none() | st.tuples(evidence, known),
+)
+def test_like_the_rules_as_they_are_written(reference, run, queries, least, consensus, both):
+    said, seen = both or (None, None)
+    discovery = PersonDiscovery2015(
+        ALL, reference, evidence_reference=seen, consensus=consensus, ratio=float(least)
+    )
+    evaluation = discovery.evaluate(run, said, queries)
+    # A ratio and the bound are quotients that are rounded once: they compare as the fractions do.
+    expected = [
+        oracle.evaluate_2015(reference, run, query, least, consensus, said, seen)
+        for query in queries
+    ]
+    assert evaluation.names == [name for name, _, _ in expected]
+    # Precisions are added in doubles: as many roundings as hits, six at most.
+    assert evaluation.ap.tolist() == pytest.approx([float(ap) for _, ap, _ in expected], abs=1e-15)
+    for query, name, share in zip(queries, evaluation.names, evaluation.ratios, strict=True):
+        assert share == (0 if name is None else float(oracle.ratio(query, name)))
+    n = len(queries)
+    assert evaluation.map == pytest.approx(float(sum(ap for _, ap, _ in expected) / n), abs=1e-15)
+    if both is None:
+        assert evaluation.correct is evaluation.mean_correctness is evaluation.ewmap is None
+        return
+    correct = [each for _, _, each in expected]
+    assert evaluation.correct.tolist() == correct
+    assert evaluation.mean_correctness == pytest.approx(sum(correct) / n, abs=1e-15)
+    weighted = sum(ap * each for _, ap, each in expected) / n
+    assert evaluation.ewmap == pytest.approx(float(weighted), abs=1e-15)
+
+
+def test_the_samples_are_scored_by_the_rules():
+    def rows(name):
+        return [tuple(line.split()) for line in (SAMPLES / name).read_text().splitlines()]
+
+    run = [(*row[:3], float(row[3])) for row in rows('run.label')]
+    tables = rows('2015.ref'), run
+    queries = [query for (query,) in rows('2015.queries')]
+    both = rows('run.evidence'), rows('2015.eviref')
+    consensus = set(rows('2015.consensus'))
+    discovery = PersonDiscovery2015(
+        SAMPLES / '2015.shot',
+        SAMPLES / '2015.ref',
+        evidence_reference=SAMPLES / '2015.eviref',
+        consensus=SAMPLES / '2015.consensus',
+    )
+    evaluation = discovery.evaluate(
+        SAMPLES / 'run.label', SAMPLES / 'run.evidence', SAMPLES / '2015.queries'
+    )
+    least = Fraction(19, 20)
+    expected = [oracle.evaluate_2015(*tables, query, least, consensus, *both) for query in queries]
+    assert evaluation.names == [name for name, _, _ in expected]
+    # As many roundings as hits, eight at most.
+    assert evaluation.ap.tolist() == pytest.approx([float(ap) for _, ap, _ in expected], abs=2e-15)
+    assert evaluation.correct.tolist() == [correct for _, _, correct in expected]
+    assert len(set(evaluation.correct.tolist())) == 2
+
+
+def test_names_are_compared_in_blocks(monkeypatch):
+    queries = ['abba', 'abab', 'bbbb', 'aaaa', 'b']
+    whole = closest(queries, ['abbaa', 'bbba', 'aabba', 'b'], 0.5)
+    monkeypatch.setattr('mediaeval_ap.discovery_2015.BLOCK_CELLS', 5)
+    names, ratios = closest(queries, ['abbaa', 'bbba', 'aabba', 'b'], 0.5)
+    assert names == whole[0] == ['aabba', 'aabba', 'bbba', 'aabba', 'b']
+    assert ratios.tolist() == whole[1].tolist() == [8 / 9, 6 / 9, 6 / 8, 6 / 9, 1.0]
+
+
+def test_nobody_is_not_asked_for():
+    reference = [('v', '2', '?unknown?'), ('v', '10', 'bob'), ('v', 'a', 'ann')]
+    evaluation = PersonDiscovery2015(ALL, reference).evaluate([('v', '2', 'ann', 1.0)])
+    assert evaluation.queries == ['ann', 'bob']
+    assert evaluation.to_frame().index.tolist() == ['ann', 'bob']
+
+
+def test_a_query_asked_twice_counts_twice():
+    discovery = PersonDiscovery2015(ALL, [('v', '2', 'ann')])
+    run = [('v', '2', 'ann', 1.0), ('v', '2', 'bob', 1.0)]
+    with pytest.warns(RepeatedQueriesWarning) as caught:
+        evaluation = discovery.evaluate(run, queries=['ann', 'zoe', 'ann'])
+    assert caught[0].filename == __file__
+    assert evaluation.ap.tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize('ratio', [-0.1, 1.1, float('nan')])
+def test_a_ratio_is_a_share(ratio):
+    with pytest.raises(ParameterError, match='ratio: found'):
+        PersonDiscovery2015(ALL, [('v', '2', 'ann')], ratio=ratio)
+
+
+@pytest.mark.parametrize(
+    ('where', 'rows', 'message'),
+    [
+        ('reference', [('v', '3', 'ann')], "row 1, shot_id: found '3' of 'v', expected a shot of"),
+        ('consensus', [('v', '2'), ('x', '2')], "row 2, shot_id: found '2' of 'x'"),
+        ('evidence_reference', [('v', '7', 'ann', 'image')], "row 1, shot_id: found '7' of 'v'"),
+        (
+            'evidence_reference',
+            [('v', '2', 'ann', 'seen')],
+            "row 1, source: found 'seen', expected one of image, audio, both",
+        ),
+        ('labels', [('v', '02', 'ann', 0.5)], "row 1, shot_id: found '02' of 'v'"),
+        ('evidence', [('ann', 'w', 'b', 'image')], "row 1, shot_id: found 'b' of 'w'"),
+        ('evidence', [('ann', 'w', 'a', '')], 'row 1, source: found'),
+        (
+            'evidence',
+            [('ann', 'w', 'a', 'image'), ('ann', 'w', 'a', 'audio')],
+            "row 2, person_name: found 'ann' again, expected each name once",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(where, rows, message):
+    given = {
+        'reference': [('v', '2', 'ann')],
+        'consensus': SHOTS,
+        'evidence_reference': [('v', '2', 'ann', 'image')],
+        'labels': [('v', '2', 'ann', 0.5)],
+        'evidence': [('ann', 'v', '2', 'image')],
+        where: rows,
+    }
+    run, said = given.pop('labels'), given.pop('evidence')
+    with pytest.raises(FormatError) as caught:
+        PersonDiscovery2015(ALL, **given).evaluate(run, said)
+    assert message in str(caught.value)
+
+
+def test_evidence_and_its_reference_go_together():
+    run = [('v', '2', 'ann', 0.5)]
+    discovery = PersonDiscovery2015(ALL, [('v', '2', 'ann')])
+    with pytest.raises(ParameterError, match='expected both'):
+        discovery.evaluate(run, [('ann', 'v', '2', 'image')])
+    discovery = PersonDiscovery2015(
+        ALL, [('v', '2', 'ann')], evidence_reference=[('v', '2', 'ann', 'image')]
+    )
+    with pytest.raises(ParameterError, match='expected both'):
+        discovery.evaluate(run)
+
+
+@pytest.fixture
+def files(official_data):
+    folder = official_data / '2015'
+    named = {
+        'shots': '2015.shot',
+        'reference': '2015.ref',
+        'labels': 'baseline.label',
+        'evidence-reference': '2015.eviref',
+        'evidence': 'baseline.evidence',
+        'queries': '2015.queries',
+        'consensus': '2015.consensus',
+    }
+    return [part for name, file in named.items() for part in (f'--{name}', str(folder / file))]
+
+
+# What the published scripts give for the public baseline run, written with twelve decimals.
+FIGURES = {'map': 0.748925483993, 'mean_correctness': 0.916908212560, 'ewmap': 0.746348994460}
+
+
+def test_the_public_baseline_has_its_published_figures(files):
+    command = [sys.executable, '-m', 'mediaeval_ap', 'evaluate-2015', *files, '--format', 'json']
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    printed = json.loads(done.stdout)
+    assert len(printed['queries']) == 2070
+    for name, figure in FIGURES.items():
+        assert printed[name] == pytest.approx(figure, abs=1e-12)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tables = {
+        'shots': ALL,
+        'reference': [('v', '2', 'ann'), ('v', '10', 'bob')],
+        'labels': [('v', '2', 'ann', '0.5'), ('v', 'a', 'bob', '0.9'), ('v', '10', 'bob', '0.4')],
+        'evidence-reference': [('v', '2', 'ann', 'image'), ('v', '10', 'bob', 'both')],
+        'evidence': [('ann', 'v', '2', 'audio'), ('bob', 'v', '10', 'audio')],
+    }
+    for name, rows in tables.items():
+        (tmp_path / name).write_text(''.join(f'{" ".join(row)}\n' for row in rows))
+    return [part for name in tables for part in (f'--{name}', name)]
+
+
+def test_the_command_prints_queries_and_means(folder):
+    result = CliRunner().invoke(main, ['evaluate-2015', *folder])
+    assert result.exit_code == 0
+    assert [line.split() for line in result.output.splitlines() if '---' not in line] == [
+        ['labels', '(ratio', '0.95)'],
+        [],
+        ['query', 'name', 'ratio', 'ap', 'correct', 'n_relevant'],
+        ['ann', 'ann', '1.000', '1.000', '1'],
+        ['bob', 'bob', '1.000', '0.500', 'yes', '1'],
+        [],
+        ['METRIC', '2', 'queries'],
+        ['MAP', '0.750'],
+        ['mean', 'correctness', '0.500'],
+        ['EwMAP', '0.250'],
+    ]
+    result = CliRunner().invoke(main, ['evaluate-2015', *folder, '--mean-only', '--format', 'csv'])
+    assert result.output == 'run,MAP,mean correctness,EwMAP\nlabels,0.75,0.5,0.25\n'
+
+
+def test_notes_tell_of_queries_that_are_unlike_the_others(folder, tmp_path):
+    (tmp_path / 'queries').write_text('ann\nzoe\n')
+    result = CliRunner().invoke(main, ['evaluate-2015', *folder, '--queries', 'queries'])
+    assert result.output.endswith(
+        '\n\n1 of 2 queries have no relevant shot: AP is 1\n1 of 2 queries are close to no name\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'code', 'message'),
+    [
+        (['--evidence', 'evidence'], 2, '--evidence and --evidence-reference go together'),
+        (['--ratio', '1.5'], 2, 'not in the range'),
+        (['--consensus', 'none'], 1, 'Error: none: No such file or directory\n'),
+        (['--consensus', '-', '--queries', '-'], 2, 'read once only'),
+        (['--consensus', 'labels'], 1, 'Error: labels, line 1: found 4 fields'),
+    ],
+)
+def test_errors_of_the_command(folder, arguments, code, message):
+    result = CliRunner().invoke(main, ['evaluate-2015', *folder[:6], *arguments])
+    assert result.exit_code == code
+    assert message in result.output
