@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas
+import polars
 import pyarrow
 import pytest
 from pyarrow import parquet
@@ -168,6 +169,49 @@ def test_tables(origin):
 
 def pd_index():
     return pandas.Index([3, 3, 1, 0])
+
+
+class Streamed:
+    """A table of a library that nobody knows: rows with columns, as a stream of Arrow."""
+
+    columns = FIELDS
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return pyarrow.Table.from_pandas(frame()).__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize(
+    'other',
+    [
+        lambda: polars.DataFrame(ROWS, schema=FIELDS, orient='row'),
+        lambda: polars.DataFrame(ROWS, schema=FIELDS, orient='row').with_columns(
+            polars.col('person_name').cast(polars.Categorical)
+        ),
+        lambda: pyarrow.Table.from_pandas(frame()).to_reader(),
+        Streamed,
+    ],
+)
+def test_tables_of_other_libraries(other):
+    table = read(other(), HYPOTHESIS)
+    assert rows_of(table) == ROWS
+    assert table.source.name == f'<{type(other()).__name__}>'
+
+
+def test_columns_of_other_libraries_are_lists_of_queries():
+    for column in (polars.Series(['a', 'b c']), pandas.Series(['a', 'b c'])):
+        assert read(column, QUERIES).texts('person_name') == ['a', 'b c']
+
+
+def test_frames_of_other_libraries_are_checked_like_any_table():
+    polar = polars.DataFrame(ROWS, schema=FIELDS, orient='row')
+    with pytest.raises(FormatError, match='<DataFrame>, confidence: found columns'):
+        read(polar.drop('confidence'), HYPOTHESIS)
+    with pytest.raises(FormatError, match='<DataFrame>, shot_id: found a column of int32'):
+        read(polar.with_columns(shot_id=7), HYPOTHESIS)
+    with pytest.raises(FormatError, match='<DataFrame>, row 1, person_name: found nothing'):
+        read(polar.with_columns(person_name=polars.lit(None, polars.String)), HYPOTHESIS)
+    with pytest.raises(ParameterError, match='LazyFrame'):
+        read(polar.lazy(), HYPOTHESIS)
 
 
 def test_numbers_of_every_type():

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.tables.columns import Column, Source, Table, is_instance
+from mediaeval_ap.tables.columns import Column, Source, Table, is_arrow, is_instance
 from mediaeval_ap.tables.format import is_finite_decimal, no_rows, parse_line
 from mediaeval_ap.tables.layouts import (
     HYPOTHESIS,
@@ -63,10 +63,11 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
 
     Parameters
     ----------
-    origin : str, path-like, file object, DataFrame, pyarrow table, iterable or Table
+    origin : str, path-like, file object, DataFrame, iterable or Table
         A path (``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are decompressed, ``.parquet`` and ``.pq``
         read as Parquet), ``-`` for standard input, an open file, a table with the layout's fields
-        among its columns, an iterable of tuples, or a table that was read before.
+        among its columns (of pandas, polars, pyarrow or anything that Arrow can take a stream of),
+        an iterable of tuples, or a table that was read before.
     layout : Layout
         The fields of a row.
     max_bytes : int
@@ -100,10 +101,10 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
         from mediaeval_ap.tables.rows import from_frame
 
         return from_frame(origin, layout)
-    if is_instance(origin, 'pyarrow', 'Table'):
-        from mediaeval_ap.tables.arrow import from_arrow
+    if is_arrow(origin):
+        from mediaeval_ap.tables.arrow import from_arrow, to_arrow
 
-        return from_arrow(origin, layout, Source('<Table>'))
+        return from_arrow(to_arrow(origin), layout, Source(f'<{type(origin).__name__}>'))
     if isinstance(origin, str | os.PathLike) or hasattr(origin, 'read'):
         return _read_bytes(ByteSource(origin, max_bytes), layout)
     if is_rows(origin):
@@ -136,8 +137,8 @@ def is_rows(origin: Any) -> bool:
     """
     if isinstance(origin, str | bytes | dict | os.PathLike | Table) or hasattr(origin, 'read'):
         return False
-    tables = ('pandas', 'DataFrame'), ('pyarrow', 'Table')
-    return isinstance(origin, Iterable) and not any(is_instance(origin, *each) for each in tables)
+    is_table = is_arrow(origin) or is_instance(origin, 'pandas', 'DataFrame')
+    return isinstance(origin, Iterable) and not is_table
 
 
 def _read_bytes(source: ByteSource, layout: Layout) -> Table:

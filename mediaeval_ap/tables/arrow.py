@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.errors import FormatError, is_text, shown
+from mediaeval_ap.errors import FormatError, ParameterError, is_text, shown
 from mediaeval_ap.tables.bulk import text_column
 from mediaeval_ap.tables.columns import Source, Table
 from mediaeval_ap.tables.format import EXACT_NUMBER, FINITE_DECIMAL, TEXT, no_rows
@@ -25,6 +25,7 @@ __all__ = [
     'number_array',
     'read_parquet',
     'text_array',
+    'to_arrow',
 ]
 
 
@@ -69,6 +70,41 @@ def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
     result = Table(layout, columns, numbers, source)
     _check_values(result)
     return result
+
+
+def to_arrow(origin: Any) -> pyarrow.Table:
+    """A table of another library as one of pyarrow.
+
+    Parameters
+    ----------
+    origin : object
+        Has ``to_arrow``, or ``__arrow_c_stream__`` of the Arrow PyCapsule interface.
+
+    Returns
+    -------
+    pyarrow.Table
+        The same columns.
+
+    Raises
+    ------
+    ParameterError
+        When it is a stream of something else than rows.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> to_arrow(pyarrow.table({'video_id': ['F2']})).column_names
+    ['video_id']
+    """
+    import pyarrow
+
+    if hasattr(origin, 'to_arrow'):  # as polars: older versions of pyarrow lack types of its stream
+        origin = origin.to_arrow()
+    try:
+        return pyarrow.table(origin)
+    except (pyarrow.ArrowException, TypeError) as error:
+        found = f'found {type(origin).__name__}, not rows with columns: {error}'
+        raise ParameterError(found.splitlines()[0]) from error
 
 
 def read_parquet(
@@ -175,7 +211,12 @@ def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
     import pyarrow
 
     kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
-    if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)):
+    is_text_kind = (
+        pyarrow.types.is_string(kind)
+        or pyarrow.types.is_large_string(kind)
+        or pyarrow.types.is_string_view(kind)
+    )
+    if not is_text_kind:
         raise FormatError(source.name, '', field, f'a column of {column.type}', 'text')
     return column.cast(pyarrow.large_string())
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables.layouts import Layout
 
-__all__ = ['Column', 'Source', 'Table', 'is_instance']
+__all__ = ['Column', 'Source', 'Table', 'is_arrow', 'is_instance']
 
 
 @dataclass(frozen=True)
@@ -233,6 +233,29 @@ class Table:
         n_videos = len(video.values)
         wanted = (wanted_corpus * n_videos + wanted_video)[known]
         return np.isin(corpus.codes.astype(np.int64) * n_videos + video.codes, wanted)
+
+
+def is_arrow(value: object) -> bool:
+    """Whether a value is a table that Arrow can take a stream of, as polars and pyarrow have them.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for what has columns, and the method of the Arrow PyCapsule interface.
+
+    Examples
+    --------
+    >>> is_arrow([('x', 'v')])
+    False
+    """
+    return hasattr(value, '__arrow_c_stream__') and (
+        hasattr(value, 'columns') or hasattr(value, 'schema')
+    )
 
 
 def is_instance(value: object, module: str, name: str) -> bool:

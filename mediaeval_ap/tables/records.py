@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, ParameterError, shown
-from mediaeval_ap.tables.arrow import number_array, read_parquet, text_array
-from mediaeval_ap.tables.columns import Source, is_instance
+from mediaeval_ap.tables.arrow import number_array, read_parquet, text_array, to_arrow
+from mediaeval_ap.tables.columns import Source, is_arrow, is_instance
 from mediaeval_ap.tables.csv_text import choose_layout, parse_csv
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
@@ -153,10 +153,11 @@ def read_records(
 
     Parameters
     ----------
-    origin : str, path-like, file object, DataFrame, pyarrow table or Records
+    origin : str, path-like, file object, DataFrame or Records
         A path to CSV (``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are decompressed) or to Parquet
         (``.parquet``, ``.pq``), ``-`` for CSV on standard input, an open CSV file, a table with
-        the columns under their names, or what was read before.
+        the columns under their names (of pandas, polars, pyarrow or anything that Arrow can take a
+        stream of), or what was read before.
     layouts : sequence of RecordLayout
         What it may hold; the first that fits its columns is read.
     max_bytes : int
@@ -189,8 +190,8 @@ def read_records(
         return origin
     if is_instance(origin, 'pandas', 'DataFrame'):
         return _from_frame(origin, layouts)
-    if is_instance(origin, 'pyarrow', 'Table'):
-        return _from_table(origin, layouts, Source('<Table>'))
+    if is_arrow(origin):
+        return _from_table(to_arrow(origin), layouts, Source(f'<{type(origin).__name__}>'))
     if not (isinstance(origin, str | os.PathLike) or hasattr(origin, 'read')):
         raise ParameterError(
             f'found {shown(origin)} ({type(origin).__name__}), '
