@@ -191,7 +191,7 @@ class Table:
         """
         columns: list[Iterable[Any]] = [self.texts(field) for field in self.layout.texts]
         if self.numbers is not None:
-            columns.append(self.numbers.tolist())
+            columns.insert(self.layout.number_at, self.numbers.tolist())
         return zip(*columns, strict=True)
 
     def select(self, rows: NDArray[np.bool_]) -> Table:

@@ -160,8 +160,8 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
     if len(fields) != len(layout.fields):
         plural = 's' if len(fields) > 1 else ''
         return Wrong('', f'{len(fields)} field{plural} in {shown(line.decode())}', layout.expected)
-    if layout.number is not None and not is_finite_decimal(fields[-1]):
-        return Wrong(layout.number, shown(fields[-1].decode()), FINITE_DECIMAL)
+    if layout.number is not None and not is_finite_decimal(fields[layout.number_at]):
+        return Wrong(layout.number, shown(fields[layout.number_at].decode()), FINITE_DECIMAL)
     return None
 
 

@@ -17,9 +17,11 @@ __all__ = [
     'EVIDENCE_REFERENCE_2015',
     'HYPOTHESIS',
     'LABELS_2015',
+    'QRELS',
     'QUERIES',
     'REFERENCE',
     'REFERENCE_2015',
+    'RUN',
     'SHOTS_2015',
     'SUBSET',
     'Layout',
@@ -38,7 +40,9 @@ class Layout:
     texts : tuple of str
         Its fields of text, in order.
     number : str or None
-        The field of finite numbers that follows them, if there is one.
+        The field of finite numbers, if there is one.
+    n_before : int or None
+        How many fields of text stand before it; by default all.
 
     Examples
     --------
@@ -49,11 +53,19 @@ class Layout:
     name: str
     texts: tuple[str, ...]
     number: str | None = None
+    n_before: int | None = None
+
+    @property
+    def number_at(self) -> int:
+        """Where the number stands among all fields, from 0."""
+        return len(self.texts) if self.n_before is None else self.n_before
 
     @property
     def fields(self) -> tuple[str, ...]:
         """All fields, in order."""
-        return self.texts if self.number is None else (*self.texts, self.number)
+        if self.number is None:
+            return self.texts
+        return (*self.texts[: self.number_at], self.number, *self.texts[self.number_at :])
 
     @property
     def expected(self) -> str:
@@ -135,6 +147,8 @@ REFERENCE = Layout('reference', ('corpus_id', 'video_id', 'shot_id', 'person_nam
 HYPOTHESIS = Layout('hypothesis', REFERENCE.texts, 'confidence')
 SUBSET = Layout('subset', ('corpus_id', 'video_id'))
 QUERIES = Layout('queries', ('person_name',))
+QRELS = Layout('qrels', ('qid', 'iteration', 'docno'), 'relevance')
+RUN = Layout('TREC run', ('qid', 'q0', 'docno', 'rank', 'tag'), 'score', n_before=4)
 SHOTS_2015 = Layout(
     'shots of 2015',
     ('video_id', 'shot_id', 'start_time', 'end_time', 'first_frame', 'last_frame'),

@@ -210,7 +210,7 @@ def _proved(lines: list[bytes], layout: Layout) -> _Proved | None:
     columns = list(zip(*rows, strict=True))
     if not columns or layout.number is None:
         return _Proved(columns, array('d'))
-    numbers = _finite_decimals(columns.pop())
+    numbers = _finite_decimals(columns.pop(layout.number_at))
     return None if numbers is None else _Proved(columns, numbers)
 
 

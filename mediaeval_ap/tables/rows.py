@@ -150,17 +150,19 @@ def _wrong_rows(
 def _proved(columns: Sequence[Sequence[Any]], layout: Layout, source: Source) -> Table | None:
     """The table if all its values are right; none on any doubt."""
     texts = {}
-    for field, values in zip(layout.texts, columns, strict=False):
+    numbers = None
+    for field, values in zip(layout.fields, columns, strict=True):
+        if field == layout.number:
+            doubles = [_number(value) for value in values]
+            if None in doubles:
+                return None
+            numbers = np.array(doubles, dtype=np.float64)
+            continue
         column = _text_column(values)
         if column is None:
             return None
         texts[field] = column
-    if layout.number is None:
-        return Table(layout, texts, None, source)
-    numbers = [_number(value) for value in columns[-1]]
-    if None in numbers:
-        return None
-    return Table(layout, texts, np.array(numbers, dtype=np.float64), source)
+    return Table(layout, texts, numbers, source)
 
 
 def _is_row(row: object) -> TypeGuard[Sequence[Any]]:
