@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.evaluator import AveragePrecision
     from mediaeval_ap.live import Live, Point
     from mediaeval_ap.session import Session
+    from mediaeval_ap.trec import evaluate_trec
 
 __all__ = [
     'AveragePrecision',
@@ -31,6 +32,7 @@ __all__ = [
     'challenges',
     'definitions',
     'errors',
+    'evaluate_trec',
     'metrics',
     'tables',
 ]
@@ -47,6 +49,7 @@ _HOME = {
     'Point': 'live',
     'Score': 'evaluation',
     'Session': 'session',
+    'evaluate_trec': 'trec',
 }
 
 

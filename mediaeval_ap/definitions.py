@@ -14,7 +14,7 @@ Where nothing is returned and something is relevant, every definition gives 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from numbers import Integral
@@ -27,6 +27,7 @@ __all__ = [
     'Definition',
     'Repeats',
     'check_cutoff',
+    'check_cutoffs',
     'get',
     'names',
     'register',
@@ -241,6 +242,37 @@ def check_cutoff(k: object, name: str = 'k') -> int:
     if isinstance(k, Integral) and not isinstance(k, bool) and 0 < int(k) <= LARGEST_CUTOFF:
         return int(k)
     raise ParameterError(f'{name}: found {shown(k)}, expected positive integers below 2**63')
+
+
+def check_cutoffs(K: object) -> list[int]:
+    """Cutoffs, if they are.
+
+    Parameters
+    ----------
+    K : object
+        Anything.
+
+    Returns
+    -------
+    list of int
+        The same numbers.
+
+    Raises
+    ------
+    ParameterError
+        When these are not integers from 1 to `LARGEST_CUTOFF`, one at least.
+
+    Examples
+    --------
+    >>> check_cutoffs((10, 100))
+    [10, 100]
+    """
+    if isinstance(K, str | bytes) or not isinstance(K, Iterable):
+        raise ParameterError(f'K: found {shown(K)}, expected a list of positive integers')
+    cutoffs = [check_cutoff(k, 'K') for k in K]
+    if not cutoffs:
+        raise ParameterError('K: found none, expected positive integers')
+    return cutoffs
 
 
 def names() -> list[str]:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mediaeval_ap import definitions
-from mediaeval_ap.definitions import Definition, check_cutoff
+from mediaeval_ap.definitions import Definition, check_cutoff, check_cutoffs
 from mediaeval_ap.errors import (
     ParameterError,
     printable,
-    shown,
 )
 from mediaeval_ap.evaluation import Evaluation
 from mediaeval_ap.ranking import Ranking
@@ -76,7 +75,7 @@ class AveragePrecision:
         subset: Any = None,
         definition: str | Definition = definitions.DEFAULT,
     ) -> None:
-        cutoffs = _cutoffs(K)
+        cutoffs = check_cutoffs(K)
         definition = definitions.get(definition)
         videos = None if subset is None else read(subset, SUBSET)
         read_table = read(reference, REFERENCE)
@@ -370,12 +369,3 @@ class AveragePrecision:
     def _ranking(self, hypothesis: Any) -> Ranking:
         run = hypothesis if isinstance(hypothesis, Ranking) else read(hypothesis, HYPOTHESIS)
         return self._task.ranking(run, stacklevel=4)
-
-
-def _cutoffs(K: Iterable[int]) -> list[int]:
-    if isinstance(K, str | bytes) or not isinstance(K, Iterable):
-        raise ParameterError(f'K: found {shown(K)}, expected a list of positive integers')
-    cutoffs = [check_cutoff(k, 'K') for k in K]
-    if not cutoffs:
-        raise ParameterError('K: found none, expected positive integers')
-    return cutoffs

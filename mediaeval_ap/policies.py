@@ -6,14 +6,30 @@ from typing import Literal, get_args
 
 from mediaeval_ap.errors import ParameterError, shown
 
-__all__ = ['MISSING', 'TIES', 'UNKNOWN', 'Missing', 'Ties', 'Unknown', 'check_policy']
+__all__ = [
+    'MISSING',
+    'TIES',
+    'TREC_MISSING',
+    'TREC_TIES',
+    'UNKNOWN',
+    'Missing',
+    'Ties',
+    'TrecMissing',
+    'TrecTies',
+    'Unknown',
+    'check_policy',
+]
 
 Missing = Literal['error', 'zero']
 Unknown = Literal['error', 'drop']
 Ties = Literal['expected', 'stable', 'best', 'worst']
+TrecTies = Literal['trec_eval', 'expected', 'best', 'worst']
+TrecMissing = Literal['zero', 'skip']
 MISSING: tuple[Missing, ...] = get_args(Missing)
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 TIES: tuple[Ties, ...] = get_args(Ties)
+TREC_TIES: tuple[TrecTies, ...] = get_args(TrecTies)
+TREC_MISSING: tuple[TrecMissing, ...] = get_args(TrecMissing)
 
 
 def check_policy(name: str, policy: object, known: tuple[str, ...]) -> None:

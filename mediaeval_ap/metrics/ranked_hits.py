@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Definition
 
-__all__ = ['average_precision_of_hits', 'precision_at_hits']
+__all__ = ['average_precision_of_hits', 'average_precision_of_terms', 'precision_at_hits']
 
 Counts: TypeAlias = NDArray[np.integer] | int
 
@@ -92,15 +92,55 @@ def average_precision_of_hits(
     [[0.5]]
     [[1.0]]
     """
-    n_rankings = len(n_relevant)
     precisions = precision_at_hits(ranks, rankings)
+    return average_precision_of_terms(
+        rankings, ranks, precisions, n_relevant, n_returned, K, definition
+    )
+
+
+def average_precision_of_terms(
+    rankings: NDArray[np.integer],
+    ranks: NDArray[np.integer],
+    terms: NDArray[np.float64],
+    n_relevant: NDArray[np.integer],
+    n_returned: NDArray[np.integer] | int,
+    K: Sequence[int],
+    definition: Definition,
+) -> NDArray[np.float64]:
+    """Average precision of rankings from what each rank adds to the sum.
+
+    Parameters
+    ----------
+    rankings : ndarray of int, shape (n_terms,)
+        The ranking of each term, from 0, ascending.
+    ranks : ndarray of int, shape (n_terms,)
+        Its rank, from 1, ascending in each ranking. As many terms are hits as there are, for a
+        definition that divides by hits.
+    terms : ndarray of float64, shape (n_terms,)
+        Precision times relevance at that rank, or its expected value.
+    n_relevant, n_returned, K, definition
+        As for `average_precision_of_hits`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rankings, n_cutoffs)
+        The values.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import definitions
+    >>> one = np.array([0, 0]), np.array([1, 2]), np.array([0.5, 0.25]), np.array([1]), 2
+    >>> average_precision_of_terms(*one, [1, 2], definitions.get('trec')).tolist()
+    [[0.5, 0.75]]
+    """
+    n_rankings = len(n_relevant)
     values = np.zeros((n_rankings, len(K)))
     for column, k in enumerate(K):
         hits_in_k = np.bincount(rankings[ranks <= k], minlength=n_rankings)
         at: dict[str, Counts] = {'R': n_relevant, 'k': k, 'N': n_returned, 'H': hits_in_k}
         depth = _least(definition.depth, at)
         deep = ranks <= (depth[rankings] if isinstance(depth, np.ndarray) else depth)
-        sums = np.bincount(rankings[deep], weights=precisions[deep], minlength=n_rankings)
+        sums = np.bincount(rankings[deep], weights=terms[deep], minlength=n_rankings)
         denominator = _least(definition.denominator, at)
         np.divide(sums, denominator, out=values[:, column], where=np.greater(denominator, 0))
     values[n_relevant == 0] = definition.without_relevant

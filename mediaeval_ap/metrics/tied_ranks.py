@@ -14,7 +14,7 @@ from mediaeval_ap.metrics.ranked_hits import precision_at_hits
 from mediaeval_ap.metrics.threads import on_all_cores
 from mediaeval_ap.policies import Ties
 
-__all__ = ['mean_precisions', 'precisions_at_correct']
+__all__ = ['TieBlocks', 'expected_precisions', 'mean_precisions', 'precisions_at_correct']
 
 WORTH_SHARING = 1 << 16
 SAMPLED = 1000
@@ -54,7 +54,7 @@ def precisions_at_correct(
         return precision_at_hits(np.flatnonzero(correct[order]) + 1)
     blocks = _tie_blocks(confidence, correct)
     if ties == 'expected':
-        return _expected_precisions(blocks)
+        return expected_precisions(blocks)
     wrong_above = blocks.above - blocks.correct_above
     if ties == 'worst':
         wrong_above += blocks.size - blocks.n_correct
@@ -63,8 +63,26 @@ def precisions_at_correct(
 
 
 @dataclass(frozen=True)
-class _TieBlocks:
-    """The blocks of equal confidence that hold a correct prediction, by descending confidence."""
+class TieBlocks:
+    """Blocks of equal confidence that hold a correct prediction, by descending confidence.
+
+    Parameters
+    ----------
+    size : ndarray of int64, shape (n_blocks,)
+        How many predictions each holds.
+    n_correct : ndarray of int64, shape (n_blocks,)
+        How many of them are correct.
+    above : ndarray of int64, shape (n_blocks,)
+        How many stand above it.
+    correct_above : ndarray of int64, shape (n_blocks,)
+        How many of those are correct.
+
+    Examples
+    --------
+    >>> blocks = TieBlocks(*np.array([[2], [1], [0], [0]]))
+    >>> expected_precisions(blocks).tolist()
+    [0.5, 0.25]
+    """
 
     size: NDArray[np.int64]
     n_correct: NDArray[np.int64]
@@ -72,10 +90,10 @@ class _TieBlocks:
     correct_above: NDArray[np.int64]
 
 
-def _tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> _TieBlocks:
+def _tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> TieBlocks:
     """Sort the predictions of each of a few ranges of confidence, all ranges at once."""
 
-    def between(edges: tuple[float, float]) -> tuple[_TieBlocks, int, int]:
+    def between(edges: tuple[float, float]) -> tuple[TieBlocks, int, int]:
         high, low = edges
         inside = (low <= confidence) & (confidence < high)
         right, wrong = confidence[inside & correct], confidence[inside & ~correct]
@@ -84,7 +102,7 @@ def _tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> 
     ranges = list(pairwise(_edges(confidence)))
     parts, totals, rights = zip(*on_all_cores(between, ranges), strict=True)
     above, correct_above = np.cumsum([0, *totals]), np.cumsum([0, *rights])
-    return _TieBlocks(
+    return TieBlocks(
         np.concatenate([part.size for part in parts]),
         np.concatenate([part.n_correct for part in parts]),
         np.concatenate([part.above + n for part, n in zip(parts, above, strict=False)]),
@@ -102,7 +120,7 @@ def _edges(confidence: NDArray[np.float64]) -> list[float]:
     return [np.inf, *pivots, -np.inf]
 
 
-def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> _TieBlocks:
+def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> TieBlocks:
     """The blocks of some predictions, of which none is moved: two sorts of numbers tell all."""
     right.sort()
     wrong.sort()
@@ -115,14 +133,31 @@ def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> _T
     n_wrong[tied] = upto[tied] - wrong.searchsorted(levels[tied])
     n_correct, n_wrong, wrong_above = n_correct[::-1], n_wrong[::-1], len(wrong) - upto[::-1]
     correct_above = n_correct.cumsum() - n_correct
-    return _TieBlocks(n_correct + n_wrong, n_correct, wrong_above + correct_above, correct_above)
+    return TieBlocks(n_correct + n_wrong, n_correct, wrong_above + correct_above, correct_above)
 
 
-def _expected_precisions(blocks: _TieBlocks) -> NDArray[np.float64]:
-    """At each rank of the tie blocks, the mean over their orders of precision × relevance.
+def expected_precisions(blocks: TieBlocks) -> NDArray[np.float64]:
+    """At each rank of tie blocks, the mean over their orders of precision × relevance.
 
+    Parameters
+    ----------
+    blocks : TieBlocks
+        Of one list or of several.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_ranks,)
+        Block after block.
+
+    Notes
+    -----
     A rank of a block is correct in r/n of the orders; then, of the ranks of the block before it,
     (r - 1)/(n - 1) are.
+
+    Examples
+    --------
+    >>> expected_precisions(TieBlocks(*np.array([[2], [2], [0], [0]]))).tolist()
+    [1.0, 1.0]
     """
     size = blocks.size
     before = np.arange(size.sum()) - np.repeat(size.cumsum() - size, size)

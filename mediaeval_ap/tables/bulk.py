@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,16 @@ from numpy.typing import NDArray
 from mediaeval_ap.tables.columns import Column
 from mediaeval_ap.tables.format import BYTE_ORDER_MARK
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.lines import blocks
+from mediaeval_ap.tables.lines import blocks, is_utf8
 from mediaeval_ap.tables.sources import Chunks
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['parse_in_bulk', 'text_column']
+__all__ = ['number_column', 'parse_in_bulk', 'read_in_bulk', 'text_column']
 
 PARSER_BLOCK_BYTES = 8 << 20
+LEAN_BLOCK_BYTES = 1 << 20
 
 _collapse_spaces = re.compile(rb' {2,}').sub
 
@@ -74,33 +75,79 @@ def parse_in_bulk(
     >>> parse_in_bulk(io.BytesIO(b'INA\n'), SUBSET, 'file') is None
     True
     """
+    table = read_in_bulk(stream, layout, source, layout.fields)
+    if table is None:
+        return None
+    columns = {field: text_column(table[field]) for field in layout.texts}
+    if any('' in column.values for column in columns.values()):
+        return None
+    return columns, None if layout.number is None else number_column(table[layout.number].chunks)
+
+
+def read_in_bulk(
+    stream: BinaryIO, layout: Layout, source: str, fields: Sequence[str], *, lean: bool = False
+) -> pyarrow.Table | None:
+    r"""Read some fields of lines fast, or not at all.
+
+    Parameters
+    ----------
+    stream : binary file
+        Where the bytes come from.
+    layout : Layout
+        The fields of a line.
+    source : str
+        Name of the source, for errors.
+    fields : sequence of str
+        Those that are wanted.
+    lean : bool
+        Take less memory, and more time where there are more cores: one block after another, without
+        a dictionary for each.
+
+    Returns
+    -------
+    pyarrow.Table or None
+        A row a line that is not blank: texts by a dictionary or, where lean, as they are; numbers
+        finite. None on any doubt.
+
+    Raises
+    ------
+    FormatError
+        When a line has no end.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> read_in_bulk(io.BytesIO(b'INA F2\n'), SUBSET, 'file', ['video_id']).column_names
+    ['video_id']
+    """
     import pyarrow
     from pyarrow import csv
 
-    text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    types = dict.fromkeys(layout.texts, text)
+    text = pyarrow.string()
+    types = dict.fromkeys(layout.texts, text if lean else pyarrow.dictionary(pyarrow.int32(), text))
     if layout.number is not None:
         types[layout.number] = pyarrow.float64()
     try:
         table = csv.read_csv(
             pyarrow.PythonFile(_buffered_normal_lines(stream, source), mode='r'),
             read_options=csv.ReadOptions(
-                column_names=list(layout.fields), block_size=PARSER_BLOCK_BYTES
+                column_names=list(layout.fields),
+                block_size=LEAN_BLOCK_BYTES if lean else PARSER_BLOCK_BYTES,
+                use_threads=not lean,
             ),
             parse_options=csv.ParseOptions(delimiter=' ', quote_char=False, escape_char=False),
             convert_options=csv.ConvertOptions(
-                column_types=types, null_values=[], strings_can_be_null=False
+                column_types=types,
+                include_columns=list(fields),
+                null_values=[],
+                strings_can_be_null=False,
             ),
         )
     except (_Doubt, pyarrow.ArrowException):
         return None
-    columns = {field: text_column(table[field]) for field in layout.texts}
-    if not len(table) or any('' in column.values for column in columns.values()):
-        return None
-    if layout.number is None:
-        return columns, None
-    numbers = table[layout.number].to_numpy()
-    return (columns, numbers) if np.isfinite(numbers).all() else None
+    numbers = table[layout.number].chunks if layout.number in fields else []
+    finite = all(np.isfinite(np.from_dlpack(chunk)).all() for chunk in numbers)
+    return table if len(table) and finite else None
 
 
 def text_column(column: pyarrow.ChunkedArray) -> Column:
@@ -125,8 +172,30 @@ def text_column(column: pyarrow.ChunkedArray) -> Column:
     chunks = column.unify_dictionaries().chunks
     if not chunks:
         return Column(np.empty(0, dtype=np.int32), [])
-    codes = np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
+    codes = number_column(chunk.indices for chunk in chunks)
     return Column(codes.astype(np.int32, copy=False), chunks[-1].dictionary.to_pylist())
+
+
+def number_column(chunks: Iterable[pyarrow.Array]) -> NDArray[Any]:
+    """Chunks of numbers without missing values, as one array.
+
+    Parameters
+    ----------
+    chunks : iterable of pyarrow.Array
+        Numbers of one type.
+
+    Returns
+    -------
+    ndarray, shape (n_rows,)
+        The same numbers. pyarrow's own way to an array imports pandas first.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> number_column([pyarrow.array([1, 2]), pyarrow.array([3])]).tolist()
+    [1, 2, 3]
+    """
+    return np.concatenate([np.from_dlpack(chunk) for chunk in chunks])
 
 
 def _normal_lines(stream: BinaryIO, source: str) -> Iterator[bytes]:
@@ -137,7 +206,7 @@ def _normal_lines(stream: BinaryIO, source: str) -> Iterator[bytes]:
             block = block.replace(b'\t', b' ')
         if b'\r' in block:
             block = block.replace(b'\r\n', b'\n')
-        if b'\0' in block or b'\r' in block:
+        if b'\0' in block or b'\r' in block or not is_utf8(block):
             raise _Doubt
         if b'  ' in block:
             block = _collapse_spaces(b' ', block)

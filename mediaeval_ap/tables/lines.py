@@ -29,7 +29,7 @@ from mediaeval_ap.tables.format import (
 )
 from mediaeval_ap.tables.layouts import Layout
 
-__all__ = ['MAX_LINE_BYTES', 'blocks', 'numbered', 'parse']
+__all__ = ['MAX_LINE_BYTES', 'blocks', 'is_utf8', 'numbered', 'parse']
 
 MAX_LINE_BYTES = 64 << 20
 BLOCK_BYTES = 1 << 20
@@ -201,7 +201,7 @@ class _Proved:
 def _proved(lines: list[bytes], layout: Layout) -> _Proved | None:
     """The fields of the lines if all of them are right; none on any doubt."""
     text = b'\n'.join(lines)
-    if b'\0' in text or b'\r' in text or not _is_utf8(text):
+    if b'\0' in text or b'\r' in text or not is_utf8(text):
         return None
     split = find_fields if b'\v' in text or b'\f' in text else bytes.split
     rows = [row for row in map(split, lines) if row]
@@ -214,7 +214,24 @@ def _proved(lines: list[bytes], layout: Layout) -> _Proved | None:
     return None if numbers is None else _Proved(columns, numbers)
 
 
-def _is_utf8(text: bytes) -> bool:
+def is_utf8(text: bytes) -> bool:
+    r"""Whether bytes are UTF-8.
+
+    Parameters
+    ----------
+    text : bytes
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for text.
+
+    Examples
+    --------
+    >>> is_utf8(b'caf\xc3\xa9'), is_utf8(b'caf\xe9')
+    (True, False)
+    """
     if text.isascii():
         return True
     try:

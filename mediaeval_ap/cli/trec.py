@@ -1,0 +1,70 @@
+"""Commands about files of TREC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mediaeval_ap import definitions
+from mediaeval_ap.cli import options
+from mediaeval_ap.cli.edge import main, read_standard_input_once, write
+from mediaeval_ap.policies import TREC_MISSING, TREC_TIES
+from mediaeval_ap.report import render_evaluations
+
+__all__ = ['evaluate_trec_files']
+
+
+@main.command('evaluate-trec')
+@click.argument('qrels', type=options.FILE)
+@click.argument('run', type=options.FILE)
+@options.CUTOFFS
+@click.option(
+    '--definition',
+    type=click.Choice(definitions.names()),
+    default='trec',
+    show_default=True,
+    help='What average precision is.',
+)
+@click.option(
+    '--ties',
+    type=click.Choice(TREC_TIES),
+    default='trec_eval',
+    show_default=True,
+    help='What stands first where scores are equal.',
+)
+@click.option(
+    '--relevance-level',
+    type=int,
+    default=1,
+    show_default=True,
+    help='From which relevance on a document is relevant.',
+)
+@click.option(
+    '--missing',
+    type=click.Choice(TREC_MISSING),
+    default='zero',
+    show_default=True,
+    help='What a topic of QRELS is that RUN lacks.',
+)
+@options.FORMAT
+@options.OUTPUT
+@options.MEAN_ONLY
+def evaluate_trec_files(
+    qrels: str,
+    run: str,
+    cutoffs: list[int],
+    format: str,
+    output: str,
+    mean_only: bool,
+    **options: Any,
+) -> None:
+    """Score a run in the format of TREC: average precision at K of each topic, and the means.
+
+    QRELS has qid, iteration, docno, relevance; RUN has qid, Q0, docno, rank, score, tag.
+    """
+    read_standard_input_once([qrels, run])
+    from mediaeval_ap.trec import evaluate_trec
+
+    evaluation = evaluate_trec(qrels, run, cutoffs, **options)
+    write(render_evaluations([evaluation], format, mean_only=mean_only), output)

@@ -1,0 +1,229 @@
+"""Qrels and runs of TREC, as columns: topics, documents, numbers."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.keys import run_starts
+from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Source, numbered, read
+from mediaeval_ap.tables.bulk import number_column, read_in_bulk, text_column
+from mediaeval_ap.tables.sources import ByteSource, Hasher
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ['Entries', 'read_entries']
+
+TOPIC, DOCUMENT = 'qid', 'docno'
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Rows of a TREC file: a topic, a document and a number each.
+
+    Parameters
+    ----------
+    origin : object
+        What it was read from.
+    layout : Layout
+        What it holds.
+    topic : Column
+        The topic of each row.
+    document : pyarrow.ChunkedArray
+        The document of each row, as text; no list, as a large run has a million.
+    number : ndarray of float64, shape (n_rows,)
+        Relevance, or score.
+    source : Source
+        Where it came from.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables.layouts import QRELS
+    >>> entries = read_entries([('7', '0', 'd1', 1), ('7', '0', 'd2', 0)], QRELS)
+    >>> entries.topic.values, entries.texts(np.array([1])), entries.number.tolist()
+    (['7'], ['d2'], [1.0, 0.0])
+    """
+
+    origin: Any
+    layout: Layout
+    topic: Column
+    document: pyarrow.ChunkedArray
+    number: NDArray[np.float64]
+    source: Source
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def texts(self, rows: NDArray[np.int64]) -> list[str]:
+        """The documents of some rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int64, shape (n,)
+            Which, from 0.
+
+        Returns
+        -------
+        list of str
+            Their names.
+        """
+        texts: list[str] = self.document.take(_indices(rows)).to_pylist()
+        return texts
+
+    def about(
+        self, others: Entries, rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], list[str]]:
+        """The rows that are about the documents of some others.
+
+        Parameters
+        ----------
+        others : Entries
+            Rows of another file.
+        rows : ndarray of int64, shape (n,)
+            Which of those, from 0.
+
+        Returns
+        -------
+        rows : ndarray of int64, shape (n_found,)
+            Which, from 0, ascending.
+        texts : list of str
+            Their documents.
+        """
+        from pyarrow import compute
+
+        documents = others.document.take(_indices(rows)).combine_chunks()
+        about = compute.is_in(self.document, documents)
+        found = np.from_dlpack(compute.indices_nonzero(about)).astype(np.int64)
+        return found, self.document.filter(about).to_pylist()
+
+    def error(self, row: int, field: str, found: str, expected: str) -> FormatError:
+        """The error of a row that is wrong.
+
+        Parameters
+        ----------
+        row : int
+            Which, from 0.
+        field : str
+            The field at fault.
+        found, expected : str
+            What stands there, and what should.
+
+        Returns
+        -------
+        FormatError
+            To be raised. Of a file it names the line.
+        """
+        return FormatError(self.source.name, self._place(row), field, found, expected)
+
+    def refuse_repeated(self) -> None:
+        """Refuse a document that a topic has twice.
+
+        Raises
+        ------
+        FormatError
+            Names the second.
+        """
+        from pyarrow import compute
+
+        topic, document = self.topic.codes, self.document
+        order = None
+        if len(run_starts([topic])) > len(self.topic.values):  # topics between one another
+            order = topic.argsort(kind='stable').astype(np.int64)
+            topic, document = topic[order], document.take(_indices(order))
+        begins = run_starts([topic])
+        for begin, size in zip(begins, np.diff(begins, append=len(topic)).tolist(), strict=True):
+            of_topic = document.slice(begin, size)
+            if compute.count_distinct(of_topic).as_py() < size:
+                texts = of_topic.to_pylist()
+                again = next(i for i, text in enumerate(texts) if texts.index(text) < i)
+                row = int(begin + again if order is None else order[begin + again])
+                name = self.topic.values[self.topic.codes[row]]
+                found = f'{shown(texts[again])} again for topic {shown(name)}'
+                raise self.error(row, DOCUMENT, found, 'each document once')
+
+    def _place(self, row: int) -> str:
+        source = _path_to_lines(self.origin)
+        if source is None:
+            return f'row {row + 1}'
+        with source.open(Hasher()) as stream:
+            with_fields = (number for number, line in numbered(stream, source.name) if line.split())
+            return f'line {next(islice(with_fields, row, None))}'
+
+
+def read_entries(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Entries:
+    """Read qrels, or a run.
+
+    Parameters
+    ----------
+    origin : str, path-like, file object, DataFrame or iterable of tuples
+        Whatever `mediaeval_ap.tables.read` takes.
+    layout : {QRELS, RUN}
+        Which of both.
+    max_bytes : int
+        How many bytes a compressed file may decompress to.
+
+    Returns
+    -------
+    Entries
+        Its rows.
+
+    Raises
+    ------
+    ReadError, FormatError
+        When it cannot be read, or a line is wrong.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables.layouts import RUN
+    >>> len(read_entries([('7', 'Q0', 'd1', '1', 0.5, 'me')], RUN))
+    1
+    """
+    import pyarrow
+
+    source = _path_to_lines(origin, max_bytes)
+    if source is not None and (entries := _read_in_bulk(source, layout)) is not None:
+        return entries
+    table = read(origin, layout, max_bytes=max_bytes)
+    document = pyarrow.chunked_array([table.texts(DOCUMENT)], pyarrow.string())
+    return Entries(origin, layout, table[TOPIC], document, table.confidence, table.source)
+
+
+def _path_to_lines(origin: Any, max_bytes: int = MAX_BYTES) -> ByteSource | None:
+    """A file of lines that can be opened again, if it is one."""
+    if not isinstance(origin, str | os.PathLike):
+        return None
+    source = ByteSource(origin, max_bytes)
+    return source if source.is_path and not source.is_parquet else None
+
+
+def _read_in_bulk(source: ByteSource, layout: Layout) -> Entries | None:
+    """The rows of a file, without a string for each document; none on any doubt."""
+    hasher = Hasher()
+    number = str(layout.number)
+    with source.open(hasher) as stream:
+        table = read_in_bulk(stream, layout, source.name, [TOPIC, DOCUMENT, number], lean=True)
+    if table is None:
+        return None
+    return Entries(
+        source.origin,
+        layout,
+        text_column(table[TOPIC].dictionary_encode()),
+        table[DOCUMENT],
+        number_column(table[number].chunks),
+        Source(source.name, hasher.sha256),
+    )
+
+
+def _indices(rows: NDArray[np.int64]) -> Any:
+    """Rows as pyarrow asks for them; its own way to an array imports pandas first."""
+    import pyarrow
+
+    buffer = pyarrow.py_buffer(np.ascontiguousarray(rows))
+    return pyarrow.Array.from_buffers(pyarrow.int64(), len(rows), [None, buffer])

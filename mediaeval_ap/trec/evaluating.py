@@ -1,0 +1,263 @@
+"""Plain TREC files, scored by any definition of average precision."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap import definitions
+from mediaeval_ap.definitions import Definition, check_cutoffs
+from mediaeval_ap.errors import MissingIdsWarning, ParameterError, UnknownIdsWarning, printable
+from mediaeval_ap.evaluation import Evaluation
+from mediaeval_ap.keys import find, ranges
+from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.metrics.ranked_hits import average_precision_of_terms
+from mediaeval_ap.metrics.tied_ranks import TieBlocks, expected_precisions
+from mediaeval_ap.policies import TREC_MISSING, TREC_TIES, TrecMissing, TrecTies, check_policy
+from mediaeval_ap.tables import MAX_BYTES
+from mediaeval_ap.tables.layouts import QRELS, RUN
+from mediaeval_ap.trec.entries import Entries, read_entries
+
+__all__ = ['evaluate_trec']
+
+
+def evaluate_trec(
+    qrels: Any,
+    run: Any,
+    K: Iterable[int] = (1, 10, 100, 1000),
+    *,
+    definition: str | Definition = 'trec',
+    ties: TrecTies = 'trec_eval',
+    relevance_level: int = 1,
+    missing: TrecMissing = 'zero',
+    max_bytes: int = MAX_BYTES,
+) -> Evaluation:
+    """Score a run in TREC's format, topic by topic.
+
+    Parameters
+    ----------
+    qrels : str, path-like, file object, DataFrame or iterable of tuples
+        What is relevant: ``qid iteration docno relevance``. This, and the run, may be whatever
+        `mediaeval_ap.tables.read` takes. What stands for the iteration is not looked at.
+    run : like qrels
+        What was returned: ``qid q0 docno rank score tag``. Only topic, document and score are
+        looked at.
+    K : iterable of int
+        The cutoffs.
+    definition : str or Definition
+        What average precision is: a name that `mediaeval_ap.definitions` knows.
+    ties : {'trec_eval', 'expected', 'best', 'worst'}
+        What stands first among equal scores. ``'trec_eval'``: documents in descending order of
+        their bytes, where scores are compared in single precision, as that program does. The others
+        compare in double precision: the mean over all orders, relevant documents first, relevant
+        documents last.
+    relevance_level : int
+        A document is relevant from this relevance on.
+    missing : {'zero', 'skip'}
+        What a topic of the qrels is that the run lacks: one for which nothing is returned, or left
+        out.
+    max_bytes : int
+        How many bytes a compressed file may decompress to.
+
+    Returns
+    -------
+    Evaluation
+        Average precision of each topic of the qrels, in the order in which they come there.
+
+    Raises
+    ------
+    ReadError, FormatError
+        When something cannot be read, a relevance is no integer, or a topic has a document twice.
+    ParameterError
+        When a parameter is none of these, or nothing is left to score; for expected values of a
+        definition that divides by hits.
+
+    Warns
+    -----
+    MissingIdsWarning, UnknownIdsWarning
+        When the run lacks topics of the qrels, or has others, which are left out.
+
+    Notes
+    -----
+    Takes O(n log n) time for n rows.
+
+    Examples
+    --------
+    >>> qrels = [('7', '0', 'd1', 1), ('7', '0', 'd2', 0), ('7', '0', 'd3', 2)]
+    >>> run = [('7', 'Q0', 'd2', '1', 0.9, 'me'), ('7', 'Q0', 'd1', '2', 0.5, 'me')]
+    >>> evaluate_trec(qrels, run, [10]).map.tolist()
+    [0.25]
+    """
+    cutoffs = check_cutoffs(K)
+    definition = definitions.get(definition)
+    check_policy('ties', ties, TREC_TIES)
+    check_policy('missing', missing, TREC_MISSING)
+    if ties == 'expected' and 'H' in definition.denominator:
+        raise ParameterError(f'ties: found expected, which {definition} is not defined for')
+    judged = read_entries(qrels, QRELS, max_bytes=max_bytes)
+    _refuse_fractions(judged)
+    returned = read_entries(run, RUN, max_bytes=max_bytes)
+    for entries in (judged, returned):
+        entries.refuse_repeated()
+    topics = judged.topic
+    topic, hit = _judge(judged, returned, relevance_level)
+    n_returned = np.bincount(topic + 1, minlength=len(topics.values) + 1)[1:]
+    n_relevant = np.bincount(
+        topics.codes[judged.number >= relevance_level], minlength=len(topics.values)
+    )
+    ranked = _ranked(returned, topic, hit, ties)
+    score = _expected if ties == 'expected' else _average_precision
+    ap = score(ranked, n_relevant, n_returned, cutoffs, definition)
+    kept = n_returned > 0 if missing == 'skip' else np.ones(len(topics.values), dtype=np.bool_)
+    if not kept.any():
+        raise ParameterError(f'{printable(returned.source.name)}: no topic of this run is judged')
+    counts = {
+        'queries': int(kept.sum()),
+        'queries_without_relevant': int(np.count_nonzero(n_relevant[kept] == 0)),
+        'judgements': len(judged),
+        'hypotheses': len(returned),
+        'missing': int(np.count_nonzero(n_returned == 0)),
+        'unknown': len(returned.topic.values) - int(np.count_nonzero(n_returned)),
+    }
+    _warn(judged, returned, counts, missing)
+    return Evaluation(
+        [each for each, keep in zip(topics.values, kept.tolist(), strict=True) if keep],
+        cutoffs,
+        ap[kept],
+        n_relevant[kept],
+        definition,
+        {'reference': judged.source, 'hypothesis': returned.source},
+        counts,
+    )
+
+
+def _refuse_fractions(judged: Entries) -> None:
+    wrong = np.flatnonzero(judged.number % 1)
+    if len(wrong):
+        found = f'{judged.number[wrong[0]]!s}'
+        raise judged.error(int(wrong[0]), str(QRELS.number), found, 'an integer')
+
+
+def _judge(
+    judged: Entries, returned: Entries, level: int
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """For each returned row its topic among those judged, or -1, and whether it is relevant."""
+    topic = judged.topic.find(returned.topic).astype(np.int32)
+    relevant = np.flatnonzero(judged.number >= level)
+    code_of: dict[str, int] = {}
+    codes = [code_of.setdefault(text, len(code_of)) for text in judged.texts(relevant)]
+    keys = np.sort(judged.topic.codes[relevant].astype(np.int64) << 32 | np.array(codes, np.int64))
+    rows, texts = returned.about(judged, relevant)
+    found = np.array([code_of[text] for text in texts], dtype=np.int64)
+    hit = np.zeros(len(returned), dtype=np.bool_)
+    hit[rows] = find(keys, topic[rows].astype(np.int64) << 32 | found) >= 0
+    return topic, hit
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """All returned rows by topic and rank; those of topics that are not judged, first."""
+
+    topic: NDArray[np.int32]
+    hit: NDArray[np.bool_]
+    ties: NDArray[np.bool_]  # with the row before
+
+
+def _ranked(
+    returned: Entries, topic: NDArray[np.int32], hit: NDArray[np.bool_], ties: TrecTies
+) -> _Ranked:
+    score = returned.number.astype(np.float32) if ties == 'trec_eval' else returned.number
+    order = None
+    later, equal = topic[1:] > topic[:-1], topic[1:] == topic[:-1]
+    if not (later | (equal & (score[1:] <= score[:-1]))).all():  # most runs stand so already
+        order = np.lexsort((-score, topic))
+        topic, score, hit = topic[order], score[order], hit[order]
+    ties_with_last = np.zeros(len(topic), dtype=np.bool_)
+    ties_with_last[1:] = (topic[1:] == topic[:-1]) & (score[1:] == score[:-1])
+    ranked = _Ranked(topic, hit.copy(), ties_with_last)
+    if ties == 'expected':
+        return ranked
+    in_block = ties_with_last.copy()
+    in_block[:-1] |= ties_with_last[1:]
+    tied = in_block.nonzero()[0]
+    block = (~ties_with_last[tied]).cumsum()
+    if ties == 'trec_eval':
+        within = _descending(returned.texts(tied if order is None else order[tied]))
+    else:
+        within = hit[tied] != (ties == 'best')
+    ranked.hit[tied] = hit[tied[np.lexsort((within, block))]]
+    return ranked
+
+
+def _descending(texts: Sequence[str]) -> NDArray[np.int64]:
+    """The place of each text in descending order."""
+    place = {text: place for place, text in enumerate(sorted(set(texts), reverse=True))}
+    return np.array([place[text] for text in texts], dtype=np.int64)
+
+
+def _average_precision(
+    ranked: _Ranked,
+    n_relevant: NDArray[np.int64],
+    n_returned: NDArray[np.int64],
+    K: list[int],
+    definition: Definition,
+) -> NDArray[np.float64]:
+    hits = ranked.hit.nonzero()[0]
+    topic = ranked.topic[hits]
+    ranks = hits - _begins(ranked, n_returned)[topic] + 1
+    return average_precision_of_hits(topic, ranks, n_relevant, n_returned, K, definition)
+
+
+def _expected(
+    ranked: _Ranked,
+    n_relevant: NDArray[np.int64],
+    n_returned: NDArray[np.int64],
+    K: list[int],
+    definition: Definition,
+) -> NDArray[np.float64]:
+    """The mean over all orders within blocks of equal score."""
+    starts = (~ranked.ties).nonzero()[0]
+    size = np.diff(starts, append=len(ranked.hit))
+    n_hits = np.add.reduceat(ranked.hit, starts, dtype=np.int64)
+    held = n_hits > 0
+    starts, size, n_hits = starts[held], size[held], n_hits[held]
+    topic = ranked.topic[starts]
+    by_topic = np.bincount(topic, weights=n_hits, minlength=len(n_relevant)).astype(np.int64)
+    hits_above = (n_hits.cumsum() - n_hits) - (by_topic.cumsum() - by_topic)[topic]
+    above = starts - _begins(ranked, n_returned)[topic]
+    terms = expected_precisions(TieBlocks(size, n_hits, above, hits_above))
+    ranks = ranges(above + 1, size)
+    return average_precision_of_terms(
+        topic.repeat(size), ranks, terms, n_relevant, n_returned, K, definition
+    )
+
+
+def _begins(ranked: _Ranked, n_returned: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each judged topic begins."""
+    ends = n_returned.cumsum()
+    begins: NDArray[np.int64] = len(ranked.topic) - ends[-1] + ends - n_returned
+    return begins
+
+
+def _warn(judged: Entries, returned: Entries, counts: dict[str, int], missing: TrecMissing) -> None:
+    run, truth = printable(returned.source.name), printable(judged.source.name)
+    if n_missing := counts['missing']:
+        scored = 'scored as if nothing were returned' if missing == 'zero' else 'left out'
+        warnings.warn(
+            f'{run}: {n_missing} of {len(judged.topic.values)} topics of {truth} are missing, and '
+            f'{scored}',
+            MissingIdsWarning,
+            stacklevel=3,
+        )
+    if n_unknown := counts['unknown']:
+        warnings.warn(
+            f'{run}: {n_unknown} of {len(returned.topic.values)} topics are not in {truth}, and '
+            'left out',
+            UnknownIdsWarning,
+            stacklevel=3,
+        )
