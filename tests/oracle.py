@@ -4,6 +4,7 @@ Rows are tuples (corpus, video, shot, name) and (corpus, video, shot, name, conf
 and average precisions are exact fractions, so that nothing here can round two ways.
 """
 
+import struct
 from fractions import Fraction
 from itertools import groupby, permutations, product
 
@@ -224,3 +225,29 @@ def evaluate_2015(reference, labels, query, least, consensus=None, evidence=None
             same = source == where or 'both' in (source, where)
             correct = correct or (said == name and who == query and shot == seen and same)
     return name, ap, correct
+
+
+def evaluate_trec(qrels, run, topic, K, definition, ties, level):
+    """AP at each K of one topic, by every order of equal scores, or by the one that is asked for.
+
+    Rows are (topic, document, relevance) and (topic, document, score).
+    """
+    judged = {row[1]: row[2] for row in qrels if row[0] == topic}
+    relevant = {document for document, relevance in judged.items() if relevance >= level}
+    rows = [(row[2], row[1]) for row in run if row[0] == topic]
+    if ties == 'trec_eval':
+        rows = [(struct.unpack('f', struct.pack('f', score))[0], text) for score, text in rows]
+        rows.sort(key=lambda row: row[1].encode(), reverse=True)
+    else:
+        rows.sort(key=lambda row: (row[1] in relevant) != (ties == 'best'))
+    rows.sort(key=lambda row: -row[0])
+    blocks = [
+        [int(text in relevant) for _, text in block]
+        for _, block in groupby(rows, key=lambda row: row[0])
+    ]
+    orders = list(product(*map(permutations, blocks))) if ties == 'expected' else [blocks]
+    values = [
+        [average_precision([h for b in order for h in b], len(relevant), k, definition) for k in K]
+        for order in orders
+    ]
+    return [sum(column) / Fraction(len(values)) for column in zip(*values, strict=True)]

@@ -46,7 +46,7 @@ class Entries:
     Examples
     --------
     >>> from mediaeval_ap.tables.layouts import QRELS
-    >>> entries = read_entries([('7', '0', 'd1', 1), ('7', '0', 'd2', 0)], QRELS)
+    >>> entries = read_entries([('7', 'd1', 1), ('7', 'd2', 0)], QRELS)
     >>> entries.topic.values, entries.texts(np.array([1])), entries.number.tolist()
     (['7'], ['d2'], [1.0, 0.0])
     """
@@ -163,7 +163,8 @@ def read_entries(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> 
     Parameters
     ----------
     origin : str, path-like, file object, DataFrame or iterable of tuples
-        Whatever `mediaeval_ap.tables.read` takes.
+        Whatever `mediaeval_ap.tables.read` takes. Tables and Parquet have the columns ``qid``,
+        ``docno`` and the number, tuples just these.
     layout : {QRELS, RUN}
         Which of both.
     max_bytes : int
@@ -182,7 +183,7 @@ def read_entries(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> 
     Examples
     --------
     >>> from mediaeval_ap.tables.layouts import RUN
-    >>> len(read_entries([('7', 'Q0', 'd1', '1', 0.5, 'me')], RUN))
+    >>> len(read_entries([('7', 'd1', 0.5)], RUN))
     1
     """
     import pyarrow
@@ -190,6 +191,8 @@ def read_entries(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> 
     source = _path_to_lines(origin, max_bytes)
     if source is not None and (entries := _read_in_bulk(source, layout)) is not None:
         return entries
+    if not _has_lines(origin):
+        layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number)
     table = read(origin, layout, max_bytes=max_bytes)
     document = pyarrow.chunked_array([table.texts(DOCUMENT)], pyarrow.string())
     return Entries(origin, layout, table[TOPIC], document, table.confidence, table.source)
@@ -201,6 +204,13 @@ def _path_to_lines(origin: Any, max_bytes: int = MAX_BYTES) -> ByteSource | None
         return None
     source = ByteSource(origin, max_bytes)
     return source if source.is_path and not source.is_parquet else None
+
+
+def _has_lines(origin: Any) -> bool:
+    """Whether it has all fields of TREC's formats, and not just those that are looked at."""
+    if isinstance(origin, str | os.PathLike):
+        return not ByteSource(origin).is_parquet
+    return hasattr(origin, 'read')
 
 
 def _read_in_bulk(source: ByteSource, layout: Layout) -> Entries | None:

@@ -42,11 +42,11 @@ def evaluate_trec(
     Parameters
     ----------
     qrels : str, path-like, file object, DataFrame or iterable of tuples
-        What is relevant: ``qid iteration docno relevance``. This, and the run, may be whatever
-        `mediaeval_ap.tables.read` takes. What stands for the iteration is not looked at.
+        What is relevant: a file of ``qid iteration docno relevance``, a table with the columns
+        ``qid``, ``docno`` and ``relevance``, or tuples of these three.
     run : like qrels
-        What was returned: ``qid q0 docno rank score tag``. Only topic, document and score are
-        looked at.
+        What was returned: a file of ``qid Q0 docno rank score tag``, of which topic, document and
+        score are looked at, a table with these columns, or tuples of these three.
     K : iterable of int
         The cutoffs.
     definition : str or Definition
@@ -88,8 +88,8 @@ def evaluate_trec(
 
     Examples
     --------
-    >>> qrels = [('7', '0', 'd1', 1), ('7', '0', 'd2', 0), ('7', '0', 'd3', 2)]
-    >>> run = [('7', 'Q0', 'd2', '1', 0.9, 'me'), ('7', 'Q0', 'd1', '2', 0.5, 'me')]
+    >>> qrels = [('7', 'd1', 1), ('7', 'd2', 0), ('7', 'd3', 2)]
+    >>> run = [('7', 'd2', 0.9), ('7', 'd1', 0.5)]
     >>> evaluate_trec(qrels, run, [10]).map.tolist()
     [0.25]
     """

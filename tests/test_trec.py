@@ -1,0 +1,241 @@
+"""TREC files: scored by every definition, as trec_eval where that is asked for."""
+
+import gzip
+import warnings
+
+import numpy as np
+import oracle
+import pandas
+import pytest
+import pytrec_eval
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mediaeval_ap import definitions, evaluate_trec
+from mediaeval_ap.cli import main
+from mediaeval_ap.errors import (
+    FormatError,
+    MissingIdsWarning,
+    ParameterError,
+    UnknownIdsWarning,
+)
+from mediaeval_ap.policies import TREC_TIES
+from mediaeval_ap.tables import lines
+
+quiet = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+
+topics = st.sampled_from(['7', 'b', 'ü'])
+documents = st.sampled_from(['d1', 'd10', 'D2', 'é', 'd/3', 'x'])
+# The last two are equal in single precision.
+scores = st.sampled_from([-1.0, 0.0, 2.5, 1e-300, 0.5, 0.5 + 1e-12])
+qrels = st.lists(
+    st.tuples(topics, documents, st.integers(-1, 3)),
+    min_size=1,
+    max_size=12,
+    unique_by=lambda row: row[:2],
+)
+runs = st.lists(
+    st.tuples(topics, documents, scores),
+    min_size=1,
+    max_size=12,
+    unique_by=lambda row: row[:2],
+)
+K = [1, 2, 3, 100]
+# Precisions are added in doubles, and expected ones are products of a few quotients.
+ROUNDING = 1e-14
+
+
+@quiet
+@pytest.mark.parametrize('ties', TREC_TIES)
+@pytest.mark.parametrize('definition', definitions.names())
+@settings(max_examples=40)
+@given(judged=qrels, returned=runs, level=st.integers(0, 2))
+def test_like_every_order_of_equal_scores(ties, definition, judged, returned, level):
+    if ties == 'expected' and definition == 'hits':
+        return
+    evaluation = evaluate_trec(
+        judged, returned, K, definition=definition, ties=ties, relevance_level=level
+    )
+    assert evaluation.queries == list(dict.fromkeys(row[0] for row in judged))
+    for topic, ap in zip(evaluation.queries, evaluation.ap.tolist(), strict=True):
+        expected = oracle.evaluate_trec(judged, returned, topic, K, definition, ties, level)
+        assert ap == pytest.approx([float(value) for value in expected], abs=ROUNDING)
+
+
+@quiet
+@given(qrels, runs, st.integers(1, 2))
+def test_trec_is_pytrec_eval(judged, returned, level):
+    qrel, run = {}, {}
+    for topic, document, relevance in judged:
+        qrel.setdefault(topic, {})[document] = relevance
+    for topic, document, score in returned:
+        run.setdefault(topic, {})[document] = score
+    cutoffs = [5, 10, 15]
+    evaluator = pytrec_eval.RelevanceEvaluator(qrel, {'map_cut'}, relevance_level=level)
+    results = evaluator.evaluate(run)
+    evaluation = evaluate_trec(judged, returned, cutoffs, relevance_level=level)
+    for topic, ap in zip(evaluation.queries, evaluation.ap.tolist(), strict=True):
+        if topic in results:
+            expected = [results[topic][f'map_cut_{k}'] for k in cutoffs]
+            assert ap == pytest.approx(expected, abs=ROUNDING)
+        else:
+            assert ap == [0.0] * 3
+
+
+def qrels_text(rows):
+    return ''.join(f'{topic} 0 {document} {relevance}\n' for topic, document, relevance in rows)
+
+
+def run_text(rows):
+    return ''.join(f'{topic} Q0 {document} 1 {score} me\n' for topic, document, score in rows)
+
+
+QRELS = [('7', 'd1', 1), ('7', 'd2', 0), ('7', 'd3', 2), ('8', 'd1', 1)]
+RUN = [('7', 'd2', 0.9), ('8', 'd1', 0.5), ('7', 'd1', 0.5)]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'qrels').write_text(qrels_text(QRELS))
+    (tmp_path / 'run').write_text(run_text(RUN))
+    return tmp_path
+
+
+def test_files_of_every_kind_are_read_alike(folder):
+    (folder / 'qrels.gz').write_bytes(gzip.compress((folder / 'qrels').read_bytes()))
+    (folder / 'odd').write_bytes(
+        b'\xef\xbb\xbf' + (folder / 'run').read_bytes().replace(b' ', b'\t ')
+    )
+    frame = pandas.DataFrame(RUN, columns=['qid', 'docno', 'score']).assign(rank=1)
+    frame.to_parquet('run.parquet')
+    with open('run', 'rb') as file:
+        for origin in ('run', 'odd', folder / 'run', frame, 'run.parquet', file):
+            evaluation = evaluate_trec('qrels.gz', origin, [10])
+            assert (evaluation.queries, evaluation.ap.tolist()) == (['7', '8'], [[0.25], [1.0]])
+
+
+def test_topics_that_are_missing_or_unknown_are_reported(folder):
+    (folder / 'run').write_text(run_text([*RUN[:1], RUN[2], ('9', 'd1', 0.5)]))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        evaluation = evaluate_trec('qrels', 'run', [10])
+    assert [(each.category, str(each.message)) for each in caught] == [
+        (
+            MissingIdsWarning,
+            'run: 1 of 2 topics of qrels are missing, and scored as if nothing were returned',
+        ),
+        (UnknownIdsWarning, 'run: 1 of 2 topics are not in qrels, and left out'),
+    ]
+    assert {each.filename for each in caught} == {__file__}
+    assert (evaluation.queries, evaluation.ap.tolist()) == (['7', '8'], [[0.25], [0.0]])
+    assert (evaluation.counts['missing'], evaluation.counts['unknown']) == (1, 1)
+    with (
+        pytest.warns(MissingIdsWarning, match='missing, and left out'),
+        pytest.warns(UnknownIdsWarning),
+    ):
+        evaluation = evaluate_trec('qrels', 'run', [10], missing='skip')
+    assert (evaluation.queries, evaluation.map.tolist()) == (['7'], [0.25])
+
+
+@quiet
+def test_nothing_to_score_is_an_error():
+    with pytest.raises(ParameterError, match='no topic of this run is judged'):
+        evaluate_trec(QRELS, [('9', 'd1', 0.5)], missing='skip')
+
+
+@pytest.mark.parametrize(
+    ('name', 'text', 'message'),
+    [
+        (
+            'run',
+            '\n7 Q0 d1 1 0.5 me\n\n8 Q0 d1 1 0.5 me\n7 Q0 d1 2 0.4 me\n',
+            "run, line 5, docno: found 'd1' again for topic '7', expected each document once",
+        ),
+        (
+            'qrels',
+            '7 0 d1 1\n7 0 d1 1\n',
+            "qrels, line 2, docno: found 'd1' again for topic '7', expected each document once",
+        ),
+        ('qrels', '7 0 d1 1\n\n7 0 d2 0.5\n', 'qrels, line 3, relevance: found 0.5, expected an'),
+        ('run', '7 Q0 d1 1 high me\n', "run, line 1, score: found 'high', expected a finite"),
+        ('run', '7 Q0 d1 1 0.5\n', 'run, line 1: found 5 fields in .*, expected 6 fields: qid q0'),
+        ('run', '', 'run: found no rows'),
+        ('qrels', '7 0 d\xff1 1\n', 'invalid UTF-8 at byte 6'),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(folder, name, text, message):
+    (folder / name).write_bytes(text.encode('latin-1'))
+    with pytest.raises(FormatError, match=message):
+        evaluate_trec('qrels', 'run')
+    result = CliRunner().invoke(main, ['evaluate-trec', 'qrels', 'run'])
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr.startswith('Error: ')
+    assert result.stderr.count('\n') == 1
+
+
+def test_rows_of_a_table_have_a_number():
+    with pytest.raises(FormatError, match="<rows>, row 3, docno: found 'd1' again"):
+        evaluate_trec(QRELS, [RUN[1], RUN[0], RUN[1]])
+
+
+def test_repeated_documents_are_found_where_topics_alternate():
+    run = [*RUN[:2], ('7', 'd5', 0.1), ('8', 'd1', 0.2)]
+    with pytest.raises(FormatError, match="<rows>, row 4, docno: found 'd1' again for topic '8'"):
+        evaluate_trec(QRELS, run)
+
+
+@pytest.mark.parametrize(
+    'parameters',
+    [
+        {'ties': 'random'},
+        {'missing': 'error'},
+        {'K': []},
+        {'definition': 'map'},
+        {'definition': 'hits', 'ties': 'expected'},
+    ],
+)
+def test_parameters_that_there_are_not(parameters):
+    with pytest.raises(ParameterError):
+        evaluate_trec(QRELS, RUN, **parameters)
+
+
+def test_large_runs_are_like_small_ones(tmp_path, monkeypatch):
+    """Blocks of lines, topics between one another, ties: as pytrec_eval."""
+    monkeypatch.setattr(lines, 'BLOCK_BYTES', 1 << 10)
+    monkeypatch.setattr('mediaeval_ap.tables.bulk.LEAN_BLOCK_BYTES', 1 << 12)
+    random = np.random.default_rng(4)  # fixed: one run, not a search
+    pairs = sorted({(int(t), int(d)) for t, d in random.integers(0, (20, 600), (5000, 2))})
+    order = random.permutation(len(pairs))
+    rows = [(str(pairs[i][0]), f'doc{pairs[i][1]}', int(random.integers(40)) / 8) for i in order]
+    judged = [(str(t), f'doc{d}', int(random.integers(3))) for t, d in pairs[::7]]
+    (tmp_path / 'run').write_text(run_text(rows))
+    (tmp_path / 'qrels').write_text(qrels_text(judged))
+    with open(tmp_path / 'qrels') as file:
+        qrel = pytrec_eval.parse_qrel(file)
+    with open(tmp_path / 'run') as file:
+        run = pytrec_eval.parse_run(file)
+    cutoffs = [5, 10, 100, 1000]
+    results = pytrec_eval.RelevanceEvaluator(qrel, {'map_cut'}).evaluate(run)
+    evaluation = evaluate_trec(tmp_path / 'qrels', tmp_path / 'run', cutoffs)
+    for topic, ap in zip(evaluation.queries, evaluation.ap.tolist(), strict=True):
+        expected = [results[topic][f'map_cut_{k}'] for k in cutoffs]
+        assert ap == pytest.approx(expected, abs=ROUNDING)
+
+
+def test_the_command_prints_a_table(folder):
+    result = CliRunner().invoke(
+        main, ['evaluate-trec', 'qrels', 'run', '-K', '10', '--format', 'csv']
+    )
+    assert result.output == 'run,query,AP@10,n_relevant\nrun,7,0.25,2\nrun,8,1.0,1\n'
+    options = ['--definition', 'kaggle', '--relevance-level', '2', '--ties', 'worst', '-K', '1,2']
+    result = CliRunner().invoke(
+        main, ['evaluate-trec', 'qrels', 'run', *options, '--mean-only', '--format', 'csv']
+    )
+    assert result.output == 'run,definition,MAP@1,MAP@2\nrun,kaggle,0.0,0.0\n'
+    result = CliRunner().invoke(main, ['evaluate-trec', '-', '-'])
+    assert result.exit_code == 2
+    (folder / 'run').write_text(run_text(RUN[:1]))
+    result = CliRunner().invoke(main, ['evaluate-trec', 'qrels', 'run', '--missing', 'skip'])
+    assert result.stderr == 'Warning: run: 1 of 2 topics of qrels are missing, and left out\n'
