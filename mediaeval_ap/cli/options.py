@@ -18,6 +18,7 @@ __all__ = [
     'FILE',
     'FORMAT',
     'HYPOTHESIS',
+    'MAX_BYTES',
     'MISSING',
     'OUTPUT',
     'PER_QUERY',
@@ -39,6 +40,12 @@ def _cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     ):
         raise click.BadParameter(f'found {value!r}, expected positive integers between commas')
     return [int(field) for field in fields]
+
+
+def _max_bytes() -> int:
+    from mediaeval_ap.tables import MAX_BYTES  # not for the sake of a help text
+
+    return MAX_BYTES
 
 
 FILE = click.Path(allow_dash=True)
@@ -71,8 +78,13 @@ OUTPUT = click.option(
     default=STANDARD_STREAM,
     help='Write there, whole or not at all, instead of to standard output.',
 )
-
-
+MAX_BYTES = click.option(
+    '--max-bytes',
+    type=click.IntRange(1),
+    default=_max_bytes,
+    show_default='4294967296, which is 4 GiB',
+    help='How many bytes a compressed file, Parquet, pipe or standard input may come to.',
+)
 RANK = click.IntRange(1, definitions.LARGEST_CUTOFF)
 TRUTH = click.argument('truth', type=FILE)
 PREDICTIONS = click.argument('predictions', type=FILE)
