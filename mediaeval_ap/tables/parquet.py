@@ -8,7 +8,7 @@ is counted before they do.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +26,7 @@ __all__ = ['read_parquet']
 
 LEAST_BYTES_OF_VALUE = 4
 ROWS_OF_PART = 1 << 16
+AS_LONG_AS_STORED = {'PLAIN', 'RLE', 'BIT_PACKED', 'PLAIN_DICTIONARY', 'RLE_DICTIONARY'}
 
 
 def read_parquet(
@@ -71,7 +72,9 @@ def read_parquet(
         described = Source(source.name, hashlib.file_digest(stream, 'sha256').hexdigest())
         try:
             table = _read(stream, choose, source)
-        except pyarrow.ArrowException as error:
+        except (pyarrow.ArrowException, OSError) as error:
+            if isinstance(error, ReadError) or getattr(error, 'strerror', None):
+                raise
             reason = (str(error).splitlines() or ['damaged'])[0]
             raise OSError(f'not readable as Parquet: {reason}') from error
     return table, described
@@ -83,56 +86,68 @@ def _read(
     import pyarrow
     from pyarrow import parquet
 
-    schema = parquet.ParquetFile(stream).schema_arrow
-    names = list(choose(schema.names))
-    for field in schema:
-        if field.name in names and pyarrow.types.is_nested(field.type):
+    opened = parquet.ParquetFile(stream)
+    names = list(choose(opened.schema_arrow.names))
+    fields = [field for field in opened.schema_arrow if field.name in names]
+    for field in fields:
+        if pyarrow.types.is_nested(field.type):
             kind = str(field.type).partition('<')[0]
             raise FormatError(
                 source.name, '', field.name, f'a column of {kind}', 'one value in each row'
             )
-    file = parquet.ParquetFile(stream, read_dictionary=_texts(schema, names))
+    texts = {field.name for field in fields if _is_text(field.type)}
+    growing = texts & _growing(opened.metadata)
+    file = parquet.ParquetFile(
+        stream, metadata=opened.metadata, read_dictionary=sorted(texts - growing)
+    )
     declared = Limit(source.name, source.max_bytes)
     for group in map(file.metadata.row_group, range(file.num_row_groups)):
         declared.add(group.num_rows * len(names) * LEAST_BYTES_OF_VALUE)
     limit = Limit(source.name, source.max_bytes)
     parts = []
-    for part in _parts(file, names, source.max_bytes):
+    for part in _parts(file, names, growing, source.max_bytes):
         limit.add(sum(map(_n_bytes, part.columns)))
         parts.append(part)
     return pyarrow.concat_tables(parts) if parts else file.read(columns=names)
 
 
-def _texts(schema: pyarrow.Schema, names: Sequence[str]) -> list[str]:
-    """Columns of text, which can be read without writing out what is repeated."""
+def _is_text(kind: pyarrow.DataType) -> bool:
     from pyarrow import types
 
-    return [
-        field.name
-        for field in schema
-        if field.name in names
-        and (types.is_string(field.type) or types.is_large_string(field.type))
-    ]
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _growing(metadata: parquet.FileMetaData) -> set[str]:
+    """Columns that are no dictionary, and may come to more than their uncompressed pages.
+
+    Values that share their beginnings are stored so.
+    """
+    chunks = (
+        metadata.row_group(number).column(place)
+        for number in range(metadata.num_row_groups)
+        for place in range(metadata.num_columns)
+    )
+    return {chunk.path_in_schema for chunk in chunks if set(chunk.encodings) - AS_LONG_AS_STORED}
 
 
 def _parts(
-    file: parquet.ParquetFile, names: Sequence[str], max_bytes: int
+    file: parquet.ParquetFile, names: Sequence[str], growing: Collection[str], max_bytes: int
 ) -> Iterator[pyarrow.Table]:
     """The rows of a file, some at a time, each part read when it is asked for."""
     import pyarrow
 
     for number in range(file.num_row_groups):
-        group = file.metadata.row_group(number)
-        chunks = [group.column(place) for place in range(group.num_columns)]
-        chunks = [chunk for chunk in chunks if chunk.path_in_schema in names]
-        if any('DELTA_BYTE_ARRAY' in chunk.encodings for chunk in chunks):
-            # Values that share their beginnings: each may be as long as all that is stored.
-            largest = max(chunk.total_uncompressed_size for chunk in chunks)
-            size = min(ROWS_OF_PART, max_bytes // max(1, largest) + 1)
-            for batch in file.iter_batches(size, row_groups=[number], columns=names):
-                yield pyarrow.Table.from_batches([batch])
-        else:
+        if not growing:
             yield file.read_row_group(number, columns=names)
+            continue
+        group = file.metadata.row_group(number)
+        chunks = map(group.column, range(group.num_columns))
+        longest = max(
+            chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in growing
+        )  # no value is longer than all that is stored
+        size = min(ROWS_OF_PART, max_bytes // max(1, longest) + 1)
+        for batch in file.iter_batches(size, row_groups=[number], columns=names):
+            yield pyarrow.Table.from_batches([batch])
 
 
 def _n_bytes(column: pyarrow.ChunkedArray) -> int:

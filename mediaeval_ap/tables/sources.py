@@ -163,7 +163,7 @@ class ByteSource:
         ReadError
             When it cannot be opened, read or decompressed, or gives too much.
         """
-        with opening(self.name), self.open_stored() as stored:
+        with opening(self.name, self.suffix), self.open_stored() as stored:
             if self.suffix in DECOMPRESSORS:
                 decompressed = DECOMPRESSORS[self.suffix](_buffered(stored, hasher.update))
                 yield _buffered(decompressed, Limit(self.name, self.max_bytes).count)
@@ -264,13 +264,15 @@ def standard_input() -> BinaryIO:
 
 
 @contextmanager
-def opening(name: str) -> Iterator[None]:
+def opening(name: str, kind: str = '') -> Iterator[None]:
     """Turn what reading a source can raise into one `ReadError` with its name.
 
     Parameters
     ----------
     name : str
         Name of the source.
+    kind : str
+        The suffix that says how it is compressed, if it is.
 
     Yields
     ------
@@ -297,7 +299,10 @@ def opening(name: str) -> Iterator[None]:
     except ReadError:
         raise
     except (OSError, EOFError, zlib.error, LZMAError, UnicodeError) as error:
-        raise ReadError(name, getattr(error, 'strerror', None) or str(error)) from error
+        reason = getattr(error, 'strerror', None)
+        if not reason:
+            reason = f'not readable as {kind}: {error}' if kind in DECOMPRESSORS else str(error)
+        raise ReadError(name, reason) from error
 
 
 class _Watched(io.RawIOBase):
