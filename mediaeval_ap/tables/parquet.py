@@ -160,5 +160,7 @@ def _n_bytes(column: pyarrow.ChunkedArray) -> int:
     for chunk in column.chunks:
         codes = chunk.indices.drop_null().to_numpy()
         lengths = compute.binary_length(chunk.dictionary).fill_null(0).to_numpy()
+        if len(codes) and not 0 <= codes.min() <= codes.max() < len(lengths):
+            raise OSError('a value that its dictionary lacks')  # which pyarrow does not look at
         total += int(lengths.astype(np.int64)[codes].sum()) + LEAST_BYTES_OF_VALUE * len(chunk)
     return total
