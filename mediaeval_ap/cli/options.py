@@ -82,7 +82,7 @@ MAX_BYTES = click.option(
     '--max-bytes',
     type=click.IntRange(1),
     default=_max_bytes,
-    show_default='4294967296, which is 4 GiB',
+    show_default='4 GiB',
     help='How many bytes a compressed file, Parquet, pipe or standard input may come to.',
 )
 RANK = click.IntRange(1, definitions.LARGEST_CUTOFF)
