@@ -48,7 +48,7 @@ def _max_bytes() -> int:
     return MAX_BYTES
 
 
-FILE = click.Path(allow_dash=True)
+FILE = click.Path(allow_dash=True, readable=False)  # what cannot be read is wrong data, not usage
 REFERENCE = click.argument('reference', type=FILE)
 HYPOTHESIS = click.argument('hypothesis', type=FILE)
 QUERIES = click.option(

@@ -8,7 +8,7 @@ is counted before they do.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +20,11 @@ from mediaeval_ap.tables.sources import ByteSource, is_regular, opening
 
 if TYPE_CHECKING:
     import pyarrow
-    from pyarrow import parquet
 
 __all__ = ['read_parquet']
 
 LEAST_BYTES_OF_VALUE = 4
-ROWS_OF_PART = 1 << 16
-AS_LONG_AS_STORED = {'PLAIN', 'RLE', 'BIT_PACKED', 'PLAIN_DICTIONARY', 'RLE_DICTIONARY'}
+ROWS_OF_PART = 1 << 12
 
 
 def read_parquet(
@@ -95,59 +93,44 @@ def _read(
             raise FormatError(
                 source.name, '', field.name, f'a column of {kind}', 'one value in each row'
             )
-    texts = {field.name for field in fields if _is_text(field.type)}
-    growing = texts & _growing(opened.metadata)
-    file = parquet.ParquetFile(
-        stream, metadata=opened.metadata, read_dictionary=sorted(texts - growing)
-    )
+    groups = list(map(opened.metadata.row_group, range(opened.num_row_groups)))
     declared = Limit(source.name, source.max_bytes)
-    for group in map(file.metadata.row_group, range(file.num_row_groups)):
+    for group in groups:
         declared.add(group.num_rows * len(names) * LEAST_BYTES_OF_VALUE)
+    if not groups:
+        return opened.read(columns=names)
+    try:
+        encoded = [field.name for field in fields if _is_text(field.type)]
+        file = parquet.ParquetFile(stream, read_dictionary=encoded)
+        parts = (file.read_row_group(number, columns=names) for number in range(len(groups)))
+        return _within_limit(parts, source)
+    except ReadError:
+        raise
+    except (pyarrow.ArrowException, OSError):  # damaged, or texts that cannot be read so
+        largest = max(group.total_byte_size for group in groups)
+        n_rows = min(ROWS_OF_PART, source.max_bytes // max(1, largest) + 1)
+        batches = opened.iter_batches(n_rows, columns=names)
+        return _within_limit((pyarrow.Table.from_batches([batch]) for batch in batches), source)
+
+
+def _within_limit(parts: Iterable[pyarrow.Table], source: ByteSource) -> pyarrow.Table:
+    """Parts in one, unless they come to too much: each is read when it is asked for."""
+    import pyarrow
+
     limit = Limit(source.name, source.max_bytes)
-    parts = []
-    for part in _parts(file, names, growing, source.max_bytes):
+    read = []
+    for part in parts:
         limit.add(sum(map(_n_bytes, part.columns)))
-        parts.append(part)
-    return pyarrow.concat_tables(parts) if parts else file.read(columns=names)
+        read.append(part)
+    if not read:
+        raise OSError('fewer row groups than it says')
+    return pyarrow.concat_tables(read)
 
 
 def _is_text(kind: pyarrow.DataType) -> bool:
     from pyarrow import types
 
     return bool(types.is_string(kind) or types.is_large_string(kind))
-
-
-def _growing(metadata: parquet.FileMetaData) -> set[str]:
-    """Columns that are no dictionary, and may come to more than their uncompressed pages.
-
-    Values that share their beginnings are stored so.
-    """
-    chunks = (
-        metadata.row_group(number).column(place)
-        for number in range(metadata.num_row_groups)
-        for place in range(metadata.num_columns)
-    )
-    return {chunk.path_in_schema for chunk in chunks if set(chunk.encodings) - AS_LONG_AS_STORED}
-
-
-def _parts(
-    file: parquet.ParquetFile, names: Sequence[str], growing: Collection[str], max_bytes: int
-) -> Iterator[pyarrow.Table]:
-    """The rows of a file, some at a time, each part read when it is asked for."""
-    import pyarrow
-
-    for number in range(file.num_row_groups):
-        if not growing:
-            yield file.read_row_group(number, columns=names)
-            continue
-        group = file.metadata.row_group(number)
-        chunks = map(group.column, range(group.num_columns))
-        longest = max(
-            chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in growing
-        )  # no value is longer than all that is stored
-        size = min(ROWS_OF_PART, max_bytes // max(1, longest) + 1)
-        for batch in file.iter_batches(size, row_groups=[number], columns=names):
-            yield pyarrow.Table.from_batches([batch])
 
 
 def _n_bytes(column: pyarrow.ChunkedArray) -> int:
