@@ -3,10 +3,15 @@
 import signal
 from contextlib import contextmanager
 
+import pyarrow
 import pytest
 from hostile.targets import TARGETS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
+
+from mediaeval_ap.errors import Error
+from mediaeval_ap.tables import SUBSET, read
 
 SECONDS_OF_INPUT = 20  # thousands of times what the slowest takes
 EXAMPLES = 200
@@ -69,3 +74,24 @@ def test_seeds_are_right(name):
     """Else nothing behind the first check of a reader would be fuzzed."""
     first = TARGETS[name].seeds[0]
     TARGETS[name].read(first)
+
+
+def test_every_byte_of_parquet_changed(tmp_path):
+    """Numbers beyond a dictionary, and metadata on which pyarrow can end the process, are there."""
+    path = tmp_path / 'subset.parquet'
+    table = pyarrow.table({'corpus_id': ['x', 'x', 'y'], 'video_id': ['v', 'w', 'v']})
+    parquet.write_table(table, path, compression='none', store_schema=False)
+    right = path.read_bytes()
+    reasons = set()
+    for place in range(len(right)):
+        for change in (1, 0xFF):
+            path.write_bytes(right[:place] + bytes([right[place] ^ change]) + right[place + 1 :])
+            try:
+                read(path, SUBSET)
+            except Error as error:
+                reasons.add(str(error).removeprefix(f'{path}: '))
+    assert 'not readable as Parquet: Parquet magic bytes not found in footer' in {
+        reason.partition('.')[0] for reason in reasons
+    }
+    assert all(reason.isprintable() for reason in reasons)
+    assert len(reasons) > 20

@@ -223,9 +223,7 @@ def test_unreadable_files(tmp_path, role, suffix):
     path = tmp_path / f'secret{suffix}'
     path.write_bytes(A)
     path.chmod(0)
-    files = (
-        [path.name, 'run.txt'] if role == 'reference' else ['reference.txt', path.name]
-    )
+    files = [path.name, 'run.txt'] if role == 'reference' else ['reference.txt', path.name]
     done = subprocess.run(
         [sys.executable, '-c', UNREADABLE, *files],
         cwd=tmp_path,
