@@ -110,7 +110,7 @@ def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
     Returns
     -------
     pyarrow.ChunkedArray
-        Of large strings; missing ones are null.
+        Of large strings in one chunk; missing ones are null.
 
     Raises
     ------
@@ -132,7 +132,8 @@ def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
         column.validate(full=True)
     except pyarrow.ArrowInvalid:
         raise _not_utf8(column, field, source) from None
-    return column.cast(pyarrow.large_string())
+    # In one chunk, as to encode several costs each of them the values of all.
+    return pyarrow.chunked_array([column.cast(pyarrow.large_string()).combine_chunks()])
 
 
 def number_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> NDArray[np.float64]:
