@@ -62,7 +62,7 @@ class _FileError(Error, OSError):
     """A file, and what happened to it."""
 
     def __init__(self, name: str, reason: str) -> None:
-        super().__init__(f'{printable(name) or shown(name)}: {reason}')
+        super().__init__(printable(f'{name or shown(name)}: {reason}'))
         self.name = name
         self.reason = reason
 
@@ -114,11 +114,11 @@ class FormatError(Error, ValueError):
     def __init__(
         self, source: str, place: str, field: str, found: str, expected: str, further: int = 0
     ) -> None:
-        where = ', '.join(part for part in (printable(source), place, field) if part)
+        where = ', '.join(part for part in (source, place, _shortened(field)) if part)
         more = ''
         if further:
             more = f' ({further} more wrong {place.split()[0]}{"s" if further > 1 else ""})'
-        super().__init__(f'{where}: found {found}, expected {expected}{more}')
+        super().__init__(printable(f'{where}: found {found}, expected {expected}{more}'))
         self.source = source
         self.place = place
         self.field = field
@@ -262,4 +262,8 @@ def shown(value: object) -> str:
     """
     short = value[: SHOWN_CHARACTERS + 1] if isinstance(value, str | bytes) else value
     text = printable(repr(short))
-    return text if len(text) <= SHOWN_CHARACTERS + 2 else f'{text[:SHOWN_CHARACTERS]}…'
+    return text if len(text) <= SHOWN_CHARACTERS + 2 else _shortened(text)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else f'{text[:SHOWN_CHARACTERS]}…'

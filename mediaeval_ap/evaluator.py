@@ -18,7 +18,7 @@ from mediaeval_ap.evaluation import Evaluation
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Reference
 from mediaeval_ap.session import Session, check_query
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, REFERENCE, SUBSET, read
 from mediaeval_ap.task import Task, warn_of_repeated_rows
 
 if TYPE_CHECKING:
@@ -45,12 +45,15 @@ class AveragePrecision:
         videos are left out.
     definition : str or Definition
         What average precision is: a name that `mediaeval_ap.definitions` knows.
+    max_bytes : int
+        How many bytes a table may give that does not say how large it is: a compressed file or
+        Parquet (once decompressed), standard input, a pipe, a device. Also of runs and queries.
 
     Raises
     ------
     ParameterError
-        When a cutoff is no positive integer, the definition is unknown, or the subset leaves
-        nothing of the reference.
+        When a cutoff or the limit is no positive integer, the definition is unknown, or the subset
+        leaves nothing of the reference.
     ReadError, FormatError
         When the reference or the subset cannot be read.
 
@@ -74,11 +77,12 @@ class AveragePrecision:
         *,
         subset: Any = None,
         definition: str | Definition = definitions.DEFAULT,
+        max_bytes: int = MAX_BYTES,
     ) -> None:
         cutoffs = check_cutoffs(K)
         definition = definitions.get(definition)
-        videos = None if subset is None else read(subset, SUBSET)
-        read_table = read(reference, REFERENCE)
+        videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
+        read_table = read(reference, REFERENCE, max_bytes=max_bytes)
         table = read_table if videos is None else read_table.select(read_table.within(videos))
         if not len(table):
             raise ParameterError(
@@ -89,7 +93,7 @@ class AveragePrecision:
             warn_of_repeated_rows(
                 table, judged.n_repeated, kept=definition.counts_again, stacklevel=3
             )
-        self._task = Task(judged, cutoffs, definition, videos)
+        self._task = Task(judged, cutoffs, definition, videos, max_bytes)
 
     @property
     def K(self) -> list[int]:
@@ -181,13 +185,15 @@ class AveragePrecision:
         return live
 
     @classmethod
-    def restore(cls, path: str | os.PathLike[str]) -> Live:
+    def restore(cls, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Live:
         """Go on with a session that `Live.save` wrote.
 
         Parameters
         ----------
         path : str or path-like
             The file. Reference, cutoffs, definition and subset are those of the session.
+        max_bytes : int
+            As of `AveragePrecision`, and how many bytes the rows of the file may come to.
 
         Returns
         -------
@@ -216,9 +222,13 @@ class AveragePrecision:
         """
         from mediaeval_ap.live import from_parquet
 
-        saved = from_parquet(path)
+        saved = from_parquet(path, max_bytes)
         average_precision = cls(
-            saved.reference, saved.K, subset=saved.subset, definition=saved.definition
+            saved.reference,
+            saved.K,
+            subset=saved.subset,
+            definition=saved.definition,
+            max_bytes=max_bytes,
         )
         return average_precision.live(saved.hypotheses)
 
@@ -300,7 +310,7 @@ class AveragePrecision:
         >>> evaluation.map.round(3).tolist()
         [0.149, 0.106]
         """
-        asked = None if queries is None else read(queries, QUERIES)
+        asked = self._task.read_queries(queries)
         ranking = self._ranking(hypothesis)
         return self._task.evaluate(ranking, asked, progress=progress, stacklevel=3)
 
@@ -367,5 +377,5 @@ class AveragePrecision:
         )
 
     def _ranking(self, hypothesis: Any) -> Ranking:
-        run = hypothesis if isinstance(hypothesis, Ranking) else read(hypothesis, HYPOTHESIS)
+        run = hypothesis if isinstance(hypothesis, Ranking) else self._task.read_run(hypothesis)
         return self._task.ranking(run, stacklevel=4)

@@ -20,9 +20,9 @@ from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Reference, Relevance
 from mediaeval_ap.scoring import Scorer
-from mediaeval_ap.tables import HYPOTHESIS, SUBSET, Table, read
+from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, QUERIES, SUBSET, Table, read
 
-__all__ = ['Task', 'names_asked', 'run_table', 'warn_of_empty_run', 'warn_of_repeated_rows']
+__all__ = ['Task', 'names_asked', 'warn_of_empty_run', 'warn_of_repeated_rows']
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,8 @@ class Task:
         What average precision is.
     subset : Table or None
         The videos that count; all, where there is none.
+    max_bytes : int
+        The limit of `mediaeval_ap.tables.read` for runs and queries.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Task:
     K: list[int]
     definition: Definition
     subset: Table | None
+    max_bytes: int = MAX_BYTES
 
     def in_subset(self, table: Table) -> Table:
         """The rows of a table that count.
@@ -70,6 +73,48 @@ class Task:
             Those of the videos that count.
         """
         return table if self.subset is None else table.select(table.within(self.subset))
+
+    def read_run(self, run: Any) -> Table:
+        """The hypotheses of a run.
+
+        Parameters
+        ----------
+        run : Ranking, or what `mediaeval_ap.tables.read` takes
+            A run.
+
+        Returns
+        -------
+        Table
+            Its rows.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When it cannot be read.
+        """
+        if isinstance(run, Ranking):
+            return run.table
+        return read(run, HYPOTHESIS, max_bytes=self.max_bytes)
+
+    def read_queries(self, queries: Any) -> Table | None:
+        """The names to ask for.
+
+        Parameters
+        ----------
+        queries : None, or what `mediaeval_ap.tables.read` takes
+            Names.
+
+        Returns
+        -------
+        Table or None
+            The names; none for all of the reference.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When they cannot be read.
+        """
+        return None if queries is None else read(queries, QUERIES, max_bytes=self.max_bytes)
 
     def ranking(self, run: Table | Ranking, *, stacklevel: int) -> Ranking:
         """A run, ready to be ranked.
@@ -242,27 +287,6 @@ def names_asked(queries: Table, *, stacklevel: int) -> list[str]:
             stacklevel=stacklevel,
         )
     return queries.texts('person_name')
-
-
-def run_table(run: Any) -> Table:
-    """The hypotheses of a run.
-
-    Parameters
-    ----------
-    run : Ranking, or what `mediaeval_ap.tables.read` takes
-        A run.
-
-    Returns
-    -------
-    Table
-        Its rows.
-
-    Examples
-    --------
-    >>> len(run_table([('x', 'v', '1', 'ann', 0.5)]))
-    1
-    """
-    return run.table if isinstance(run, Ranking) else read(run, HYPOTHESIS)
 
 
 def warn_of_empty_run(name: str, count: int, *, stacklevel: int) -> None:

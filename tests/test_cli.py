@@ -149,7 +149,9 @@ def test_truncated_gzip(folder):
     Path('run.txt.gz').write_bytes(gzip.compress(RUN.encode())[:-9])
     result = run('evaluate', 'reference.txt', 'run.txt.gz')
     assert result.exit_code == 1
-    assert result.stderr.startswith('Error: run.txt.gz: Compressed file ended before')
+    assert result.stderr.startswith(
+        'Error: run.txt.gz: not readable as .gz: Compressed file ended before'
+    )
     assert result.stderr.count('\n') == 1
 
 

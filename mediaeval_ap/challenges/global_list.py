@@ -13,7 +13,7 @@ from mediaeval_ap.errors import shown
 from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision
 from mediaeval_ap.policies import Missing, Ties, Unknown
-from mediaeval_ap.tables import is_finite_decimal
+from mediaeval_ap.tables import MAX_BYTES, is_finite_decimal
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records, read_records
 
@@ -37,6 +37,7 @@ def evaluate_gap(
     unknown: Unknown = 'error',
     per_query: bool = False,
     progress: bool = False,
+    max_bytes: int = MAX_BYTES,
 ) -> Score:
     """Score predictions of one label a query, with a confidence, in one list.
 
@@ -60,6 +61,8 @@ def evaluate_gap(
         ``truth``, ``correct``, ``precision`` and ``term``.
     progress : bool
         Show a progress bar on standard error.
+    max_bytes : int
+        The limit of `mediaeval_ap.tables.records.read_records`.
 
     Returns
     -------
@@ -90,7 +93,8 @@ def evaluate_gap(
     import pyarrow
 
     metric = GlobalAveragePrecision(ties)
-    true, answers = read_records(truth, [TRUTH]), read_records(predictions, [PREDICTIONS])
+    true = read_records(truth, [TRUTH], max_bytes=max_bytes)
+    answers = read_records(predictions, [PREDICTIONS], max_bytes=max_bytes)
     ids = unique_ids(true, 'id')
     true.refuse_several('landmark_id')
     labels, confidence = _labels_and_confidence(answers)

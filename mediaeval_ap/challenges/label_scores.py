@@ -13,6 +13,7 @@ from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.keys import first_occurrences
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.policies import Unknown
+from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records, read_records
 
@@ -31,6 +32,7 @@ def evaluate_lrap(
     unknown: Unknown = 'error',
     per_class: bool = False,
     progress: bool = False,
+    max_bytes: int = MAX_BYTES,
 ) -> Score:
     """Score predictions that are a number for each class by label ranking average precision.
 
@@ -49,6 +51,8 @@ def evaluate_lrap(
         Keep a table of classes: ``class``, ``precision``, ``weight`` and ``n_labels``.
     progress : bool
         Show a progress bar on standard error.
+    max_bytes : int
+        The limit of `mediaeval_ap.tables.records.read_records`.
 
     Returns
     -------
@@ -80,7 +84,8 @@ def evaluate_lrap(
     import pandas
 
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
-    true, predicted = read_records(truth, [TRUTH]), read_records(scores, [SCORES])
+    true = read_records(truth, [TRUTH], max_bytes=max_bytes)
+    predicted = read_records(scores, [SCORES], max_bytes=max_bytes)
     samples = unique_ids(true, 'fname')
     classes = [name for name in predicted.columns.column_names if name != 'fname']
     rows, labels = _labels(true, classes, predicted.source.name)

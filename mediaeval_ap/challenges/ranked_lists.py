@@ -15,6 +15,7 @@ from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
 from mediaeval_ap.policies import Missing, Unknown
 from mediaeval_ap.scoring import warn_of_scores_above_one
+from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records, read_records
 
@@ -38,6 +39,7 @@ def evaluate_first_hit(
     unknown: Unknown = 'error',
     per_query: bool = False,
     progress: bool = False,
+    max_bytes: int = MAX_BYTES,
 ) -> Score:
     """Score predictions of one label an image by the rank of the first correct one.
 
@@ -58,6 +60,8 @@ def evaluate_first_hit(
         Keep a table of images: ``Image``, ``Id`` and ``RR@k``.
     progress : bool
         Show a progress bar on standard error.
+    max_bytes : int
+        The limit of `mediaeval_ap.tables.records.read_records`.
 
     Returns
     -------
@@ -85,7 +89,8 @@ def evaluate_first_hit(
     import pandas
 
     metric = ReciprocalRank(k)
-    true, predicted = read_records(truth, [WHALES]), read_records(predictions, [WHALES])
+    true = read_records(truth, [WHALES], max_bytes=max_bytes)
+    predicted = read_records(predictions, [WHALES], max_bytes=max_bytes)
     images = unique_ids(true, 'Image')
     true.refuse_empty('Id')
     true.refuse_several('Id')
@@ -120,6 +125,7 @@ def evaluate_map(
     unknown: Unknown = 'error',
     per_query: bool = False,
     progress: bool = False,
+    max_bytes: int = MAX_BYTES,
 ) -> Score:
     """Score predictions of several labels a user by mean average precision at k.
 
@@ -143,6 +149,8 @@ def evaluate_map(
         Keep a table of users: ``customer_id``, ``AP@k`` and ``n_relevant``.
     progress : bool
         Show a progress bar on standard error.
+    max_bytes : int
+        The limit of `mediaeval_ap.tables.records.read_records`.
 
     Returns
     -------
@@ -176,7 +184,8 @@ def evaluate_map(
     import pandas
 
     metric = MeanAveragePrecision(k, definition)
-    true, predicted = read_records(truth, [LISTS, PAIRS]), read_records(predictions, [LISTS])
+    true = read_records(truth, [LISTS, PAIRS], max_bytes=max_bytes)
+    predicted = read_records(predictions, [LISTS], max_bytes=max_bytes)
     users, relevant = _relevant_lists(true)
     aligned = align(users, true, predicted, 'customer_id', missing, unknown)
     texts = aligned.take(predicted['prediction'])

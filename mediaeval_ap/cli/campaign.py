@@ -36,6 +36,7 @@ __all__ = ['evaluate', 'print_definitions', 'rank', 'stream']
 @options.SUBSET
 @options.CUTOFFS
 @options.DEFINITION
+@options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT
 @options.MEAN_ONLY
@@ -46,6 +47,7 @@ def evaluate(
     subset: str | None,
     cutoffs: list[int],
     definition: str,
+    max_bytes: int,
     format: str,
     output: str,
     mean_only: bool,
@@ -54,8 +56,8 @@ def evaluate(
     read_standard_input_once([reference, *hypotheses, queries, subset])
     from mediaeval_ap.tables import QUERIES, read
 
-    average_precision = read_reference(reference, cutoffs, subset, definition)
-    asked = None if queries is None else read(queries, QUERIES)
+    average_precision = read_reference(reference, cutoffs, subset, definition, max_bytes)
+    asked = None if queries is None else read(queries, QUERIES, max_bytes=max_bytes)
     evaluations = [
         average_precision.evaluate(hypothesis, asked, progress=is_on_terminal())
         for hypothesis in hypotheses
@@ -69,6 +71,7 @@ def evaluate(
 @options.SUBSET
 @options.CUTOFFS
 @options.DEFINITION
+@options.MAX_BYTES
 @click.option('--format', type=click.Choice(ANSWER_FORMATS), default='tsv', show_default=True)
 def stream(
     reference: str,
@@ -76,6 +79,7 @@ def stream(
     subset: str | None,
     cutoffs: list[int],
     definition: str,
+    max_bytes: int,
     format: str,
 ) -> None:
     """Answer names on standard input, a line each, as they arrive.
@@ -86,7 +90,7 @@ def stream(
     read_standard_input_once([STANDARD_STREAM, reference, hypothesis, subset])
     from mediaeval_ap.tables import QUERIES, numbered, parse_line, standard_input
 
-    average_precision = read_reference(reference, cutoffs, subset, definition)
+    average_precision = read_reference(reference, cutoffs, subset, definition, max_bytes)
     n_wrong = 0
     with average_precision(hypothesis) as session:
         for number, line in numbered(standard_input(), '<stdin>'):
@@ -116,6 +120,7 @@ def stream(
 )
 @options.SUBSET
 @options.DEFINITION
+@options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT
 def rank(
@@ -125,12 +130,13 @@ def rank(
     k: int,
     subset: str | None,
     definition: str,
+    max_bytes: int,
     format: str,
     output: str,
 ) -> None:
     """Show the first hypotheses for QUERY, as they are scored."""
     read_standard_input_once([reference, hypothesis, subset])
-    average_precision = read_reference(reference, [k], subset, definition)
+    average_precision = read_reference(reference, [k], subset, definition, max_bytes)
     write(render_ranking(average_precision.rank(hypothesis, query), format), output)
 
 

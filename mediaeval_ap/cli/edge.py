@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mediaeval_ap import __version__
-from mediaeval_ap.errors import DataWarning, Error, WriteError
+from mediaeval_ap.errors import DataWarning, Error, WriteError, printable
 from mediaeval_ap.files import write_whole
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def read_reference(
-    reference: str, cutoffs: list[int], subset: str | None, definition: str
+    reference: str, cutoffs: list[int], subset: str | None, definition: str, max_bytes: int
 ) -> AveragePrecision:
     """What scores runs.
 
@@ -78,6 +78,8 @@ def read_reference(
         A path.
     definition : str
         Name of a definition.
+    max_bytes : int
+        How many bytes a table may come to.
 
     Returns
     -------
@@ -86,12 +88,14 @@ def read_reference(
 
     Examples
     --------
-    >>> read_reference('samples/reference.txt', [10], None, 'trec').K
+    >>> read_reference('samples/reference.txt', [10], None, 'trec', 1000).K
     [10]
     """
     from mediaeval_ap.evaluator import AveragePrecision
 
-    return AveragePrecision(reference, cutoffs, subset=subset, definition=definition)
+    return AveragePrecision(
+        reference, cutoffs, subset=subset, definition=definition, max_bytes=max_bytes
+    )
 
 
 def is_on_terminal() -> bool:
@@ -149,6 +153,8 @@ def tell(message: str) -> None:
 def write(text: str, output: str) -> None:
     """Write to a file whole, or to standard output as UTF-8 whatever the locale, flushed.
 
+    What a terminal would obey is escaped on a terminal, and nowhere else.
+
     Parameters
     ----------
     text : str
@@ -173,8 +179,18 @@ def write(text: str, output: str) -> None:
         write_whole(output, text)
         return
     try:
-        click.echo(text.encode(), nl=False)
+        click.echo((_harmless(text) if _is_shown() else text).encode(), nl=False)
     except BrokenPipeError:  # whoever read it has seen enough
         raise
     except OSError as error:
         raise WriteError('<stdout>', error.strerror or str(error)) from error
+
+
+def _is_shown() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _harmless(text: str) -> str:
+    """Lines, and fields between tabs, in which nothing is left that a terminal would obey."""
+    return ''.join(each if each in '\n\t' else printable(each) for each in text)

@@ -18,6 +18,7 @@ __all__ = [
     'FILE',
     'FORMAT',
     'HYPOTHESIS',
+    'MAX_BYTES',
     'MEAN_ONLY',
     'MISSING',
     'OUTPUT',
@@ -42,7 +43,13 @@ def _cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     return [int(field) for field in fields]
 
 
-FILE = click.Path(allow_dash=True)
+def _max_bytes() -> int:
+    from mediaeval_ap.tables import MAX_BYTES  # not for the sake of a help text
+
+    return MAX_BYTES
+
+
+FILE = click.Path(allow_dash=True, readable=False)  # what cannot be read is wrong data, not usage
 REFERENCE = click.argument('reference', type=FILE)
 HYPOTHESIS = click.argument('hypothesis', type=FILE)
 QUERIES = click.option(
@@ -72,8 +79,14 @@ OUTPUT = click.option(
     default=STANDARD_STREAM,
     help='Write there, whole or not at all, instead of to standard output.',
 )
-
 MEAN_ONLY = click.option('--mean-only', is_flag=True, help='Leave out the queries.')
+MAX_BYTES = click.option(
+    '--max-bytes',
+    type=click.IntRange(1),
+    default=_max_bytes,
+    show_default='4 GiB',
+    help='How many bytes a compressed file, Parquet, pipe or standard input may come to.',
+)
 RANK = click.IntRange(1, definitions.LARGEST_CUTOFF)
 TRUTH = click.argument('truth', type=FILE)
 PREDICTIONS = click.argument('predictions', type=FILE)

@@ -28,6 +28,7 @@ __all__ = ['score_global_list', 'score_labels', 'score_lists']
 @options.PER_QUERY
 @options.MISSING
 @options.UNKNOWN
+@options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT
 def score_lists(
@@ -71,6 +72,7 @@ def score_lists(
 @options.PER_QUERY
 @options.MISSING
 @options.UNKNOWN
+@options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT
 def score_global_list(
@@ -94,6 +96,7 @@ def score_global_list(
 @click.option('--label-weighted', is_flag=True, help='The mean over labels (lwlrap).')
 @click.option('--per-class', is_flag=True, help='Show the classes.')
 @options.UNKNOWN
+@options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT
 def score_labels(truth: str, scores: str, format: str, output: str, **options: Any) -> None:

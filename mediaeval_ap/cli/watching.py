@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from mediaeval_ap.live import Point
     from mediaeval_ap.tables.lines import Lines
+    from mediaeval_ap.tables.sources import ByteSource
 
 __all__ = ['watch']
 
@@ -52,6 +53,7 @@ LEAST_WIDTH = 7  # of a MAP that exceeds 1, too
 @options.SUBSET
 @options.CUTOFFS
 @options.DEFINITION
+@options.MAX_BYTES
 @click.option(
     '--every',
     type=options.RANK,
@@ -69,6 +71,7 @@ def watch(
     subset: str | None,
     cutoffs: list[int],
     definition: str,
+    max_bytes: int,
     every: int,
     follow: bool,
     skip_bad: bool,
@@ -80,10 +83,12 @@ def watch(
     cutoff, and how many queries changed since the line before (with jsonl, which). The last line is
     for all of them, also before an error or after Ctrl-C, which ends with exit code 130.
     """
+    from mediaeval_ap.tables.sources import ByteSource
+
     read_standard_input_once([reference, hypothesis, queries, subset])
-    average_precision = read_reference(reference, cutoffs, subset, definition)
+    average_precision = read_reference(reference, cutoffs, subset, definition, max_bytes)
     skipped = _Skipped(skip_bad)
-    rows = _Ending(_rows(hypothesis, follow, skipped))
+    rows = _Ending(_rows(ByteSource(hypothesis, max_bytes), follow, skipped))
     with _showing(cutoffs, format, skipped) as show, rows:
         for point in average_precision.watch(rows, queries, every=every):
             show(point)
@@ -146,20 +151,19 @@ class _Ending:
             yield row
 
 
-def _rows(hypothesis: str, follow: bool, skipped: _Skipped) -> Iterator[Row]:
+def _rows(source: ByteSource, follow: bool, skipped: _Skipped) -> Iterator[Row]:
     """The hypotheses of a run, as they come."""
     from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, read, standard_input
     from mediaeval_ap.tables.following import following
-    from mediaeval_ap.tables.sources import ByteSource, Hasher
+    from mediaeval_ap.tables.sources import Hasher
 
-    source = ByteSource(hypothesis)
-    if hypothesis == STANDARD_INPUT:
+    if source.origin == STANDARD_INPUT:
         yield from _parsed(standard_input(), source.name, skipped)
     elif follow:
         with following(source) as stream:
             yield from _parsed(stream, source.name, skipped)
     elif source.is_parquet:
-        yield from read(hypothesis, HYPOTHESIS).rows()
+        yield from read(source.origin, HYPOTHESIS, max_bytes=source.max_bytes).rows()
     else:
         with source.open(Hasher()) as lines:
             yield from _parsed(lines, source.name, skipped)

@@ -12,8 +12,18 @@ from typing import Any
 from mediaeval_ap import __version__, definitions
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import FormatError, WriteError, shown
-from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, Layout, Source, Table, read
-from mediaeval_ap.tables.arrow import from_arrow, read_parquet
+from mediaeval_ap.tables import (
+    HYPOTHESIS,
+    MAX_BYTES,
+    REFERENCE,
+    SUBSET,
+    Layout,
+    Source,
+    Table,
+    read,
+)
+from mediaeval_ap.tables.arrow import from_arrow
+from mediaeval_ap.tables.parquet import read_parquet
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.task import Task
 
@@ -118,13 +128,15 @@ def to_parquet(task: Task, hypotheses: Table, name: str) -> bytes:
     return content.getvalue()
 
 
-def from_parquet(path: str | os.PathLike[str]) -> Saved:
+def from_parquet(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Saved:
     """A live session from its file.
 
     Parameters
     ----------
     path : str or path-like
         Where `to_parquet` wrote it.
+    max_bytes : int
+        How many bytes its rows may come to.
 
     Returns
     -------
@@ -134,7 +146,7 @@ def from_parquet(path: str | os.PathLike[str]) -> Saved:
     Raises
     ------
     ReadError
-        When the file cannot be read as Parquet.
+        When the file cannot be read as Parquet, or its rows come to more.
     FormatError
         When it is another one.
 
@@ -147,7 +159,7 @@ def from_parquet(path: str | os.PathLike[str]) -> Saved:
     >>> from_parquet(path).hypotheses.texts('person_name')
     ['ann']
     """
-    source = ByteSource(path)
+    source = ByteSource(path, max_bytes)
     table, described = read_parquet(source, lambda names: names)
     text = (table.schema.metadata or {}).get(METADATA)
     if text is None:
@@ -160,7 +172,7 @@ def from_parquet(path: str | os.PathLike[str]) -> Saved:
         subset = None if metadata['subset'] is None else _table(metadata['subset'], SUBSET)
         definition = _definition(metadata['definition'])
         K = metadata['K']
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise FormatError(source.name, '', 'metadata', shown(str(error)), WRITTEN) from error
     hypotheses = from_arrow(table, HYPOTHESIS, described) if len(table) else None
     return Saved(reference, K, definition, subset, hypotheses)

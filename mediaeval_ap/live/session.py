@@ -21,8 +21,8 @@ from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Relevance
 from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.session import answer
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, Table, is_rows, read
-from mediaeval_ap.task import Task, run_table, warn_of_empty_run
+from mediaeval_ap.tables import HYPOTHESIS, Table, is_rows
+from mediaeval_ap.task import Task, warn_of_empty_run
 
 __all__ = ['Live']
 
@@ -140,7 +140,7 @@ class Live:
             rows = list(rows)
             if not rows:
                 return
-        table = run_table(rows)
+        table = self._task.read_run(rows)
         with self._lock:
             self._whole().extend(table)
 
@@ -286,7 +286,7 @@ class Live:
         >>> live.evaluate(['nicolas_sarkozy', 'alain_juppe']).map.round(3).tolist()
         [0.149]
         """
-        asked = None if queries is None else read(queries, QUERIES)
+        asked = self._task.read_queries(queries)
         with self._lock:
             snapshot = self._frozen()
             count = len(self._whole())
@@ -399,14 +399,13 @@ class Live:
         [5000, 10000, 12000]
         """
         check_cutoff(every, 'every')
-        table = None if queries is None else read(queries, QUERIES)
-        asked = self._task.asked(table, stacklevel=3)
+        asked = self._task.asked(self._task.read_queries(queries), stacklevel=3)
         with self._lock:
             ranking = self._current()
         distinct = list(dict.fromkeys(asked))
         task = self._task
         standing = Standing(distinct, self._relevance, task.K, task.definition, ranking)
-        return points(standing, asked, map(self._extended, batches(rows, every)))
+        return points(standing, asked, map(self._extended, batches(rows, every, task.read_run)))
 
     def _extended(self, table: Table) -> LiveRanking:
         with self._lock:

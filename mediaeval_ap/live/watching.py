@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -16,7 +16,6 @@ from mediaeval_ap.live.standing import Standing
 from mediaeval_ap.scoring import warn_of_scores_above_one
 from mediaeval_ap.tables import HYPOTHESIS, Table, is_rows
 from mediaeval_ap.tables.rows import from_rows
-from mediaeval_ap.task import run_table
 
 __all__ = ['Point', 'batches', 'points']
 
@@ -105,7 +104,7 @@ def points(
         yield Point(len(ranking), mean_average_precision(ap[rows]), changed, asked, ap[rows])
 
 
-def batches(rows: Any, size: int) -> Iterator[Table]:
+def batches(rows: Any, size: int, read: Callable[[Any], Table]) -> Iterator[Table]:
     """So many hypotheses at a time.
 
     Parameters
@@ -114,6 +113,8 @@ def batches(rows: Any, size: int) -> Iterator[Table]:
         Tuples are taken as they come; anything else is read whole.
     size : int
         How many.
+    read : callable
+        Reads what is read whole.
 
     Yields
     ------
@@ -128,10 +129,10 @@ def batches(rows: Any, size: int) -> Iterator[Table]:
     Examples
     --------
     >>> rows = (('x', 'v', str(shot), 'ann', 0.5) for shot in range(5))
-    >>> [len(table) for table in batches(rows, 2)]
+    >>> [len(table) for table in batches(rows, 2, read=list)]
     [2, 2, 1]
     """
-    taken = iter(rows if is_rows(rows) else run_table(rows).rows())
+    taken = iter(rows if is_rows(rows) else read(rows).rows())
     first = 1
     while batch := list(islice(taken, size)):
         yield from_rows(batch, HYPOTHESIS, first=first)

@@ -71,7 +71,8 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
     layout : Layout
         The fields of a row.
     max_bytes : int
-        How many bytes a compressed file may decompress to.
+        How many bytes what does not say how large it is may give: a compressed file or Parquet
+        (once decompressed), standard input, a pipe, a device.
 
     Returns
     -------
@@ -81,11 +82,11 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
     Raises
     ------
     ReadError
-        When the source cannot be opened, decompressed or read to its end.
+        When the source cannot be opened, decompressed or read to its end, or gives more.
     FormatError
         When a row is wrong, or there is none.
     ParameterError
-        When the origin is none of these.
+        When the origin is none of these, or the limit no positive integer.
 
     Examples
     --------
@@ -143,7 +144,8 @@ def is_rows(origin: Any) -> bool:
 
 def _read_bytes(source: ByteSource, layout: Layout) -> Table:
     if source.is_parquet:
-        from mediaeval_ap.tables.arrow import check_names, from_arrow, read_parquet
+        from mediaeval_ap.tables.arrow import check_names, from_arrow
+        from mediaeval_ap.tables.parquet import read_parquet
 
         def fields(names: Sequence[str]) -> Sequence[str]:
             check_names(names, layout, source.name)

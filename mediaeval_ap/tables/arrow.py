@@ -1,20 +1,24 @@
-"""Tables from pyarrow tables and from Parquet, column by column."""
+"""Tables from pyarrow tables, column by column."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.errors import FormatError, ParameterError, is_text, shown
+from mediaeval_ap.errors import (
+    SHOWN_CHARACTERS,
+    FormatError,
+    ParameterError,
+    is_text,
+    shown,
+)
 from mediaeval_ap.tables.bulk import text_column
 from mediaeval_ap.tables.columns import Source, Table
 from mediaeval_ap.tables.format import EXACT_NUMBER, FINITE_DECIMAL, TEXT, no_rows
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.sources import ByteSource, opening
 
 if TYPE_CHECKING:
     import pyarrow
@@ -23,7 +27,6 @@ __all__ = [
     'check_names',
     'from_arrow',
     'number_array',
-    'read_parquet',
     'text_array',
     'to_arrow',
 ]
@@ -107,52 +110,6 @@ def to_arrow(origin: Any) -> pyarrow.Table:
         raise ParameterError(found.splitlines()[0]) from error
 
 
-def read_parquet(
-    source: ByteSource, choose: Callable[[Sequence[str]], Sequence[str]]
-) -> tuple[pyarrow.Table, Source]:
-    """Read some columns of a Parquet file.
-
-    Parameters
-    ----------
-    source : ByteSource
-        A path.
-    choose : callable
-        Takes the names of the columns, and returns those to read.
-
-    Returns
-    -------
-    table : pyarrow.Table
-        Their values.
-    described : Source
-        The file, with its SHA-256.
-
-    Raises
-    ------
-    ReadError
-        When it cannot be read as Parquet.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pandas
-    >>> path = pathlib.Path(tempfile.mkdtemp(), 'subset.parquet')
-    >>> pandas.DataFrame({'corpus_id': ['INA'], 'video_id': ['F2']}).to_parquet(path)
-    >>> read_parquet(ByteSource(path), lambda names: names[1:])[0].column_names
-    ['video_id']
-    """
-    import pyarrow
-    from pyarrow import parquet
-
-    with opening(source.name), source.open_stored() as stream:
-        described = Source(source.name, hashlib.file_digest(stream, 'sha256').hexdigest())
-        try:
-            file = parquet.ParquetFile(stream)
-            table = file.read(columns=list(choose(file.schema_arrow.names)))
-        except pyarrow.ArrowException as error:
-            raise OSError(f'not readable as Parquet: {str(error).splitlines()[0]}') from error
-    return table, described
-
-
 def check_names(names: Sequence[str], layout: Layout, source: str) -> None:
     """Refuse a table that lacks a field of the layout among its columns, or has it twice.
 
@@ -195,12 +152,12 @@ def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
     Returns
     -------
     pyarrow.ChunkedArray
-        Of large strings; missing ones are null.
+        Of large strings in one chunk; missing ones are null.
 
     Raises
     ------
     FormatError
-        When it holds anything else.
+        When it holds anything else, or what is not UTF-8.
 
     Examples
     --------
@@ -217,8 +174,13 @@ def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
         or pyarrow.types.is_string_view(kind)
     )
     if not is_text_kind:
-        raise FormatError(source.name, '', field, f'a column of {column.type}', 'text')
-    return column.cast(pyarrow.large_string())
+        raise FormatError(source.name, '', field, _kind(column), 'text')
+    try:
+        column.validate(full=True)
+    except pyarrow.ArrowInvalid:
+        raise _not_utf8(column, field, source) from None
+    # In one chunk, as to encode several costs each of them the values of all.
+    return pyarrow.chunked_array([column.cast(pyarrow.large_string()).combine_chunks()])
 
 
 def number_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> NDArray[np.float64]:
@@ -253,7 +215,7 @@ def number_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> ND
 
     column = _without_missing(column, field, source)
     if not (pyarrow.types.is_floating(column.type) or pyarrow.types.is_integer(column.type)):
-        raise FormatError(source.name, '', field, f'a column of {column.type}', 'numbers')
+        raise FormatError(source.name, '', field, _kind(column), 'numbers')
     try:
         numbers: NDArray[np.float64] = column.cast(pyarrow.float64()).to_numpy()
     except pyarrow.ArrowInvalid:
@@ -270,6 +232,28 @@ def number_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> ND
             len(wrong) - 1,
         )
     return numbers
+
+
+def _kind(column: Any) -> str:
+    import pyarrow
+
+    encoded = pyarrow.types.is_dictionary(column.type)
+    text = f'a column of {column.type.value_type if encoded else column.type}'
+    return text if len(text) <= SHOWN_CHARACTERS else f'{text[:SHOWN_CHARACTERS]}…'
+
+
+def _not_utf8(column: Any, field: str, source: Source) -> FormatError:
+    """The error of a column of text in which something is none."""
+    import pyarrow
+
+    binary = pyarrow.large_binary()
+    for row, value in enumerate(column.cast(binary), 1):
+        try:
+            (value.as_py() or b'').decode()
+        except UnicodeDecodeError as error:
+            found = f'invalid UTF-8 at byte {error.start + 1} (0x{error.object[error.start]:02x})'
+            return FormatError(source.name, f'row {row}', field, found, 'UTF-8')
+    return FormatError(source.name, '', field, 'a damaged column', 'text')
 
 
 def _without_missing(column: Any, field: str, source: Source) -> Any:

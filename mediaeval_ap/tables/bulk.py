@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.tables.columns import Column
+from mediaeval_ap.tables.decompression import Chunks
 from mediaeval_ap.tables.format import BYTE_ORDER_MARK
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import blocks, is_utf8
-from mediaeval_ap.tables.sources import Chunks
 
 if TYPE_CHECKING:
     import pyarrow

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mediaeval_ap.errors import shown
+
 __all__ = [
     'CONSENSUS_2015',
     'EVIDENCE_2015',
@@ -117,11 +119,11 @@ class RecordLayout:
             return f'no column {missing[0]}', self.expected
         times = Counter(header)
         if repeated := [name for name in self.columns(header) if times[name] > 1]:
-            return f'column {repeated[0]!r} twice', 'each column once'
+            return f'column {shown(repeated[0])} twice', 'each column once'
         if self.other_numbers and len(header) == len(self.texts):
             return 'no column of numbers', self.expected
         if self.other_numbers and (saved := [name for name in header if _is_saved_index(name)]):
-            return f'column {saved[0]!r}, as of a saved index,', self.expected
+            return f'column {shown(saved[0])}, as of a saved index,', self.expected
         return None
 
     def columns(self, header: Sequence[str]) -> Sequence[str]:

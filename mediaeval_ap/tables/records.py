@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, ParameterError, shown
-from mediaeval_ap.tables.arrow import number_array, read_parquet, text_array, to_arrow
+from mediaeval_ap.tables.arrow import number_array, text_array, to_arrow
 from mediaeval_ap.tables.columns import Source, is_arrow, is_instance
 from mediaeval_ap.tables.csv_text import choose_layout, parse_csv
 from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.parquet import read_parquet
 from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ def read_records(
     layouts : sequence of RecordLayout
         What it may hold; the first that fits its columns is read.
     max_bytes : int
-        How many bytes a compressed file may decompress to.
+        How many bytes what does not say how large it is may give: a compressed file or Parquet
+        (once decompressed), standard input, a pipe, a device.
 
     Returns
     -------
@@ -171,11 +173,11 @@ def read_records(
     Raises
     ------
     ReadError
-        When the source cannot be opened, decompressed or read to its end.
+        When the source cannot be opened, decompressed or read to its end, or gives more.
     FormatError
         When a row is wrong, there is none, or no layout fits.
     ParameterError
-        When the origin is none of these.
+        When the origin is none of these, or the limit no positive integer.
 
     Examples
     --------

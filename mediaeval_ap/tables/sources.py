@@ -10,9 +10,11 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
+from operator import index
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
-from mediaeval_ap.errors import ReadError
+from mediaeval_ap.errors import ParameterError, ReadError, shown
+from mediaeval_ap.tables.decompression import BUFFER_BYTES, DECOMPRESSORS, Limit
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -21,8 +23,8 @@ __all__ = [
     'MAX_BYTES',
     'STANDARD_INPUT',
     'ByteSource',
-    'Chunks',
     'Hasher',
+    'is_regular',
     'opening',
     'standard_input',
 ]
@@ -30,7 +32,6 @@ __all__ = [
 MAX_BYTES = 4 << 30
 STANDARD_INPUT = '-'
 PARQUET_SUFFIXES = {'.parquet', '.pq'}
-BUFFER_BYTES = 1 << 20
 COMPRESSED_SIZE_FACTOR = 4
 
 
@@ -64,7 +65,15 @@ class ByteSource:
         A path ending in ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` is decompressed. An open file is
         read as it is from where it stands; a text file's text counts as UTF-8.
     max_bytes : int
-        How many bytes a compressed file may decompress to.
+        How many bytes what does not say how large it is may give: a compressed file (once
+        decompressed), standard input, a pipe, a device.
+
+    Raises
+    ------
+    ReadError
+        When no path can have that name.
+    ParameterError
+        When the limit is no positive integer.
 
     Examples
     --------
@@ -77,7 +86,7 @@ class ByteSource:
         self, origin: str | os.PathLike[str] | IO[Any], max_bytes: int = MAX_BYTES
     ) -> None:
         self.origin = origin
-        self.max_bytes = max_bytes
+        self.max_bytes = _positive(max_bytes)
         if not isinstance(origin, str | os.PathLike):
             name = getattr(origin, 'name', None)
             self.name = _as_utf8(name) if isinstance(name, str) else '<file>'
@@ -112,7 +121,7 @@ class ByteSource:
     @property
     def is_plain(self) -> bool:
         """Whether its suffix says that its bytes are lines as they are."""
-        return not self.is_parquet and self.suffix not in _DECOMPRESSORS
+        return not self.is_parquet and self.suffix not in DECOMPRESSORS
 
     def size(self) -> int:
         """About how many bytes reading will give.
@@ -133,7 +142,7 @@ class ByteSource:
             status = os.stat(self._path)
         if not stat.S_ISREG(status.st_mode):
             return 0
-        return status.st_size * (COMPRESSED_SIZE_FACTOR if self.suffix in _DECOMPRESSORS else 1)
+        return status.st_size * (COMPRESSED_SIZE_FACTOR if self.suffix in DECOMPRESSORS else 1)
 
     @contextmanager
     def open(self, hasher: Hasher) -> Iterator[BinaryIO]:
@@ -152,14 +161,22 @@ class ByteSource:
         Raises
         ------
         ReadError
-            When it cannot be opened, read or decompressed, or decompresses to too much.
+            When it cannot be opened, read or decompressed, or gives too much.
         """
-        with opening(self.name), self.open_stored() as stored:
-            stream = _buffered(stored, hasher.update)
-            if self.suffix in _DECOMPRESSORS:
-                decompressed = _DECOMPRESSORS[self.suffix](stream)
-                stream = _buffered(decompressed, _Limit(self.name, self.max_bytes).count)
-            yield stream
+        with opening(self.name, self.suffix), self.open_stored() as stored:
+            if self.suffix in DECOMPRESSORS:
+                decompressed = DECOMPRESSORS[self.suffix](_buffered(stored, hasher.update))
+                yield _buffered(decompressed, Limit(self.name, self.max_bytes).count)
+            elif self.is_file or (self.is_path and is_regular(stored)):
+                yield _buffered(stored, hasher.update)
+            else:
+                limit = Limit(self.name, self.max_bytes, 'holds')
+
+                def watch(chunk: bytes) -> None:
+                    hasher.update(chunk)
+                    limit.count(chunk)
+
+                yield _buffered(stored, watch)
 
     def open_stored(self) -> Any:
         """Open the stream of bytes as they are stored.
@@ -184,6 +201,37 @@ class ByteSource:
         if isinstance(file.read(0), str):
             return closing(io.BytesIO(file.read().encode()))
         return nullcontext(file)
+
+
+def is_regular(file: IO[Any]) -> bool:
+    """Whether an open file has an end that is known.
+
+    Parameters
+    ----------
+    file : file object
+        One that the operating system knows.
+
+    Returns
+    -------
+    bool
+        False for a pipe or a device.
+
+    Examples
+    --------
+    >>> with open('samples/queries.txt', 'rb') as file:
+    ...     is_regular(file)
+    True
+    """
+    return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+
+
+def _positive(max_bytes: int) -> int:
+    try:
+        if not isinstance(max_bytes, bool) and index(max_bytes) > 0:
+            return index(max_bytes)
+    except TypeError:
+        pass
+    raise ParameterError(f'max_bytes: found {shown(max_bytes)}, expected a positive integer')
 
 
 def _as_utf8(path: str) -> str:
@@ -216,13 +264,15 @@ def standard_input() -> BinaryIO:
 
 
 @contextmanager
-def opening(name: str) -> Iterator[None]:
+def opening(name: str, kind: str = '') -> Iterator[None]:
     """Turn what reading a source can raise into one `ReadError` with its name.
 
     Parameters
     ----------
     name : str
         Name of the source.
+    kind : str
+        The suffix that says how it is compressed, if it is.
 
     Yields
     ------
@@ -249,7 +299,10 @@ def opening(name: str) -> Iterator[None]:
     except ReadError:
         raise
     except (OSError, EOFError, zlib.error, LZMAError, UnicodeError) as error:
-        raise ReadError(name, getattr(error, 'strerror', None) or str(error)) from error
+        reason = getattr(error, 'strerror', None)
+        if not reason:
+            reason = f'not readable as {kind}: {error}' if kind in DECOMPRESSORS else str(error)
+        raise ReadError(name, reason) from error
 
 
 class _Watched(io.RawIOBase):
@@ -272,130 +325,5 @@ class _Watched(io.RawIOBase):
         return len(chunk)
 
 
-class Chunks(io.RawIOBase):
-    """A raw stream over an iterator of chunks.
-
-    Parameters
-    ----------
-    chunks : iterator of bytes
-        What is read, piece by piece; empty pieces are passed over.
-
-    Examples
-    --------
-    >>> Chunks(iter([b'ab', b'', b'c'])).read()
-    b'abc'
-    """
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._rest = memoryview(b'')
-
-    def readable(self) -> bool:
-        """Whether it can be read.
-
-        Returns
-        -------
-        bool
-            True.
-        """
-        return True
-
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
-        """Read into a buffer.
-
-        Parameters
-        ----------
-        buffer : writable buffer
-            Takes some bytes.
-
-        Returns
-        -------
-        int
-            How many; 0 at the end.
-        """
-        while not self._rest:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return 0
-            self._rest = memoryview(chunk)
-        view = memoryview(buffer).cast('B')
-        count = min(len(view), len(self._rest))
-        view[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
-        return count
-
-
 def _buffered(inner: Any, watch: Callable[[bytes], object]) -> BinaryIO:
     return io.BufferedReader(_Watched(inner, watch), BUFFER_BYTES)
-
-
-class _Limit:
-    """Counts decompressed bytes, and refuses to go on above a limit."""
-
-    def __init__(self, source: str, max_bytes: int) -> None:
-        self._source = source
-        self._max_bytes = max_bytes
-        self._seen = 0
-
-    def count(self, chunk: bytes) -> None:
-        self._seen += len(chunk)
-        if self._seen > self._max_bytes:
-            raise ReadError(
-                self._source, f'decompresses to more than {self._max_bytes} bytes (max_bytes)'
-            )
-
-
-def _gzip(stream: BinaryIO) -> Any:
-    import gzip
-
-    return gzip.GzipFile(fileobj=stream, mode='rb')
-
-
-def _bzip2(stream: BinaryIO) -> Any:
-    from bz2 import BZ2Decompressor
-
-    return Chunks(_decompressed(stream, BZ2Decompressor))
-
-
-def _xz(stream: BinaryIO) -> Any:
-    from lzma import LZMADecompressor
-
-    return Chunks(_decompressed(stream, LZMADecompressor))
-
-
-def _decompressed(stored: BinaryIO, new_decompressor: Callable[[], Any]) -> Iterator[bytes]:
-    """Compressed streams, one after another, to the end of the file and with nothing else in it.
-
-    The standard library's own files end in silence where a further stream is damaged.
-    """
-    rest = stored.read(BUFFER_BYTES)
-    while rest:
-        decompressor = new_decompressor()
-        while not decompressor.eof:
-            if decompressor.needs_input:
-                rest = rest or stored.read(BUFFER_BYTES)
-                if not rest:
-                    raise EOFError('Compressed file ended before its end-of-stream marker')
-                yield decompressor.decompress(rest, BUFFER_BYTES)
-                rest = b''
-            else:
-                yield decompressor.decompress(b'', BUFFER_BYTES)
-        rest = decompressor.unused_data
-        while not (rest := rest.lstrip(b'\0')):  # padding
-            rest = stored.read(BUFFER_BYTES)
-            if not rest:
-                return
-
-
-def _zstandard(stream: BinaryIO) -> Any:
-    import pyarrow
-
-    return pyarrow.CompressedInputStream(stream, 'zstd')
-
-
-_DECOMPRESSORS: dict[str, Callable[[BinaryIO], Any]] = {
-    '.gz': _gzip,
-    '.bz2': _bzip2,
-    '.xz': _xz,
-    '.zst': _zstandard,
-}

@@ -1,0 +1,192 @@
+"""Compressed streams, to streams of bytes that have a limit."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from mediaeval_ap.errors import ReadError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = ['BUFFER_BYTES', 'DECOMPRESSORS', 'Chunks', 'Limit']
+
+BUFFER_BYTES = 1 << 20
+XZ_MEMORY_BYTES = 1 << 30  # a header can ask for four times as much before a byte is read
+
+
+class Limit:
+    """How many bytes a source may give.
+
+    Parameters
+    ----------
+    source : str
+        Its name, for the error.
+    max_bytes : int
+        So many.
+    does : str
+        What it does, for the error.
+
+    Examples
+    --------
+    >>> limit = Limit('run.txt.gz', 5)
+    >>> limit.count(b'12345')
+    >>> limit.count(b'6')
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.ReadError: run.txt.gz: decompresses to more than 5 bytes, the limit: \
+raise it by --max-bytes, in Python max_bytes
+    """
+
+    def __init__(self, source: str, max_bytes: int, does: str = 'decompresses to') -> None:
+        self._source = source
+        self._does = does
+        self._max_bytes = max_bytes
+        self._seen = 0
+
+    def count(self, chunk: bytes) -> None:
+        """Count some bytes.
+
+        Parameters
+        ----------
+        chunk : bytes
+            What the source has given.
+
+        Raises
+        ------
+        ReadError
+            When that is too much.
+        """
+        self.add(len(chunk))
+
+    def add(self, n_bytes: int) -> None:
+        """Count so many bytes.
+
+        Parameters
+        ----------
+        n_bytes : int
+            How many the source has given, or is about to give.
+
+        Raises
+        ------
+        ReadError
+            When that is too much.
+        """
+        self._seen += n_bytes
+        if self._seen > self._max_bytes:
+            raise ReadError(
+                self._source,
+                f'{self._does} more than {self._max_bytes} bytes, the limit: '
+                'raise it by --max-bytes, in Python max_bytes',
+            )
+
+
+class Chunks(io.RawIOBase):
+    """A raw stream over an iterator of chunks.
+
+    Parameters
+    ----------
+    chunks : iterator of bytes
+        What is read, piece by piece; empty pieces are passed over.
+
+    Examples
+    --------
+    >>> Chunks(iter([b'ab', b'', b'c'])).read()
+    b'abc'
+    """
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = memoryview(b'')
+
+    def readable(self) -> bool:
+        """Whether it can be read.
+
+        Returns
+        -------
+        bool
+            True.
+        """
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        """Read into a buffer.
+
+        Parameters
+        ----------
+        buffer : writable buffer
+            Takes some bytes.
+
+        Returns
+        -------
+        int
+            How many; 0 at the end.
+        """
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
+        view = memoryview(buffer).cast('B')
+        count = min(len(view), len(self._rest))
+        view[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+
+def _gzip(stream: BinaryIO) -> Any:
+    import gzip
+
+    return gzip.GzipFile(fileobj=stream, mode='rb')
+
+
+def _bzip2(stream: BinaryIO) -> Any:
+    from bz2 import BZ2Decompressor
+
+    return Chunks(_decompressed(stream, BZ2Decompressor))
+
+
+def _xz(stream: BinaryIO) -> Any:
+    from lzma import LZMADecompressor
+
+    return Chunks(_decompressed(stream, lambda: LZMADecompressor(memlimit=XZ_MEMORY_BYTES)))
+
+
+def _decompressed(stored: BinaryIO, new_decompressor: Callable[[], Any]) -> Iterator[bytes]:
+    """Compressed streams, one after another, to the end of the file and with nothing else in it.
+
+    The standard library's own files end in silence where a further stream is damaged.
+    """
+    rest = stored.read(BUFFER_BYTES)
+    while rest:
+        decompressor = new_decompressor()
+        while not decompressor.eof:
+            if decompressor.needs_input:
+                rest = rest or stored.read(BUFFER_BYTES)
+                if not rest:
+                    raise EOFError('Compressed file ended before its end-of-stream marker')
+                yield decompressor.decompress(rest, BUFFER_BYTES)
+                rest = b''
+            else:
+                yield decompressor.decompress(b'', BUFFER_BYTES)
+        rest = decompressor.unused_data
+        while not (rest := rest.lstrip(b'\0')):  # padding
+            rest = stored.read(BUFFER_BYTES)
+            if not rest:
+                return
+
+
+def _zstandard(stream: BinaryIO) -> Any:
+    import pyarrow
+
+    return pyarrow.CompressedInputStream(stream, 'zstd')
+
+
+DECOMPRESSORS: dict[str, Callable[[BinaryIO], Any]] = {
+    '.gz': _gzip,
+    '.bz2': _bzip2,
+    '.xz': _xz,
+    '.zst': _zstandard,
+}

@@ -1,0 +1,149 @@
+"""Parquet files, read within a limit.
+
+A few bytes of Parquet can stand for very many: pages are compressed, and a value is written once
+for all the rows that repeat it. So the limit is on what the rows come to when each has its own, and
+is counted before they do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mediaeval_ap.errors import FormatError, ReadError
+from mediaeval_ap.tables.columns import Source
+from mediaeval_ap.tables.decompression import Limit
+from mediaeval_ap.tables.sources import ByteSource, is_regular, opening
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ['read_parquet']
+
+LEAST_BYTES_OF_VALUE = 4
+ROWS_OF_PART = 1 << 12
+
+
+def read_parquet(
+    source: ByteSource, choose: Callable[[Sequence[str]], Sequence[str]]
+) -> tuple[pyarrow.Table, Source]:
+    """Read some columns of a Parquet file.
+
+    Parameters
+    ----------
+    source : ByteSource
+        A path, and how many bytes the rows may come to.
+    choose : callable
+        Takes the names of the columns, and returns those to read.
+
+    Returns
+    -------
+    table : pyarrow.Table
+        Their values; texts perhaps encoded by a dictionary.
+    described : Source
+        The file, with its SHA-256.
+
+    Raises
+    ------
+    ReadError
+        When it cannot be read as Parquet, or its rows come to too much.
+    FormatError
+        When a column holds lists or other values within values.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas
+    >>> path = pathlib.Path(tempfile.mkdtemp(), 'subset.parquet')
+    >>> pandas.DataFrame({'corpus_id': ['INA'], 'video_id': ['F2']}).to_parquet(path)
+    >>> read_parquet(ByteSource(path), lambda names: names[1:])[0].column_names
+    ['video_id']
+    """
+    import pyarrow
+
+    with opening(source.name), source.open_stored() as stream:
+        if not is_regular(stream):
+            raise ReadError(source.name, 'not readable as Parquet: no regular file')
+        described = Source(source.name, hashlib.file_digest(stream, 'sha256').hexdigest())
+        try:
+            table = _read(stream, choose, source)
+        except (pyarrow.ArrowException, OSError) as error:
+            if isinstance(error, ReadError) or getattr(error, 'strerror', None):
+                raise
+            reason = (str(error).splitlines() or ['damaged'])[0]
+            raise OSError(f'not readable as Parquet: {reason}') from error
+    return table, described
+
+
+def _read(
+    stream: Any, choose: Callable[[Sequence[str]], Sequence[str]], source: ByteSource
+) -> pyarrow.Table:
+    import pyarrow
+    from pyarrow import parquet
+
+    opened = parquet.ParquetFile(stream)
+    names = list(choose(opened.schema_arrow.names))
+    fields = [field for field in opened.schema_arrow if field.name in names]
+    for field in fields:
+        if pyarrow.types.is_nested(field.type):
+            kind = str(field.type).partition('<')[0]
+            raise FormatError(
+                source.name, '', field.name, f'a column of {kind}', 'one value in each row'
+            )
+    groups = list(map(opened.metadata.row_group, range(opened.num_row_groups)))
+    declared = Limit(source.name, source.max_bytes)
+    for group in groups:
+        declared.add(group.num_rows * len(names) * LEAST_BYTES_OF_VALUE)
+    if not groups:
+        return opened.read(columns=names)
+    try:
+        encoded = [field.name for field in fields if _is_text(field.type)]
+        file = parquet.ParquetFile(stream, read_dictionary=encoded)
+        parts = (file.read_row_group(number, columns=names) for number in range(len(groups)))
+        return _within_limit(parts, source)
+    except ReadError:
+        raise
+    except (pyarrow.ArrowException, OSError):  # damaged, or texts that cannot be read so
+        largest = max(group.total_byte_size for group in groups)
+        n_rows = min(ROWS_OF_PART, source.max_bytes // max(1, largest) + 1)
+        batches = opened.iter_batches(n_rows, columns=names)
+        return _within_limit((pyarrow.Table.from_batches([batch]) for batch in batches), source)
+
+
+def _within_limit(parts: Iterable[pyarrow.Table], source: ByteSource) -> pyarrow.Table:
+    """Parts in one, unless they come to too much: each is read when it is asked for."""
+    import pyarrow
+
+    limit = Limit(source.name, source.max_bytes)
+    read = []
+    for part in parts:
+        limit.add(sum(map(_n_bytes, part.columns)))
+        read.append(part)
+    if not read:
+        raise OSError('fewer row groups than it says')
+    return pyarrow.concat_tables(read)
+
+
+def _is_text(kind: pyarrow.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _n_bytes(column: pyarrow.ChunkedArray) -> int:
+    """How many bytes the values of a column are, written out one by one."""
+    from pyarrow import compute, types
+
+    if not types.is_dictionary(column.type):
+        return int(column.nbytes)
+    total = 0
+    for chunk in column.chunks:
+        codes = chunk.indices.drop_null().to_numpy()
+        lengths = compute.binary_length(chunk.dictionary).fill_null(0).to_numpy()
+        if len(codes) and not 0 <= codes.min() <= codes.max() < len(lengths):
+            raise OSError('a value that its dictionary lacks')  # which pyarrow does not look at
+        total += int(lengths.astype(np.int64)[codes].sum()) + LEAST_BYTES_OF_VALUE * len(chunk)
+    return total

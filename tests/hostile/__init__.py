@@ -1,0 +1,1 @@
+"""Files that mean harm, and what has to become of them."""

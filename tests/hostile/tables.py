@@ -1,0 +1,364 @@
+"""Hostile Parquet and CSV."""
+
+import pyarrow
+from pyarrow import parquet
+
+from hostile.containers import MIB, limited
+from hostile.entries import ANN, BOB, FINITE, FIVE, A, Entry, holding, refused
+
+ROWS = (ANN, BOB)
+FIELDS = ('corpus_id', 'video_id', 'shot_id', 'person_name', 'confidence')
+MILLION = 1_000_000
+
+
+def table(**columns):
+    """The two hypotheses with some columns as they should not be."""
+    right = dict(zip(FIELDS, map(list, zip(*ROWS, strict=True)), strict=True))
+    return pyarrow.table({**right, **columns})
+
+
+def storing(content, **options):
+    return lambda path: parquet.write_table(content, path, **options)
+
+
+def stored(name, why, content, error=None, **options):
+    """A run in Parquet: refused, or the two hypotheses."""
+    outcome = {'value': 1.0, 'rows': ROWS} if error is None else {'error': f'{{path}}{error}'}
+    return Entry(f'{name}.parquet', why, storing(content, **options), **outcome)
+
+
+def damaged(change):
+    """What stores the two hypotheses, and changes the bytes."""
+
+    def make(path):
+        parquet.write_table(table(), path)
+        path.write_bytes(change(path.read_bytes()))
+
+    return make
+
+
+def not_utf8():
+    named = pyarrow.array([b'ann', b'b\xffb'])
+    return pyarrow.Array.from_buffers(pyarrow.string(), 2, named.buffers())
+
+
+def bomb(value, **options):
+    """A thousand rows of one long name: 10 GB, were it written out."""
+    column = pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array([0] * 1000, pyarrow.int32()), pyarrow.array([value])
+    )
+    if 'column_encoding' in options:
+        column = pyarrow.array([value] * 1000)
+    content = table()[:1].take([0] * 1000).set_column(3, 'person_name', column)
+    return storing(content, compression='zstd', store_schema=False, **options)
+
+
+LISTS = pyarrow.array([['ann'], ['bob']])
+PARQUET = [
+    stored('run', 'nothing is wrong', table()),
+    stored(
+        'categories',
+        'names by their number',
+        table(person_name=pyarrow.array(['ann', 'bob']).dictionary_encode()),
+    ),
+    stored('more', 'columns that nobody asked for', table(lists=LISTS)),
+    stored(
+        'shots',
+        'shots are numbers',
+        table(shot_id=[1, 2]),
+        ', shot_id: found a column of int64, expected text',
+    ),
+    stored(
+        'bytes',
+        'names are bytes',
+        table(person_name=[b'ann', b'bob']),
+        ', person_name: found a column of binary, expected text',
+    ),
+    stored(
+        'lists',
+        'names are lists',
+        table(person_name=LISTS),
+        ', person_name: found a column of list, expected one value in each row',
+    ),
+    stored(
+        'texts',
+        'confidences are text',
+        table(confidence=['0.9', '0.8']),
+        ', confidence: found a column of string, expected numbers',
+    ),
+    stored(
+        'truths',
+        'confidences are yes and no',
+        table(confidence=[True, False]),
+        ', confidence: found a column of bool, expected numbers',
+    ),
+    stored(
+        'nan',
+        'a confidence is nan',
+        table(confidence=[0.9, float('nan')]),
+        f', row 2, confidence: found nan, {FINITE}',
+    ),
+    stored(
+        'null',
+        'a name is missing',
+        table(person_name=['ann', None]),
+        ', row 2, person_name: found nothing, expected a value',
+    ),
+    stored(
+        'empty',
+        'a name is empty',
+        table(person_name=['', 'bob']),
+        ", row 1, person_name: found '', expected text on one line, not empty",
+    ),
+    stored(
+        'line-end',
+        'a name is two lines',
+        table(person_name=['ann', 'b\nob']),
+        ", row 2, person_name: found 'b\\nob', expected text on one line, not empty",
+    ),
+    stored(
+        'not-utf-8',
+        'a name is no text',
+        table(person_name=not_utf8()),
+        ', row 2, person_name: found invalid UTF-8 at byte 2 (0xff), expected UTF-8',
+    ),
+    stored(
+        'large',
+        'an integer that no double holds',
+        table(confidence=[2**53 + 1, 1]),
+        ', confidence: found integers beyond 2**53, expected a finite number that a double can '
+        'hold',
+    ),
+    stored(
+        'lacking',
+        'a column is missing',
+        table().drop_columns('confidence'),
+        ", confidence: found columns 'corpus_id, video_id, shot_id, person_name', "
+        'expected one column confidence',
+    ),
+    stored(
+        'no-rows',
+        'columns of nothing',
+        table()[:0],
+        f': found no rows, {FIVE.replace("expected", "expected at least one of")}',
+    ),
+    refused(
+        'text.parquet',
+        'lines',
+        A,
+        ': not readable as Parquet: Parquet magic bytes not found '
+        'in footer. Either the file is corrupted or this is not a parquet file.',
+    ),
+    refused(
+        'nothing.parquet', 'no byte', b'', ': not readable as Parquet: Parquet file size is 0 bytes'
+    ),
+    Entry(
+        'cut.parquet',
+        'a download that broke',
+        damaged(lambda content: content[:-9]),
+        error='{path}: not readable as Parquet: Parquet magic bytes not found '
+        'in footer. Either the file is corrupted or this is not a parquet file.',
+    ),
+    Entry(
+        'bomb.parquet',
+        'one value for many rows',
+        bomb('x' * (10 * MIB)),
+        error=limited('decompresses to'),
+        max_bytes=MILLION,
+    ),
+    Entry(
+        'prefixes.parquet',
+        'values that share their beginning',
+        bomb('x' * MIB, use_dictionary=False, column_encoding={'person_name': 'DELTA_BYTE_ARRAY'}),
+        error=limited('decompresses to'),
+        max_bytes=MILLION,
+    ),
+]
+
+
+def csv(role, name, why, content, error=None, value=None):
+    outcome = {'value': value} if error is None else {'error': f'{{path}}{error}'}
+    return Entry(f'{name}.csv', why, holding(content), role=role, **outcome)
+
+
+LABELS = b'customer_id,prediction\n'
+SURE = b'id,landmarks\n'
+SCORES = b'fname,a,b\n1,.9,.1\n2,.1,.9\n'
+ONE = 'expected a label and its finite confidence, or nothing'
+
+CSV = [
+    # In lists: a label at rank 1 is worth 1, at rank 2 a half.
+    csv('map', 'plain', 'nothing is wrong', LABELS + b'1,a\n2,b\n', value=1.0),
+    csv(
+        'map',
+        'bom-crlf',
+        'as spreadsheets write',
+        b'\xef\xbb\xbf' + LABELS.replace(b'\n', b'\r\n') + b'1,a\r\n2,b\r\n',
+        value=1.0,
+    ),
+    csv(
+        'map',
+        'formulas',
+        'cells that a spreadsheet would run',
+        LABELS + b'1,=1+1 a\n2,"@SUM(1,1) b"\n',
+        value=0.5,
+    ),
+    csv(
+        'map', 'dde', 'a command in a cell', LABELS + b"1,=cmd|'/C calc'!A0 a\n2,-b\n", value=1 / 6
+    ),
+    csv('map', 'quotes', 'quotes within quotes', LABELS + b'"1","""a"" a"\n2,b\n', value=0.75),
+    csv(
+        'map',
+        'nan',
+        'nan is a label, and nothing is nothing',
+        LABELS + b'1,nan a\n2,\n',
+        value=0.25,
+    ),
+    csv(
+        'map',
+        'long',
+        'a field of 10 MB',
+        LABELS + b'1,' + b'x' * 10_000_000 + b' a\n2,b\n',
+        value=0.75,
+    ),
+    csv(
+        'map',
+        'open-quote',
+        'a quote that nothing closes',
+        LABELS + b'1,"a\n2,b\n',
+        ', line 2: found unexpected end of data, expected CSV',
+    ),
+    csv(
+        'map',
+        'three',
+        'three fields',
+        LABELS + b'1,a\n2,b,c\n',
+        ", line 3: found 3 fields in '2,b,c', expected 2 fields as in the header",
+    ),
+    csv(
+        'map',
+        'tabs',
+        'tabs in place of commas',
+        LABELS.replace(b',', b'\t') + b'1\ta\n',
+        ", line 1: found no column customer_id in 'customer_id\\tprediction', "
+        'expected customer_id,prediction',
+    ),
+    csv(
+        'map',
+        'twice',
+        'an id is repeated',
+        LABELS + b'1,a\n1,b\n',
+        ", line 3, customer_id: found '1' again, as in line 2, expected each id once",
+    ),
+    csv(
+        'map',
+        'spaces',
+        'an id with a space is another',
+        LABELS + b'1,a\n 2,b\n',
+        ", line 3, customer_id: found ' 2', which {truth} lacks, "
+        'expected an id of the truth, unless unknown ids are dropped',
+    ),
+    csv(
+        'gap',
+        'nul',
+        'a NUL',
+        SURE + b'1,a 0.9\n2,b\0 0.8\n',
+        ', line 3: found a NUL byte at byte 4, expected text',
+    ),
+    csv(
+        'gap',
+        'latin-1',
+        'text of another encoding',
+        SURE + 'é,a 0.9\n'.encode('latin-1'),
+        ', line 2: found invalid UTF-8 at byte 1 (0xe9), expected UTF-8',
+    ),
+    csv(
+        'gap',
+        'utf-16',
+        'and of another',
+        b'\xff\xfe' + SURE.decode().encode('utf-16-le'),
+        ', line 1: found a NUL byte at byte 4, expected text (1 more wrong line)',
+    ),
+    csv('gap', 'empty', 'nothing', b'', ': found nothing, expected a header: id,landmarks'),
+    csv(
+        'gap',
+        'header',
+        'a header of nothing',
+        SURE,
+        ': found no rows, expected at least one of id,landmarks',
+    ),
+    csv(
+        'gap',
+        'no-confidence',
+        'a label alone',
+        SURE + b'1,a 0.9\n2,b\n',
+        f", line 3, landmarks: found 'b', {ONE}",
+    ),
+    csv(
+        'gap',
+        'nan-confidence',
+        'no number',
+        SURE + b'1,a nan\n2,b 0.8\n',
+        f", line 2, landmarks: found 'a nan', {ONE}",
+    ),
+    csv(
+        'gap',
+        'overflow',
+        'a number beyond doubles',
+        SURE + b'1,a 1e400\n2,b 0.8\n',
+        f", line 2, landmarks: found 'a 1e400', {ONE}",
+    ),
+    csv(
+        'gap',
+        'escapes',
+        'what a terminal obeys',
+        SURE + b'1,\x1b[2J\n2,b 0.8\n',
+        f", line 2, landmarks: found '\\x1b[2J', {ONE}",
+    ),
+    # Right at confidence 1e-400, which is 0, before a wrong one below: 1/1 for one of two queries.
+    csv(
+        'gap',
+        'tiny',
+        'a confidence that is 0 as a double',
+        SURE + b'1,a 1e-400\n2,a -1\n',
+        value=0.5,
+    ),
+    csv('lrap', 'scores', 'nothing is wrong', SCORES, value=1.0),
+    csv(
+        'lrap',
+        'nan-score',
+        'no number',
+        SCORES.replace(b'.9\n', b'nan\n'),
+        f", line 3, b: found 'nan', {FINITE}",
+    ),
+    csv(
+        'lrap',
+        'huge-score',
+        'a number beyond doubles',
+        SCORES.replace(b'2,.1', b'2,1e999'),
+        f", line 3, a: found '1e999', {FINITE}",
+    ),
+    csv(
+        'lrap',
+        'class',
+        'a class of escapes and lines',
+        b'fname,"\x1b[2J\n",a,b\n1,x,1,1\n',
+        f", line 3, \\x1b[2J\\n: found 'x', {FINITE}",
+    ),
+    csv(
+        'lrap',
+        'long-class',
+        'a class of 10 MB',
+        b'fname,a,b,' + b'c' * 10_000_000 + b'\n1,1,1,x\n',
+        f", line 2, {'c' * 60}…: found 'x', {FINITE}",
+    ),
+    csv(
+        'lrap',
+        'classes',
+        'a class twice',
+        b'fname,a,a\n1,1,1\n',
+        ", line 1: found column 'a' twice in 'fname,a,a', expected each column once",
+    ),
+]
+
+TABLES = [*PARQUET, *CSV]

@@ -1,0 +1,203 @@
+"""What fuzzers call: each reader, with bytes that may be anything.
+
+A reader gives a table or raises an error of the package whose message is one printable line. All
+else that is raised is a defect, as is a disagreement between the strict and the bulk reader.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+import pyarrow
+from click.testing import CliRunner
+from pyarrow import parquet
+
+from hostile.entries import REFERENCE, TRUTH, A, B
+from mediaeval_ap import AveragePrecision, challenges
+from mediaeval_ap.cli import main
+from mediaeval_ap.errors import DataWarning, Error
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET, read
+from mediaeval_ap.tables import REFERENCE as REFERENCE_LAYOUT
+from mediaeval_ap.tables.bulk import parse_in_bulk
+from mediaeval_ap.tables.csv_text import parse_csv
+from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.lines import parse
+
+MAX_BYTES = 1 << 20
+METADATA = b'mediaeval_ap.live'
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader, and inputs that are right, to begin from."""
+
+    read: Callable[[bytes], object]
+    seeds: tuple[bytes, ...]
+
+    def __call__(self, data: bytes) -> None:
+        """Read some bytes, and raise only what is a defect."""
+        outcome(partial(self.read, data))
+
+
+def outcome(call: Callable[[], object]) -> object:
+    """What a call returns; nothing, when it raises as it should."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', DataWarning)
+        try:
+            return call()
+        except Error as error:
+            message = str(error)
+    assert message.isprintable(), f'{message!r} is not one printable line'
+    return None
+
+
+@cache
+def folder() -> Path:
+    """Where files are, which readers of paths need."""
+    keeping = tempfile.TemporaryDirectory()
+    FOLDERS.append(keeping)
+    return Path(keeping.name)
+
+
+FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def as_file(name: str, call: Callable[[Path], object], data: bytes) -> object:
+    path = folder() / name
+    path.write_bytes(data)
+    return call(path)
+
+
+def rows_of(columns, numbers):
+    texts = [[column.values[code] for code in column.codes] for column in columns.values()]
+    return [*texts, None if numbers is None else numbers.tolist()]
+
+
+def lines(layout, data):
+    """Both readers of lines, which agree wherever the bulk reader has no doubt."""
+    strict = outcome(lambda: rows_of(*parse(io.BytesIO(data), layout, 'file')))
+    bulk = outcome(lambda: parse_in_bulk(io.BytesIO(data), layout, 'file'))
+    if bulk is not None:
+        assert rows_of(*bulk) == strict, 'the bulk reader accepts something else'
+
+
+def csv(layouts, data):
+    parse_csv(data, layouts, 'file')
+
+
+def challenge(evaluate, truth, predictions, data):
+    """A file in place of the truth, and in place of the predictions."""
+    outcome(lambda: evaluate(io.BytesIO(data), io.BytesIO(predictions), unknown='drop'))
+    evaluate(io.BytesIO(truth), io.BytesIO(data), unknown='drop')
+
+
+def table(path):
+    outcome(lambda: read(path, HYPOTHESIS, max_bytes=MAX_BYTES))
+    layouts = [RecordLayout(('person_name',), other_numbers=True), RecordLayout(('shot_id',))]
+    for layout in layouts:
+        outcome(lambda layout=layout: read_records_of(path, layout))
+
+
+def read_records_of(path, layout):
+    from mediaeval_ap.tables.records import read_records
+
+    return read_records(path, [layout], max_bytes=MAX_BYTES)
+
+
+def restored(path):
+    live = AveragePrecision.restore(path, max_bytes=MAX_BYTES)
+    live._check()
+    live.evaluate()
+
+
+def described(data):
+    """A saved session whose description is these bytes."""
+    changed = parquet.read_table(io.BytesIO(session())).replace_schema_metadata({METADATA: data})
+    parquet.write_table(changed, folder() / 'described.parquet')
+    restored(folder() / 'described.parquet')
+
+
+def command(arguments, data):
+    """A command that reads standard input line by line."""
+    paths = {'REFERENCE': REFERENCE, 'RUN': A + B}
+    for name, content in paths.items():
+        (folder() / name).write_bytes(content)
+    words = [str(folder() / word) if word in paths else word for word in arguments]
+    done = CliRunner().invoke(main, words, input=data, catch_exceptions=False)
+    assert done.exit_code in {0, 1}
+    assert all(line.isprintable() for line in done.stderr.split('\n'))
+
+
+def stored() -> bytes:
+    content = io.BytesIO()
+    rows = zip(*(['x', 'v', str(shot), 'ann', 0.5] for shot in range(9)), strict=True)
+    parquet.write_table(pyarrow.table(list(rows), list(HYPOTHESIS.fields)), content)
+    return content.getvalue()
+
+
+@cache
+def session() -> bytes:
+    live = AveragePrecision([('x', 'v', '1', 'ann')], [1], subset=[('x', 'v')]).live()
+    live.add('x', 'v', '1', 'ann', 0.5)
+    live.save(folder() / 'session.parquet')
+    return (folder() / 'session.parquet').read_bytes()
+
+
+def zstandard(data: bytes) -> bytes:
+    return bytes(pyarrow.compress(data, 'zstd', asbytes=True))
+
+
+def read_run(path):
+    return read(path, HYPOTHESIS, max_bytes=MAX_BYTES)
+
+
+RUN = (A + B, b'\xef\xbb\xbf' + A + b'\r\n' + 'x\tv 3  zo\u00eb 1e-7'.encode(), b'a b c d nan')
+LISTS = (
+    TRUTH['map'],
+    b'customer_id,article_id\n1,a\n1,b\n',
+    b'customer_id,prediction\n"1","a b"\n',
+)
+SURE = (
+    b'id,landmarks\n1,a 0.9\n2,\n',
+    TRUTH['gap'],
+    b'\xef\xbb\xbfid,landmarks\r\n1,"a\t1e-7"\r\n',
+)
+SCORES = (b'fname,a,b\n1,.9,.1\n2, 1e3,-5\n', TRUTH['lrap'], b'fname,"a, b"\n"1","0.5"\n')
+CSV_LAYOUTS = [RecordLayout(('id', 'landmarks')), RecordLayout(('fname',), other_numbers=True)]
+
+TARGETS = {
+    'hypothesis': Target(partial(lines, HYPOTHESIS), RUN),
+    'reference': Target(partial(lines, REFERENCE_LAYOUT), (REFERENCE, b'nan NA 1 "x\n')),
+    'subset': Target(partial(lines, SUBSET), (b'x v\nx w\n', b'\t x  v \r\n')),
+    'queries': Target(partial(lines, QUERIES), (b'ann\nbob\n', 'zo\u00eb\r\n\n'.encode())),
+    **{
+        kind: Target(
+            partial(as_file, f'run.{kind}', read_run),
+            (compress(A + B), compress(A) + compress(B * 1000)),
+        )
+        for kind, compress in {
+            'gz': gzip.compress,
+            'bz2': bz2.compress,
+            'xz': lzma.compress,
+            'zst': zstandard,
+        }.items()
+    },
+    'parquet': Target(partial(as_file, 'run.parquet', table), (stored(),)),
+    'session': Target(partial(as_file, 'live.parquet', restored), (session(),)),
+    'description': Target(
+        described, (parquet.read_schema(io.BytesIO(session())).metadata[METADATA],)
+    ),
+    'csv': Target(partial(csv, CSV_LAYOUTS), (*SURE, *SCORES)),
+    'map': Target(partial(challenge, challenges.evaluate_map, TRUTH['map'], LISTS[0]), LISTS),
+    'gap': Target(partial(challenge, challenges.evaluate_gap, TRUTH['gap'], SURE[0]), SURE),
+    'lrap': Target(partial(challenge, challenges.evaluate_lrap, TRUTH['lrap'], SCORES[0]), SCORES),
+    'stream': Target(partial(command, ['stream', 'REFERENCE', 'RUN']), (b'ann\nbob\n', b'a b\n\n')),
+    'watch': Target(partial(command, ['watch', 'REFERENCE', '-', '--skip-bad', '--every=1']), RUN),
+}

@@ -1,0 +1,240 @@
+"""Hostile files: what becomes of each, in Python, by the command, and with the bulk reader."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import termios
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hostile.catalogue import CATALOGUE
+from hostile.entries import REFERENCE, TRUTH, A, B
+
+from mediaeval_ap import AveragePrecision, challenges, tables
+from mediaeval_ap.cli import main
+from mediaeval_ap.errors import Error, printable
+from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, read
+
+CHALLENGES = {
+    'map': challenges.evaluate_map,
+    'gap': challenges.evaluate_gap,
+    'lrap': challenges.evaluate_lrap,
+}
+
+
+def name_of(entry):
+    return f'{entry.role}-{entry.name[:40]!a}'
+
+
+@pytest.fixture(params=CATALOGUE, ids=name_of)
+def hostile(request, tmp_path):
+    """An entry, its file, and the paths of what stands beside it, by role."""
+    entry = request.param
+    path = tmp_path / 'file' / entry.name
+    path.parent.mkdir()
+    entry.make(path)
+    beside = {'reference': REFERENCE, 'hypothesis': A + B, 'truth': TRUTH.get(entry.role, b'')}
+    paths = {role: tmp_path / f'{role}.txt' for role in beside}
+    for role, content in beside.items():
+        paths[role].write_bytes(content)
+    return entry, path, {**paths, entry.role: path}
+
+
+def limit(entry):
+    return {'max_bytes': MAX_BYTES if entry.max_bytes is None else entry.max_bytes}
+
+
+def score(entry, path, paths):
+    if entry.role in CHALLENGES:
+        return CHALLENGES[entry.role](paths['truth'], path, **limit(entry)).value
+    average_precision = AveragePrecision(
+        paths['reference'], [1], subset=paths.get('subset'), **limit(entry)
+    )
+    return average_precision.evaluate(paths['hypothesis'], paths.get('queries')).map[0]
+
+
+def message(entry, path, paths):
+    """The error that is expected."""
+    names = {'path': path, 'truth': paths['truth'], 'reference': paths['reference']}
+    error = entry.error
+    for name, named in names.items():
+        error = error.replace(f'{{{name}}}', printable(str(named)))
+    return error
+
+
+def check(entry, path, paths):
+    if entry.error is not None:
+        with pytest.raises(Error) as caught:
+            score(entry, path, paths)
+        assert str(caught.value) == message(entry, path, paths)
+    else:
+        assert score(entry, path, paths) == entry.value
+
+
+def test_in_python(hostile):
+    check(*hostile)
+
+
+def test_in_bulk(hostile, monkeypatch):
+    """The bulk reader comes first here, however small the file is."""
+    monkeypatch.setattr(tables, 'BULK_BYTES', -1 if is_regular(hostile[1]) else tables.BULK_BYTES)
+    check(*hostile)
+
+
+def is_regular(path):
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+READ = [entry for entry in CATALOGUE if entry.rows is not None]
+
+
+@pytest.mark.parametrize('hostile', READ, indirect=True, ids=name_of)
+@pytest.mark.parametrize('bulk_bytes', [tables.BULK_BYTES, -1])
+def test_rows(hostile, monkeypatch, bulk_bytes):
+    entry, path, _ = hostile
+    monkeypatch.setattr(tables, 'BULK_BYTES', bulk_bytes)
+    assert tuple(read(path, HYPOTHESIS).rows()) == entry.rows
+
+
+def test_by_the_command(hostile):
+    entry, path, paths = hostile
+    if entry.role in CHALLENGES:
+        arguments = [entry.role, paths['truth'], path]
+    else:
+        arguments = ['evaluate', paths['reference'], paths['hypothesis'], '-K', '1', '--mean-only']
+        arguments += [f'--{role}={paths[role]}' for role in ('queries', 'subset') if role in paths]
+    if entry.max_bytes is not None:
+        arguments += ['--max-bytes', entry.max_bytes]
+    done = CliRunner().invoke(
+        main, [*map(str, arguments), '--format', 'jsonl'], catch_exceptions=False
+    )
+    if entry.error is not None:
+        assert (done.stdout, done.exit_code) == ('', 1)
+        assert done.stderr == f'Error: {message(entry, path, paths)}\n'
+    else:
+        assert (done.stderr, done.exit_code) == ('', 0)
+        result = json.loads(done.stdout)
+        assert result['value' if entry.role in CHALLENGES else 'MAP@1'] == entry.value
+
+
+def test_the_catalogue():
+    names = {(entry.role, entry.name) for entry in CATALOGUE}
+    assert len(names) == len(CATALOGUE) >= 60
+    assert all(entry.why and Path(entry.name).name == entry.name for entry in CATALOGUE)
+
+
+HARMFUL = ['\x1b[31mann', 'a\x9b2Jnn', 'a\u202enn', 'a\u2028nn', 'a\x7fnn']
+ESCAPED = [r'\x1b[31mann', r'a\x9b2Jnn', r'a\u202enn', r'a\u2028nn', r'a\x7fnn']
+
+
+@pytest.fixture
+def named(tmp_path, monkeypatch):
+    """A reference, a run with each of its rows twice, and queries, of names that do harm."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f'x v {shot} {name}' for shot, name in enumerate(HARMFUL)]
+    Path('reference\x1b[2J.txt').write_text(''.join(f'{row}\n' for row in rows))
+    Path('run\x1b[2J.txt').write_text(''.join(f'{row} 0.5\n' for row in rows * 2))
+    Path('queries\x1b[2J.txt').write_text(''.join(f'{name}\n' for name in HARMFUL * 2))
+    return [f'{name}\x1b[2J.txt' for name in ('reference', 'run', 'queries')]
+
+
+def is_harmless(text):
+    return all(line.isprintable() for line in text.split('\n'))
+
+
+@pytest.mark.parametrize('format', ['table', 'markdown', 'latex'])
+def test_names_for_eyes_are_escaped(named, format):
+    reference, run, queries = named
+    done = CliRunner().invoke(
+        main, ['evaluate', reference, run, '--queries', queries, '--format', format]
+    )
+    assert done.exit_code == 0
+    assert is_harmless(done.stdout)
+    assert is_harmless(done.stderr)
+    shown = done.stdout.replace(r'\textbackslash{}', '\\')
+    assert all(name in shown for name in ESCAPED) or format == 'latex'
+    assert r'run\x1b[2J.txt: 5 of 10 rows repeat an earlier one exactly' in done.stderr
+    assert r'queries\x1b[2J.txt: 5 of 10 queries repeat an earlier one' in done.stderr
+
+
+def test_names_for_programs_are_exact(named):
+    reference, run, _ = named
+    done = CliRunner().invoke(main, ['evaluate', reference, run, '--format', 'jsonl'])
+    queries = [json.loads(line)['query'] for line in done.stdout.split('\n') if line]
+    assert set(HARMFUL) <= set(queries)
+
+
+@pytest.mark.parametrize(
+    'command',
+    [
+        'evaluate REFERENCE RUN --format csv',
+        'evaluate REFERENCE RUN --format json',
+        'stream REFERENCE RUN',
+        'stream REFERENCE RUN --format jsonl',
+        'rank REFERENCE RUN ann --format csv',
+        'watch REFERENCE RUN --format jsonl',
+    ],
+)
+def test_on_a_terminal_all_names_are_escaped(named, command):
+    """Also in formats for programs."""
+    reference, run, queries = named
+    paths = {'REFERENCE': reference, 'RUN': run}
+    words = [paths.get(word, word) for word in command.split()]
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 500))
+    with open(queries, 'rb') as stdin:
+        subprocess.run(
+            [sys.executable, '-m', 'mediaeval_ap', *words],
+            stdin=stdin,
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+            check=True,
+        )
+    os.close(theirs)
+    shown = b''
+    with suppress(OSError):  # what Linux says when there is nothing more to read
+        while chunk := os.read(ours, 1 << 16):
+            shown += chunk
+    os.close(ours)
+    text = shown.decode().replace('\r\n', '\n').replace('\t', ' ')
+    assert is_harmless(text)
+    assert r'u202enn' in text
+
+
+# What an unprivileged user sees: the rights of the one who runs the tests may be all there are.
+UNREADABLE = """
+import os, sys
+from mediaeval_ap.cli import main
+main(['evaluate', 'reference.txt', 'run.txt'], standalone_mode=False)  # imports what it needs
+import pyarrow.parquet
+if os.getuid() == 0:
+    os.setuid(65534)
+main(['evaluate', *sys.argv[1:]])
+"""
+
+
+@pytest.mark.parametrize('role', ['reference', 'run'])
+@pytest.mark.parametrize('suffix', ['.txt', '.gz', '.parquet'])
+def test_unreadable_files(tmp_path, role, suffix):
+    tmp_path.chmod(0o755)  # the rest of the way there is the matter of the working directory
+    (tmp_path / 'reference.txt').write_bytes(REFERENCE)
+    (tmp_path / 'run.txt').write_bytes(A + B)
+    path = tmp_path / f'secret{suffix}'
+    path.write_bytes(A)
+    path.chmod(0)
+    files = [path.name, 'run.txt'] if role == 'reference' else ['reference.txt', path.name]
+    done = subprocess.run(
+        [sys.executable, '-c', UNREADABLE, *files],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, f'Error: {path.name}: Permission denied\n')

@@ -1,0 +1,175 @@
+"""Outputs that something interrupts: the old file is whole, whatever happens."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.errors import WriteError
+from mediaeval_ap.files import write_whole
+
+ROW = ('x', 'v', '1', 'ann', 0.5)
+OLD, NEW = 'old\n' * 1000, 'new\n' * 1000
+
+# Writes a file, and is killed right before or after one of the steps that take it there.
+KILLED = """
+import os, signal, sys
+from mediaeval_ap.files import write_whole
+
+def killing(name, when):
+    step = getattr(os, name)
+    def wrapped(*given):
+        if when == 'before':
+            os.kill(os.getpid(), signal.SIGKILL)
+        step(*given)
+        os.kill(os.getpid(), signal.SIGKILL)
+    setattr(os, name, wrapped)
+
+killing(sys.argv[2], sys.argv[3])
+write_whole(sys.argv[1], 'new\\n' * 1000)
+"""
+
+
+@pytest.mark.parametrize(
+    ('step', 'when', 'content'),
+    [
+        ('fsync', 'before', OLD),  # perhaps some of it is written
+        ('fsync', 'after', OLD),  # all of it, under another name
+        ('replace', 'before', OLD),
+        ('replace', 'after', NEW),
+    ],
+)
+def test_killed_at_a_step(tmp_path, step, when, content):
+    path = tmp_path / 'map.txt'
+    path.write_text(OLD)
+    done = subprocess.run([sys.executable, '-c', KILLED, path, step, when], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert path.read_text() == content
+    # Nobody is left who could remove what was begun: it has a name that nothing looks at.
+    left = [name for name in os.listdir(tmp_path) if name != 'map.txt']
+    assert all(name.startswith('.') and name.endswith('.tmp') for name in left)
+    assert len(left) == (content == OLD)
+
+
+WRITING = """
+import sys
+from mediaeval_ap.files import write_whole
+print('ready', flush=True)
+while True:
+    for word in 'old\\n', 'new\\n':
+        write_whole(sys.argv[1], word * 100_000)
+"""
+
+
+@pytest.mark.parametrize('seconds', [0.01, 0.03, 0.06])
+def test_killed_at_any_moment(tmp_path, seconds):
+    """Wherever in a loop of writes it is: the file is all of one of them."""
+    path = tmp_path / 'map.txt'
+    path.write_text('old\n' * 100_000)
+    with subprocess.Popen(
+        [sys.executable, '-c', WRITING, path], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == 'ready\n'
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    assert process.returncode == -signal.SIGKILL
+    assert path.read_text() in {'old\n' * 100_000, 'new\n' * 100_000}
+
+
+def limited(script, *arguments):
+    """Run Python where no file may have more than 500 bytes."""
+    lines = [
+        'import resource, signal, sys',
+        'signal.signal(signal.SIGXFSZ, signal.SIG_IGN)',
+        'resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))',
+        script,
+    ]
+    return subprocess.run(
+        [sys.executable, '-B', '-c', '\n'.join(lines), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_command_on_a_full_disk(tmp_path):
+    """A limit on the size of files stands for it."""
+    reference, run, path = (tmp_path / f'{name}.txt' for name in ('reference', 'run', 'map'))
+    reference.write_text(''.join(f'x v {shot} name{shot}\n' for shot in range(99)))
+    run.write_text(' '.join(map(str, ROW)))
+    path.write_text(OLD)
+    script = 'from mediaeval_ap.cli import main; main()'
+    done = limited(script, 'evaluate', reference, run, '-o', path)
+    assert (done.returncode, done.stdout) == (1, '')
+    assert done.stderr == f'Error: {path}: File too large\n'
+    assert path.read_text() == OLD
+    assert sorted(os.listdir(tmp_path)) == ['map.txt', 'reference.txt', 'run.txt']
+
+
+def test_saving_on_a_full_disk(tmp_path):
+    path = tmp_path / 'live.parquet'
+    AveragePrecision([ROW[:4]], [1]).live([ROW]).save(path)
+    script = (
+        'from mediaeval_ap import AveragePrecision, errors\n'
+        'try:\n'
+        '    AveragePrecision([("x", "v", "1", "bob")]).live().save(sys.argv[1])\n'
+        'except errors.WriteError as error:\n'
+        '    print(error)\n'
+    )
+    done = limited(script, path)
+    assert (done.stdout, done.stderr) == (f'{path}: File too large\n', '')
+    restored = AveragePrecision.restore(path)
+    assert (list(restored.snapshot().table.rows()), restored.send('ann')) == ([ROW], ([1.0], 1))
+    assert os.listdir(tmp_path) == ['live.parquet']
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 64 KiB."""
+    folder = tmp_path / 'disk'
+    folder.mkdir()
+    mount, unmount = shutil.which('mount'), shutil.which('umount')
+    if mount is None or unmount is None:
+        pytest.skip('no program here mounts a file system')
+    command = [mount, '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip('mounting a small file system needs rights that this user has not')
+    yield folder
+    subprocess.run([unmount, folder], check=True)
+
+
+def test_a_full_disk(small_disk):
+    path = small_disk / 'map.txt'
+    write_whole(path, OLD)
+    with pytest.raises(WriteError) as caught:
+        write_whole(path, 'new\n' * 50_000)
+    assert str(caught.value) == f'{path}: No space left on device'
+    assert path.read_text() == OLD
+    assert os.listdir(small_disk) == ['map.txt']
+    write_whole(path, NEW)
+    assert path.read_text() == NEW
+
+
+def test_standard_output_on_a_full_disk(tmp_path):
+    """What cannot be written whole there is an error, too: nobody takes half for all."""
+    if not Path('/dev/full').exists():
+        pytest.skip('no such device on this system')
+    for name, content in ('reference', 'x v 1 ann\n'), ('run', 'x v 1 ann 0.5\n'):
+        (tmp_path / name).write_text(content)
+    with open('/dev/full', 'w') as full:
+        done = subprocess.run(
+            [sys.executable, '-m', 'mediaeval_ap', 'evaluate', 'reference', 'run'],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, 'Error: <stdout>: No space left on device\n')

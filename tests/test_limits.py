@@ -1,0 +1,251 @@
+"""How much a source may come to, wherever one is read; and what that costs."""
+
+import gzip
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow
+import pytest
+from click.testing import CliRunner
+from hostile.catalogue import CATALOGUE
+from hostile.containers import pipe_of
+from hostile.entries import REFERENCE, TRUTH, A, B
+from pyarrow import parquet
+
+from mediaeval_ap import AveragePrecision, challenges
+from mediaeval_ap.cli import main
+from mediaeval_ap.errors import ParameterError, ReadError
+from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, SUBSET, read
+
+SURE = b'id,landmarks\n1,a 0.9\n2,b 0.8\n'
+SCORES = b'fname,a,b\n1,.9,.1\n2,.1,.9\n'
+CONTENTS = {
+    'reference': REFERENCE,
+    'run': A + B,
+    'queries': b'ann\nbob\n',
+    'subset': b'x v\n',
+    'map': b'customer_id,prediction\n1,a b\n2,b\n',
+    'gap': SURE,
+    'lrap': SCORES,
+    **{f'{name}-truth': content for name, content in TRUTH.items()},
+}
+
+
+@pytest.fixture
+def zipped(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, content in CONTENTS.items():
+        Path(f'{name}.gz').write_bytes(gzip.compress(content))
+
+
+def refuses(name, max_bytes):
+    return pytest.raises(
+        ReadError, match=f'^{name}: decompresses to more than {max_bytes} bytes, the limit: '
+    )
+
+
+CALLS = {
+    'session': lambda scorer: scorer('run.gz'),
+    'evaluate': lambda scorer: scorer.evaluate('run.gz'),
+    'rank': lambda scorer: scorer.rank('run.gz', 'ann'),
+    'live': lambda scorer: scorer.live('run.gz'),
+    'extend': lambda scorer: scorer.live().extend('run.gz'),
+    'watch': lambda scorer: list(scorer.watch('run.gz')),
+}
+
+
+@pytest.mark.parametrize('call', CALLS.values(), ids=CALLS)
+def test_runs(zipped, call):
+    size = len(A + B)
+    call(AveragePrecision('reference.gz', [1], max_bytes=size))
+    with refuses('run.gz', size - 1):
+        call(AveragePrecision('reference.gz', [1], max_bytes=size - 1))
+
+
+@pytest.mark.parametrize(
+    'call',
+    [
+        lambda scorer: scorer.evaluate('run.gz', 'queries.gz'),
+        lambda scorer: scorer.live().evaluate('queries.gz'),
+        lambda scorer: scorer.live().watch([], 'queries.gz'),
+    ],
+)
+def test_queries(zipped, call):
+    with refuses('queries.gz', 7):
+        call(AveragePrecision(io.BytesIO(REFERENCE), [1], max_bytes=7))
+
+
+def test_references_and_subsets(zipped):
+    with refuses('reference.gz', 5):
+        AveragePrecision('reference.gz', max_bytes=5)
+    with refuses('subset.gz', 3):
+        AveragePrecision('reference.gz', subset='subset.gz', max_bytes=3)
+
+
+def test_saved_sessions(zipped):
+    live = AveragePrecision('reference.gz', [1]).live([('x', 'v', '1', 'ann' * 100, 0.5)] * 100)
+    live.save('live.parquet')
+    with refuses('live.parquet', 30_000):  # of which the names alone are so many
+        AveragePrecision.restore('live.parquet', max_bytes=30_000)
+    restored = AveragePrecision.restore('live.parquet', max_bytes=40_000)
+    Path('large.gz').write_bytes(gzip.compress(A * 10_000))
+    with refuses('large.gz', 40_000):
+        restored.extend('large.gz')
+
+
+@pytest.mark.parametrize(
+    ('name', 'evaluate'),
+    [
+        ('map', challenges.evaluate_map),
+        ('gap', challenges.evaluate_gap),
+        ('lrap', challenges.evaluate_lrap),
+    ],
+)
+def test_challenges(zipped, name, evaluate):
+    files = f'{name}-truth.gz', f'{name}.gz'
+    size = max(len(TRUTH[name]), len(CONTENTS[name]))
+    assert evaluate(*files, max_bytes=size).value == 1.0
+    with refuses(files[0], 10):
+        evaluate(*files, max_bytes=10)
+    with refuses(files[0], 10):
+        challenges.evaluate_first_hit(*files, max_bytes=10)
+
+
+COMMANDS = {
+    'evaluate': ['reference.gz', 'run.gz', '--queries=queries.gz', '--subset=subset.gz'],
+    'stream': ['reference.gz', 'run.gz'],
+    'rank': ['reference.gz', 'run.gz', 'ann'],
+    'watch': ['reference.gz', 'run.gz'],
+    'map': ['map-truth.gz', 'map.gz'],
+    'gap': ['gap-truth.gz', 'gap.gz'],
+    'lrap': ['lrap-truth.gz', 'lrap.gz'],
+}
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_commands(zipped, command):
+    def run(max_bytes):
+        arguments = [command, *COMMANDS[command], '--max-bytes', str(max_bytes)]
+        return CliRunner().invoke(main, arguments, input='', catch_exceptions=False)
+
+    largest = max(len(CONTENTS[name.removesuffix('.gz')]) for name in COMMANDS[command][:2])
+    done = run(largest)
+    assert (done.exit_code, done.stderr) == (0, '')
+    done = run(largest - 1)
+    (name,) = (
+        name for name in COMMANDS[command][:2] if len(CONTENTS[name.removesuffix('.gz')]) == largest
+    )
+    assert done.exit_code == 1
+    assert done.stderr == (
+        f'Error: {name}: decompresses to more than {largest - 1} bytes, the limit: '
+        'raise it by --max-bytes, in Python max_bytes\n'
+    )
+    assert run(0).exit_code == run('many').exit_code == 2
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_the_help_says_the_limit(command):
+    text = CliRunner().invoke(main, [command, '--help'], terminal_width=200).stdout
+    assert f'[default: ({MAX_BYTES >> 30} GiB); x>=1]' in ' '.join(text.split())
+    assert MAX_BYTES == MAX_BYTES >> 30 << 30
+
+
+@pytest.mark.parametrize('max_bytes', [0, -1, True, 1.5, '5', None])
+def test_what_is_no_limit(zipped, max_bytes):
+    with pytest.raises(ParameterError, match=r'^max_bytes: found .*, expected a positive integer$'):
+        read('run.gz', HYPOTHESIS, max_bytes=max_bytes)
+
+
+def test_what_has_no_limit(tmp_path):
+    """A file of text is as large as it says, and an open one is the matter of who opened it."""
+    path = tmp_path / 'run.txt'
+    path.write_bytes(A + B)
+    assert len(read(path, HYPOTHESIS, max_bytes=1)) == 2
+    assert len(read(io.BytesIO(A + B), HYPOTHESIS, max_bytes=1)) == 2
+
+
+def test_standard_input_and_pipes(tmp_path, monkeypatch):
+    def stdin():
+        monkeypatch.setattr(sys, 'stdin', io.TextIOWrapper(io.BytesIO(A + B)))
+
+    stdin()
+    assert len(read('-', HYPOTHESIS, max_bytes=len(A + B))) == 2
+    stdin()
+    with pytest.raises(ReadError, match=r'^<stdin>: holds more than 27 bytes, the limit: '):
+        read('-', HYPOTHESIS, max_bytes=27)
+    pipe_of(A + B)(tmp_path / 'pipe')
+    with pytest.raises(ReadError, match='/pipe: holds more than 27 bytes, the limit: '):
+        read(tmp_path / 'pipe', HYPOTHESIS, max_bytes=27)
+
+
+@pytest.mark.parametrize(
+    'options',
+    [
+        {},
+        {'row_group_size': 7},
+        {'use_dictionary': False},
+        {'use_dictionary': False, 'column_encoding': {'video_id': 'DELTA_BYTE_ARRAY'}},
+    ],
+)
+def test_rows_of_parquet_are_counted_as_if_written_out(tmp_path, options):
+    """At least the bytes of their text, and at most 8 more for each."""
+    path = tmp_path / 'subset.parquet'
+    table = pyarrow.table({'corpus_id': ['x' * 100] * 50, 'video_id': ['v' * 100] * 50})
+    parquet.write_table(table, path, **options)
+    with refuses(str(path), 9_999):
+        read(path, SUBSET, max_bytes=9_999)
+    assert len(read(path, SUBSET, max_bytes=10_000 + 2 * 8 * 60)) == 50
+
+
+# Bombs in turn, and how much memory has been in use at most.
+BOMBS = """
+import sys
+from pathlib import Path
+from mediaeval_ap.challenges import evaluate_gap
+from mediaeval_ap.errors import Error
+from mediaeval_ap.tables import HYPOTHESIS, read
+
+def peak():
+    status = Path('/proc/self/status').read_text().splitlines()
+    return next(int(line.split()[1]) for line in status if 'VmHWM' in line)
+
+import pyarrow.csv, pyarrow.parquet, pyarrow.compute
+read('samples/hypothesis.txt', HYPOTHESIS)
+before = peak()
+for path in sys.argv[1:]:
+    try:
+        if '.csv' in path:
+            evaluate_gap('samples/landmarks_truth.csv', path, max_bytes=1_000_000)
+        else:
+            read(path, HYPOTHESIS, max_bytes=1_000_000)
+    except Error as error:
+        print(str(error).split(': ')[-2], peak() - before, sep=': ')
+"""
+
+
+def test_bombs_take_no_memory(tmp_path):
+    """What they take is a fraction of what they stand for."""
+    if not Path('/proc/self/status').exists():
+        pytest.skip('this system does not say how much memory a process has used')
+    entries = [entry for entry in CATALOGUE if 'bomb' in entry.name or 'prefix' in entry.name]
+    assert len(entries) == 7
+    for entry in entries:
+        entry.make(tmp_path / entry.name)
+    paths = sorted(
+        (tmp_path / entry.name for entry in entries), key=lambda path: '.parquet' in path.name
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', BOMBS, *paths],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    messages, growths = zip(*(line.split(': ') for line in done.stdout.splitlines()), strict=True)
+    assert set(messages) == {'decompresses to more than 1000000 bytes, the limit'}
+    in_mib = [int(growth) / 1024 for growth in growths]
+    assert len(in_mib) == 7
+    assert max(in_mib[:5]) < 48, in_mib  # of streams, of which four have 64 MiB
+    assert max(in_mib[5:]) < 200, in_mib  # of Parquet with 1 and 10 GB, in values of up to 10 MiB
