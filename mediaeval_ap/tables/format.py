@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.layouts import Layout
@@ -37,6 +38,7 @@ EXACT_NUMBER = 'a finite number that a double can hold'
 TEXT = 'text on one line, not empty'
 
 find_fields = re.compile(rb'[^ \t]+').findall
+_match_fields = re.compile(rb'[^ \t]+').finditer
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Wrong:
         The field at fault, or nothing when it is the whole of it.
     found, expected : str
         What stands there, and what should.
+    at : int
+        Where in a line it begins, in bytes from 0. It is not compared.
 
     Examples
     --------
@@ -59,6 +63,7 @@ class Wrong:
     field: str
     found: str
     expected: str
+    at: int = field(default=0, repr=False, compare=False)
 
 
 class Faults:
@@ -149,8 +154,8 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
     >>> from mediaeval_ap.tables import SUBSET
     >>> explain(b'INA F2', SUBSET) is None
     True
-    >>> explain(b'INA', SUBSET).found
-    "1 field in 'INA'"
+    >>> explain(b'INA', SUBSET).found, explain(b'INA F2  7', SUBSET).at
+    ("1 field in 'INA'", 8)
     """
     if (wrong := explain_bytes(line)) is not None:
         return wrong
@@ -159,10 +164,18 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
         return None
     if len(fields) != len(layout.fields):
         plural = 's' if len(fields) > 1 else ''
-        return Wrong('', f'{len(fields)} field{plural} in {shown(line.decode())}', layout.expected)
+        found = f'{len(fields)} field{plural} in {shown(line.decode())}'
+        return Wrong('', found, layout.expected, _end_of(line, len(layout.fields)))
     if layout.number is not None and not is_finite_decimal(fields[-1]):
-        return Wrong(layout.number, shown(fields[-1].decode()), FINITE_DECIMAL)
+        at = line.rindex(fields[-1])
+        return Wrong(layout.number, shown(fields[-1].decode()), FINITE_DECIMAL, at)
     return None
+
+
+def _end_of(line: bytes, n_fields: int) -> int:
+    """Where a line has too many fields, or ends too early."""
+    starts = [match.start() for match in islice(_match_fields(line), n_fields, n_fields + 1)]
+    return starts[0] if starts else len(line)
 
 
 def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[str, ...] | None:
@@ -247,13 +260,13 @@ def explain_bytes(line: bytes) -> Wrong | None:
     """
     for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
         if byte in line:
-            return Wrong('', f'{name} at byte {line.index(byte) + 1}', 'text')
+            at = line.index(byte)
+            return Wrong('', f'{name} at byte {at + 1}', 'text', at)
     try:
         line.decode()
     except UnicodeDecodeError as error:
-        return Wrong(
-            '', f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})', 'UTF-8'
-        )
+        found = f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})'
+        return Wrong('', found, 'UTF-8', error.start)
     return None
 
 

@@ -11,7 +11,21 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ['HYPOTHESIS', 'QUERIES', 'REFERENCE', 'SUBSET', 'Layout', 'RecordLayout']
+__all__ = [
+    'EVIDENCE',
+    'EVIDENCE_2015',
+    'HYPOTHESIS',
+    'HYPOTHESIS_2015',
+    'QUERIES',
+    'REFERENCE',
+    'REFERENCE_2015',
+    'SHOTS',
+    'SHOTS_2015',
+    'SUBSET',
+    'SUBSET_2015',
+    'Layout',
+    'RecordLayout',
+]
 
 
 @dataclass(frozen=True)
@@ -122,3 +136,16 @@ REFERENCE = Layout('reference', ('corpus_id', 'video_id', 'shot_id', 'person_nam
 HYPOTHESIS = Layout('hypothesis', REFERENCE.texts, 'confidence')
 SUBSET = Layout('subset', ('corpus_id', 'video_id'))
 QUERIES = Layout('queries', ('person_name',))
+
+# What else a campaign has; times are read as the text they are.
+SHOTS = Layout('shot list', ('corpus_id', 'video_id', 'shot_id', 'start_time', 'end_time'))
+EVIDENCE = Layout('evidence', ('person_name', 'corpus_id', 'video_id', 'modality'), 'timestamp')
+
+# The campaign of 2015 had one corpus, and did not name it.
+REFERENCE_2015 = Layout('reference', ('video_id', 'shot_id', 'person_name'))
+HYPOTHESIS_2015 = Layout('hypothesis', REFERENCE_2015.texts, 'confidence')
+SUBSET_2015 = Layout('subset', ('video_id',))
+SHOTS_2015 = Layout(
+    'shot list', ('video_id', 'shot_id', 'start_time', 'end_time', 'first_frame', 'last_frame')
+)
+EVIDENCE_2015 = Layout('evidence', ('person_name', 'video_id', 'shot_id', 'source'))
