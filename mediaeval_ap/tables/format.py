@@ -6,10 +6,11 @@ number is a finite decimal. A blank line holds nothing, and is not wrong.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 from mediaeval_ap.errors import FormatError, shown
@@ -63,7 +64,7 @@ class Wrong:
     field: str
     found: str
     expected: str
-    at: int = field(default=0, repr=False, compare=False)
+    at: int = dataclasses.field(default=0, repr=False, compare=False)
 
 
 class Faults:

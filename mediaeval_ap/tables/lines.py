@@ -363,6 +363,17 @@ class ColumnBuilder:
         """
         self.codes.extend(map(self.code_of.__getitem__, fields))
 
+    def append(self, column: Column) -> None:
+        """Add what another column holds.
+
+        Parameters
+        ----------
+        column : Column
+            Of any rows.
+        """
+        codes = [self.code_of[value.encode()] for value in column.values]
+        self.codes.frombytes(np.array(codes, dtype=np.int32)[column.codes].tobytes())
+
     def column(self) -> Column:
         """The column so far.
 
