@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.evaluator import AveragePrecision
     from mediaeval_ap.live import Live, Point
     from mediaeval_ap.session import Session
+    from mediaeval_ap.validation import Problem, validate
 
 __all__ = [
     'AveragePrecision',
@@ -22,6 +23,7 @@ __all__ = [
     'Evaluation',
     'Live',
     'Point',
+    'Problem',
     'Score',
     'Session',
     '__version__',
@@ -30,6 +32,7 @@ __all__ = [
     'errors',
     'metrics',
     'tables',
+    'validate',
 ]
 
 __version__ = '0.1.0'
@@ -40,8 +43,10 @@ _HOME = {
     'Evaluation': 'evaluation',
     'Live': 'live',
     'Point': 'live',
+    'Problem': 'validation',
     'Score': 'evaluation',
     'Session': 'session',
+    'validate': 'validation',
 }
 
 

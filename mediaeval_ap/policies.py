@@ -1,4 +1,4 @@
-"""What to do where the data leaves a choice, by name."""
+"""What to do where the data leaves a choice, and whose rules hold, by name."""
 
 from __future__ import annotations
 
@@ -6,14 +6,26 @@ from typing import Literal, get_args
 
 from mediaeval_ap.errors import ParameterError, shown
 
-__all__ = ['MISSING', 'TIES', 'UNKNOWN', 'Missing', 'Ties', 'Unknown', 'check_policy']
+__all__ = [
+    'CAMPAIGNS',
+    'MISSING',
+    'TIES',
+    'UNKNOWN',
+    'Campaign',
+    'Missing',
+    'Ties',
+    'Unknown',
+    'check_policy',
+]
 
 Missing = Literal['error', 'zero']
 Unknown = Literal['error', 'drop']
 Ties = Literal['expected', 'stable', 'best', 'worst']
+Campaign = Literal['2015', '2016', 'none']
 MISSING: tuple[Missing, ...] = get_args(Missing)
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 TIES: tuple[Ties, ...] = get_args(Ties)
+CAMPAIGNS: tuple[Campaign, ...] = get_args(Campaign)
 
 
 def check_policy(name: str, policy: object, known: tuple[str, ...]) -> None:

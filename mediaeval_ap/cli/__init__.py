@@ -7,7 +7,7 @@ is; 130, interrupted.
 Modules that cost time to import are imported by the command that needs them.
 """
 
-from mediaeval_ap.cli import campaign, siblings, watching
+from mediaeval_ap.cli import campaign, siblings, validating, watching
 from mediaeval_ap.cli.edge import main
 
-__all__ = ['campaign', 'main', 'siblings', 'watching']
+__all__ = ['campaign', 'main', 'siblings', 'validating', 'watching']
