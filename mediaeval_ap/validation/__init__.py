@@ -46,9 +46,10 @@ def validate(
         What `mediaeval_ap.tables.read` takes. Lines of text may hold anything; tables of values and
         Parquet are read strictly.
     shots : as hypothesis, optional
-        The shot list: every shot of the hypothesis must be there.
+        The shot list: every shot of the submission must be there.
     videos : as hypothesis, optional
-        The list of videos: those of the hypothesis and of the evidence must be there.
+        The videos that count: hypotheses for others are warned of. The video of evidence must be
+        there or in the shot list.
     evidence : as hypothesis, optional
         Evidence for each name of the hypothesis.
     reference : as hypothesis, optional
@@ -153,9 +154,11 @@ def _findings(files: Mapping[str, LenientTable], rules: Rules) -> Iterator[Findi
         yield from _judged(files, rules)
     for check in (*hypotheses.CHECKS, *person_names.CHECKS):
         yield from check(run)
+    if 'videos' in files:
+        yield from comparisons.videos_without('unlisted-video', run, files['videos'])
     if 'reference' in files:
-        yield from comparisons.unreferenced_videos(run, files['reference'])
-        yield from comparisons.unreferenced_names(run, files['reference'])
+        yield from comparisons.videos_without('unreferenced-video', run, files['reference'])
+        yield from comparisons.names_without('unreferenced-name', run, files['reference'])
 
 
 def _judged(files: Mapping[str, LenientTable], rules: Rules) -> Iterator[Finding]:
@@ -168,17 +171,14 @@ def _judged(files: Mapping[str, LenientTable], rules: Rules) -> Iterator[Finding
         for read in submitted:
             if 'shot_id' in read.table.columns:
                 yield from comparisons.unknown_shots(read, files['shots'])
-    if 'videos' in files:
-        for read in submitted:
-            yield from comparisons.unknown_videos(read, files['videos'])
     if 'evidence' in files:
         yield from _judged_evidence(files, rules)
 
 
 def _judged_evidence(files: Mapping[str, LenientTable], rules: Rules) -> Iterator[Finding]:
     run, evidence = files['hypothesis'], files['evidence']
-    if 'shots' in files and 'videos' not in files and 'shot_id' not in evidence.table.columns:
-        yield from comparisons.unknown_videos(evidence, files['shots'])
+    if lists := [files[role] for role in ('videos', 'shots') if role in files]:
+        yield from comparisons.unknown_videos(evidence, lists)
     yield from of_evidence.modalities(evidence, rules)
     yield from of_evidence.negative_timestamps(evidence)
     yield from of_evidence.repeated_evidence(evidence)

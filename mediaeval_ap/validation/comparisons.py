@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mediaeval_ap.errors import printable, shown
@@ -16,8 +18,7 @@ __all__ = [
     'names_without',
     'unknown_shots',
     'unknown_videos',
-    'unreferenced_names',
-    'unreferenced_videos',
+    'videos_without',
 ]
 
 
@@ -62,15 +63,15 @@ def unknown_shots(read: LenientTable, shots: LenientTable) -> list[Finding]:
     return [at_rows(kinds.get('unknown-shot'), read, rows, describe)]
 
 
-def unknown_videos(read: LenientTable, videos: LenientTable) -> list[Finding]:
-    """Rows whose video is not in a list.
+def unknown_videos(read: LenientTable, lists: Sequence[LenientTable]) -> list[Finding]:
+    """Rows whose video is in none of some lists.
 
     Parameters
     ----------
     read : LenientTable
         A file with videos.
-    videos : LenientTable
-        A list of videos or of shots.
+    lists : sequence of LenientTable
+        Lists of videos or of shots, at least one.
 
     Returns
     -------
@@ -81,13 +82,15 @@ def unknown_videos(read: LenientTable, videos: LenientTable) -> list[Finding]:
     --------
     >>> from mediaeval_ap.tables import SUBSET, read
     >>> videos = LenientTable(read([('x', 'v')], SUBSET))
-    >>> (finding,) = unknown_videos(LenientTable(read([('x', 'w')], SUBSET)), videos)
+    >>> (finding,) = unknown_videos(LenientTable(read([('x', 'w')], SUBSET)), [videos])
     >>> [(problem.field, problem.found) for problem in finding]
     [('video_id', "'w' of corpus 'x'")]
     """
     fields = fields_of(read.table, IDS[:2])
-    rows = np.flatnonzero(~are_known(read.table, videos.table, fields))
-    expected = f'a video of {printable(videos.table.source.name)}'
+    known = [are_known(read.table, each.table, fields) for each in lists]
+    rows = np.flatnonzero(~np.logical_or.reduce(known))
+    names = ' or '.join(printable(each.table.source.name) for each in lists)
+    expected = f'a video of {names}'
 
     def describe(place: int) -> Detail:
         return _unknown_video(read, int(rows[place]), expected)
@@ -134,36 +137,15 @@ def names_without(kind: str, read: LenientTable, others: LenientTable) -> list[F
     return [at_rows(kinds.get(kind), read, rows[lacking], describe)]
 
 
-def unreferenced_names(read: LenientTable, reference: LenientTable) -> list[Finding]:
-    """Names that the reference does not have.
+def videos_without(kind: str, read: LenientTable, others: LenientTable) -> list[Finding]:
+    """Videos of a file that another file lacks.
 
     Parameters
     ----------
-    read, reference : LenientTable
-        A hypothesis, and the reference.
-
-    Returns
-    -------
-    list of Finding
-        A problem a name, where it stands first.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables import QUERIES, read
-    >>> run, others = (LenientTable(read(names, QUERIES)) for names in (['ann', 'bob'], ['ann']))
-    >>> [str(finding.kind) for finding in unreferenced_names(run, others)]
-    ['unreferenced-name']
-    """
-    return names_without('unreferenced-name', read, reference)
-
-
-def unreferenced_videos(read: LenientTable, reference: LenientTable) -> list[Finding]:
-    """Videos that the reference does not have.
-
-    Parameters
-    ----------
-    read, reference : LenientTable
-        A hypothesis, and the reference.
+    kind : str
+        What that is.
+    read, others : LenientTable
+        The two files.
 
     Returns
     -------
@@ -175,7 +157,7 @@ def unreferenced_videos(read: LenientTable, reference: LenientTable) -> list[Fin
     >>> from mediaeval_ap.tables import REFERENCE, read
     >>> run = LenientTable(read([('x', 'w', '1', 'ann')] * 2, REFERENCE))
     >>> reference = LenientTable(read([('x', 'v', '1', 'ann')], REFERENCE))
-    >>> (finding,) = unreferenced_videos(run, reference)
+    >>> (finding,) = videos_without('unreferenced-video', run, reference)
     >>> [problem.found for problem in finding]
     ["'w' of corpus 'x' in 2 rows"]
     """
@@ -183,15 +165,15 @@ def unreferenced_videos(read: LenientTable, reference: LenientTable) -> list[Fin
     fields = fields_of(table, IDS[:2])
     first = first_rows(row_key(table, fields))
     counts = np.bincount(first, minlength=len(table))
-    is_unknown = ~are_known(table, reference.table, fields)
+    is_unknown = ~are_known(table, others.table, fields)
     rows = np.flatnonzero(is_unknown & (first == np.arange(len(table))))
-    expected = f'a video of {printable(reference.table.source.name)}'
+    expected = f'a video of {printable(others.table.source.name)}'
 
     def describe(place: int) -> Detail:
         detail = _unknown_video(read, int(rows[place]), expected)
         return detail._replace(found=f'{detail.found} in {_rows(counts[rows[place]])}')
 
-    return [at_rows(kinds.get('unreferenced-video'), read, rows, describe)]
+    return [at_rows(kinds.get(kind), read, rows, describe)]
 
 
 def _unknown_video(read: LenientTable, row: int, expected: str) -> Detail:

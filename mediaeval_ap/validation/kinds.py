@@ -130,7 +130,7 @@ error | name | a name that is not made of a-z and _ \
 | transliterate the name to lower-case letters, with _ for every space
 error | unknown-shot | a shot that is not in the shot list \
 | copy video and shot ids, zeros included, from the shot list
-error | unknown-video | a video that is not in the list of videos \
+error | unknown-video | evidence from a video that neither list has \
 | copy the ids of the video from the list
 error | modality | evidence of a kind that the campaign does not know | write one of these words
 error | repeated-evidence | a name with evidence more than once | keep one line of evidence a name
@@ -152,6 +152,8 @@ warning | equal-confidences | confidences that are all equal \
 | give what is surer a higher confidence: equal ones leave the order to chance
 warning | single-precision | confidences that differ, but not in single precision \
 | write confidences further apart, or equal: a reader in single precision takes them for ties
+warning | unlisted-video | hypotheses for a video that is not in the list of videos \
+| check the ids of the video; nothing in it counts
 warning | unreferenced-video | hypotheses for a video that the reference does not have \
 | check the ids of the video; nothing in it can be relevant
 warning | unreferenced-name | a name that the reference does not have \

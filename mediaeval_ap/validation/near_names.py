@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from mediaeval_ap.keys import run_starts
+from mediaeval_ap.keys import ranges, run_starts
 
 __all__ = ['earlier_neighbours']
 
@@ -134,9 +134,12 @@ class _Group:
         shorter: NDArray[np.int64],
         hashes: NDArray[np.uint64],
     ) -> None:
-        positions = np.minimum(np.searchsorted(hashes, keys), len(hashes) - 1)
-        rows, columns = np.nonzero(hashes[positions] == keys)
-        longer, found = self._places[rows], shorter[positions[rows, columns]]
+        flat = keys.ravel()
+        starts = np.searchsorted(hashes, flat)
+        hits = np.flatnonzero(hashes[np.minimum(starts, len(hashes) - 1)] == flat)
+        sizes = np.searchsorted(hashes, flat[hits], side='right') - starts[hits]
+        found = shorter[ranges(starts[hits], sizes)]
+        longer = self._places[hits // keys.shape[1]].repeat(sizes)
         np.minimum.at(earliest, np.maximum(longer, found), np.minimum(longer, found))
 
 

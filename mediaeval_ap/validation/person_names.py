@@ -149,6 +149,8 @@ def _as_nfc(name: str) -> str:
 
 
 def _in_lower_case(name: str) -> str:
+    if name == name.lower():
+        return name
     return ''.join(letter.lower() if letter.isupper() else letter for letter in name)
 
 
