@@ -17,10 +17,10 @@ import numpy as np
 
 from mediaeval_ap.tables import read
 from mediaeval_ap.tables.columns import Source, Table
-from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Wrong, explain, explain_bytes, find_fields
+from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Wrong, explain, find_fields
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import MAX_LINE_BYTES, ColumnBuilder, prove, split, whole_lines
-from mediaeval_ap.tables.places import Cause, LenientTable, Starts, WrongLine
+from mediaeval_ap.tables.places import Cause, LenientTable, Starts, WrongLine, WrongLines
 from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
 
 __all__ = ['read_leniently']
@@ -92,7 +92,7 @@ class _Reading:
         self._builders = [ColumnBuilder() for _ in layout.texts]
         self._numbers = array('d')
         self._lines = array('q')
-        self._wrong: list[WrongLine] = []
+        self._wrong = WrongLines()
         self._starts = Starts(len(layout.fields))
         self._next = 1
 
@@ -121,7 +121,7 @@ class _Reading:
 
     def _pass_over_line(self) -> None:
         found = f'more than {MAX_LINE_BYTES >> 20} MiB without a line end'
-        self._refuse(Cause.LENGTH, Wrong('', found, 'lines of text'), b'')
+        self._refuse(Cause.LENGTH, Wrong('', found, 'lines of text'), b'', self._next)
         self._next += 1
 
     def _read_in_bulk(self, blocks: list[bytes]) -> None:
@@ -133,9 +133,8 @@ class _Reading:
 
     def _read_strictly(self, block: bytes) -> None:
         lines = split(block)
-        if not self._accept(lines):
-            for start in range(0, len(lines), PROVED_LINES):
-                self._look_at(lines[start : start + PROVED_LINES])
+        for start in range(0, len(lines), PROVED_LINES):
+            self._look_at(lines[start : start + PROVED_LINES])
 
     def _accept_in_bulk(self, block: bytes) -> bool:
         """Take the lines of a block if the bulk reader can prove all of them right."""
@@ -196,37 +195,42 @@ class _Reading:
         """Take the lines that are right, or nearly, and say what is wrong with the others."""
         if self._accept(lines):
             return
-        rows = []
-        first_row = len(self._lines)
-        for line in lines:
+        rows: list[tuple[int, bytes, bool]] = []
+        for number, line in enumerate(lines, self._next):
             wrong = explain(line, self._layout)
-            cause = None
             if wrong is not None:
-                cause = _cause(line, wrong)
-                self._refuse(cause, wrong, line)
-            if cause in (None, Cause.NUMBER) and (fields := find_fields(line)):
-                rows.append(line)
-                self._take(fields, is_right=cause is None)
-            self._next += 1
-        self._note_starts(rows, first_row)
+                self._refuse(_cause(wrong, self._layout), wrong, line, number)
+            if wrong is None or wrong.field:
+                rows.append((number, line, wrong is None))
+        self._take([row for row in rows if row[1].strip(b' \t')])
+        self._next += len(lines)
 
-    def _refuse(self, cause: Cause, wrong: Wrong, line: bytes) -> None:
-        column = len(line[: wrong.at].decode(errors='replace')) + 1
-        self._wrong.append(WrongLine(self._next, column, cause, wrong))
-
-    def _take(self, fields: list[bytes], *, is_right: bool) -> None:
-        self._lines.append(self._next)
-        for builder, text in zip(self._builders, fields, strict=False):
-            builder.codes.append(builder.code_of[text])
+    def _take(self, rows: list[tuple[int, bytes, bool]]) -> None:
+        """Keep lines with as many fields as there should be: number, line, whether it is right."""
+        if not rows:
+            return
+        first_row = len(self._lines)
+        self._lines.extend(number for number, _, _ in rows)
+        columns = list(zip(*(find_fields(line) for _, line, _ in rows), strict=True))
+        for builder, fields in zip(self._builders, columns, strict=False):
+            builder.extend(fields)
         if self._layout.number is not None:
-            self._numbers.append(float(fields[-1]) if is_right else np.nan)
+            self._numbers.extend(
+                float(text) if is_right else np.nan
+                for text, (_, _, is_right) in zip(columns[-1], rows, strict=True)
+            )
+        self._note_starts([line for _, line, _ in rows], first_row)
+
+    def _refuse(self, cause: Cause, wrong: Wrong, line: bytes, number: int) -> None:
+        column = len(line[: wrong.at].decode(errors='replace')) + 1
+        self._wrong.add(WrongLine(number, column, cause, wrong))
 
 
 def _may_be_irregular(text: bytes) -> bool:
     return b'  ' in text or b'\t' in text or b'\n ' in text or text.startswith(b' ')
 
 
-def _cause(line: bytes, wrong: Wrong) -> Cause:
-    if explain_bytes(line) is not None:
-        return Cause.BYTES
-    return Cause.NUMBER if wrong.field else Cause.FIELDS
+def _cause(wrong: Wrong, layout: Layout) -> Cause:
+    if wrong.field:
+        return Cause.NUMBER
+    return Cause.FIELDS if wrong.expected == layout.expected else Cause.BYTES

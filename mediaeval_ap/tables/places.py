@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.tables.columns import Table
 from mediaeval_ap.tables.format import Wrong
 
-__all__ = ['Cause', 'LenientTable', 'Starts', 'WrongLine']
+__all__ = ['Cause', 'LenientTable', 'Starts', 'WrongLine', 'WrongLines']
 
 
 class Cause(Enum):
@@ -59,6 +60,70 @@ class WrongLine:
     wrong: Wrong
 
 
+class WrongLines(Sequence[WrongLine]):
+    """The wrong lines of a file, as columns: there may be millions.
+
+    Examples
+    --------
+    >>> lines = WrongLines()
+    >>> lines.add(WrongLine(3, 1, Cause.FIELDS, Wrong('', "1 field in 'INA'", '2 fields')))
+    >>> len(lines), lines[0].line, lines.places(Cause.FIELDS).tolist()
+    (1, 3, [0])
+    """
+
+    def __init__(self) -> None:
+        self._lines = array('q')
+        self._columns = array('q')
+        self._causes = array('b')
+        self._words: list[str] = []
+
+    def add(self, each: WrongLine) -> None:
+        """Add a line.
+
+        Parameters
+        ----------
+        each : WrongLine
+            Behind those that were added before.
+        """
+        self._lines.append(each.line)
+        self._columns.append(each.column)
+        self._causes.append(_CAUSES.index(each.cause))
+        self._words += (each.wrong.field, each.wrong.found, each.wrong.expected)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, place: int) -> WrongLine: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[WrongLine]: ...
+    def __getitem__(self, place: int | slice) -> WrongLine | list[WrongLine]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        at = range(len(self))[place]
+        field, found, expected = self._words[3 * at : 3 * at + 3]
+        wrong = Wrong(field, found, expected)
+        return WrongLine(self._lines[at], self._columns[at], _CAUSES[self._causes[at]], wrong)
+
+    def places(self, cause: Cause) -> NDArray[np.int64]:
+        """Which lines are wrong for a cause.
+
+        Parameters
+        ----------
+        cause : Cause
+            Why.
+
+        Returns
+        -------
+        ndarray of int64
+            Their places among these, ascending.
+        """
+        return np.flatnonzero(np.array(self._causes) == _CAUSES.index(cause))
+
+
+_CAUSES = tuple(Cause)
+
+
 @dataclass(frozen=True)
 class LenientTable:
     r"""The rows of a file that may be wrong, and its wrong lines.
@@ -68,7 +133,7 @@ class LenientTable:
     table : Table
         A row for each line with as many fields as there should be; there may be none. A number
         that is wrong is not a number here.
-    wrong : sequence of WrongLine
+    wrong : WrongLines
         In the order of the file. The line of a wrong number is a row as well.
     lines : ndarray of int64, shape (n_rows,), or None
         The line of each row, from 1; none for a table of values, which has no lines.
@@ -90,7 +155,7 @@ class LenientTable:
     """
 
     table: Table
-    wrong: Sequence[WrongLine] = ()
+    wrong: WrongLines = field(default_factory=WrongLines)
     lines: NDArray[np.int64] | None = None
     starts: Starts = field(default_factory=lambda: Starts(0))
 

@@ -194,19 +194,17 @@ def at_wrong_lines(read: LenientTable) -> list[Finding]:
     >>> from mediaeval_ap.tables.lenient import read_leniently
     >>> lines = io.BytesIO(b'x v 1 ann high\nx v\n')
     >>> [str(finding.kind) for finding in at_wrong_lines(read_leniently(lines, HYPOTHESIS))]
-    ['confidence', 'field-count']
+    ['field-count', 'confidence']
     """
     source = read.table.source.name
-    by_kind: dict[str, list[int]] = {}
-    for place, each in enumerate(read.wrong):
-        name = _KIND_OF_CAUSE.get(each.cause, each.wrong.field)
-        by_kind.setdefault(name, []).append(place)
 
-    def finding(kind: Kind, places: list[int]) -> Finding:
+    def finding(cause: Cause) -> Finding:
+        kind = kinds.get(_KIND_OF_CAUSE.get(cause) or str(read.table.layout.number))
+        places = read.wrong.places(cause)
+
         def problem(place: int) -> Problem:
-            each = read.wrong[places[place]]
-            wrong = each.wrong
-            what = (wrong.field, wrong.found, wrong.expected)
+            each = read.wrong[int(places[place])]
+            what = (each.wrong.field, each.wrong.found, each.wrong.expected)
             return Problem(kind, kind.severity, source, each.line, each.column, *what, kind.mend)
 
         return Finding(kind, len(places), problem)
@@ -216,7 +214,7 @@ def at_wrong_lines(read: LenientTable) -> list[Finding]:
         expected = f'at least one of {read.table.layout.expected}'
         what = Problem(empty, empty.severity, source, 1, 1, '', 'no rows', expected, empty.mend)
         return [Finding(empty, 1, lambda _: what)]
-    return [finding(kinds.get(name), places) for name, places in by_kind.items()]
+    return [finding(cause) for cause in Cause if len(read.wrong.places(cause))]
 
 
 class Findings:
