@@ -18,7 +18,7 @@ from oracle import edit_distance
 
 from mediaeval_ap import Problem, errors, report, validate
 from mediaeval_ap.cli import main
-from mediaeval_ap.tables import HYPOTHESIS, lenient, lines, read
+from mediaeval_ap.tables import HYPOTHESIS, SUBSET, lenient, lines, read
 from mediaeval_ap.tables.lenient import read_leniently
 from mediaeval_ap.validation import examine, kinds, near_names
 from mediaeval_ap.validation.near_names import earlier_neighbours
@@ -337,6 +337,14 @@ def test_rows_are_those_of_the_strict_parser(content):
     assert raised.value.further == max(len(lenient_table.wrong) - 1, 0)
 
 
+def test_wrong_lines_are_a_sequence():
+    wrong = read_leniently(io.BytesIO(b'x\nx v\n\xff\n'), SUBSET).wrong
+    assert [each.line for each in wrong] == [1, 3]
+    assert wrong[-1] == list(wrong)[1] == wrong[1:][0]
+    with pytest.raises(IndexError):
+        wrong[2]
+
+
 # Where files come from.
 
 
@@ -466,6 +474,10 @@ def test_nothing_printed_is_obeyed_by_a_terminal(folder):
     result = run('red\x1b[31m.txt', '--shots', 'list\x1b.txt')
     assert result.exit_code == 1
     assert result.stdout.replace('\n', '').isprintable()
+    Path('\x9b31m').write_text('x v 1 \x9b31m hi\x7fgh\n')
+    result = run('\x9b31m', '--format', 'json')
+    assert result.stdout.replace('\n', '').isprintable()
+    assert json.loads(result.stdout)['problems'][0]['source'] == '\x9b31m'
 
 
 def test_json(folder):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ['PROBLEM_FORMATS', 'SHOWN_PROBLEMS', 'render_problems']
 
 SHOWN_PROBLEMS = 20
+
+_in_control = re.compile('[\x7f-\x9f]').sub  # what JSON may hold as it is, and a terminal obeys
 
 
 def render_problems(
@@ -108,7 +111,7 @@ def _json(findings: Findings, most: int | None) -> str:
         'counts': {kind.name: count for kind, count in findings.counts.items()},
         'problems': problems,
     }
-    return json_document(document)
+    return _in_control(lambda match: f'\\u{ord(match[0]):04x}', json_document(document))
 
 
 _RENDERERS: dict[str, Callable[[Findings, int | None], str]] = {'text': _text, 'json': _json}
