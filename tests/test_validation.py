@@ -375,10 +375,12 @@ def test_large_files_are_read_in_bulk(monkeypatch):
     ]
 
 
-def test_tables_of_values_have_rows_and_no_columns():
+def test_tables_of_values_have_rows_and_no_columns(tmp_path):
     rows = [('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'b2', 0.25)]
     frame = pandas.DataFrame(rows, columns=HYPOTHESIS.fields)
-    for table, source in ((rows, '<rows>'), (frame, '<DataFrame>')):
+    path = str(tmp_path / 'run.parquet')
+    frame.to_parquet(path)
+    for table, source in ((rows, '<rows>'), (frame, '<DataFrame>'), (path, path)):
         (problem,) = validate(table)
         assert problem == Problem(
             *(kinds.get('name'), 'error', source, 2, None, 'person_name', "'b2'"),
