@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.live import Live, Point
     from mediaeval_ap.session import Session
     from mediaeval_ap.trec import evaluate_trec
+    from mediaeval_ap.validation import Problem, validate
 
 __all__ = [
     'AveragePrecision',
@@ -26,6 +27,7 @@ __all__ = [
     'Live',
     'PersonDiscovery2015',
     'Point',
+    'Problem',
     'Score',
     'Session',
     '__version__',
@@ -35,6 +37,7 @@ __all__ = [
     'evaluate_trec',
     'metrics',
     'tables',
+    'validate',
 ]
 
 __version__ = '0.1.0'
@@ -47,9 +50,11 @@ _HOME = {
     'Live': 'live',
     'PersonDiscovery2015': 'discovery_2015',
     'Point': 'live',
+    'Problem': 'validation',
     'Score': 'evaluation',
     'Session': 'session',
     'evaluate_trec': 'trec',
+    'validate': 'validation',
 }
 
 

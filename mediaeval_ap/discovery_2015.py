@@ -28,7 +28,7 @@ from mediaeval_ap.tables.layouts import (
     CONSENSUS_2015,
     EVIDENCE_2015,
     EVIDENCE_REFERENCE_2015,
-    LABELS_2015,
+    HYPOTHESIS_2015,
     REFERENCE_2015,
     SHOTS_2015,
 )
@@ -175,7 +175,7 @@ class PersonDiscovery2015:
         if (evidence is None) != (self._evidence is None):
             raise ParameterError('evidence: found one of evidence and its reference, expected both')
         inputs = dict(self._inputs)
-        run = read(labels, LABELS_2015)
+        run = read(labels, HYPOTHESIS_2015)
         inputs['labels'] = run.source
         said = None if evidence is None else read(evidence, EVIDENCE_2015)
         if said is not None:

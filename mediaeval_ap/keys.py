@@ -8,7 +8,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ['find', 'first_occurrences', 'ranges', 'run_starts']
+__all__ = ['combine', 'find', 'first_occurrences', 'ranges', 'run_starts']
+
+
+LARGEST_KEY = 2**62
+
+
+def combine(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
+    """One key for what several columns hold.
+
+    Parameters
+    ----------
+    columns : sequence of ndarray of int, shape (n,)
+        Numbers from 0.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Equal where all columns are.
+
+    Examples
+    --------
+    >>> combine([np.array([0, 1, 0]), np.array([2, 2, 2])]).tolist()
+    [2, 5, 2]
+    """
+    keys = columns[0].astype(np.int64)
+    size = int(keys.max(initial=0)) + 1
+    for column in columns[1:]:
+        n_values = int(column.max(initial=0)) + 1
+        if size * n_values > LARGEST_KEY:
+            distinct, keys = np.unique(keys, return_inverse=True)
+            size = len(distinct)
+        keys = keys * n_values + column
+        size *= n_values
+    return keys
 
 
 def first_occurrences(keys: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""What to do where the data leaves a choice, by name."""
+"""What to do where the data leaves a choice, and whose rules hold, by name."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Literal, get_args
 from mediaeval_ap.errors import ParameterError, shown
 
 __all__ = [
+    'CAMPAIGNS',
     'MISSING',
     'TIES',
     'TREC_MISSING',
     'TREC_TIES',
     'UNKNOWN',
+    'Campaign',
     'Missing',
     'Ties',
     'TrecMissing',
@@ -25,11 +27,13 @@ Unknown = Literal['error', 'drop']
 Ties = Literal['expected', 'stable', 'best', 'worst']
 TrecTies = Literal['trec_eval', 'expected', 'best', 'worst']
 TrecMissing = Literal['zero', 'skip']
+Campaign = Literal['2015', '2016', 'none']
 MISSING: tuple[Missing, ...] = get_args(Missing)
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 TIES: tuple[Ties, ...] = get_args(Ties)
 TREC_TIES: tuple[TrecTies, ...] = get_args(TrecTies)
 TREC_MISSING: tuple[TrecMissing, ...] = get_args(TrecMissing)
+CAMPAIGNS: tuple[Campaign, ...] = get_args(Campaign)
 
 
 def check_policy(name: str, policy: object, known: tuple[str, ...]) -> None:

@@ -7,7 +7,7 @@ is; 130, interrupted.
 Modules that cost time to import are imported by the command that needs them.
 """
 
-from mediaeval_ap.cli import campaign, discovery_2015, siblings, trec, watching
+from mediaeval_ap.cli import campaign, discovery_2015, siblings, trec, validating, watching
 from mediaeval_ap.cli.edge import main
 
-__all__ = ['campaign', 'discovery_2015', 'main', 'siblings', 'trec', 'watching']
+__all__ = ['campaign', 'discovery_2015', 'main', 'siblings', 'trec', 'validating', 'watching']

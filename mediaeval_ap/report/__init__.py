@@ -13,6 +13,7 @@ from mediaeval_ap.report.points import (
     render_point,
     render_point_headers,
 )
+from mediaeval_ap.report.problems import PROBLEM_FORMATS, SHOWN_PROBLEMS, render_problems
 from mediaeval_ap.report.rankings import render_ranking
 from mediaeval_ap.report.scores import render_score
 
@@ -21,6 +22,8 @@ __all__ = [
     'DEFINITION_FORMATS',
     'FORMATS',
     'POINT_FORMATS',
+    'PROBLEM_FORMATS',
+    'SHOWN_PROBLEMS',
     'point_cells',
     'point_headers',
     'render_answer',
@@ -29,6 +32,7 @@ __all__ = [
     'render_evaluations',
     'render_point',
     'render_point_headers',
+    'render_problems',
     'render_ranking',
     'render_score',
     'write_whole',

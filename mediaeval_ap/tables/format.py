@@ -6,6 +6,7 @@ number is a finite decimal. A blank line holds nothing, and is not wrong.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Iterable
@@ -37,6 +38,7 @@ EXACT_NUMBER = 'a finite number that a double can hold'
 TEXT = 'text on one line, not empty'
 
 find_fields = re.compile(rb'[^ \t]+').findall
+_match_fields = re.compile(rb'[^ \t]+').finditer
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Wrong:
         The field at fault, or nothing when it is the whole of it.
     found, expected : str
         What stands there, and what should.
+    at : int
+        Where in a line it begins, in bytes from 0. It is not compared.
 
     Examples
     --------
@@ -59,6 +63,7 @@ class Wrong:
     field: str
     found: str
     expected: str
+    at: int = dataclasses.field(default=0, repr=False, compare=False)
 
 
 class Faults:
@@ -149,8 +154,8 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
     >>> from mediaeval_ap.tables import SUBSET
     >>> explain(b'INA F2', SUBSET) is None
     True
-    >>> explain(b'INA', SUBSET).found
-    "1 field in 'INA'"
+    >>> explain(b'INA', SUBSET).found, explain(b'INA F2  7', SUBSET).at
+    ("1 field in 'INA'", 8)
     """
     if (wrong := explain_bytes(line)) is not None:
         return wrong
@@ -159,10 +164,23 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
         return None
     if len(fields) != len(layout.fields):
         plural = 's' if len(fields) > 1 else ''
-        return Wrong('', f'{len(fields)} field{plural} in {shown(line.decode())}', layout.expected)
+        found = f'{len(fields)} field{plural} in {shown(line.decode())}'
+        return Wrong('', found, layout.expected, _end_of(line, len(layout.fields)))
     if layout.number is not None and not is_finite_decimal(fields[layout.number_at]):
-        return Wrong(layout.number, shown(fields[layout.number_at].decode()), FINITE_DECIMAL)
+        at = _starts(line)[layout.number_at]
+        return Wrong(layout.number, shown(fields[layout.number_at].decode()), FINITE_DECIMAL, at)
     return None
+
+
+def _end_of(line: bytes, n_fields: int) -> int:
+    """Where a line has too many fields, or ends too early."""
+    starts = _starts(line)
+    return starts[n_fields] if len(starts) > n_fields else len(line)
+
+
+def _starts(line: bytes) -> list[int]:
+    """Where each field of a line begins."""
+    return [match.start() for match in _match_fields(line)]
 
 
 def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[str, ...] | None:
@@ -247,13 +265,13 @@ def explain_bytes(line: bytes) -> Wrong | None:
     """
     for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
         if byte in line:
-            return Wrong('', f'{name} at byte {line.index(byte) + 1}', 'text')
+            at = line.index(byte)
+            return Wrong('', f'{name} at byte {at + 1}', 'text', at)
     try:
         line.decode()
     except UnicodeDecodeError as error:
-        return Wrong(
-            '', f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})', 'UTF-8'
-        )
+        found = f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})'
+        return Wrong('', found, 'UTF-8', error.start)
     return None
 
 

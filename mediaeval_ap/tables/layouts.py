@@ -15,17 +15,20 @@ from mediaeval_ap.errors import shown
 
 __all__ = [
     'CONSENSUS_2015',
+    'EVIDENCE',
     'EVIDENCE_2015',
     'EVIDENCE_REFERENCE_2015',
     'HYPOTHESIS',
-    'LABELS_2015',
+    'HYPOTHESIS_2015',
     'QRELS',
     'QUERIES',
     'REFERENCE',
     'REFERENCE_2015',
     'RUN',
+    'SHOTS',
     'SHOTS_2015',
     'SUBSET',
+    'SUBSET_2015',
     'Layout',
     'RecordLayout',
 ]
@@ -151,12 +154,18 @@ SUBSET = Layout('subset', ('corpus_id', 'video_id'))
 QUERIES = Layout('queries', ('person_name',))
 QRELS = Layout('qrels', ('qid', 'iteration', 'docno'), 'relevance')
 RUN = Layout('TREC run', ('qid', 'q0', 'docno', 'rank', 'tag'), 'score', n_before=4)
+
+# What else a campaign has; times are read as the text they are.
+SHOTS = Layout('shot list', ('corpus_id', 'video_id', 'shot_id', 'start_time', 'end_time'))
+EVIDENCE = Layout('evidence', ('person_name', 'corpus_id', 'video_id', 'modality'), 'timestamp')
+
+# The campaign of 2015 had one corpus, and did not name it.
+REFERENCE_2015 = Layout('reference', ('video_id', 'shot_id', 'person_name'))
+HYPOTHESIS_2015 = Layout('hypothesis', REFERENCE_2015.texts, 'confidence')
+SUBSET_2015 = Layout('subset', ('video_id',))
 SHOTS_2015 = Layout(
-    'shots of 2015',
-    ('video_id', 'shot_id', 'start_time', 'end_time', 'first_frame', 'last_frame'),
+    'shot list', ('video_id', 'shot_id', 'start_time', 'end_time', 'first_frame', 'last_frame')
 )
-CONSENSUS_2015 = Layout('consensus of 2015', ('video_id', 'shot_id'))
-REFERENCE_2015 = Layout('reference of 2015', ('video_id', 'shot_id', 'person_name'))
-LABELS_2015 = Layout('labels of 2015', REFERENCE_2015.texts, 'confidence')
-EVIDENCE_REFERENCE_2015 = Layout('evidence reference of 2015', (*REFERENCE_2015.texts, 'source'))
-EVIDENCE_2015 = Layout('evidence of 2015', ('person_name', 'video_id', 'shot_id', 'source'))
+EVIDENCE_2015 = Layout('evidence', ('person_name', 'video_id', 'shot_id', 'source'))
+CONSENSUS_2015 = Layout('consensus', ('video_id', 'shot_id'))
+EVIDENCE_REFERENCE_2015 = Layout('evidence reference', (*REFERENCE_2015.texts, 'source'))

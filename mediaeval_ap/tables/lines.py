@@ -29,7 +29,18 @@ from mediaeval_ap.tables.format import (
 )
 from mediaeval_ap.tables.layouts import Layout
 
-__all__ = ['MAX_LINE_BYTES', 'blocks', 'is_utf8', 'numbered', 'parse']
+__all__ = [
+    'MAX_LINE_BYTES',
+    'ColumnBuilder',
+    'Proved',
+    'blocks',
+    'is_utf8',
+    'numbered',
+    'parse',
+    'prove',
+    'split',
+    'whole_lines',
+]
 
 MAX_LINE_BYTES = 64 << 20
 BLOCK_BYTES = 1 << 20
@@ -105,24 +116,85 @@ def blocks(stream: BinaryIO, source: str) -> Iterator[bytes]:
     >>> list(blocks(io.BytesIO(BYTE_ORDER_MARK + b'a b\nc'), 'file'))
     [b'a b\n', b'c']
     """
+    ended = 0
+    for block in whole_lines(stream):
+        if block is None:
+            raise _endless(source, ended + 1)
+        yield block
+        ended += block.count(b'\n')
+
+
+def whole_lines(stream: BinaryIO) -> Iterator[bytes | None]:
+    r"""Whole lines, a megabyte or so at a time, and a gap for each that is too long.
+
+    Parameters
+    ----------
+    stream : binary file
+        Where the bytes come from.
+
+    Yields
+    ------
+    bytes or None
+        Lines with their ends as they stand; the byte order mark is left out. None stands for one
+        line longer than `MAX_LINE_BYTES`, which is passed over when the next is asked for.
+
+    Examples
+    --------
+    >>> import io
+    >>> list(whole_lines(io.BytesIO(b'a b\nc')))
+    [b'a b\n', b'c']
+    """
     pieces: list[bytes] = []
     pending = 0
-    ended = 0
     chunk = stream.read(BLOCK_BYTES).removeprefix(BYTE_ORDER_MARK)
     while chunk:
         head, newline, tail = chunk.rpartition(b'\n')
         if newline:
-            block = b''.join((*pieces, head, newline))
-            yield block
-            ended += block.count(b'\n')
+            yield b''.join((*pieces, head, newline))
             pieces, pending = [], 0
         pieces.append(tail)
         pending += len(tail)
         if pending > MAX_LINE_BYTES:
-            raise _endless(source, ended + 1)
-        chunk = stream.read(BLOCK_BYTES)
+            yield None
+            pieces, pending = [], 0
+            chunk = _rest_after_line(stream)
+        else:
+            chunk = stream.read(BLOCK_BYTES)
     if pending:
         yield b''.join(pieces)
+
+
+def _rest_after_line(stream: BinaryIO) -> bytes:
+    """Some bytes after the end of the line that a stream is in, or nothing at its end."""
+    while chunk := stream.read(BLOCK_BYTES):
+        _, newline, rest = chunk.partition(b'\n')
+        if newline:
+            return rest or stream.read(BLOCK_BYTES)
+    return b''
+
+
+def split(block: bytes) -> list[bytes]:
+    r"""The lines of a block, without their ends.
+
+    Parameters
+    ----------
+    block : bytes
+        Whole lines.
+
+    Returns
+    -------
+    list of bytes
+        One a line.
+
+    Examples
+    --------
+    >>> split(b'a b\r\n\nc\n')
+    [b'a b', b'', b'c']
+    """
+    lines = block.replace(b'\r\n', b'\n').split(b'\n')
+    if not lines[-1]:
+        lines.pop()
+    return lines
 
 
 def _endless(source: str, number: int) -> FormatError:
@@ -164,15 +236,13 @@ def parse(
     >>> columns['shot_id'].values, columns['person_name'].values, numbers.tolist()
     (['000010'], ['nan'], [0.5])
     """
-    builders = [_ColumnBuilder() for _ in layout.texts]
+    builders = [ColumnBuilder() for _ in layout.texts]
     numbers = array('d')
     faults = Faults(source, 'line')
     number = 1
     for block in blocks(stream, source):
-        lines = block.replace(b'\r\n', b'\n').split(b'\n')
-        if not lines[-1]:
-            lines.pop()
-        proved = _proved(lines, layout)
+        lines = split(block)
+        proved = prove(lines, layout)
         if proved is None:
             faults.look((explain(line, layout) for line in lines), number)
         elif not faults.count:
@@ -191,27 +261,61 @@ def parse(
 
 
 @dataclass(frozen=True)
-class _Proved:
-    """The fields of lines that are all right, column by column."""
+class Proved:
+    """The fields of lines that are all right, column by column.
+
+    Parameters
+    ----------
+    texts : list of tuple of bytes
+        The text fields; nothing where all lines are blank.
+    numbers : array of float
+        The field of numbers.
+
+    Examples
+    --------
+    >>> Proved([(b'INA',), (b'F2',)], array('d')).texts[1]
+    (b'F2',)
+    """
 
     texts: list[tuple[bytes, ...]]
     numbers: array[float]
 
 
-def _proved(lines: list[bytes], layout: Layout) -> _Proved | None:
-    """The fields of the lines if all of them are right; none on any doubt."""
+def prove(lines: list[bytes], layout: Layout) -> Proved | None:
+    """The fields of lines if all of them are right.
+
+    Parameters
+    ----------
+    lines : list of bytes
+        Lines without their ends.
+    layout : Layout
+        Their fields.
+
+    Returns
+    -------
+    Proved or None
+        The fields of the lines that are not blank; none on any doubt.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> prove([b'INA F2', b''], SUBSET).texts
+    [(b'INA',), (b'F2',)]
+    >>> prove([b'INA'], SUBSET) is None
+    True
+    """
     text = b'\n'.join(lines)
     if b'\0' in text or b'\r' in text or not is_utf8(text):
         return None
-    split = find_fields if b'\v' in text or b'\f' in text else bytes.split
-    rows = [row for row in map(split, lines) if row]
+    fields = find_fields if b'\v' in text or b'\f' in text else bytes.split
+    rows = [row for row in map(fields, lines) if row]
     if set(map(len, rows)) - {len(layout.fields)}:
         return None
     columns = list(zip(*rows, strict=True))
     if not columns or layout.number is None:
-        return _Proved(columns, array('d'))
+        return Proved(columns, array('d'))
     numbers = _finite_decimals(columns.pop(layout.number_at))
-    return None if numbers is None else _Proved(columns, numbers)
+    return None if numbers is None else Proved(columns, numbers)
 
 
 def is_utf8(text: bytes) -> bool:
@@ -251,8 +355,16 @@ def _finite_decimals(fields: Iterable[bytes]) -> array[float] | None:
     return numbers if np.isfinite(numbers).all() else None
 
 
-class _ColumnBuilder:
-    """A column that grows: codes, and the code of each distinct value seen so far."""
+class ColumnBuilder:
+    """A column that grows: codes, and the code of each distinct value seen so far.
+
+    Examples
+    --------
+    >>> builder = ColumnBuilder()
+    >>> builder.extend([b'b', b'a', b'b'])
+    >>> builder.column().values, builder.column().codes.tolist()
+    (['b', 'a'], [0, 1, 0])
+    """
 
     def __init__(self) -> None:
         self.codes = array('i')
@@ -260,9 +372,34 @@ class _ColumnBuilder:
         self.code_of.default_factory = self.code_of.__len__
 
     def extend(self, fields: Iterable[bytes]) -> None:
+        """Add some fields.
+
+        Parameters
+        ----------
+        fields : iterable of bytes
+            UTF-8, one a row.
+        """
         self.codes.extend(map(self.code_of.__getitem__, fields))
 
+    def append(self, column: Column) -> None:
+        """Add what another column holds.
+
+        Parameters
+        ----------
+        column : Column
+            Of any rows.
+        """
+        codes = [self.code_of[value.encode()] for value in column.values]
+        self.codes.frombytes(np.array(codes, dtype=np.int32)[column.codes].tobytes())
+
     def column(self) -> Column:
+        """The column so far.
+
+        Returns
+        -------
+        Column
+            Its values stand in the order in which they came.
+        """
         return Column(
             np.array(self.codes, dtype=np.int32), [value.decode() for value in self.code_of]
         )

@@ -1,0 +1,89 @@
+"""Validation of many hypotheses, one a process: `python benchmarks/validate.py [N ...]`."""
+
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import machine
+from campaign import make_campaign
+
+from mediaeval_ap.report import render_problems
+from mediaeval_ap.validation import examine
+
+SIZES = (100_000, 1_000_000)
+N_NAMES = 100_000
+
+
+def as_made(lines: list[str]) -> Iterable[str]:
+    return lines
+
+
+def one_in_a_thousand_wrong(lines: list[str]) -> Iterable[str]:
+    return (line if at % 1000 else f'{line.rstrip()} more\n' for at, line in enumerate(lines))
+
+
+def all_wrong(lines: list[str]) -> Iterable[str]:
+    return (line.upper().replace('0.', 'O.') for line in lines)
+
+
+FILES: dict[str, Callable[[list[str]], Iterable[str]]] = {
+    'as made': as_made,
+    'one line in 1,000 has a field too many': one_in_a_thousand_wrong,
+    'every confidence and name is wrong': all_wrong,
+}
+
+
+def measure(path: str) -> None:
+    """Print seconds of finding, of showing 20 a kind, of listing all; problems; peak GiB."""
+    times = [perf_counter()]
+    findings = examine(path)
+    times.append(perf_counter())
+    render_problems(findings)
+    times.append(perf_counter())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    n_problems = len(findings.problems())
+    times.append(perf_counter())
+    print(*(after - before for before, after in pairwise(times)), n_problems, peak)
+
+
+def main(sizes: list[int]) -> None:
+    rows = []
+    for size in sizes:
+        with TemporaryDirectory() as folder:
+            make_campaign(Path(folder), size, N_NAMES, 1_000, 20_000, 20_000)
+            with open(Path(folder) / 'hypothesis.txt') as file:
+                lines = file.readlines()
+            for what, change in FILES.items():
+                path = Path(folder) / 'changed.txt'
+                with open(path, 'w') as file:
+                    file.writelines(change(lines))
+                done = subprocess.run(
+                    [sys.executable, __file__, '--measure', path],
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                )
+                find, show, everything, n_problems, peak = map(float, done.stdout.split())
+                rows.append(
+                    [
+                        *(f'{size:,}', what, f'{n_problems:,.0f}', f'{find:.1f} s'),
+                        *(f'{show * 1e3:.0f} ms', f'{everything:.1f} s', f'{peak:.2f} GiB'),
+                    ]
+                )
+    headers = [
+        *('hypotheses', 'file', 'problems', 'read and find', 'show 20 of each kind'),
+        *('list all', 'peak memory before that'),
+    ]
+    machine.write('validate', headers, rows)
+
+
+if __name__ == '__main__':
+    if sys.argv[1:2] == ['--measure']:
+        measure(sys.argv[2])
+    else:
+        main([int(size) for size in sys.argv[1:]] or list(SIZES))

@@ -1,0 +1,49 @@
+"""The command that says what is wrong with a submission."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from mediaeval_ap.cli import options
+from mediaeval_ap.cli.edge import main, read_standard_input_once, write
+from mediaeval_ap.policies import CAMPAIGNS
+from mediaeval_ap.report import PROBLEM_FORMATS, SHOWN_PROBLEMS, render_problems
+
+__all__ = ['validate']
+
+
+@main.command()
+@options.HYPOTHESIS
+@click.option('--shots', type=options.FILE, help='The shot list: ids, start_time end_time.')
+@click.option('--videos', type=options.FILE, help='The list of videos: corpus_id video_id.')
+@click.option(
+    '--evidence',
+    type=options.FILE,
+    help='Evidence of the names: person_name corpus_id video_id modality timestamp.',
+)
+@click.option('--reference', type=options.FILE, help='Warn of videos and names that it lacks.')
+@click.option(
+    '--rules',
+    type=click.Choice(CAMPAIGNS),
+    default='2016',
+    show_default=True,
+    help='Whose rules hold, and whose fields; none looks at the format alone, and warns.',
+)
+@click.option('--all', 'show_all', is_flag=True, help=f'Show more than {SHOWN_PROBLEMS} a kind.')
+@click.option('--format', type=click.Choice(PROBLEM_FORMATS), default='text', show_default=True)
+@options.OUTPUT
+def validate(hypothesis: str, show_all: bool, format: str, output: str, **files: Any) -> None:
+    """List every problem of a submission, with its place and how to mend it.
+
+    Exits with 1 if any is an error; warnings alone are no reason to.
+    """
+    read_standard_input_once([hypothesis, *(files[role] for role in files if role != 'rules')])
+    from mediaeval_ap.validation import examine
+
+    findings = examine(hypothesis, **files)
+    write(render_problems(findings, format, None if show_all else SHOWN_PROBLEMS), output)
+    if findings.count('error'):
+        sys.exit(1)

@@ -1,0 +1,236 @@
+"""The lenient reading: every line of a file, right or wrong, and where each field stands.
+
+It accepts what the strict parser accepts, and asks the same `explain` about every other line. A
+line whose fields are as many as they should be is a row, even where its number is none: that row's
+number is not a number.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from array import array
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from mediaeval_ap.tables import read
+from mediaeval_ap.tables.columns import Source, Table
+from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Wrong, explain, find_fields
+from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.tables.lines import MAX_LINE_BYTES, ColumnBuilder, prove, split, whole_lines
+from mediaeval_ap.tables.places import Cause, LenientTable, Starts, WrongLine, WrongLines
+from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
+
+__all__ = ['read_leniently']
+
+PROVED_LINES = 64
+STRICT_BLOCKS = 4
+BLOCKS_AT_ONCE = 8
+
+_match_fields = re.compile('[^ \t]+').finditer
+_is_irregular = re.compile(rb'^[ \t]|[ \t]{2}').search
+
+
+def read_leniently(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> LenientTable:
+    r"""Read a table to its end, whatever its lines hold.
+
+    Parameters
+    ----------
+    origin : str, path-like, file object, DataFrame, pyarrow table, iterable or Table
+        What `mediaeval_ap.tables.read` takes. Tables of values and Parquet are read strictly.
+    layout : Layout
+        The fields of a row.
+    max_bytes : int
+        How many bytes a compressed file may decompress to.
+
+    Returns
+    -------
+    LenientTable
+        Its rows, and its wrong lines.
+
+    Raises
+    ------
+    ReadError
+        When the source cannot be opened, decompressed or read to its end.
+    FormatError
+        When a row of a table of values is wrong, or there is none.
+    ParameterError
+        When the origin is none of these.
+
+    Examples
+    --------
+    >>> import io
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> lenient = read_leniently(io.BytesIO(b'INA F2\nINA\n'), SUBSET)
+    >>> len(lenient.table), lenient.wrong[0].wrong.found
+    (1, "1 field in 'INA'")
+    """
+    if not isinstance(origin, str | os.PathLike) and not hasattr(origin, 'read'):
+        return LenientTable(read(origin, layout))
+    source = ByteSource(origin, max_bytes)
+    if source.is_parquet:
+        return LenientTable(read(origin, layout))
+    hasher = Hasher()
+    reading = _Reading(layout)
+    with source.open(hasher) as stream:
+        reading.read(stream)
+    return reading.result(Source(source.name, None if source.is_file else hasher.sha256))
+
+
+class _Reading:
+    """What was read of a file so far.
+
+    The first blocks of lines are proved by the strict parser's own proof; behind these, a few
+    blocks at once by the bulk reader, each alone where that is in doubt. What cannot be proved is
+    looked at line by line.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._builders = [ColumnBuilder() for _ in layout.texts]
+        self._numbers = array('d')
+        self._lines = array('q')
+        self._wrong = WrongLines()
+        self._starts = Starts(len(layout.fields))
+        self._next = 1
+
+    def result(self, source: Source) -> LenientTable:
+        texts = zip(self._layout.texts, self._builders, strict=True)
+        columns = {name: builder.column() for name, builder in texts}
+        numbers = None if self._layout.number is None else np.array(self._numbers, np.float64)
+        table = Table(self._layout, columns, numbers, source)
+        return LenientTable(table, self._wrong, np.array(self._lines, np.int64), self._starts)
+
+    def read(self, stream: BinaryIO) -> None:
+        waiting: list[bytes] = []
+        for n_before, block in enumerate(whole_lines(stream)):
+            if block is None:
+                self._read_in_bulk(waiting)
+                waiting = []
+                self._pass_over_line()
+            elif n_before < STRICT_BLOCKS:
+                self._read_strictly(block)
+            else:
+                waiting.append(block)
+                if len(waiting) == BLOCKS_AT_ONCE:
+                    self._read_in_bulk(waiting)
+                    waiting = []
+        self._read_in_bulk(waiting)
+
+    def _pass_over_line(self) -> None:
+        found = f'more than {MAX_LINE_BYTES >> 20} MiB without a line end'
+        self._refuse(Cause.LENGTH, Wrong('', found, 'lines of text'), b'', self._next)
+        self._next += 1
+
+    def _read_in_bulk(self, blocks: list[bytes]) -> None:
+        if not blocks or self._accept_in_bulk(b''.join(blocks)):
+            return
+        for block in blocks:
+            if not self._accept_in_bulk(block):
+                self._read_strictly(block)
+
+    def _read_strictly(self, block: bytes) -> None:
+        lines = split(block)
+        for start in range(0, len(lines), PROVED_LINES):
+            self._look_at(lines[start : start + PROVED_LINES])
+
+    def _accept_in_bulk(self, block: bytes) -> bool:
+        """Take the lines of a block if the bulk reader can prove all of them right."""
+        from mediaeval_ap.tables.bulk import parse_in_bulk
+
+        if block.startswith(BYTE_ORDER_MARK):  # which is text here, and no mark
+            return False
+        proved = parse_in_bulk(io.BytesIO(block), self._layout, '')
+        if proved is None:
+            return False
+        columns, numbers = proved
+        n_rows = len(columns[self._layout.texts[0]].codes)
+        n_lines = block.count(b'\n') + (not block.endswith(b'\n'))
+        if n_rows == n_lines and not _may_be_irregular(block):
+            self._lines.extend(range(self._next, self._next + n_lines))
+            self._next += n_lines
+        else:
+            self._number_rows(split(block), n_rows)
+        for builder, name in zip(self._builders, self._layout.texts, strict=True):
+            builder.append(columns[name])
+        if numbers is not None:
+            self._numbers.frombytes(numbers.tobytes())
+        return True
+
+    def _accept(self, lines: list[bytes]) -> bool:
+        """Take the lines if all of them are right."""
+        proved = prove(lines, self._layout)
+        if proved is None:
+            return False
+        self._number_rows(lines, len(proved.texts[0]) if proved.texts else 0)
+        for builder, fields in zip(self._builders, proved.texts, strict=False):
+            builder.extend(fields)
+        self._numbers.extend(proved.numbers)
+        return True
+
+    def _number_rows(self, lines: list[bytes], n_rows: int) -> None:
+        """Keep where the rows stand of lines that are right."""
+        numbers = range(self._next, self._next + len(lines))
+        first_row = len(self._lines)
+        if n_rows == len(lines):
+            self._lines.extend(numbers)
+        else:
+            rows = [pair for pair in zip(numbers, lines, strict=True) if pair[1].strip(b' \t')]
+            self._lines.extend(number for number, _ in rows)
+            lines = [line for _, line in rows]
+        self._note_starts(lines, first_row)
+        self._next = numbers.stop
+
+    def _note_starts(self, lines: list[bytes], first_row: int) -> None:
+        """Keep where the fields begin of rows that are not one space apart."""
+        if not _may_be_irregular(b'\n'.join(lines)):
+            return
+        for row, line in enumerate(lines, first_row):
+            if _is_irregular(line):
+                self._starts.add(row, [each.start() for each in _match_fields(line.decode())])
+
+    def _look_at(self, lines: list[bytes]) -> None:
+        """Take the lines that are right, or nearly, and say what is wrong with the others."""
+        if self._accept(lines):
+            return
+        rows: list[tuple[int, bytes, bool]] = []
+        for number, line in enumerate(lines, self._next):
+            wrong = explain(line, self._layout)
+            if wrong is not None:
+                self._refuse(_cause(wrong, self._layout), wrong, line, number)
+            if wrong is None or wrong.field:
+                rows.append((number, line, wrong is None))
+        self._take([row for row in rows if row[1].strip(b' \t')])
+        self._next += len(lines)
+
+    def _take(self, rows: list[tuple[int, bytes, bool]]) -> None:
+        """Keep lines with as many fields as there should be: number, line, whether it is right."""
+        if not rows:
+            return
+        first_row = len(self._lines)
+        self._lines.extend(number for number, _, _ in rows)
+        columns = list(zip(*(find_fields(line) for _, line, _ in rows), strict=True))
+        for builder, fields in zip(self._builders, columns, strict=False):
+            builder.extend(fields)
+        if self._layout.number is not None:
+            self._numbers.extend(
+                float(text) if is_right else np.nan
+                for text, (_, _, is_right) in zip(columns[-1], rows, strict=True)
+            )
+        self._note_starts([line for _, line, _ in rows], first_row)
+
+    def _refuse(self, cause: Cause, wrong: Wrong, line: bytes, number: int) -> None:
+        column = len(line[: wrong.at].decode(errors='replace')) + 1
+        self._wrong.add(WrongLine(number, column, cause, wrong))
+
+
+def _may_be_irregular(text: bytes) -> bool:
+    return b'  ' in text or b'\t' in text or b'\n ' in text or text.startswith(b' ')
+
+
+def _cause(wrong: Wrong, layout: Layout) -> Cause:
+    if wrong.field:
+        return Cause.NUMBER
+    return Cause.FIELDS if wrong.expected == layout.expected else Cause.BYTES

@@ -1,0 +1,150 @@
+"""Which names are one edit apart, in time that grows with their characters.
+
+Two names of one length differ in one place when they are equal without it; a name is another with
+one character more when it is equal to it without that character. So every name is hashed without
+each of its characters, and equal hashes are looked for. A hash is a sum over characters, so that
+all of a name's are made at once; whoever is found is compared.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+
+from mediaeval_ap.keys import ranges, run_starts
+
+__all__ = ['earlier_neighbours']
+
+CHARACTERS_AT_ONCE = 1 << 22
+CODE_BITS = 21  # of a code point
+_NO_HASHES = np.empty(0, dtype=np.uint64)
+
+
+def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
+    """For each name, the first that is one insertion, deletion or substitution away.
+
+    Takes O(n log n) for n characters in all names.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Distinct names.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_names,)
+        The place of the first such name, of those that stand before it; -1 where there is none.
+
+    Examples
+    --------
+    >>> earlier_neighbours(['ann', 'bob', 'anna', 'anne', 'bobby']).tolist()
+    [-1, -1, 0, 0, -1]
+    """
+    none = len(names)
+    earliest = np.full(none, none)
+    of_length: defaultdict[int, list[int]] = defaultdict(list)
+    for place, name in enumerate(names):
+        of_length[len(name)].append(place)
+    hashes: dict[int, NDArray[np.uint64]] = {}
+    for length, places in sorted(of_length.items()):
+        if len(places) > 1 or length - 1 in of_length or length + 1 in of_length:
+            group = _Group(names, np.array(places), length)
+            shorter = of_length.get(length - 1, [])
+            group.note(earliest, np.array(shorter, np.int64), hashes.pop(length - 1, _NO_HASHES))
+            hashes[length] = group.hashes
+    found = np.flatnonzero(earliest < none)
+    for place in found.tolist():
+        if Levenshtein.distance(names[place], names[earliest[place]], score_cutoff=1) != 1:
+            earliest[place] = _look_for(names, place)  # two hashes were equal by chance
+    return np.where(earliest < none, earliest, -1)
+
+
+def _look_for(names: Sequence[str], place: int) -> int:
+    near = (
+        other for other in range(place) if Levenshtein.distance(names[other], names[place]) == 1
+    )
+    return next(near, len(names))
+
+
+class _Group:
+    """The names of one length, and their hashes, whole and without each of their characters."""
+
+    def __init__(self, names: Sequence[str], places: NDArray[np.int64], length: int) -> None:
+        text = ''.join([names[place] for place in places.tolist()])
+        codes = np.frombuffer(text.encode('utf-32-le'), dtype=np.uint32)
+        self._places = places
+        self._codes = codes.reshape(len(places), length)
+        self._shifted = np.zeros(len(places), dtype=np.uint64)
+        self.hashes = np.zeros(len(places), dtype=np.uint64)
+        for columns in self._blocks():
+            self.hashes += self._mixed(columns, columns).sum(1)
+            self._shifted += self._mixed(columns, columns - 1).sum(1)
+
+    def _blocks(self) -> Iterator[NDArray[np.int64]]:
+        n_names, length = self._codes.shape
+        width = max(1, CHARACTERS_AT_ONCE // n_names)
+        for start in range(0, length, width):
+            yield np.arange(start, min(start + width, length))
+
+    def _mixed(self, columns: NDArray[np.int64], where: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """What the characters of some columns add to a hash when they stand in others."""
+        place = where.astype(np.uint64) << np.uint64(CODE_BITS)
+        return _mix(place + self._codes[:, columns].astype(np.uint64))
+
+    def note(
+        self,
+        earliest: NDArray[np.int64],
+        shorter: NDArray[np.int64],
+        shorter_hashes: NDArray[np.uint64],
+    ) -> None:
+        """Enter names one edit apart: of this length, and one character shorter."""
+        order = np.argsort(shorter_hashes, kind='stable')
+        before = np.zeros((len(self._places), 1), dtype=np.uint64)
+        after = self._shifted[:, np.newaxis].copy()
+        for columns in self._blocks():
+            here = self._mixed(columns, columns)
+            salt = _mix(~columns.astype(np.uint64))
+            self._note_equal(earliest, self.hashes[:, np.newaxis] - here + salt)
+            if len(shorter):
+                shifted = np.cumsum(self._mixed(columns, columns - 1), axis=1)
+                up_to = np.cumsum(here, axis=1)
+                without = before + up_to - here + after - shifted
+                self._note_found(earliest, without, shorter[order], shorter_hashes[order])
+                before += up_to[:, -1:]
+                after -= shifted[:, -1:]
+
+    def _note_equal(self, earliest: NDArray[np.int64], keys: NDArray[np.uint64]) -> None:
+        flat = keys.ravel()
+        order = np.argsort(flat, kind='stable')
+        places = self._places[order // keys.shape[1]]
+        starts = run_starts([flat[order]])
+        sizes = np.diff(starts, append=len(order))
+        first = places[starts].repeat(sizes)
+        later = places > first
+        np.minimum.at(earliest, places[later], first[later])
+
+    def _note_found(
+        self,
+        earliest: NDArray[np.int64],
+        keys: NDArray[np.uint64],
+        shorter: NDArray[np.int64],
+        hashes: NDArray[np.uint64],
+    ) -> None:
+        flat = keys.ravel()
+        starts = np.searchsorted(hashes, flat)
+        hits = np.flatnonzero(hashes[np.minimum(starts, len(hashes) - 1)] == flat)
+        sizes = np.searchsorted(hashes, flat[hits], side='right') - starts[hits]
+        found = shorter[ranges(starts[hits], sizes)]
+        longer = self._places[hits // keys.shape[1]].repeat(sizes)
+        np.minimum.at(earliest, np.maximum(longer, found), np.minimum(longer, found))
+
+
+def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Numbers that look as if drawn: the last steps of splitmix64."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

@@ -1,0 +1,117 @@
+"""Rows of a file that is looked at: which are first, and which another file knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.keys import combine
+from mediaeval_ap.tables.columns import Table
+
+__all__ = ['are_known', 'fields_of', 'first_rows', 'row_key']
+
+
+def fields_of(table: Table, fields: Sequence[str]) -> list[str]:
+    """Those of some fields that a table has.
+
+    Parameters
+    ----------
+    table : Table
+        Any table.
+    fields : sequence of str
+        Fields.
+
+    Returns
+    -------
+    list of str
+        Some of them, in their order.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET, read
+    >>> fields_of(read([('x', 'v')], SUBSET), ['video_id', 'shot_id'])
+    ['video_id']
+    """
+    return [field for field in fields if field in table.columns]
+
+
+def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
+    """One key for what each row holds in some fields.
+
+    Parameters
+    ----------
+    table : Table
+        Any table.
+    fields : sequence of str
+        Text fields of it.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_rows,)
+        Equal where all of the fields are.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET, read
+    >>> row_key(read([('x', 'v'), ('y', 'v'), ('x', 'v')], SUBSET), ['corpus_id']).tolist()
+    [0, 1, 0]
+    """
+    return combine([table[field].codes for field in fields])
+
+
+def first_rows(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each row, the first with the same key.
+
+    Parameters
+    ----------
+    keys : ndarray of int64, shape (n_rows,)
+        A key a row.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_rows,)
+        Rows from 0; a row is its own first where none before has its key.
+
+    Examples
+    --------
+    >>> first_rows(np.array([7, 3, 7])).tolist()
+    [0, 1, 0]
+    """
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return first[inverse]
+
+
+def are_known(table: Table, known: Table, fields: Sequence[str]) -> NDArray[np.bool_]:
+    """Which rows hold what some row of another table holds.
+
+    Parameters
+    ----------
+    table, known : Table
+        The rows asked about, and the others.
+    fields : sequence of str
+        Text fields that both have.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_rows,)
+        True where all of the fields are those of one row of `known`.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET, read
+    >>> known = read([('x', 'v'), ('y', 'w')], SUBSET)
+    >>> are_known(read([('x', 'w'), ('y', 'w')], SUBSET), known, SUBSET.fields).tolist()
+    [False, True]
+    """
+    found = [known[field].find(table[field]) for field in fields]
+    each_is = np.logical_and.reduce([codes >= 0 for codes in found])
+    columns = [
+        np.concatenate([known[field].codes, codes[each_is]])
+        for field, codes in zip(fields, found, strict=True)
+    ]
+    keys = combine(columns)
+    result = np.zeros(len(table), dtype=np.bool_)
+    result[each_is] = np.isin(keys[len(known) :], keys[: len(known)])
+    return result
