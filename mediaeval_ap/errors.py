@@ -8,6 +8,7 @@
     ├── FormatError (ValueError)      a source that can be read, and whose content is wrong
     ├── ParameterError (ValueError)   an argument that means nothing here
     │   └── UnknownDefinitionError    a definition of average precision that nobody registered
+    ├── MissingExtraError (ImportError)    something that an extra brings, and that is not installed
     ├── QueryError (ValueError)       a query that is no name
     ├── MissingHypothesisError (KeyError)  a hypothesis to withdraw that is not there
     ├── HalfStepError (RuntimeError)  a live session that something ended in the midst of a step
@@ -34,6 +35,7 @@ __all__ = [
     'Error',
     'FormatError',
     'HalfStepError',
+    'MissingExtraError',
     'MissingHypothesisError',
     'MissingIdsWarning',
     'ParameterError',
@@ -133,6 +135,10 @@ class FormatError(Error, ValueError):
 
 class ParameterError(Error, ValueError):
     """An argument that means nothing here."""
+
+
+class MissingExtraError(Error, ImportError):
+    """Something that an extra of the package brings, and that is not installed."""
 
 
 class UnknownDefinitionError(ParameterError):

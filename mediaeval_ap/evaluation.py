@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,8 @@ class Evaluation:
         ``reference``, ``hypothesis`` and, where there were any, ``subset`` and ``queries``.
     counts : mapping of str to int
         How much of everything was looked at.
+    measures : mapping of str to ndarray of float64, shape (n_queries,)
+        What else was asked for, by name; not a number where it is not defined.
 
     Examples
     --------
@@ -58,11 +60,21 @@ class Evaluation:
     definition: Definition
     inputs: Mapping[str, Source]
     counts: Mapping[str, int]
+    measures: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     @cached_property
     def map(self) -> NDArray[np.float64]:
         """Mean average precision at each cutoff."""
         return mean_average_precision(self.ap)
+
+    @property
+    def mean_measures(self) -> dict[str, float | None]:
+        """The mean of each measure over the queries that it is defined for; none without any."""
+        defined = {name: values[~np.isnan(values)] for name, values in self.measures.items()}
+        return {
+            name: float(mean_average_precision(values[:, None])[0]) if len(values) else None
+            for name, values in defined.items()
+        }
 
     def to_frame(self) -> pandas.DataFrame:
         """The queries as a table.
@@ -70,7 +82,8 @@ class Evaluation:
         Returns
         -------
         pandas.DataFrame
-            A row per query, which is its index; columns ``AP@k`` for each cutoff, ``n_relevant``.
+            A row per query, which is its index; columns ``AP@k`` for each cutoff, the measures,
+            ``n_relevant``.
 
         Examples
         --------
@@ -87,6 +100,8 @@ class Evaluation:
             index=pandas.Index(self.queries, name='query'),
             columns=[f'AP@{k}' for k in self.K],
         )
+        for name, values in self.measures.items():
+            frame[name] = values
         frame['n_relevant'] = self.n_relevant
         return frame
 
@@ -96,9 +111,10 @@ class Evaluation:
         Returns
         -------
         dict
-            ``definition`` (its name), ``K``, ``map``, ``queries``, ``n_relevant``, ``ap`` and
-            ``manifest``: the package's ``version``, the ``definition`` in full, the ``inputs``
-            with their names and SHA-256, the ``counts``.
+            ``definition`` (its name), ``K``, ``map``, ``queries``, ``n_relevant``, ``ap``;
+            ``mean_measures`` and ``measures`` where there are any, none standing for what is not
+            defined; ``manifest``: the package's ``version``, the ``definition`` in full, the
+            ``inputs`` with their names and SHA-256, the ``counts``.
 
         Examples
         --------
@@ -108,17 +124,21 @@ class Evaluation:
         >>> evaluation.to_dict()['manifest']['inputs']['hypothesis']['name']
         'samples/hypothesis.txt'
         """
-        return {
+        described = {
             'definition': self.definition.name,
             'K': list(self.K),
             'map': self.map.tolist(),
             'queries': list(self.queries),
             'n_relevant': self.n_relevant.tolist(),
             'ap': self.ap.tolist(),
-            'manifest': _manifest(
-                {'definition': self.definition.to_dict()}, self.inputs, self.counts
-            ),
         }
+        if self.measures:
+            described['mean_measures'] = self.mean_measures
+            described['measures'] = {
+                name: _without_nan(values) for name, values in self.measures.items()
+            }
+        definition = {'definition': self.definition.to_dict()}
+        return {**described, 'manifest': _manifest(definition, self.inputs, self.counts)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,6 +384,10 @@ def notes_of(count: int, n_queries: int, what: str) -> list[str]:
     (['2 of 30 queries have no true label'], [])
     """
     return [f'{count} of {n_queries} queries {what}'] if count else []
+
+
+def _without_nan(values: NDArray[np.float64]) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]
 
 
 def _manifest(

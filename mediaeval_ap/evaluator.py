@@ -264,7 +264,14 @@ class AveragePrecision:
         """
         return self.live().watch(rows, queries, every=every)
 
-    def evaluate(self, hypothesis: Any, queries: Any = None, progress: bool = False) -> Evaluation:
+    def evaluate(
+        self,
+        hypothesis: Any,
+        queries: Any = None,
+        progress: bool = False,
+        *,
+        measures: str | Iterable[str] = (),
+    ) -> Evaluation:
         """Score a run on many queries at once.
 
         Parameters
@@ -275,6 +282,9 @@ class AveragePrecision:
             The names to ask for; a string is a path. By default all of the reference.
         progress : bool
             Show a progress bar on standard error.
+        measures : str or iterable of str
+            Measures of ir_measures to add, as ``'nDCG@10 P@5 RR'``. They see what `export_trec`
+            would write, down to the largest cutoff.
 
         Returns
         -------
@@ -285,6 +295,10 @@ class AveragePrecision:
         ------
         ReadError, FormatError
             When the run or the queries cannot be read.
+        MissingExtraError
+            When measures are asked for, and the extra ``trec`` is not installed.
+        ParameterError
+            When there is no such measure, or it cannot be computed.
 
         Warns
         -----
@@ -310,9 +324,79 @@ class AveragePrecision:
         >>> evaluation.map.round(3).tolist()
         [0.149, 0.106]
         """
+        parsed: list[Any] = []
+        if measures:
+            from mediaeval_ap.trec.measures import parse_measures
+
+            parsed = parse_measures(measures)
         asked = self._task.read_queries(queries)
         ranking = self._ranking(hypothesis)
-        return self._task.evaluate(ranking, asked, progress=progress, stacklevel=3)
+        evaluation = self._task.evaluate(ranking, asked, progress=progress, stacklevel=3)
+        if not parsed:
+            return evaluation
+        from mediaeval_ap.trec.exporting import LARGEST_DEPTH, topics
+        from mediaeval_ap.trec.measures import with_measures
+
+        depth = min(max(self.K), LARGEST_DEPTH)
+        exported = topics(self._task, ranking, evaluation.queries, depth)
+        return with_measures(evaluation, list(exported), parsed)
+
+    def export_trec(
+        self,
+        hypothesis: Any,
+        qrels: str | os.PathLike[str],
+        run: str | os.PathLike[str],
+        queries: Any = None,
+        *,
+        k: int = 1000,
+        tag: str = 'mediaeval_ap',
+    ) -> None:
+        """Write a run, and what is relevant, as files that every TREC tool reads.
+
+        Parameters
+        ----------
+        hypothesis : str, path-like, file object, DataFrame or iterable of tuples
+            A run: ``corpus_id video_id shot_id person_name confidence``.
+        qrels, run : str or path-like
+            Where to, each whole or not at all. A query is a topic, a shot the document
+            ``corpus/video/shot``, with what is white space, ``%`` or ``/`` in them
+            percent-encoded. Scores are integers that decrease strictly.
+        queries : str, path-like, file object, DataFrame or iterable of str, optional
+            The names to ask for; a string is a path. By default all of the reference.
+        k : int
+            How many shots a ranking has at most.
+        tag : str
+            Names the run.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When the run or the queries cannot be read.
+        ParameterError
+            When k is no positive integer up to 2**24, or the tag not one word.
+        WriteError
+            When a file cannot be written.
+
+        Warns
+        -----
+        MissingIdsWarning
+            When no shot is relevant to a query, so that it is not in the qrels.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann')])
+        >>> hypothesis = [('x', 'v', '2', 'ann', 0.9), ('x', 'v', '1', 'ann', 0.5)]
+        >>> average_precision.export_trec(hypothesis, folder / 'qrels', folder / 'run')
+        >>> (folder / 'run').read_text().splitlines()
+        ['ann Q0 x/v/2 1 2 mediaeval_ap', 'ann Q0 x/v/1 2 1 mediaeval_ap']
+        """
+        from mediaeval_ap.trec.exporting import export, topics
+
+        asked = self._task.asked(self._task.read_queries(queries), stacklevel=3)
+        exported = topics(self._task, self._ranking(hypothesis), asked, check_cutoff(k))
+        export(list(exported), qrels, run, tag, stacklevel=3)
 
     def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
         """The first hypotheses for a query, as they are scored.

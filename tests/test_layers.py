@@ -93,7 +93,7 @@ INNER = {
         'watching',
         '__init__',
     ],
-    'trec': ['entries', 'evaluating', '__init__'],
+    'trec': ['entries', 'evaluating', 'exporting', 'measures', '__init__'],
     'validation': [
         'kinds',
         'campaigns',

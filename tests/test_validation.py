@@ -466,7 +466,7 @@ def test_a_file_that_cannot_be_read_is_one_line(folder):
     Path('cut.gz').write_bytes(gzip.compress(RUN.encode())[:-12])
     result = run('run.txt', '--evidence', 'cut.gz')
     assert (result.exit_code, result.stdout) == (1, '')
-    assert result.stderr.startswith('Error: cut.gz: Compressed file ended')
+    assert result.stderr.startswith('Error: cut.gz: not readable as .gz: Compressed')
     assert result.stderr.count('\n') == 1
 
 

@@ -40,6 +40,7 @@ __all__ = ['evaluate', 'print_definitions', 'rank', 'stream']
 @options.FORMAT
 @options.OUTPUT
 @options.MEAN_ONLY
+@click.option('--measures', default='', help='Measures of ir_measures to add: "nDCG@10 P@5 RR".')
 def evaluate(
     reference: str,
     hypotheses: tuple[str, ...],
@@ -51,6 +52,7 @@ def evaluate(
     format: str,
     output: str,
     mean_only: bool,
+    measures: str,
 ) -> None:
     """Score runs: average precision at K of each query, and the means."""
     read_standard_input_once([reference, *hypotheses, queries, subset])
@@ -59,7 +61,7 @@ def evaluate(
     average_precision = read_reference(reference, cutoffs, subset, definition, max_bytes)
     asked = None if queries is None else read(queries, QUERIES, max_bytes=max_bytes)
     evaluations = [
-        average_precision.evaluate(hypothesis, asked, progress=is_on_terminal())
+        average_precision.evaluate(hypothesis, asked, progress=is_on_terminal(), measures=measures)
         for hypothesis in hypotheses
     ]
     write(render_evaluations(evaluations, format, mean_only=mean_only), output)

@@ -8,11 +8,47 @@ import click
 
 from mediaeval_ap import definitions
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.edge import main, read_standard_input_once, write
+from mediaeval_ap.cli.edge import main, read_reference, read_standard_input_once, write
 from mediaeval_ap.policies import TREC_MISSING, TREC_TIES
 from mediaeval_ap.report import render_evaluations
 
-__all__ = ['evaluate_trec_files']
+__all__ = ['evaluate_trec_files', 'export_trec']
+
+
+@main.command('export-trec')
+@options.REFERENCE
+@options.HYPOTHESIS
+@click.option(
+    '--qrels', type=click.Path(dir_okay=False), required=True, help='Where to write the qrels.'
+)
+@click.option(
+    '--run', type=click.Path(dir_okay=False), required=True, help='Where to write the run.'
+)
+@options.QUERIES
+@options.SUBSET
+@click.option(
+    '-k', type=options.RANK, default=1000, show_default=True, help='How long a ranking is at most.'
+)
+@click.option('--tag', default='mediaeval_ap', show_default=True, help='Names the run.')
+@options.MAX_BYTES
+def export_trec(
+    reference: str,
+    hypothesis: str,
+    qrels: str,
+    run: str,
+    queries: str | None,
+    subset: str | None,
+    k: int,
+    tag: str,
+    max_bytes: int,
+) -> None:
+    """Write a run, and what is relevant, for the tools of TREC.
+
+    A query is a topic, a shot the document corpus/video/shot, each once in a ranking.
+    """
+    read_standard_input_once([reference, hypothesis, queries, subset])
+    average_precision = read_reference(reference, [k], subset, 'trec', max_bytes)
+    average_precision.export_trec(hypothesis, qrels, run, queries, k=k, tag=tag)
 
 
 @main.command('evaluate-trec')

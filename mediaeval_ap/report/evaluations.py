@@ -82,21 +82,22 @@ def _run(evaluation: Evaluation) -> str:
 
 
 def _means(evaluation: Evaluation) -> Grid:
-    rows = [[f'MAP@{k}', value] for k, value in zip(evaluation.K, evaluation.map, strict=True)]
+    rows: list[list[Any]] = [
+        [f'MAP@{k}', value] for k, value in zip(evaluation.K, evaluation.map.tolist(), strict=True)
+    ]
+    rows += [list(item) for item in evaluation.mean_measures.items()]
     n_queries = len(evaluation.queries)
     asked = f'{n_queries} {"query" if n_queries == 1 else "queries"}'
     return Grid(['MEAN AVERAGE PRECISION', asked], rows)
 
 
 def _queries(evaluation: Evaluation) -> Grid:
-    headers = ['query', *(f'AP@{k}' for k in evaluation.K), 'n_relevant']
-    rows = [
-        [query, *ap, n_relevant]
-        for query, ap, n_relevant in zip(
-            evaluation.queries, evaluation.ap.tolist(), evaluation.n_relevant.tolist(), strict=True
-        )
-    ]
-    return Grid(headers, rows)
+    described = evaluation.to_dict()
+    measures = described.get('measures', {})
+    headers = ['query', *(f'AP@{k}' for k in evaluation.K), *measures, 'n_relevant']
+    columns = [evaluation.queries, *evaluation.ap.T.tolist(), *measures.values()]
+    rows = zip(*columns, evaluation.n_relevant.tolist(), strict=True)
+    return Grid(headers, [list(row) for row in rows])
 
 
 def _queries_by_run(evaluations: Sequence[Evaluation]) -> Grid:
@@ -107,16 +108,22 @@ def _queries_by_run(evaluations: Sequence[Evaluation]) -> Grid:
 
 def _means_by_run(evaluations: Sequence[Evaluation]) -> Grid:
     rows = [
-        [_run(evaluation), evaluation.definition.name, *evaluation.map.tolist()]
+        [
+            _run(evaluation),
+            evaluation.definition.name,
+            *evaluation.map.tolist(),
+            *evaluation.mean_measures.values(),
+        ]
         for evaluation in evaluations
     ]
-    return Grid(['run', 'definition', *(f'MAP@{k}' for k in evaluations[0].K)], rows)
+    cutoffs = [f'MAP@{k}' for k in evaluations[0].K]
+    return Grid(['run', 'definition', *cutoffs, *evaluations[0].measures], rows)
 
 
 def _json(evaluations: Sequence[Evaluation], mean_only: bool) -> str:
     objects: list[dict[str, Any]] = [evaluation.to_dict() for evaluation in evaluations]
     if mean_only:
         for each in objects:
-            for field in ('queries', 'n_relevant', 'ap'):
-                del each[field]
+            for field in ('queries', 'n_relevant', 'ap', 'measures'):
+                each.pop(field, None)
     return json_document(objects[0] if len(objects) == 1 else objects)

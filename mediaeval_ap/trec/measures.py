@@ -1,0 +1,153 @@
+"""Measures of ir_measures, on a run of a campaign as TREC sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.errors import MissingExtraError, ParameterError, shown
+from mediaeval_ap.evaluation import Evaluation
+from mediaeval_ap.trec.exporting import Topic
+
+__all__ = ['measure', 'parse_measures', 'with_measures']
+
+
+def parse_measures(measures: str | Iterable[str]) -> list[Any]:
+    """Measures by their names.
+
+    Parameters
+    ----------
+    measures : str or iterable of str
+        As ``'nDCG@10 P@5 RR'``; what stands in parentheses has no space.
+
+    Returns
+    -------
+    list of ir_measures.Measure
+        One for each name.
+
+    Raises
+    ------
+    MissingExtraError
+        When ir_measures is not installed: it comes with the extra ``trec``.
+    ParameterError
+        When there is no such measure, its cutoff is not positive, or none is named.
+
+    Examples
+    --------
+    >>> [str(measure) for measure in parse_measures('nDCG@10 P@5')]
+    ['nDCG@10', 'P@5']
+    """
+    try:
+        import ir_measures
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            "measures: ir_measures is not installed; pip install 'mediaeval-ap[trec]'"
+        ) from error
+    names = measures.split() if isinstance(measures, str) else list(measures)
+    if not names:
+        raise ParameterError("measures: found none, expected names as 'nDCG@10 P@5 RR'")
+    return [_parsed(name, ir_measures.parse_measure) for name in names]
+
+
+def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
+    expected = 'a measure of ir_measures, as nDCG@10'
+    try:
+        parsed = parse(name)
+    except Exception as error:  # whatever the other library makes of what somebody typed
+        raise ParameterError(f'measures: found {shown(name)}, expected {expected}') from error
+    cutoff = parsed.params.get('cutoff', 1)
+    if not isinstance(cutoff, int) or cutoff < 1:  # which would end the process
+        raise ParameterError(f'measures: found {shown(name)}, expected a positive cutoff')
+    return parsed
+
+
+def measure(topics: Sequence[Topic], measures: Sequence[Any]) -> dict[str, NDArray[np.float64]]:
+    """Measure some topics.
+
+    Parameters
+    ----------
+    topics : sequence of Topic
+        Each once.
+    measures : sequence of ir_measures.Measure
+        What to measure.
+
+    Returns
+    -------
+    dict of str to ndarray of float64, shape (n_topics,)
+        By name of the measure, a value for each topic; not a number where nothing is relevant.
+
+    Raises
+    ------
+    ParameterError
+        When a measure lacks a parameter, or a tool that ir_measures needs for it.
+
+    Examples
+    --------
+    >>> topics = [Topic('ann', ['x/v/1'], ['x/v/2', 'x/v/1']), Topic('bob', [], ['x/v/1'])]
+    >>> measure(topics, parse_measures('RR'))
+    {'RR': array([0.5, nan])}
+    """
+    import ir_measures
+
+    # Topics are their numbers here, which every tool behind ir_measures takes.
+    qrels = [
+        ir_measures.Qrel(str(row), document, 1)
+        for row, topic in enumerate(topics)
+        for document in topic.relevant
+    ]
+    run = [
+        ir_measures.ScoredDoc(str(row), document, float(len(topic.returned) - rank))
+        for row, topic in enumerate(topics)
+        for rank, document in enumerate(topic.returned)
+    ]
+    values = {str(each): np.full(len(topics), np.nan) for each in measures}
+    try:
+        for value in ir_measures.iter_calc(measures, qrels, run):
+            values[str(value.measure)][int(value.query_id)] = value.value
+    except Exception as error:  # of any of the tools behind it
+        reason = str(error).splitlines()[0]
+        raise ParameterError(f'measures: ir_measures cannot compute this: {reason}') from error
+    return values
+
+
+def with_measures(
+    evaluation: Evaluation, topics: Sequence[Topic], measures: Sequence[Any]
+) -> Evaluation:
+    """An evaluation with other measures beside average precision.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The evaluation.
+    topics : sequence of Topic
+        Its queries, each once.
+    measures : sequence of ir_measures.Measure
+        What to measure.
+
+    Returns
+    -------
+    Evaluation
+        The same with the values of the measures.
+
+    Raises
+    ------
+    ParameterError
+        As of `measure`.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision
+    >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[10])
+    >>> evaluation = average_precision.evaluate([('x', 'v', '1', 'ann', 0.5)])
+    >>> topics = [Topic('ann', ['x/v/1'], ['x/v/1'])]
+    >>> with_measures(evaluation, topics, parse_measures('P@2')).measures
+    {'P@2': array([0.5])}
+    """
+    values = measure(topics, measures)
+    row_of = {topic.query: row for row, topic in enumerate(topics)}
+    rows = [row_of[query] for query in evaluation.queries]
+    return replace(evaluation, measures={name: each[rows] for name, each in values.items()})
