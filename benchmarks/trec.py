@@ -1,4 +1,4 @@
-"""Plain TREC files beside pytrec_eval: `python benchmarks/trec.py`. Whole processes are measured."""
+"""Plain TREC files beside pytrec_eval, as whole processes: `python benchmarks/trec.py`."""
 
 import os
 import random

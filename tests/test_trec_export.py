@@ -49,10 +49,9 @@ def read_by_others(qrels, run):
         list(ir_measures.read_trec_qrels(str(qrels))),
         list(ir_measures.read_trec_run(str(run))),
     ):
-        by_ir_measures.setdefault(value.query_id, {})[value.measure] = value.value
-    return by_pytrec_eval, {
-        query: [values[measure] for measure in measures] for query, values in by_ir_measures.items()
-    }
+        values = by_ir_measures.setdefault(unquote(value.query_id), [None] * len(K))
+        values[measures.index(value.measure)] = value.value
+    return by_pytrec_eval, by_ir_measures
 
 
 # The folder is written anew for each example.
