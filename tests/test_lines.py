@@ -206,6 +206,7 @@ def test_normal_lines_are_what_the_bulk_reader_sees(data, normal, monkeypatch):
 @pytest.mark.parametrize('parser', [lines.parse, parse_in_bulk])
 def test_lines_across_blocks(parser, monkeypatch):
     monkeypatch.setattr(lines, 'BLOCK_BYTES', 7)
+    monkeypatch.setattr(lines, 'PROVED_BYTES', 7)
     rows = [('corpus', f'video{i % 3}', str(i), 'name' * (i % 5 + 1)) for i in range(50)]
     data = '\r\n'.join(' '.join(row) for row in rows).encode()
     assert as_rows(parser(io.BytesIO(data), REFERENCE, 'file'), REFERENCE) == rows
@@ -213,6 +214,7 @@ def test_lines_across_blocks(parser, monkeypatch):
 
 def test_error_names_line_in_later_block(monkeypatch):
     monkeypatch.setattr(lines, 'BLOCK_BYTES', 7)
+    monkeypatch.setattr(lines, 'PROVED_BYTES', 7)
     data = b'a b c d\n' * 20 + b'a b c\n' + b'a b c d\n' * 20 + b'a\n'
     with pytest.raises(
         FormatError, match=r'line 21: found 3 fields .* \(1 more wrong line'
@@ -224,6 +226,7 @@ def test_error_names_line_in_later_block(monkeypatch):
 @pytest.mark.parametrize('parser', [lines.parse, parse_in_bulk])
 def test_endless_line(parser, monkeypatch):
     monkeypatch.setattr(lines, 'BLOCK_BYTES', 16)
+    monkeypatch.setattr(lines, 'PROVED_BYTES', 16)
     monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 1 << 20)
     with pytest.raises(FormatError, match='line 2: found more than 1 MiB without a line end'):
         parser(io.BytesIO(b'a b\n' + b'x' * (2 << 20)), SUBSET, 'file')

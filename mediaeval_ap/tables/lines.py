@@ -44,6 +44,7 @@ __all__ = [
 
 MAX_LINE_BYTES = 64 << 20
 BLOCK_BYTES = 1 << 20
+PROVED_BYTES = 1 << 15  # more at once are slower to prove: their fields no longer fit the caches
 
 
 class Lines(Protocol):
@@ -90,7 +91,7 @@ def numbered(stream: Lines, source: str) -> Iterator[tuple[int, bytes]]:
         yield number, line
 
 
-def blocks(stream: BinaryIO, source: str) -> Iterator[bytes]:
+def blocks(stream: BinaryIO, source: str, block_bytes: int | None = None) -> Iterator[bytes]:
     r"""Whole lines, a megabyte or so at a time.
 
     Parameters
@@ -99,6 +100,8 @@ def blocks(stream: BinaryIO, source: str) -> Iterator[bytes]:
         Where the bytes come from.
     source : str
         Its name, for errors.
+    block_bytes : int, optional
+        About how many at a time instead.
 
     Yields
     ------
@@ -117,20 +120,22 @@ def blocks(stream: BinaryIO, source: str) -> Iterator[bytes]:
     [b'a b\n', b'c']
     """
     ended = 0
-    for block in whole_lines(stream):
+    for block in whole_lines(stream, block_bytes):
         if block is None:
             raise _endless(source, ended + 1)
         yield block
         ended += block.count(b'\n')
 
 
-def whole_lines(stream: BinaryIO) -> Iterator[bytes | None]:
+def whole_lines(stream: BinaryIO, block_bytes: int | None = None) -> Iterator[bytes | None]:
     r"""Whole lines, a megabyte or so at a time, and a gap for each that is too long.
 
     Parameters
     ----------
     stream : binary file
         Where the bytes come from.
+    block_bytes : int, optional
+        About how many at a time instead.
 
     Yields
     ------
@@ -144,9 +149,10 @@ def whole_lines(stream: BinaryIO) -> Iterator[bytes | None]:
     >>> list(whole_lines(io.BytesIO(b'a b\nc')))
     [b'a b\n', b'c']
     """
+    block_bytes = block_bytes or BLOCK_BYTES
     pieces: list[bytes] = []
     pending = 0
-    chunk = stream.read(BLOCK_BYTES).removeprefix(BYTE_ORDER_MARK)
+    chunk = stream.read(block_bytes).removeprefix(BYTE_ORDER_MARK)
     while chunk:
         head, newline, tail = chunk.rpartition(b'\n')
         if newline:
@@ -159,7 +165,7 @@ def whole_lines(stream: BinaryIO) -> Iterator[bytes | None]:
             pieces, pending = [], 0
             chunk = _rest_after_line(stream)
         else:
-            chunk = stream.read(BLOCK_BYTES)
+            chunk = stream.read(block_bytes)
     if pending:
         yield b''.join(pieces)
 
@@ -240,7 +246,7 @@ def parse(
     numbers = array('d')
     faults = Faults(source, 'line')
     number = 1
-    for block in blocks(stream, source):
+    for block in blocks(stream, source, PROVED_BYTES):
         lines = split(block)
         proved = prove(lines, layout)
         if proved is None:
