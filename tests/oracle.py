@@ -227,6 +227,13 @@ def evaluate_2015(reference, labels, query, least, consensus=None, evidence=None
     return name, ap, correct
 
 
+def in_single_precision(number):
+    try:
+        return struct.unpack('f', struct.pack('f', number))[0]
+    except OverflowError:
+        return float('inf') if number > 0 else float('-inf')
+
+
 def evaluate_trec(qrels, run, topic, K, definition, ties, level):
     """AP at each K of one topic, by every order of equal scores, or by the one that is asked for.
 
@@ -236,7 +243,7 @@ def evaluate_trec(qrels, run, topic, K, definition, ties, level):
     relevant = {document for document, relevance in judged.items() if relevance >= level}
     rows = [(row[2], row[1]) for row in run if row[0] == topic]
     if ties == 'trec_eval':
-        rows = [(struct.unpack('f', struct.pack('f', score))[0], text) for score, text in rows]
+        rows = [(in_single_precision(score), text) for score, text in rows]
         rows.sort(key=lambda row: row[1].encode(), reverse=True)
     else:
         rows.sort(key=lambda row: (row[1] in relevant) != (ties == 'best'))

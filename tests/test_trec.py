@@ -27,8 +27,8 @@ quiet = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 
 topics = st.sampled_from(['7', 'b', 'ü'])
 documents = st.sampled_from(['d1', 'd10', 'D2', 'é', 'd/3', 'x'])
-# The last two are equal in single precision.
-scores = st.sampled_from([-1.0, 0.0, 2.5, 1e-300, 0.5, 0.5 + 1e-12])
+# In single precision some of these are equal.
+scores = st.sampled_from([-1e300, -1.0, 0.0, 2.5, 1e-300, 1e39, 1e300, 0.5, 0.5 + 1e-12])
 qrels = st.lists(
     st.tuples(topics, documents, st.integers(-1, 3)),
     min_size=1,

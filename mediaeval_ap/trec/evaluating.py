@@ -171,7 +171,10 @@ class _Ranked:
 def _ranked(
     returned: Entries, topic: NDArray[np.int32], hit: NDArray[np.bool_], ties: TrecTies
 ) -> _Ranked:
-    score = returned.number.astype(np.float32) if ties == 'trec_eval' else returned.number
+    score = returned.number
+    if ties == 'trec_eval':
+        with np.errstate(over='ignore'):  # what is too large for it becomes infinite there, too
+            score = score.astype(np.float32)
     order = None
     later, equal = topic[1:] > topic[:-1], topic[1:] == topic[:-1]
     if not (later | (equal & (score[1:] <= score[:-1]))).all():  # most runs stand so already
