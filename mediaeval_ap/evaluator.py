@@ -284,7 +284,7 @@ class AveragePrecision:
             Show a progress bar on standard error.
         measures : str or iterable of str
             Measures of ir_measures to add, as ``'nDCG@10 P@5 RR'``. They see what `export_trec`
-            would write, down to the largest cutoff.
+            would write, down to the largest cutoff of theirs and these, or 1000 where one has none.
 
         Returns
         -------
@@ -298,7 +298,8 @@ class AveragePrecision:
         MissingExtraError
             When measures are asked for, and the extra ``trec`` is not installed.
         ParameterError
-            When there is no such measure, or it cannot be computed.
+            When there is no such measure, it cannot be computed, or it is called as one of the
+            columns that are there.
 
         Warns
         -----
@@ -326,18 +327,19 @@ class AveragePrecision:
         """
         parsed: list[Any] = []
         if measures:
-            from mediaeval_ap.trec.measures import parse_measures
+            from mediaeval_ap.trec.measures import check_columns, parse_measures
 
             parsed = parse_measures(measures)
+            check_columns(parsed, self.K)
         asked = self._task.read_queries(queries)
         ranking = self._ranking(hypothesis)
         evaluation = self._task.evaluate(ranking, asked, progress=progress, stacklevel=3)
         if not parsed:
             return evaluation
-        from mediaeval_ap.trec.exporting import LARGEST_DEPTH, topics
-        from mediaeval_ap.trec.measures import with_measures
+        from mediaeval_ap.trec.exporting import topics
+        from mediaeval_ap.trec.measures import depth_of, with_measures
 
-        depth = min(max(self.K), LARGEST_DEPTH)
+        depth = depth_of(parsed, self.K)
         exported = topics(self._task, ranking, evaluation.queries, depth)
         return with_measures(evaluation, list(exported), parsed)
 

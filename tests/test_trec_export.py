@@ -153,12 +153,44 @@ def test_measures_are_those_of_ir_measures(tmp_path):
 
 
 @pytest.mark.parametrize(
-    'measures', ['foo@10', 'P@0', 'P(cutoff=-1)', 'P@', ['P@5 RR'], ' ', 'BPM']
+    'measures',
+    [
+        5,
+        ir_measures.RR,
+        [5],
+        'AP@10',
+        'foo@10',
+        'P@0',
+        'P(cutoff=-1)',
+        'P@',
+        ['P@5 RR'],
+        ' ',
+        'BPM',
+    ],
 )
 @quiet
 def test_measures_that_there_are_not(measures):
     with pytest.raises(ParameterError, match='measures: '):
-        AveragePrecision(REFERENCE).evaluate(ROWS, measures=measures)
+        AveragePrecision(REFERENCE, K=[10]).evaluate(ROWS, measures=measures)
+
+
+@quiet
+def test_measures_see_as_deep_as_they_ask():
+    reference = [('x', 'v', str(shot), 'ann') for shot in range(20)]
+    run = [(*row, 1 - int(row[2]) / 100) for row in reference]
+    average_precision = AveragePrecision(reference, K=[5], definition='trec')
+    names = 'AP@20 R@20 nDCG@20 Rprec AP'
+    evaluation = average_precision.evaluate(run, measures=names)
+    assert evaluation.mean_measures == dict.fromkeys(names.split(), pytest.approx(1.0))
+
+
+@quiet
+def test_measures_do_not_depend_on_one_another():
+    average_precision = AveragePrecision([('x', 'v', '7', 'ann'), *REFERENCE[2:]], K=[5])
+    alone = average_precision.evaluate(ROWS, measures='Accuracy Accuracy')
+    both = average_precision.evaluate(ROWS, measures='Accuracy nDCG@10')
+    assert alone.measures['Accuracy'].tolist() == both.measures['Accuracy'].tolist()
+    assert alone.measures['Accuracy'][0] == 0
 
 
 @quiet

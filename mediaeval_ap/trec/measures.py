@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import MissingExtraError, ParameterError, shown
 from mediaeval_ap.evaluation import Evaluation
-from mediaeval_ap.trec.exporting import Topic
+from mediaeval_ap.trec.exporting import LARGEST_DEPTH, Topic
 
-__all__ = ['measure', 'parse_measures', 'with_measures']
+__all__ = ['check_columns', 'depth_of', 'measure', 'parse_measures', 'with_measures']
+
+DEPTH = 1000  # of a run in TREC's habit
 
 
 def parse_measures(measures: str | Iterable[str]) -> list[Any]:
@@ -47,10 +49,64 @@ def parse_measures(measures: str | Iterable[str]) -> list[Any]:
         raise MissingExtraError(
             "measures: ir_measures is not installed; pip install 'mediaeval-ap[trec]'"
         ) from error
-    names = measures.split() if isinstance(measures, str) else list(measures)
-    if not names:
+    names = measures.split() if isinstance(measures, str) else measures
+    if not isinstance(names, Iterable):
+        raise ParameterError(f'measures: found {shown(measures)}, expected names as nDCG@10')
+    parsed = dict.fromkeys(_parsed(name, ir_measures.parse_measure) for name in names)
+    if not parsed:
         raise ParameterError("measures: found none, expected names as 'nDCG@10 P@5 RR'")
-    return [_parsed(name, ir_measures.parse_measure) for name in names]
+    return list(parsed)
+
+
+def check_columns(measures: Sequence[Any], K: Sequence[int]) -> None:
+    """Refuse a measure that is called as one of the average precisions beside it.
+
+    Parameters
+    ----------
+    measures : sequence of ir_measures.Measure
+        What is asked for.
+    K : sequence of int
+        The cutoffs of average precision.
+
+    Raises
+    ------
+    ParameterError
+        When there would be two columns of one name, and perhaps of two values.
+
+    Examples
+    --------
+    >>> check_columns(parse_measures('AP@5'), [10])
+    """
+    taken = {f'AP@{k}' for k in K}
+    if clashing := [str(each) for each in measures if str(each) in taken]:
+        raise ParameterError(
+            f'measures: found {clashing[0]}, which is a column of the definition already; it is '
+            'the definition trec'
+        )
+
+
+def depth_of(measures: Sequence[Any], K: Sequence[int]) -> int:
+    """How long a ranking is that measures see.
+
+    Parameters
+    ----------
+    measures : sequence of ir_measures.Measure
+        What is asked for.
+    K : sequence of int
+        The cutoffs of average precision.
+
+    Returns
+    -------
+    int
+        The largest cutoff of both; that of a measure without one counts as `DEPTH`.
+
+    Examples
+    --------
+    >>> depth_of(parse_measures('P@20'), [10]), depth_of(parse_measures('RR'), [10])
+    (20, 1000)
+    """
+    cutoffs = [int(each.params.get('cutoff', DEPTH)) for each in measures]
+    return min(LARGEST_DEPTH, max(*K, *cutoffs))
 
 
 def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
@@ -78,7 +134,8 @@ def measure(topics: Sequence[Topic], measures: Sequence[Any]) -> dict[str, NDArr
     Returns
     -------
     dict of str to ndarray of float64, shape (n_topics,)
-        By name of the measure, a value for each topic; not a number where nothing is relevant.
+        By name of the measure, a value for each topic; not a number where nothing is relevant, and
+        0 where something is that ir_measures says nothing of.
 
     Raises
     ------
@@ -104,7 +161,8 @@ def measure(topics: Sequence[Topic], measures: Sequence[Any]) -> dict[str, NDArr
         for row, topic in enumerate(topics)
         for rank, document in enumerate(topic.returned)
     ]
-    values = {str(each): np.full(len(topics), np.nan) for each in measures}
+    nothing = [0.0 if topic.relevant else np.nan for topic in topics]
+    values = {str(each): np.array(nothing) for each in measures}
     try:
         for value in ir_measures.iter_calc(measures, qrels, run):
             values[str(value.measure)][int(value.query_id)] = value.value
