@@ -23,7 +23,7 @@ from mediaeval_ap.evaluation import Evaluation2015
 from mediaeval_ap.keys import first_occurrences, ranges
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.shots import Shots
-from mediaeval_ap.tables import QUERIES, Column, Table, read
+from mediaeval_ap.tables import MAX_BYTES, QUERIES, Column, Layout, Table, read
 from mediaeval_ap.tables.layouts import (
     CONSENSUS_2015,
     EVIDENCE_2015,
@@ -72,6 +72,9 @@ class PersonDiscovery2015:
         The shots that count: ``video_id shot_id``. By default all.
     ratio : float
         A name is close enough to a query above this, from 0 to 1.
+    max_bytes : int
+        How many bytes each that is read may come to: a compressed file, Parquet, a pipe, standard
+        input.
 
     Raises
     ------
@@ -79,7 +82,7 @@ class PersonDiscovery2015:
         When something cannot be read, or names a shot that is not among the shots, or a source of
         another kind.
     ParameterError
-        When the ratio is not from 0 to 1.
+        When the ratio is not from 0 to 1, or the limit no positive integer.
 
     Notes
     -----
@@ -108,12 +111,14 @@ class PersonDiscovery2015:
         evidence_reference: Any = None,
         consensus: Any = None,
         ratio: float = RATIO,
+        max_bytes: int = MAX_BYTES,
     ) -> None:
         if not 0 <= ratio <= 1:
             raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
         self.ratio = ratio
-        known = read(shots, SHOTS_2015)
-        relevant = read(reference, REFERENCE_2015)
+        self._max_bytes = max_bytes
+        known = self._read(shots, SHOTS_2015)
+        relevant = self._read(reference, REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots(_with_corpus(known))
         self._shots_source = known.source.name
@@ -122,12 +127,12 @@ class PersonDiscovery2015:
         self._n_relevant = np.bincount(self._relevant // len(self._known)).tolist()
         self._counts = np.ones(len(self._known), dtype=np.bool_)
         if consensus is not None:
-            table = read(consensus, CONSENSUS_2015)
+            table = self._read(consensus, CONSENSUS_2015)
             self._inputs['consensus'] = table.source
             self._counts = np.isin(np.arange(len(self._known)), self._shots_of(table))
         self._evidence: set[tuple[str, int, str]] | None = None
         if evidence_reference is not None:
-            table = read(evidence_reference, EVIDENCE_REFERENCE_2015)
+            table = self._read(evidence_reference, EVIDENCE_REFERENCE_2015)
             self._inputs['evidence_reference'] = table.source
             self._evidence = {
                 (name, shot, also)
@@ -175,15 +180,15 @@ class PersonDiscovery2015:
         if (evidence is None) != (self._evidence is None):
             raise ParameterError('evidence: found one of evidence and its reference, expected both')
         inputs = dict(self._inputs)
-        run = read(labels, HYPOTHESIS_2015)
+        run = self._read(labels, HYPOTHESIS_2015)
         inputs['labels'] = run.source
-        said = None if evidence is None else read(evidence, EVIDENCE_2015)
+        said = None if evidence is None else self._read(evidence, EVIDENCE_2015)
         if said is not None:
             inputs['evidence'] = said.source
         if queries is None:
             asked = sorted(name for name in self._names.values if not name.startswith(NOBODY))
         else:
-            table = read(queries, QUERIES)
+            table = self._read(queries, QUERIES)
             inputs['queries'] = table.source
             asked = names_asked(table, stacklevel=3)
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
@@ -209,6 +214,9 @@ class PersonDiscovery2015:
                 'names': len(run['person_name'].values),
             },
         )
+
+    def _read(self, origin: Any, layout: Layout) -> Table:
+        return read(origin, layout, max_bytes=self._max_bytes)
 
     def _relevant_to(self, query: str) -> int:
         code = self._names.code_of.get(query)
