@@ -62,7 +62,7 @@ def evaluate_trec(
         What a topic of the qrels is that the run lacks: one for which nothing is returned, or left
         out.
     max_bytes : int
-        How many bytes a compressed file may decompress to.
+        How many bytes a compressed file, Parquet, a pipe or standard input may come to.
 
     Returns
     -------
@@ -171,7 +171,10 @@ class _Ranked:
 def _ranked(
     returned: Entries, topic: NDArray[np.int32], hit: NDArray[np.bool_], ties: TrecTies
 ) -> _Ranked:
-    score = returned.number.astype(np.float32) if ties == 'trec_eval' else returned.number
+    score = returned.number
+    if ties == 'trec_eval':
+        with np.errstate(over='ignore'):  # what single precision does not hold is infinite, as in C
+            score = score.astype(np.float32)
     order = None
     later, equal = topic[1:] > topic[:-1], topic[1:] == topic[:-1]
     if not (later | (equal & (score[1:] <= score[:-1]))).all():  # most runs stand so already
