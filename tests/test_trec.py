@@ -253,6 +253,9 @@ def test_repeated_documents_are_found_where_topics_alternate():
         {'K': []},
         {'definition': 'map'},
         {'definition': 'hits', 'ties': 'expected'},
+        {'relevance_level': 10**400},
+        {'relevance_level': float('nan')},
+        {'relevance_level': 'high'},
     ],
 )
 def test_parameters_that_there_are_not(parameters):

@@ -12,6 +12,7 @@ from mediaeval_ap.errors import DataWarning, Error
 def outcome(call: Callable[[], object]) -> object:
     """What a call returns; nothing, when it raises as it should."""
     with warnings.catch_warnings():
+        warnings.simplefilter('error')
         warnings.simplefilter('ignore', DataWarning)
         try:
             return call()

@@ -166,7 +166,8 @@ def evaluate_2015(data):
         given = list(paths.values()) if seen else [paths['labels']]
         evaluation = outcome(lambda scorer=discovery, given=given: scorer.evaluate(*given))
         if evaluation is not None:
-            assert 0 <= (evaluation.ewmap or 0) <= evaluation.map <= 1
+            assert ((evaluation.ap >= 0) & (evaluation.ap <= 1)).all()
+            assert 0 <= (evaluation.ewmap or 0) <= evaluation.map
             reports = {each: render_evaluation_2015(evaluation, each) for each in FORMATS}
             assert json.loads(reports['json'])['map'] == evaluation.map
             assert all(line.isprintable() for line in reports['table'].split('\n'))
