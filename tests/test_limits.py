@@ -322,7 +322,8 @@ def test_bombs_take_no_memory(tmp_path):
     """What they take is a fraction of what they stand for."""
     if not Path('/proc/self/status').exists():
         pytest.skip('this system does not say how much memory a process has used')
-    entries = [entry for entry in CATALOGUE if 'bomb' in entry.name or 'prefix' in entry.name]
+    bombs = [entry for entry in CATALOGUE if 'bomb' in entry.name or 'prefix' in entry.name]
+    entries = [entry for entry in bombs if entry.role in {'hypothesis', 'gap'}]
     assert len(entries) == 7
     for entry in entries:
         entry.make(tmp_path / entry.name)
