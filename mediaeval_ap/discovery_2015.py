@@ -8,7 +8,7 @@ is correct; EwMAP is the mean of correctness times AP.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from mediaeval_ap.evaluation import Evaluation2015
 from mediaeval_ap.keys import first_occurrences, ranges
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.shots import Shots
-from mediaeval_ap.tables import QUERIES, Column, Table, read
+from mediaeval_ap.tables import MAX_BYTES, QUERIES, Column, Layout, Table, place_of, read
 from mediaeval_ap.tables.layouts import (
     CONSENSUS_2015,
     EVIDENCE_2015,
@@ -72,6 +72,9 @@ class PersonDiscovery2015:
         The shots that count: ``video_id shot_id``. By default all.
     ratio : float
         A name is close enough to a query above this, from 0 to 1.
+    max_bytes : int
+        How many bytes each that is read may come to: a compressed file, Parquet, a pipe, standard
+        input.
 
     Raises
     ------
@@ -79,7 +82,7 @@ class PersonDiscovery2015:
         When something cannot be read, or names a shot that is not among the shots, or a source of
         another kind.
     ParameterError
-        When the ratio is not from 0 to 1.
+        When the ratio is not from 0 to 1, or the limit no positive integer.
 
     Notes
     -----
@@ -108,30 +111,33 @@ class PersonDiscovery2015:
         evidence_reference: Any = None,
         consensus: Any = None,
         ratio: float = RATIO,
+        max_bytes: int = MAX_BYTES,
     ) -> None:
         if not 0 <= ratio <= 1:
             raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
         self.ratio = ratio
-        known = read(shots, SHOTS_2015)
-        relevant = read(reference, REFERENCE_2015)
+        self._max_bytes = max_bytes
+        known = self._read(shots, SHOTS_2015)
+        relevant = self._read(reference, REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots(_with_corpus(known))
         self._shots_source = known.source.name
         self._names = relevant['person_name']
-        self._relevant = np.unique(self._keys(self._names.codes, self._shots_of(relevant)))
+        relevant_shots = self._shots_of(relevant, reference)
+        self._relevant = np.unique(self._keys(self._names.codes, relevant_shots))
         self._n_relevant = np.bincount(self._relevant // len(self._known)).tolist()
         self._counts = np.ones(len(self._known), dtype=np.bool_)
         if consensus is not None:
-            table = read(consensus, CONSENSUS_2015)
+            table = self._read(consensus, CONSENSUS_2015)
             self._inputs['consensus'] = table.source
-            self._counts = np.isin(np.arange(len(self._known)), self._shots_of(table))
+            self._counts = np.isin(np.arange(len(self._known)), self._shots_of(table, consensus))
         self._evidence: set[tuple[str, int, str]] | None = None
         if evidence_reference is not None:
-            table = read(evidence_reference, EVIDENCE_REFERENCE_2015)
+            table = self._read(evidence_reference, EVIDENCE_REFERENCE_2015)
             self._inputs['evidence_reference'] = table.source
             self._evidence = {
                 (name, shot, also)
-                for name, shot, source in self._said(table)
+                for name, shot, source in self._said(table, evidence_reference)
                 for also in SOURCES[source]
             }
 
@@ -160,7 +166,8 @@ class PersonDiscovery2015:
             When something cannot be read, or names a shot that is not among the shots, or the
             evidence names a source of another kind or a name twice.
         ParameterError
-            When there is evidence and no evidence reference, or the other way about.
+            When there is evidence and no evidence reference, or the other way about; or no queries,
+            and every name of the reference begins with ``?``.
 
         Warns
         -----
@@ -175,27 +182,29 @@ class PersonDiscovery2015:
         if (evidence is None) != (self._evidence is None):
             raise ParameterError('evidence: found one of evidence and its reference, expected both')
         inputs = dict(self._inputs)
-        run = read(labels, HYPOTHESIS_2015)
+        run = self._read(labels, HYPOTHESIS_2015)
         inputs['labels'] = run.source
-        said = None if evidence is None else read(evidence, EVIDENCE_2015)
+        said = None if evidence is None else self._read(evidence, EVIDENCE_2015)
         if said is not None:
             inputs['evidence'] = said.source
         if queries is None:
-            asked = sorted(name for name in self._names.values if not name.startswith(NOBODY))
+            asked = self._asked_by_default()
         else:
-            table = read(queries, QUERIES)
+            table = self._read(queries, QUERIES)
             inputs['queries'] = table.source
             asked = names_asked(table, stacklevel=3)
+        shots = self._shots_of(run, labels)
+        pieces = {} if said is None else self._pieces(said, evidence)
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
         n_relevant = np.array([self._relevant_to(query) for query in asked])
-        ap, n_counted = self._ap(asked, names, run, n_relevant)
+        ap = self._ap(asked, names, run, shots, n_relevant)
         return Evaluation2015(
             queries=asked,
             names=names,
             ratios=ratios,
             n_relevant=n_relevant,
             ap=ap,
-            correct=None if said is None else self._correct(asked, names, said, n_relevant),
+            correct=None if said is None else self._correct(asked, names, pieces, n_relevant),
             parameters={'definition': DEFINITION.to_dict(), 'ratio': self.ratio},
             inputs=inputs,
             counts={
@@ -205,10 +214,20 @@ class PersonDiscovery2015:
                 'shots': len(self._known),
                 'shots_that_count': int(self._counts.sum()),
                 'labels': len(run),
-                'labels_that_count': n_counted,
+                'labels_that_count': int(np.count_nonzero(self._counts[shots])),
                 'names': len(run['person_name'].values),
             },
         )
+
+    def _read(self, origin: Any, layout: Layout) -> Table:
+        return read(origin, layout, max_bytes=self._max_bytes)
+
+    def _asked_by_default(self) -> list[str]:
+        names = sorted(name for name in self._names.values if not name.startswith(NOBODY))
+        if not names:
+            source = printable(self._inputs['reference'].name)
+            raise ParameterError(f'{source}: every name of this reference begins with {NOBODY}')
+        return names
 
     def _relevant_to(self, query: str) -> int:
         code = self._names.code_of.get(query)
@@ -219,10 +238,11 @@ class PersonDiscovery2015:
         asked: Sequence[str],
         names: Sequence[str | None],
         run: Table,
+        shot: NDArray[np.int64],
         n_relevant: NDArray[np.int64],
-    ) -> tuple[NDArray[np.float64], int]:
-        """Average precision of each query for the name that was chosen; how many labels count."""
-        name, shot = run['person_name'].codes.astype(np.int64), self._shots_of(run)
+    ) -> NDArray[np.float64]:
+        """Average precision of each query for the name that was chosen."""
+        name = run['person_name'].codes.astype(np.int64)
         order = np.lexsort((shot, -run.confidence, name))
         order = order[self._counts[shot[order]]]
         order = order[first_occurrences(self._keys(name[order], shot[order]))]
@@ -239,46 +259,60 @@ class PersonDiscovery2015:
         ap = average_precision_of_hits(
             query[hits], ranks[hits], n_relevant, len(run), no_cutoff, DEFINITION
         )
-        return ap[:, 0], int(np.count_nonzero(self._counts[self._shots_of(run)]))
+        return ap[:, 0]
+
+    def _pieces(self, evidence: Table, origin: Any) -> dict[str, tuple[int, str]]:
+        """The shot and source of the evidence for each name."""
+        pieces: dict[str, tuple[int, str]] = {}
+        for row, (name, shot, source) in enumerate(self._said(evidence, origin)):
+            if name in pieces:
+                found = f'{shown(name)} again'
+                raise self._wrong(evidence, origin, row, 'person_name', found, 'each name once')
+            pieces[name] = shot, source
+        return pieces
 
     def _correct(
         self,
         asked: Sequence[str],
         names: Sequence[str | None],
-        evidence: Table,
+        pieces: Mapping[str, tuple[int, str]],
         n_relevant: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
         """Whether the evidence for each chosen name is evidence for the query."""
-        said: dict[str, tuple[int, str]] = {}
-        for row, (name, shot, source) in enumerate(self._said(evidence)):
-            if name in said:
-                raise _wrong(evidence, row, 'person_name', f'{shown(name)} again', 'each name once')
-            said[name] = shot, source
         known = self._evidence or set()
         return np.array(
             [
-                not n_relevant[row] if name is None else (query, *said.get(name, ())) in known
+                not n_relevant[row] if name is None else (query, *pieces.get(name, ())) in known
                 for row, (query, name) in enumerate(zip(asked, names, strict=True))
             ]
         )
 
-    def _said(self, table: Table) -> Iterator[tuple[str, int, str]]:
+    def _said(self, table: Table, origin: Any) -> Iterator[tuple[str, int, str]]:
         """Name, shot and source of each row of evidence."""
         sources = table.texts('source')
         for row, source in enumerate(sources):
             if source not in SOURCES:
-                raise _wrong(table, row, 'source', shown(source), f'one of {", ".join(SOURCES)}')
-        return zip(table.texts('person_name'), self._shots_of(table).tolist(), sources, strict=True)
+                expected = f'one of {", ".join(SOURCES)}'
+                raise self._wrong(table, origin, row, 'source', shown(source), expected)
+        shots = self._shots_of(table, origin).tolist()
+        return zip(table.texts('person_name'), shots, sources, strict=True)
 
-    def _shots_of(self, table: Table) -> NDArray[np.int64]:
+    def _shots_of(self, table: Table, origin: Any) -> NDArray[np.int64]:
         """The number of the shot of each row."""
         found = self._known.find(_with_corpus(table))
         if (found < 0).any():
             row = int((found < 0).argmax())
             video, shot = (table.texts(field, np.array([row]))[0] for field in CONSENSUS_2015.texts)
             expected = f'a shot of {printable(self._shots_source)}'
-            raise _wrong(table, row, 'shot_id', f'{shown(shot)} of {shown(video)}', expected)
+            named = f'{shown(shot)} of {shown(video)}'
+            raise self._wrong(table, origin, row, 'shot_id', named, expected)
         return found
+
+    def _wrong(
+        self, table: Table, origin: Any, row: int, field: str, found: str, expected: str
+    ) -> FormatError:
+        place = place_of(origin, row, max_bytes=self._max_bytes)
+        return FormatError(table.source.name, place, field, found, expected)
 
     def _keys(self, name: NDArray[np.integer], shot: NDArray[np.int64]) -> NDArray[np.int64]:
         return name.astype(np.int64) * len(self._known) + shot
@@ -337,7 +371,3 @@ def _with_corpus(table: Table) -> Table:
     """The table with one corpus, as all of 2015 is."""
     corpus = Column(np.zeros(len(table), dtype=np.int32), [''])
     return replace(table, columns={**table.columns, 'corpus_id': corpus})
-
-
-def _wrong(table: Table, row: int, field: str, found: str, expected: str) -> FormatError:
-    return FormatError(table.source.name, f'row {row + 1}', field, found, expected)

@@ -115,6 +115,16 @@ def test_nobody_is_not_asked_for():
     assert evaluation.to_frame().index.tolist() == ['ann', 'bob']
 
 
+def test_nobody_to_ask_for():
+    discovery = PersonDiscovery2015(ALL, [('v', '2', '?'), ('v', '10', '?unknown?')])
+    run = [('v', '2', 'ann', 1.0)]
+    with pytest.raises(
+        ParameterError, match=r'^<rows>: every name of this reference begins with \?$'
+    ):
+        discovery.evaluate(run)
+    assert discovery.evaluate(run, queries=['ann']).ap.tolist() == [1.0]
+
+
 def test_a_query_asked_twice_counts_twice():
     discovery = PersonDiscovery2015(ALL, [('v', '2', 'ann')])
     run = [('v', '2', 'ann', 1.0), ('v', '2', 'bob', 1.0)]

@@ -12,9 +12,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from hostile.catalogue import CATALOGUE
+from hostile.discovery_2015 import FILES_2015
 from hostile.entries import REFERENCE, TRUTH, A, B
+from hostile.trec import TREC
 
-from mediaeval_ap import AveragePrecision, challenges, tables
+from mediaeval_ap import (
+    AveragePrecision,
+    PersonDiscovery2015,
+    challenges,
+    evaluate_trec,
+    tables,
+)
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import Error, printable
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, read
@@ -37,7 +45,13 @@ def hostile(request, tmp_path):
     path = tmp_path / 'file' / entry.name
     path.parent.mkdir()
     entry.make(path)
-    beside = {'reference': REFERENCE, 'hypothesis': A + B, 'truth': TRUTH.get(entry.role, b'')}
+    beside = {
+        'reference': REFERENCE,
+        'hypothesis': A + B,
+        'truth': TRUTH.get(entry.role, b''),
+        **TREC,
+        **{f'2015-{role}': content for role, content in FILES_2015.items()},
+    }
     paths = {role: tmp_path / f'{role}.txt' for role in beside}
     for role, content in beside.items():
         paths[role].write_bytes(content)
@@ -48,9 +62,28 @@ def limit(entry):
     return {'max_bytes': MAX_BYTES if entry.max_bytes is None else entry.max_bytes}
 
 
+def files_2015(paths):
+    return {role.removeprefix('2015-'): path for role, path in paths.items() if '2015' in role}
+
+
+def score_2015(files, limit):
+    discovery = PersonDiscovery2015(
+        files['shots'],
+        files['reference'],
+        evidence_reference=files['evidence-reference'],
+        consensus=files['consensus'],
+        **limit,
+    )
+    return discovery.evaluate(files['labels'], files['evidence']).ewmap
+
+
 def score(entry, path, paths):
     if entry.role in CHALLENGES:
         return CHALLENGES[entry.role](paths['truth'], path, **limit(entry)).value
+    if entry.role in TREC:
+        return evaluate_trec(paths['qrels'], paths['trec-run'], [1], **limit(entry)).map[0]
+    if entry.role.startswith('2015-'):
+        return score_2015(files_2015(paths), limit(entry))
     average_precision = AveragePrecision(
         paths['reference'], [1], subset=paths.get('subset'), **limit(entry)
     )
@@ -60,6 +93,7 @@ def score(entry, path, paths):
 def message(entry, path, paths):
     """The error that is expected."""
     names = {'path': path, 'truth': paths['truth'], 'reference': paths['reference']}
+    names['shots'] = paths['2015-shots']
     error = entry.error
     for name, named in names.items():
         error = error.replace(f'{{{name}}}', printable(str(named)))
@@ -107,6 +141,11 @@ def test_by_the_command(hostile):
     entry, path, paths = hostile
     if entry.role in CHALLENGES:
         arguments = [entry.role, paths['truth'], path]
+    elif entry.role in TREC:
+        arguments = ['evaluate-trec', paths['qrels'], paths['trec-run'], '-K', '1', '--mean-only']
+    elif entry.role.startswith('2015-'):
+        named = [f'--{role}={path}' for role, path in files_2015(paths).items()]
+        arguments = ['evaluate-2015', *named, '--mean-only']
     else:
         arguments = ['evaluate', paths['reference'], paths['hypothesis'], '-K', '1', '--mean-only']
         arguments += [f'--{role}={paths[role]}' for role in ('queries', 'subset') if role in paths]
@@ -121,7 +160,8 @@ def test_by_the_command(hostile):
     else:
         assert (done.stderr, done.exit_code) == ('', 0)
         result = json.loads(done.stdout)
-        assert result['value' if entry.role in CHALLENGES else 'MAP@1'] == entry.value
+        figure = 'value' if entry.role in CHALLENGES else 'MAP@1'
+        assert result['EwMAP' if entry.role.startswith('2015-') else figure] == entry.value
 
 
 def test_the_catalogue():

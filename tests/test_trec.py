@@ -1,7 +1,9 @@
 """TREC files: scored by every definition, as trec_eval where that is asked for."""
 
 import gzip
+import signal
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import oracle
@@ -9,6 +11,7 @@ import pandas
 import pytest
 import pytrec_eval
 from click.testing import CliRunner
+from hostile.containers import pipe_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +25,7 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.policies import TREC_TIES
 from mediaeval_ap.tables import lines
+from mediaeval_ap.trec.entries import Entries
 
 quiet = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 
@@ -175,6 +179,61 @@ def test_what_is_wrong_is_named_with_its_line(folder, name, text, message):
     assert result.stderr.count('\n') == 1
 
 
+@contextmanager
+def no_hang():
+    """What waits for a pipe to be written to again is stopped."""
+
+    def stop(*_):
+        raise TimeoutError('the pipe was opened again')
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(20)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize(
+    ('text', 'message'),
+    [
+        ('7 Q0 d1 1 nan me\n', "line 1, score: found 'nan', expected a finite"),
+        ('\n7 Q0 d1 1 1 me\n7 Q0 d1 2 1 me\n', "row 2, docno: found 'd1' again for topic '7'"),
+    ],
+)
+def test_a_pipe_is_read_once(folder, text, message):
+    pipe_of(text.encode())(folder / 'pipe')
+    with no_hang(), pytest.raises(FormatError, match=f'^pipe, {message}'):
+        evaluate_trec('qrels', 'pipe')
+
+
+def test_a_run_from_a_pipe(folder):
+    pipe_of(b'\xef\xbb\xbf' + run_text(RUN).encode())(folder / 'pipe')
+    with no_hang():
+        assert evaluate_trec('qrels', 'pipe').map.tolist() == evaluate_trec(QRELS, RUN).map.tolist()
+
+
+def test_a_mark_alone_on_a_line_is_a_blank_line(folder):
+    (folder / 'run').write_bytes(b'\xef\xbb\xbf\n' + run_text(RUN[:1] * 2).encode())
+    with pytest.raises(FormatError, match=r"^run, line 3, docno: found '.*' again"):
+        evaluate_trec('qrels', 'run')
+
+
+def test_a_file_that_is_cut_meanwhile(folder, monkeypatch):
+    """The line of a row is looked for when the file was read."""
+    (folder / 'run').write_text(run_text(RUN[:1] * 2))
+    refuse_repeated = Entries.refuse_repeated
+
+    def cut(entries):
+        (folder / 'run').write_text('')
+        refuse_repeated(entries)
+
+    monkeypatch.setattr(Entries, 'refuse_repeated', cut)
+    with pytest.raises(FormatError, match=r"^run, row 2, docno: found '.*' again"):
+        evaluate_trec('qrels', 'run')
+
+
 def test_rows_of_a_table_have_a_number():
     with pytest.raises(FormatError, match="<rows>, row 3, docno: found 'd1' again"):
         evaluate_trec(QRELS, [RUN[1], RUN[0], RUN[1]])
@@ -194,6 +253,9 @@ def test_repeated_documents_are_found_where_topics_alternate():
         {'K': []},
         {'definition': 'map'},
         {'definition': 'hits', 'ties': 'expected'},
+        {'relevance_level': 10**400},
+        {'relevance_level': float('nan')},
+        {'relevance_level': 'high'},
     ],
 )
 def test_parameters_that_there_are_not(parameters):

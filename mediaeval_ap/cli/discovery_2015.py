@@ -57,6 +57,7 @@ __all__ = ['evaluate_2015']
     show_default=True,
     help='A name is close enough to a query above this.',
 )
+@options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT
 @options.MEAN_ONLY
@@ -69,6 +70,7 @@ def evaluate_2015(
     queries: str | None,
     consensus: str | None,
     ratio: float,
+    max_bytes: int,
     format: str,
     output: str,
     mean_only: bool,
@@ -86,7 +88,12 @@ def evaluate_2015(
     from mediaeval_ap.discovery_2015 import PersonDiscovery2015
 
     discovery = PersonDiscovery2015(
-        shots, reference, evidence_reference=evidence_reference, consensus=consensus, ratio=ratio
+        shots,
+        reference,
+        evidence_reference=evidence_reference,
+        consensus=consensus,
+        ratio=ratio,
+        max_bytes=max_bytes,
     )
     evaluation = discovery.evaluate(labels, evidence, queries)
     write(render_evaluation_2015(evaluation, format, mean_only=mean_only), output)

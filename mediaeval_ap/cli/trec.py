@@ -83,6 +83,7 @@ def export_trec(
     show_default=True,
     help='What a topic of QRELS is that RUN lacks.',
 )
+@options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT
 @options.MEAN_ONLY

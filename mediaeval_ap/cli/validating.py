@@ -32,10 +32,13 @@ __all__ = ['validate']
     show_default=True,
     help='Whose rules hold, and whose fields; none looks at the format alone, and warns.',
 )
+@options.MAX_BYTES
 @click.option('--all', 'show_all', is_flag=True, help=f'Show more than {SHOWN_PROBLEMS} a kind.')
 @click.option('--format', type=click.Choice(PROBLEM_FORMATS), default='text', show_default=True)
 @options.OUTPUT
-def validate(hypothesis: str, show_all: bool, format: str, output: str, **files: Any) -> None:
+def validate(
+    hypothesis: str, max_bytes: int, show_all: bool, format: str, output: str, **files: Any
+) -> None:
     """List every problem of a submission, with its place and how to mend it.
 
     Exits with 1 if any is an error; warnings alone are no reason to.
@@ -43,7 +46,7 @@ def validate(hypothesis: str, show_all: bool, format: str, output: str, **files:
     read_standard_input_once([hypothesis, *(files[role] for role in files if role != 'rules')])
     from mediaeval_ap.validation import examine
 
-    findings = examine(hypothesis, **files)
+    findings = examine(hypothesis, max_bytes=max_bytes, **files)
     write(render_problems(findings, format, None if show_all else SHOWN_PROBLEMS), output)
     if findings.count('error'):
         sys.exit(1)

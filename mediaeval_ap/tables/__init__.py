@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.tables.columns import Column, Source, Table, is_arrow, is_instance
-from mediaeval_ap.tables.format import is_finite_decimal, no_rows, parse_line
+from mediaeval_ap.tables.format import BYTE_ORDER_MARK, is_finite_decimal, no_rows, parse_line
 from mediaeval_ap.tables.layouts import (
     HYPOTHESIS,
     QUERIES,
@@ -51,6 +52,7 @@ __all__ = [
     'no_rows',
     'numbered',
     'parse_line',
+    'place_of',
     'read',
     'standard_input',
 ]
@@ -116,6 +118,50 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
         f'{layout.name}: found {shown(origin)} ({type(origin).__name__}), '
         'expected a path, an open file, a table or an iterable of rows'
     )
+
+
+def place_of(origin: Any, row: int, *, max_bytes: int = MAX_BYTES) -> str:
+    """Where a row stands: its line, in a file that can be read again; else its number.
+
+    Parameters
+    ----------
+    origin : object
+        What a table was read from.
+    row : int
+        From 0.
+    max_bytes : int
+        As it was read with.
+
+    Returns
+    -------
+    str
+        For an error.
+
+    Raises
+    ------
+    ReadError
+        When the file cannot be read any more.
+
+    Examples
+    --------
+    >>> place_of('samples/reference.txt', 7), place_of([('x', 'v')], 0)
+    ('line 8', 'row 1')
+    """
+    if isinstance(origin, str | os.PathLike):
+        source = ByteSource(origin, max_bytes)
+        if source.is_stored and not source.is_parquet:
+            with source.open(Hasher()) as stream:
+                lines = numbered(stream, source.name)
+                rows = (number for number, line in lines if not _is_blank(line, number))
+                line = next(islice(rows, row, None), None)
+            if line is not None:  # else somebody wrote to the file meanwhile
+                return f'line {line}'
+    return f'row {row + 1}'
+
+
+def _is_blank(line: bytes, number: int) -> bool:
+    text = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+    return not text.strip(b' \t\r\n')
 
 
 def is_rows(origin: Any) -> bool:

@@ -43,7 +43,7 @@ def read_leniently(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -
     layout : Layout
         The fields of a row.
     max_bytes : int
-        How many bytes a compressed file may decompress to.
+        How many bytes a compressed file, Parquet, a pipe or standard input may come to.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def read_leniently(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -
     Raises
     ------
     ReadError
-        When the source cannot be opened, decompressed or read to its end.
+        When the source cannot be opened, decompressed or read to its end, or gives more.
     FormatError
         When a row of a table of values is wrong, or there is none.
     ParameterError
@@ -71,7 +71,7 @@ def read_leniently(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -
         return LenientTable(read(origin, layout))
     source = ByteSource(origin, max_bytes)
     if source.is_parquet:
-        return LenientTable(read(origin, layout))
+        return LenientTable(read(origin, layout, max_bytes=max_bytes))
     hasher = Hasher()
     reading = _Reading(layout)
     with source.open(hasher) as stream:

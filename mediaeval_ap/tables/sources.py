@@ -105,8 +105,13 @@ class ByteSource:
 
     @property
     def is_path(self) -> bool:
-        """Whether it is named by a path, and can be opened again."""
+        """Whether it is named by a path."""
         return not self.is_file and self.origin != STANDARD_INPUT
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether it is a regular file, whose bytes can be read again."""
+        return self.is_path and stat.S_ISREG(self._status().st_mode)
 
     @property
     def suffix(self) -> str:
@@ -136,13 +141,14 @@ class ByteSource:
         ReadError
             When there is no such path.
         """
-        if not self.is_path:
+        if not self.is_stored:
             return 0
+        factor = COMPRESSED_SIZE_FACTOR if self.suffix in DECOMPRESSORS else 1
+        return self._status().st_size * factor
+
+    def _status(self) -> os.stat_result:
         with opening(self.name):
-            status = os.stat(self._path)
-        if not stat.S_ISREG(status.st_mode):
-            return 0
-        return status.st_size * (COMPRESSED_SIZE_FACTOR if self.suffix in DECOMPRESSORS else 1)
+            return os.stat(self._path)
 
     @contextmanager
     def open(self, hasher: Hasher) -> Iterator[BinaryIO]:

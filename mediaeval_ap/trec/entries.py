@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.keys import run_starts
-from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Source, numbered, read
+from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Source, place_of, read
 from mediaeval_ap.tables.bulk import number_column, read_in_bulk, text_column
 from mediaeval_ap.tables.sources import ByteSource, Hasher
 
@@ -42,6 +41,8 @@ class Entries:
         Relevance, or score.
     source : Source
         Where it came from.
+    max_bytes : int
+        The limit of what that may come to.
 
     Examples
     --------
@@ -57,6 +58,7 @@ class Entries:
     document: pyarrow.ChunkedArray
     number: NDArray[np.float64]
     source: Source
+    max_bytes: int
 
     def __len__(self) -> int:
         return len(self.number)
@@ -120,7 +122,8 @@ class Entries:
         FormatError
             To be raised. Of a file it names the line.
         """
-        return FormatError(self.source.name, self._place(row), field, found, expected)
+        place = place_of(self.origin, row, max_bytes=self.max_bytes)
+        return FormatError(self.source.name, place, field, found, expected)
 
     def refuse_repeated(self) -> None:
         """Refuse a document that a topic has twice.
@@ -148,14 +151,6 @@ class Entries:
                 found = f'{shown(texts[again])} again for topic {shown(name)}'
                 raise self.error(row, DOCUMENT, found, 'each document once')
 
-    def _place(self, row: int) -> str:
-        source = _path_to_lines(self.origin)
-        if source is None:
-            return f'row {row + 1}'
-        with source.open(Hasher()) as stream:
-            with_fields = (number for number, line in numbered(stream, source.name) if line.split())
-            return f'line {next(islice(with_fields, row, None))}'
-
 
 def read_entries(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Entries:
     """Read qrels, or a run.
@@ -168,7 +163,7 @@ def read_entries(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> 
     layout : {QRELS, RUN}
         Which of both.
     max_bytes : int
-        How many bytes a compressed file may decompress to.
+        How many bytes a compressed file, Parquet, a pipe or standard input may come to.
 
     Returns
     -------
@@ -188,22 +183,18 @@ def read_entries(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> 
     """
     import pyarrow
 
-    source = _path_to_lines(origin, max_bytes)
-    if source is not None and (entries := _read_in_bulk(source, layout)) is not None:
-        return entries
+    if isinstance(origin, str | os.PathLike):
+        source = ByteSource(origin, max_bytes)
+        is_read_twice = source.is_stored and not source.is_parquet
+        if is_read_twice and (entries := _read_in_bulk(source, layout)) is not None:
+            return entries
     if not _has_lines(origin):
         layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number)
     table = read(origin, layout, max_bytes=max_bytes)
     document = pyarrow.chunked_array([table.texts(DOCUMENT)], pyarrow.string())
-    return Entries(origin, layout, table[TOPIC], document, table.confidence, table.source)
-
-
-def _path_to_lines(origin: Any, max_bytes: int = MAX_BYTES) -> ByteSource | None:
-    """A file of lines that can be opened again, if it is one."""
-    if not isinstance(origin, str | os.PathLike):
-        return None
-    source = ByteSource(origin, max_bytes)
-    return source if source.is_path and not source.is_parquet else None
+    return Entries(
+        origin, layout, table[TOPIC], document, table.confidence, table.source, max_bytes
+    )
 
 
 def _has_lines(origin: Any) -> bool:
@@ -228,6 +219,7 @@ def _read_in_bulk(source: ByteSource, layout: Layout) -> Entries | None:
         table[DOCUMENT],
         number_column(table[number].chunks),
         Source(source.name, hasher.sha256),
+        source.max_bytes,
     )
 
 

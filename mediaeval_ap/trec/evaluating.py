@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
 from mediaeval_ap.definitions import Definition, check_cutoffs
-from mediaeval_ap.errors import MissingIdsWarning, ParameterError, UnknownIdsWarning, printable
+from mediaeval_ap.errors import (
+    MissingIdsWarning,
+    ParameterError,
+    UnknownIdsWarning,
+    printable,
+    shown,
+)
 from mediaeval_ap.evaluation import Evaluation
 from mediaeval_ap.keys import find, ranges
 from mediaeval_ap.metrics import average_precision_of_hits
@@ -20,6 +26,7 @@ from mediaeval_ap.metrics.ranked_hits import average_precision_of_terms
 from mediaeval_ap.metrics.tied_ranks import TieBlocks, expected_precisions
 from mediaeval_ap.policies import TREC_MISSING, TREC_TIES, TrecMissing, TrecTies, check_policy
 from mediaeval_ap.tables import MAX_BYTES
+from mediaeval_ap.tables.format import EXACT_NUMBER
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.trec.entries import Entries, read_entries
 
@@ -62,7 +69,7 @@ def evaluate_trec(
         What a topic of the qrels is that the run lacks: one for which nothing is returned, or left
         out.
     max_bytes : int
-        How many bytes a compressed file may decompress to.
+        How many bytes a compressed file, Parquet, a pipe or standard input may come to.
 
     Returns
     -------
@@ -97,6 +104,7 @@ def evaluate_trec(
     definition = definitions.get(definition)
     check_policy('ties', ties, TREC_TIES)
     check_policy('missing', missing, TREC_MISSING)
+    level = _finite(relevance_level)
     if ties == 'expected' and 'H' in definition.denominator:
         raise ParameterError(f'ties: found expected, which {definition} is not defined for')
     judged = read_entries(qrels, QRELS, max_bytes=max_bytes)
@@ -105,11 +113,9 @@ def evaluate_trec(
     for entries in (judged, returned):
         entries.refuse_repeated()
     topics = judged.topic
-    topic, hit = _judge(judged, returned, relevance_level)
+    topic, hit = _judge(judged, returned, level)
     n_returned = np.bincount(topic + 1, minlength=len(topics.values) + 1)[1:]
-    n_relevant = np.bincount(
-        topics.codes[judged.number >= relevance_level], minlength=len(topics.values)
-    )
+    n_relevant = np.bincount(topics.codes[judged.number >= level], minlength=len(topics.values))
     ranked = _ranked(returned, topic, hit, ties)
     score = _expected if ties == 'expected' else _average_precision
     ap = score(ranked, n_relevant, n_returned, cutoffs, definition)
@@ -136,6 +142,16 @@ def evaluate_trec(
     )
 
 
+def _finite(level: int) -> float:
+    try:
+        if np.isfinite(number := float(level)):
+            return number
+    except (OverflowError, TypeError, ValueError):
+        pass
+    found = shown(level)
+    raise ParameterError(f'relevance_level: found {found}, expected {EXACT_NUMBER}')
+
+
 def _refuse_fractions(judged: Entries) -> None:
     wrong = np.flatnonzero(judged.number % 1)
     if len(wrong):
@@ -144,7 +160,7 @@ def _refuse_fractions(judged: Entries) -> None:
 
 
 def _judge(
-    judged: Entries, returned: Entries, level: int
+    judged: Entries, returned: Entries, level: float
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """For each returned row its topic among those judged, or -1, and whether it is relevant."""
     topic = judged.topic.find(returned.topic).astype(np.int32)
@@ -173,7 +189,7 @@ def _ranked(
 ) -> _Ranked:
     score = returned.number
     if ties == 'trec_eval':
-        with np.errstate(over='ignore'):  # what is too large for it becomes infinite there, too
+        with np.errstate(over='ignore'):  # what single precision does not hold is infinite, as in C
             score = score.astype(np.float32)
     order = None
     later, equal = topic[1:] > topic[:-1], topic[1:] == topic[:-1]

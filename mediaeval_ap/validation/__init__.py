@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.lenient import read_leniently
 from mediaeval_ap.tables.places import LenientTable
 from mediaeval_ap.validation import (
@@ -37,6 +38,7 @@ def validate(
     evidence: Any = None,
     reference: Any = None,
     rules: str = '2016',
+    max_bytes: int = MAX_BYTES,
 ) -> list[Problem]:
     r"""Every problem of a submission.
 
@@ -57,6 +59,8 @@ def validate(
     rules : {'2015', '2016', 'none'}
         Whose rules the files are held to. With ``'none'`` only the format of each file is, and
         warnings are given.
+    max_bytes : int
+        How many bytes a compressed file, Parquet, a pipe or standard input may come to.
 
     Returns
     -------
@@ -66,11 +70,11 @@ def validate(
     Raises
     ------
     ReadError
-        When a file cannot be opened, decompressed or read to its end.
+        When a file cannot be opened, decompressed or read to its end, or gives more.
     FormatError
         When a row of a table of values is wrong, or there is none.
     ParameterError
-        When there are no such rules, or an origin is none of these.
+        When there are no such rules, an origin is none of these, or the limit no positive integer.
 
     Examples
     --------
@@ -90,6 +94,7 @@ def validate(
         evidence=evidence,
         reference=reference,
         rules=rules,
+        max_bytes=max_bytes,
     ).problems()
 
 
@@ -101,12 +106,13 @@ def examine(
     evidence: Any = None,
     reference: Any = None,
     rules: str = '2016',
+    max_bytes: int = MAX_BYTES,
 ) -> Findings:
     """How many problems of each kind a submission has; the problems themselves when asked for.
 
     Parameters
     ----------
-    hypothesis, shots, videos, evidence, reference, rules
+    hypothesis, shots, videos, evidence, reference, rules, max_bytes
         As `validate` takes them.
 
     Returns
@@ -134,7 +140,7 @@ def examine(
         'reference': reference,
     }
     files = {
-        role: read_leniently(origin, chosen.layouts[role])
+        role: read_leniently(origin, chosen.layouts[role], max_bytes=max_bytes)
         for role, origin in origins.items()
         if origin is not None
     }

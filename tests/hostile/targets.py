@@ -8,26 +8,33 @@ import bz2
 import gzip
 import io
 import lzma
-import tempfile
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 
 import pyarrow
 from click.testing import CliRunner
 from pyarrow import parquet
 
 from hostile.entries import REFERENCE, TRUTH, A, B
+from hostile.outcomes import as_file, folder, outcome
+from hostile.submissions import (
+    LABELS_2015,
+    SUBMISSIONS,
+    TREC,
+    entries,
+    evaluate_2015,
+    leniently,
+    validated,
+)
 from mediaeval_ap import AveragePrecision, challenges
 from mediaeval_ap.cli import main
-from mediaeval_ap.errors import DataWarning, Error
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET, read
 from mediaeval_ap.tables import REFERENCE as REFERENCE_LAYOUT
 from mediaeval_ap.tables.bulk import parse_in_bulk
 from mediaeval_ap.tables.csv_text import parse_csv
-from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.layouts import QRELS, RecordLayout
+from mediaeval_ap.tables.layouts import RUN as TREC_RUN
 from mediaeval_ap.tables.lines import parse
 
 MAX_BYTES = 1 << 20
@@ -44,35 +51,6 @@ class Target:
     def __call__(self, data: bytes) -> None:
         """Read some bytes, and raise only what is a defect."""
         outcome(partial(self.read, data))
-
-
-def outcome(call: Callable[[], object]) -> object:
-    """What a call returns; nothing, when it raises as it should."""
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', DataWarning)
-        try:
-            return call()
-        except Error as error:
-            message = str(error)
-    assert message.isprintable(), f'{message!r} is not one printable line'
-    return None
-
-
-@cache
-def folder() -> Path:
-    """Where files are, which readers of paths need."""
-    keeping = tempfile.TemporaryDirectory()
-    FOLDERS.append(keeping)
-    return Path(keeping.name)
-
-
-FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
-
-
-def as_file(name: str, call: Callable[[Path], object], data: bytes) -> object:
-    path = folder() / name
-    path.write_bytes(data)
-    return call(path)
 
 
 def rows_of(columns, numbers):
@@ -200,4 +178,9 @@ TARGETS = {
     'lrap': Target(partial(challenge, challenges.evaluate_lrap, TRUTH['lrap'], SCORES[0]), SCORES),
     'stream': Target(partial(command, ['stream', 'REFERENCE', 'RUN']), (b'ann\nbob\n', b'a b\n\n')),
     'watch': Target(partial(command, ['watch', 'REFERENCE', '-', '--skip-bad', '--every=1']), RUN),
+    'qrels': Target(partial(entries, QRELS), TREC[QRELS]),
+    'trec-run': Target(partial(entries, TREC_RUN), TREC[TREC_RUN]),
+    'lenient': Target(partial(leniently, HYPOTHESIS), RUN),
+    'validate': Target(validated, SUBMISSIONS),
+    'evaluate-2015': Target(evaluate_2015, LABELS_2015),
 }

@@ -1,0 +1,173 @@
+"""What fuzzers call with submissions: files of TREC and of 2015, and lines that may be wrong."""
+
+import io
+import json
+from contextlib import ExitStack
+from unittest.mock import patch
+
+from hostile.entries import A, B
+from hostile.outcomes import folder, outcome
+from mediaeval_ap import PersonDiscovery2015, evaluate_trec
+from mediaeval_ap.errors import FormatError
+from mediaeval_ap.report import FORMATS, render_evaluation_2015, render_problems
+from mediaeval_ap.tables import lenient, lines, read
+from mediaeval_ap.tables.layouts import QRELS, RUN
+from mediaeval_ap.tables.lenient import read_leniently
+from mediaeval_ap.trec.entries import read_entries
+from mediaeval_ap.validation import examine
+
+BETWEEN = b'----\n'  # stands between the files of one input
+
+TREC = {
+    QRELS: (b'7 0 d1 1\n7 0 d2 0\n8 0 d1 2\n', '7 0\td\xa0\xe9  1\r\n\n7 0 d -1'.encode()),
+    RUN: (
+        b'7 Q0 d1 1 0.9 me\n7 Q0 d2 2 0.9 me\n8 Q0 d1 1 1e-7 me\n',
+        '\ufeff7 Q0\td\xa0\xe9 1  -3 me\r\n\n8 Q0 d 1 +.5 me'.encode(),
+    ),
+}
+
+
+def entries(layout, data):
+    """A file of TREC by the bulk reader, and as the strict parser reads it; then scored."""
+    path = folder() / 'entries'
+    path.write_bytes(data)
+    fast = outcome(lambda: rows_of_entries(read_entries(path, layout)))
+    slow = outcome(lambda: rows_of_entries(read_entries(io.BytesIO(data), layout)))
+    strict = outcome(lambda: rows_of_table(read(io.BytesIO(data), layout)))
+    assert fast == slow == strict, 'the readers of TREC files disagree'
+    files = {each: path if each == layout else io.BytesIO(TREC[each][0]) for each in TREC}
+    for ties in ('trec_eval', 'expected'):
+        for file in files.values():
+            if file != path:
+                file.seek(0)
+        scored = outcome(lambda ties=ties: evaluate_trec(files[QRELS], files[RUN], [3], ties=ties))
+        if scored is not None:
+            assert strict is not None
+            assert 0 <= scored.map[0] <= 1
+
+
+def rows_of_entries(read_entries):
+    topics = [read_entries.topic.values[code] for code in read_entries.topic.codes]
+    return topics, read_entries.document.to_pylist(), list(map(repr, read_entries.number.tolist()))
+
+
+def rows_of_table(table):
+    return table.texts('qid'), table.texts('docno'), list(map(repr, table.confidence.tolist()))
+
+
+def leniently(layout, data):
+    """Every line is a row or wrong; right files are read as ever; fields stand where they are."""
+    whole = read_leniently(io.BytesIO(data), layout)
+    strict = table_or_error(layout, data)
+    if isinstance(strict, FormatError):
+        assert strict.further == max(len(whole.wrong) - 1, 0)
+        assert whole.wrong or not len(whole.table)
+    else:
+        assert not whole.wrong
+        assert list(whole.table.rows()) == list(strict.rows())
+    check_places(whole, data)
+    with in_blocks():
+        assert described(read_leniently(io.BytesIO(data), layout)) == described(whole)
+    with in_blocks(longest=200):  # no line that is longer
+        check_places(read_leniently(io.BytesIO(data), layout), data)
+
+
+def table_or_error(layout, data):
+    try:
+        return read(io.BytesIO(data), layout)
+    except FormatError as error:
+        return error
+
+
+def in_blocks(longest=lines.MAX_LINE_BYTES):
+    """Blocks of a few lines, so that these go every way through the lenient reader."""
+    stack = ExitStack()
+    for module, name, value in [
+        (lines, 'BLOCK_BYTES', 40),
+        (lines, 'MAX_LINE_BYTES', longest),
+        (lenient, 'STRICT_BLOCKS', 1),
+        (lenient, 'BLOCKS_AT_ONCE', 2),
+        (lenient, 'PROVED_LINES', 2),
+    ]:
+        stack.enter_context(patch.object(module, name, value))
+    return stack
+
+
+def described(found):
+    rows = [list(map(repr, row)) for row in found.table.rows()]
+    return rows, found.lines.tolist(), list(found.wrong), columns_of(found)
+
+
+def columns_of(found):
+    fields = found.table.layout.fields
+    return [[found.column(row, field) for field in fields] for row in range(len(found.table))]
+
+
+def check_places(found, data):
+    """Each field is where it is said to be."""
+    text = data.removeprefix(b'\xef\xbb\xbf').split(b'\n')
+    texts = found.table.layout.texts
+    for row, starts in enumerate(columns_of(found)):
+        line = text[found.line(row) - 1].decode()
+        for field, start in zip(found.table.layout.fields, starts, strict=True):
+            word = line[start - 1 :].replace('\t', ' ').partition(' ')[0]
+            assert word
+            if field in texts:
+                assert word.removesuffix('\r') == found.table.texts(field)[row]
+    assert all(0 < each.line <= len(text) and each.column > 0 for each in found.wrong)
+
+
+SHOT_LIST = b'x v 1 0 1.5\nx v 2 1.5 3\n'
+EVIDENCE = b'ann x v written 0.5\nbob x v pronounced 2\n'
+SUBMISSIONS = (
+    BETWEEN.join([A + B, EVIDENCE, SHOT_LIST]),
+    BETWEEN.join([b'v 1 ann 0.5\nv 2 bob 0.4', b'ann v 1 image\nbob v 2 both', b'v 1 0 1 0 24\n']),
+    BETWEEN.join([A.upper() + b'x\nx v 1 anne high\n\xff\n', b'ann x v image -1\n' * 2, b'\n']),
+)
+
+
+def parts_of(data, names):
+    """The files of one input; those that it lacks are empty."""
+    parts = data.split(BETWEEN, len(names) - 1)
+    return dict(zip(names, parts + [b''] * (len(names) - len(parts)), strict=True))
+
+
+def validated(data):
+    """Every problem of three files is listed, in lines that no terminal obeys, and in JSON."""
+    parts = parts_of(data, ['hypothesis', 'evidence', 'shots'])
+    for rules in ('2016', '2015', 'none'):
+        submission = {role: io.BytesIO(content) for role, content in parts.items()}
+        findings = examine(**submission, rules=rules)
+        text = render_problems(findings, 'text', None)
+        assert all(line.isprintable() for line in text.split('\n'))
+        listed = json.loads(render_problems(findings, 'json', None))['problems']
+        assert len(listed) == findings.count('error') + findings.count('warning')
+        assert text.count('; ') >= len(listed)
+
+
+REFERENCE_2015 = [('v', '1', 'ann'), ('v', '2', 'bob'), ('w', '1', 'ann')]
+SHOTS_2015 = [(video, shot, '0', '1', '0', '24') for video in 'vw' for shot in '12']
+EVIDENCE_REFERENCE_2015 = [('v', '1', 'ann', 'image'), ('v', '2', 'bob', 'both')]
+LABELS_2015 = (
+    BETWEEN.join([b'v 1 ann 0.5\nv 2 ann 0.5\nw 1 bob 1e-7\n', b'ann v 1 image\nbob v 2 audio\n']),
+    BETWEEN.join([b'v 1 bobb 1\r\n\nv 1  bobb 2', b'\xef\xbb\xbfann w 1 both\n']),
+)
+
+
+def evaluate_2015(data):
+    """Labels and evidence, and the labels alone; the report in every format."""
+    paths = {name: folder() / name for name in ('labels', 'evidence')}
+    for name, content in parts_of(data, list(paths)).items():
+        paths[name].write_bytes(content)
+    for ratio, seen in ((0.95, EVIDENCE_REFERENCE_2015), (0, None)):
+        discovery = PersonDiscovery2015(
+            SHOTS_2015, REFERENCE_2015, evidence_reference=seen, ratio=ratio
+        )
+        given = list(paths.values()) if seen else [paths['labels']]
+        evaluation = outcome(lambda scorer=discovery, given=given: scorer.evaluate(*given))
+        if evaluation is not None:
+            assert ((evaluation.ap >= 0) & (evaluation.ap <= 1)).all()
+            assert 0 <= (evaluation.ewmap or 0) <= evaluation.map
+            reports = {each: render_evaluation_2015(evaluation, each) for each in FORMATS}
+            assert json.loads(reports['json'])['map'] == evaluation.map
+            assert all(line.isprintable() for line in reports['table'].split('\n'))
