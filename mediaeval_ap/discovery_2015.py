@@ -23,7 +23,7 @@ from mediaeval_ap.evaluation import Evaluation2015
 from mediaeval_ap.keys import first_occurrences, ranges
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.shots import Shots
-from mediaeval_ap.tables import MAX_BYTES, QUERIES, Column, Layout, Table, place_of, read
+from mediaeval_ap.tables import MAX_BYTES, QUERIES, Column, Layout, Table, has_lines, place_of, read
 from mediaeval_ap.tables.layouts import (
     CONSENSUS_2015,
     EVIDENCE_2015,
@@ -60,9 +60,9 @@ class PersonDiscovery2015:
     Parameters
     ----------
     shots : str, path-like, file object, DataFrame or iterable of tuples
-        All shots: ``video_id shot_id start_time end_time first_frame last_frame``. What the last
-        four hold is not looked at. This, and all below, may be whatever `mediaeval_ap.tables.read`
-        takes.
+        All shots: a file of ``video_id shot_id start_time end_time first_frame last_frame``, the
+        last four of which are not looked at, or a table or tuples of the first two. This, and all
+        below, may be whatever `mediaeval_ap.tables.read` takes.
     reference : like shots
         Who is in which shot: ``video_id shot_id person_name``.
     evidence_reference : like shots, optional
@@ -95,7 +95,7 @@ class PersonDiscovery2015:
 
     Examples
     --------
-    >>> shots = [('v', str(shot), '0', '1', '0', '24') for shot in range(3)]
+    >>> shots = [('v', str(shot)) for shot in range(3)]
     >>> reference = [('v', '0', 'ann_lee'), ('v', '1', 'ann_lee')]
     >>> discovery = PersonDiscovery2015(shots, reference)
     >>> labels = [('v', '1', 'ann_lee', 0.5), ('v', '2', 'ann_lee', 0.9)]
@@ -113,11 +113,10 @@ class PersonDiscovery2015:
         ratio: float = RATIO,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        if not 0 <= ratio <= 1:
-            raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
+        _check_ratio(ratio)
         self.ratio = ratio
         self._max_bytes = max_bytes
-        known = self._read(shots, SHOTS_2015)
+        known = self._read(shots, SHOTS_2015 if has_lines(shots) else CONSENSUS_2015)
         relevant = self._read(reference, REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots(_with_corpus(known))
@@ -365,6 +364,12 @@ def closest(
             if share > ratio:
                 chosen[row], ratios[row] = names[name], share
     return chosen, ratios
+
+
+def _check_ratio(ratio: object) -> None:
+    if isinstance(ratio, float | int) and not isinstance(ratio, bool) and 0 <= ratio <= 1:
+        return
+    raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
 
 
 def _with_corpus(table: Table) -> Table:

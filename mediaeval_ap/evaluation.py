@@ -43,6 +43,8 @@ class Evaluation:
         How much of everything was looked at.
     measures : mapping of str to ndarray of float64, shape (n_queries,)
         What else was asked for, by name; not a number where it is not defined.
+    parameters : mapping of str to str or int
+        What else the values depend on.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Evaluation:
     inputs: Mapping[str, Source]
     counts: Mapping[str, int]
     measures: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    parameters: Mapping[str, str | int] = field(default_factory=dict)
 
     @cached_property
     def map(self) -> NDArray[np.float64]:
@@ -114,7 +117,8 @@ class Evaluation:
             ``definition`` (its name), ``K``, ``map``, ``queries``, ``n_relevant``, ``ap``;
             ``mean_measures`` and ``measures`` where there are any, none standing for what is not
             defined; ``manifest``: the package's ``version``, the ``definition`` in full, the
-            ``inputs`` with their names and SHA-256, the ``counts``.
+            ``parameters`` if there are any, the ``inputs`` with their names and SHA-256, the
+            ``counts``.
 
         Examples
         --------
@@ -137,8 +141,10 @@ class Evaluation:
             described['measures'] = {
                 name: _without_nan(values) for name, values in self.measures.items()
             }
-        definition = {'definition': self.definition.to_dict()}
-        return {**described, 'manifest': _manifest(definition, self.inputs, self.counts)}
+        how: dict[str, Any] = {'definition': self.definition.to_dict()}
+        if self.parameters:
+            how['parameters'] = dict(self.parameters)
+        return {**described, 'manifest': _manifest(how, self.inputs, self.counts)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +253,7 @@ class Evaluation2015:
     Examples
     --------
     >>> from mediaeval_ap import PersonDiscovery2015
-    >>> discovery = PersonDiscovery2015([('v', '1', '0', '1', '0', '24')], [('v', '1', 'ann')])
+    >>> discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
     >>> evaluation = discovery.evaluate([('v', '1', 'ann', 0.5)])
     >>> evaluation.map, evaluation.ewmap
     (1.0, None)
@@ -292,7 +298,7 @@ class Evaluation2015:
         Examples
         --------
         >>> from mediaeval_ap import PersonDiscovery2015
-        >>> discovery = PersonDiscovery2015([('v', '1', '0', '1', '0', '24')], [('v', '1', 'ann')])
+        >>> discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
         >>> discovery.evaluate([('v', '1', 'ann', 0.5)]).to_frame().columns.tolist()
         ['name', 'ratio', 'AP', 'n_relevant']
         """
@@ -317,7 +323,7 @@ class Evaluation2015:
         Examples
         --------
         >>> from mediaeval_ap import PersonDiscovery2015
-        >>> discovery = PersonDiscovery2015([('v', '1', '0', '1', '0', '24')], [('v', '1', 'ann')])
+        >>> discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
         >>> discovery.evaluate([('v', '1', 'ann', 0.5)]).to_dict()['queries'][0]['ap']
         1.0
         """

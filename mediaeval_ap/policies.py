@@ -10,6 +10,7 @@ __all__ = [
     'CAMPAIGNS',
     'MISSING',
     'TIES',
+    'TREC_DEPTH',
     'TREC_MISSING',
     'TREC_TIES',
     'UNKNOWN',
@@ -21,6 +22,8 @@ __all__ = [
     'Unknown',
     'check_policy',
 ]
+
+TREC_DEPTH = 1 << 24  # ranks up to this are exact in single precision, which some readers use
 
 Missing = Literal['error', 'zero']
 Unknown = Literal['error', 'drop']

@@ -47,7 +47,7 @@ known = st.lists(st.tuples(shots, names, sources).map(lambda row: (*row[0], *row
 def test_like_the_rules_as_they_are_written(reference, run, queries, least, consensus, both):
     said, seen = both or (None, None)
     discovery = PersonDiscovery2015(
-        ALL, reference, evidence_reference=seen, consensus=consensus, ratio=float(least)
+        SHOTS, reference, evidence_reference=seen, consensus=consensus, ratio=float(least)
     )
     evaluation = discovery.evaluate(run, said, queries)
     # A ratio and the bound are quotients that are rounded once: they compare as the fractions do.
@@ -110,13 +110,13 @@ def test_names_are_compared_in_blocks(monkeypatch):
 
 def test_nobody_is_not_asked_for():
     reference = [('v', '2', '?unknown?'), ('v', '10', 'bob'), ('v', 'a', 'ann')]
-    evaluation = PersonDiscovery2015(ALL, reference).evaluate([('v', '2', 'ann', 1.0)])
+    evaluation = PersonDiscovery2015(SHOTS, reference).evaluate([('v', '2', 'ann', 1.0)])
     assert evaluation.queries == ['ann', 'bob']
     assert evaluation.to_frame().index.tolist() == ['ann', 'bob']
 
 
 def test_nobody_to_ask_for():
-    discovery = PersonDiscovery2015(ALL, [('v', '2', '?'), ('v', '10', '?unknown?')])
+    discovery = PersonDiscovery2015(SHOTS, [('v', '2', '?'), ('v', '10', '?unknown?')])
     run = [('v', '2', 'ann', 1.0)]
     with pytest.raises(
         ParameterError, match=r'^<rows>: every name of this reference begins with \?$'
@@ -126,7 +126,7 @@ def test_nobody_to_ask_for():
 
 
 def test_a_query_asked_twice_counts_twice():
-    discovery = PersonDiscovery2015(ALL, [('v', '2', 'ann')])
+    discovery = PersonDiscovery2015(SHOTS, [('v', '2', 'ann')])
     run = [('v', '2', 'ann', 1.0), ('v', '2', 'bob', 1.0)]
     with pytest.warns(RepeatedQueriesWarning) as caught:
         evaluation = discovery.evaluate(run, queries=['ann', 'zoe', 'ann'])
@@ -134,10 +134,10 @@ def test_a_query_asked_twice_counts_twice():
     assert evaluation.ap.tolist() == [1.0, 1.0, 1.0]
 
 
-@pytest.mark.parametrize('ratio', [-0.1, 1.1, float('nan')])
+@pytest.mark.parametrize('ratio', [-0.1, 1.1, float('nan'), 'x', None, True])
 def test_a_ratio_is_a_share(ratio):
     with pytest.raises(ParameterError, match='ratio: found'):
-        PersonDiscovery2015(ALL, [('v', '2', 'ann')], ratio=ratio)
+        PersonDiscovery2015(SHOTS, [('v', '2', 'ann')], ratio=ratio)
 
 
 @pytest.mark.parametrize(
@@ -172,17 +172,17 @@ def test_what_is_wrong_is_named(where, rows, message):
     }
     run, said = given.pop('labels'), given.pop('evidence')
     with pytest.raises(FormatError) as caught:
-        PersonDiscovery2015(ALL, **given).evaluate(run, said)
+        PersonDiscovery2015(SHOTS, **given).evaluate(run, said)
     assert message in str(caught.value)
 
 
 def test_evidence_and_its_reference_go_together():
     run = [('v', '2', 'ann', 0.5)]
-    discovery = PersonDiscovery2015(ALL, [('v', '2', 'ann')])
+    discovery = PersonDiscovery2015(SHOTS, [('v', '2', 'ann')])
     with pytest.raises(ParameterError, match='expected both'):
         discovery.evaluate(run, [('ann', 'v', '2', 'image')])
     discovery = PersonDiscovery2015(
-        ALL, [('v', '2', 'ann')], evidence_reference=[('v', '2', 'ann', 'image')]
+        SHOTS, [('v', '2', 'ann')], evidence_reference=[('v', '2', 'ann', 'image')]
     )
     with pytest.raises(ParameterError, match='expected both'):
         discovery.evaluate(run)
@@ -263,6 +263,7 @@ def test_notes_tell_of_queries_that_are_unlike_the_others(folder, tmp_path):
     [
         (['--evidence', 'evidence'], 2, '--evidence and --evidence-reference go together'),
         (['--ratio', '1.5'], 2, 'not in the range'),
+        (['--ratio', 'nan'], 2, 'expected a number from 0 to 1'),
         (['--consensus', 'none'], 1, 'Error: none: No such file or directory\n'),
         (['--consensus', '-', '--queries', '-'], 2, 'read once only'),
         (['--consensus', 'labels'], 1, 'Error: labels, line 1: found 4 fields'),

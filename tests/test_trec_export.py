@@ -130,6 +130,13 @@ def test_wrong_parameters_write_nothing(tmp_path, parameters):
 
 
 @quiet
+def test_two_files_are_two(tmp_path):
+    with pytest.raises(ParameterError, match='expected another file'):
+        AveragePrecision(REFERENCE).export_trec(ROWS, tmp_path / 'a', tmp_path / 'a')
+    assert list(tmp_path.iterdir()) == []
+
+
+@quiet
 def test_what_cannot_be_written_is_an_error(tmp_path):
     with pytest.raises(WriteError):
         AveragePrecision(REFERENCE).export_trec(ROWS, tmp_path / 'a/b', tmp_path / 'run')
@@ -203,8 +210,11 @@ def test_the_command_exports(folder):
     assert (folder / 'run').read_text() == 'ann Q0 x/v/2 1 1 mediaeval_ap\n'
     (folder / 'queries').write_text('zoe\nann\n')
     result = CliRunner().invoke(main, [*command, '--queries', 'queries', '--tag', 'a b'])
-    assert (result.exit_code, result.stdout) == (1, '')
-    assert result.stderr == "Error: tag: found 'a b', expected one word\n"
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert "found 'a b', expected one word" in result.stderr
+    result = CliRunner().invoke(main, [*command[:-1], './qrels'])
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert '--qrels and --run are one file' in result.stderr
 
 
 def test_the_command_adds_measures(folder):
@@ -221,5 +231,5 @@ def test_the_command_adds_measures(folder):
     result = CliRunner().invoke(main, [*command, '--queries', 'queries', '--format', 'csv'])
     assert result.output.splitlines()[1] == 'run.txt,zoe,1.0,,,0'
     result = CliRunner().invoke(main, [*command[:-1], 'foo'])
-    assert (result.exit_code, result.stdout) == (1, '')
-    assert result.stderr.startswith("Error: measures: found 'foo', expected a measure of")
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert "measures: found 'foo', expected a measure of" in result.stderr

@@ -16,7 +16,7 @@ from mediaeval_ap.cli.edge import (
     tell,
     write,
 )
-from mediaeval_ap.errors import Error
+from mediaeval_ap.errors import Error, ParameterError
 from mediaeval_ap.report import (
     ANSWER_FORMATS,
     DEFINITION_FORMATS,
@@ -27,6 +27,18 @@ from mediaeval_ap.report import (
 )
 
 __all__ = ['evaluate', 'print_definitions', 'rank', 'stream']
+
+
+def _measures(_: click.Context, __: click.Parameter, value: str) -> str:
+    """Names of measures that there are, which a run is not read before."""
+    if value:
+        from mediaeval_ap.trec.measures import parse_measures
+
+        try:
+            parse_measures(value)
+        except ParameterError as error:
+            raise click.BadParameter(str(error)) from error
+    return value
 
 
 @main.command()
@@ -40,7 +52,12 @@ __all__ = ['evaluate', 'print_definitions', 'rank', 'stream']
 @options.FORMAT
 @options.OUTPUT
 @options.MEAN_ONLY
-@click.option('--measures', default='', help='Measures of ir_measures to add: "nDCG@10 P@5 RR".')
+@click.option(
+    '--measures',
+    callback=_measures,
+    default='',
+    help='Measures of ir_measures to add: "nDCG@10 P@5 RR".',
+)
 def evaluate(
     reference: str,
     hypotheses: tuple[str, ...],

@@ -11,6 +11,12 @@ from mediaeval_ap.report import render_evaluation_2015
 __all__ = ['evaluate_2015']
 
 
+def _number(_: click.Context, __: click.Parameter, value: float) -> float:
+    if value != value:
+        raise click.BadParameter('found nan, expected a number from 0 to 1')
+    return value
+
+
 @main.command('evaluate-2015')
 @click.option(
     '--shots',
@@ -53,6 +59,7 @@ __all__ = ['evaluate_2015']
 @click.option(
     '--ratio',
     type=click.FloatRange(0, 1),
+    callback=_number,
     default=0.95,
     show_default=True,
     help='A name is close enough to a query above this.',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -9,10 +10,16 @@ import click
 from mediaeval_ap import definitions
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.edge import main, read_reference, read_standard_input_once, write
-from mediaeval_ap.policies import TREC_MISSING, TREC_TIES
+from mediaeval_ap.policies import TREC_DEPTH, TREC_MISSING, TREC_TIES
 from mediaeval_ap.report import render_evaluations
 
 __all__ = ['evaluate_trec_files', 'export_trec']
+
+
+def _one_word(_: click.Context, __: click.Parameter, value: str) -> str:
+    if value.split() != [value]:
+        raise click.BadParameter(f'found {value!r}, expected one word')
+    return value
 
 
 @main.command('export-trec')
@@ -27,9 +34,15 @@ __all__ = ['evaluate_trec_files', 'export_trec']
 @options.QUERIES
 @options.SUBSET
 @click.option(
-    '-k', type=options.RANK, default=1000, show_default=True, help='How long a ranking is at most.'
+    '-k',
+    type=click.IntRange(1, TREC_DEPTH),
+    default=1000,
+    show_default=True,
+    help='How long a ranking is at most.',
 )
-@click.option('--tag', default='mediaeval_ap', show_default=True, help='Names the run.')
+@click.option(
+    '--tag', callback=_one_word, default='mediaeval_ap', show_default=True, help='Names the run.'
+)
 @options.MAX_BYTES
 def export_trec(
     reference: str,
@@ -46,6 +59,8 @@ def export_trec(
 
     A query is a topic, a shot the document corpus/video/shot, each once in a ranking.
     """
+    if os.path.realpath(qrels) == os.path.realpath(run):
+        raise click.UsageError('--qrels and --run are one file')
     read_standard_input_once([reference, hypothesis, queries, subset])
     average_precision = read_reference(reference, [k], subset, 'trec', max_bytes)
     average_precision.export_trec(hypothesis, qrels, run, queries, k=k, tag=tag)
@@ -100,6 +115,8 @@ def evaluate_trec_files(
 
     QRELS has qid, iteration, docno, relevance; RUN has qid, Q0, docno, rank, score, tag.
     """
+    if options['ties'] == 'expected' and 'H' in definitions.get(options['definition']).denominator:
+        raise click.UsageError(f'--definition {options["definition"]} has no --ties expected')
     read_standard_input_once([qrels, run])
     from mediaeval_ap.trec import evaluate_trec
 

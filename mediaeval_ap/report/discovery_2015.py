@@ -41,7 +41,7 @@ def render_evaluation_2015(
     Examples
     --------
     >>> from mediaeval_ap import PersonDiscovery2015
-    >>> discovery = PersonDiscovery2015([('v', '1', '0', '1', '0', '24')], [('v', '1', 'ann')])
+    >>> discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
     >>> print(render_evaluation_2015(discovery.evaluate([('v', '1', 'ann', 0.5)]), 'csv'))
     query,name,ratio,ap,n_relevant
     ann,ann,1.0,1.0,1

@@ -47,6 +47,7 @@ __all__ = [
     'Layout',
     'Source',
     'Table',
+    'has_lines',
     'is_finite_decimal',
     'is_rows',
     'no_rows',
@@ -118,6 +119,29 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
         f'{layout.name}: found {shown(origin)} ({type(origin).__name__}), '
         'expected a path, an open file, a table or an iterable of rows'
     )
+
+
+def has_lines(origin: Any) -> bool:
+    """Whether something is lines of text, which have all fields of a format.
+
+    Parameters
+    ----------
+    origin : object
+        Anything that `read` takes.
+
+    Returns
+    -------
+    bool
+        False for tables, Parquet and rows.
+
+    Examples
+    --------
+    >>> has_lines('run.txt'), has_lines('run.parquet'), has_lines([('x', 'v')])
+    (True, False, False)
+    """
+    if isinstance(origin, str | os.PathLike):
+        return not ByteSource(origin).is_parquet
+    return hasattr(origin, 'read')
 
 
 def place_of(origin: Any, row: int, *, max_bytes: int = MAX_BYTES) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.keys import run_starts
-from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Source, place_of, read
+from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Source, has_lines, place_of, read
 from mediaeval_ap.tables.bulk import number_column, read_in_bulk, text_column
 from mediaeval_ap.tables.sources import ByteSource, Hasher
 
@@ -145,7 +145,8 @@ class Entries:
             of_topic = document.slice(begin, size)
             if compute.count_distinct(of_topic).as_py() < size:
                 texts = of_topic.to_pylist()
-                again = next(i for i, text in enumerate(texts) if texts.index(text) < i)
+                last = {text: place for place, text in enumerate(texts)}
+                again = min(last[text] for place, text in enumerate(texts) if last[text] > place)
                 row = int(begin + again if order is None else order[begin + again])
                 name = self.topic.values[self.topic.codes[row]]
                 found = f'{shown(texts[again])} again for topic {shown(name)}'
@@ -188,20 +189,13 @@ def read_entries(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> 
         is_read_twice = source.is_stored and not source.is_parquet
         if is_read_twice and (entries := _read_in_bulk(source, layout)) is not None:
             return entries
-    if not _has_lines(origin):
+    if not has_lines(origin):
         layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number)
     table = read(origin, layout, max_bytes=max_bytes)
     document = pyarrow.chunked_array([table.texts(DOCUMENT)], pyarrow.string())
     return Entries(
         origin, layout, table[TOPIC], document, table.confidence, table.source, max_bytes
     )
-
-
-def _has_lines(origin: Any) -> bool:
-    """Whether it has all fields of TREC's formats, and not just those that are looked at."""
-    if isinstance(origin, str | os.PathLike):
-        return not ByteSource(origin).is_parquet
-    return hasattr(origin, 'read')
 
 
 def _read_in_bulk(source: ByteSource, layout: Layout) -> Entries | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,12 @@ from mediaeval_ap.metrics.ranked_hits import average_precision_of_terms
 from mediaeval_ap.metrics.tied_ranks import TieBlocks, expected_precisions
 from mediaeval_ap.policies import TREC_MISSING, TREC_TIES, TrecMissing, TrecTies, check_policy
 from mediaeval_ap.tables import MAX_BYTES
-from mediaeval_ap.tables.format import EXACT_NUMBER
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.trec.entries import Entries, read_entries
 
 __all__ = ['evaluate_trec']
+
+LARGEST_LEVEL = 2**53
 
 
 def evaluate_trec(
@@ -104,7 +106,7 @@ def evaluate_trec(
     definition = definitions.get(definition)
     check_policy('ties', ties, TREC_TIES)
     check_policy('missing', missing, TREC_MISSING)
-    level = _finite(relevance_level)
+    _check_level(relevance_level)
     if ties == 'expected' and 'H' in definition.denominator:
         raise ParameterError(f'ties: found expected, which {definition} is not defined for')
     judged = read_entries(qrels, QRELS, max_bytes=max_bytes)
@@ -113,9 +115,10 @@ def evaluate_trec(
     for entries in (judged, returned):
         entries.refuse_repeated()
     topics = judged.topic
-    topic, hit = _judge(judged, returned, level)
+    topic, hit = _judge(judged, returned, relevance_level)
     n_returned = np.bincount(topic + 1, minlength=len(topics.values) + 1)[1:]
-    n_relevant = np.bincount(topics.codes[judged.number >= level], minlength=len(topics.values))
+    relevant = judged.number >= relevance_level
+    n_relevant = np.bincount(topics.codes[relevant], minlength=len(topics.values))
     ranked = _ranked(returned, topic, hit, ties)
     score = _expected if ties == 'expected' else _average_precision
     ap = score(ranked, n_relevant, n_returned, cutoffs, definition)
@@ -139,17 +142,16 @@ def evaluate_trec(
         definition,
         {'reference': judged.source, 'hypothesis': returned.source},
         counts,
+        parameters={'ties': ties, 'relevance_level': int(relevance_level), 'missing': missing},
     )
 
 
-def _finite(level: int) -> float:
-    try:
-        if np.isfinite(number := float(level)):
-            return number
-    except (OverflowError, TypeError, ValueError):
-        pass
-    found = shown(level)
-    raise ParameterError(f'relevance_level: found {found}, expected {EXACT_NUMBER}')
+def _check_level(level: Any) -> None:
+    is_integer = isinstance(level, Integral) and not isinstance(level, bool)
+    if is_integer and -LARGEST_LEVEL <= level <= LARGEST_LEVEL:
+        return
+    expected = 'an integer that a double can hold'
+    raise ParameterError(f'relevance_level: found {shown(level)}, expected {expected}')
 
 
 def _refuse_fractions(judged: Entries) -> None:

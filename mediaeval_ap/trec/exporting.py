@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
-from mediaeval_ap.errors import MissingIdsWarning, ParameterError
+from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown
 from mediaeval_ap.files import write_whole
+from mediaeval_ap.policies import TREC_DEPTH
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Relevance
 from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.tables import HYPOTHESIS, Table
 from mediaeval_ap.task import Task
 
-__all__ = ['LARGEST_DEPTH', 'Topic', 'export', 'qrels_text', 'run_text', 'topics']
+__all__ = ['Topic', 'export', 'qrels_text', 'run_text', 'topics']
 
-LARGEST_DEPTH = 1 << 24  # the scores below are exact in single precision, which some readers use
 SHOT = HYPOTHESIS.texts[:3]
 
 _encode_in_parts = re.compile(r'[\s%/]').sub
@@ -80,7 +80,7 @@ def topics(task: Task, ranking: Ranking, queries: Sequence[str], k: int) -> Iter
     Raises
     ------
     ParameterError
-        When k is larger than `LARGEST_DEPTH`.
+        When k is larger than `mediaeval_ap.policies.TREC_DEPTH`.
 
     Examples
     --------
@@ -92,8 +92,8 @@ def topics(task: Task, ranking: Ranking, queries: Sequence[str], k: int) -> Iter
     >>> list(topics(task, ranking, ['ann'], 10))
     [Topic(query='ann', relevant=['x/v/1'], returned=['x/v/2'])]
     """
-    if k > LARGEST_DEPTH:
-        raise ParameterError(f'k: found {k}, expected at most {LARGEST_DEPTH}')
+    if k > TREC_DEPTH:
+        raise ParameterError(f'k: found {k}, expected at most {TREC_DEPTH}')
     scorer = Scorer(ranking, Relevance(task.reference, ranking.shots), [k], definitions.get('trec'))
     names = task.reference.table['person_name']
     by_name = names.codes.argsort(kind='stable')
@@ -143,7 +143,7 @@ def export(
     Raises
     ------
     ParameterError
-        When the tag is not one word.
+        When both are one file, or the tag is not one word.
     WriteError
         When a file cannot be written.
 
@@ -161,6 +161,8 @@ def export(
     >>> (folder / 'run').read_text()
     'ann Q0 x/v/2 1 1 me\n'
     """
+    if os.path.realpath(qrels) == os.path.realpath(run):
+        raise ParameterError(f'run: found {shown(os.fspath(run))} again, expected another file')
     contents = {qrels: qrels_text(topics), run: run_text(topics, tag)}
     if n_without := sum(not topic.relevant for topic in topics):
         warnings.warn(
@@ -222,7 +224,7 @@ def run_text(topics: Sequence[Topic], tag: str) -> str:
     ann Q0 x/v/1 1 2 me
     ann Q0 x/v/2 2 1 me
     """
-    if len(tag.split()) != 1 or tag != tag.strip():
+    if tag.split() != [tag]:
         raise ParameterError(f'tag: found {tag!r}, expected one word')
     return ''.join(
         f'{topic.qid} Q0 {document} {rank} {len(topic.returned) + 1 - rank} {tag}\n'

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import MissingExtraError, ParameterError, shown
 from mediaeval_ap.evaluation import Evaluation
-from mediaeval_ap.trec.exporting import LARGEST_DEPTH, Topic
+from mediaeval_ap.policies import TREC_DEPTH
+from mediaeval_ap.trec.exporting import Topic
 
 __all__ = ['check_columns', 'depth_of', 'measure', 'parse_measures', 'with_measures']
 
@@ -106,7 +107,7 @@ def depth_of(measures: Sequence[Any], K: Sequence[int]) -> int:
     (20, 1000)
     """
     cutoffs = [int(each.params.get('cutoff', DEPTH)) for each in measures]
-    return min(LARGEST_DEPTH, max(*K, *cutoffs))
+    return min(TREC_DEPTH, max(*K, *cutoffs))
 
 
 def _parsed(name: str, parse: Callable[[str], Any]) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.lenient import read_leniently
 from mediaeval_ap.tables.places import LenientTable
@@ -131,6 +132,8 @@ def examine(
     >>> findings.count('error')
     0
     """
+    if hypothesis is None:
+        raise ParameterError('hypothesis: found None, expected a submission')
     chosen = campaigns.get(rules)
     origins = {
         'hypothesis': hypothesis,

@@ -146,7 +146,7 @@ def validated(data):
 
 
 REFERENCE_2015 = [('v', '1', 'ann'), ('v', '2', 'bob'), ('w', '1', 'ann')]
-SHOTS_2015 = [(video, shot, '0', '1', '0', '24') for video in 'vw' for shot in '12']
+SHOTS_2015 = [(video, shot) for video in 'vw' for shot in '12']
 EVIDENCE_REFERENCE_2015 = [('v', '1', 'ann', 'image'), ('v', '2', 'bob', 'both')]
 LABELS_2015 = (
     BETWEEN.join([b'v 1 ann 0.5\nv 2 ann 0.5\nw 1 bob 1e-7\n', b'ann v 1 image\nbob v 2 audio\n']),
