@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from mediaeval_ap.errors import WriteError
 
-__all__ = ['write_whole']
+__all__ = ['write_all_whole', 'write_whole']
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -34,18 +36,50 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     >>> path.read_text()
     'MAP@1 0.5'
     """
-    content = content.encode() if isinstance(content, str) else content
-    path = os.fsdecode(path)
-    if '\0' in path:
-        raise WriteError(path, 'no path holds a NUL')
-    try:
-        if _is_stream(path):
-            with open(path, 'ab') as stream:
-                stream.write(content)
-        else:
-            _replace(Path(os.path.realpath(path)), content)
-    except OSError as error:
-        raise WriteError(path, error.strerror or str(error)) from error
+    write_all_whole({path: content})
+
+
+def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> None:
+    """Write files that belong together: none is replaced before all are on the disk.
+
+    Parameters
+    ----------
+    contents : mapping of str or path-like to str or bytes
+        Where to, and what to write there, as for `write_whole`.
+
+    Raises
+    ------
+    WriteError
+        When one cannot be written; then no file has changed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> write_all_whole({folder / 'qrels': 'ann 0 x/v/1 1', folder / 'none' / 'run': ''})
+    Traceback (most recent call last):
+    ...
+    mediaeval_ap.errors.WriteError: ...: No such file or directory
+    >>> list(folder.iterdir())
+    []
+    """
+    paths = {os.fsdecode(path): content for path, content in contents.items()}
+    with ExitStack() as stack:
+        replacements = {
+            path: stack.enter_context(_beside(path, content))
+            for path, content in paths.items()
+            if not _is_stream(path)
+        }
+        for path in paths.keys() - replacements:
+            with _named(path), open(path, 'ab') as stream:
+                stream.write(_encoded(paths[path]))
+        for path, temporary in replacements.items():
+            with _named(path):
+                os.replace(temporary, os.path.realpath(path))
+
+
+def _encoded(content: str | bytes) -> bytes:
+    return content.encode() if isinstance(content, str) else content
 
 
 def _is_stream(path: str) -> bool:
@@ -55,15 +89,31 @@ def _is_stream(path: str) -> bool:
     return os.path.exists(path) and not os.path.isfile(path)
 
 
-def _replace(target: Path, content: bytes) -> None:
-    temporary = target.with_name(f'.{os.urandom(8).hex()}.tmp')
-    with open(temporary, 'xb') as file:  # before the try: a file that is not ours is not removed
-        try:
-            file.write(content)
+@contextmanager
+def _beside(path: str, content: str | bytes) -> Iterator[Path]:
+    """A file beside the one that it will replace, on the disk; removed if it does not."""
+    with _named(path):
+        target = Path(os.path.realpath(path))
+        temporary = target.with_name(f'.{os.urandom(8).hex()}.tmp')
+        temporary.touch(exist_ok=False)  # before the try: a file not ours is not removed
+    try:
+        with _named(path), open(temporary, 'wb') as file:
+            file.write(_encoded(content))
             file.flush()
             os.fsync(file.fileno())
             if target.exists():
                 temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _named(path: str) -> Iterator[None]:
+    """Errors of the system as errors of ours."""
+    if '\0' in path:
+        raise WriteError(path, 'no path holds a NUL')
+    try:
+        yield
+    except OSError as error:
+        raise WriteError(path, error.strerror or str(error)) from error

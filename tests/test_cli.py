@@ -1,6 +1,7 @@
 """The command: what it prints where, and with what exit code."""
 
 import gzip
+import itertools
 import json
 import os
 import pty
@@ -9,6 +10,7 @@ import sys
 import termios
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -83,6 +85,31 @@ def test_nothing_is_written_when_a_run_is_wrong(folder):
     assert sorted(os.listdir()) == [
         *('bad.txt', 'map.csv', 'queries.txt', 'reference.txt', 'run.txt', 'subset.txt')
     ]
+
+
+def outputs_and_inputs():
+    for name, command in main.commands.items():
+        params = {each.name: each for each in command.params}
+        paths = {each for each in params if isinstance(params[each].type, click.Path)}
+        outputs = {each for each in paths if not params[each].type.dir_okay}
+        yield from ((name, *pair) for pair in itertools.product(outputs, paths - outputs))
+
+
+@pytest.mark.parametrize(('command', 'output', 'read'), sorted(outputs_and_inputs()))
+def test_no_input_is_written_over(folder, command, output, read):
+    arguments = []
+    for each in main.commands[command].params:
+        if each.name in (output, read):
+            value = './run.txt' if each.name == output else 'run.txt'
+        elif each.required or 'evidence' in each.name:  # evidence and its reference go together
+            value = f'{each.name}.txt'
+        else:
+            continue
+        arguments += [each.opts[0], value] if isinstance(each, click.Option) else [value]
+    result = run(command, *arguments)
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert 'run.txt cannot be written: it is read, too\n' in result.stderr
+    assert (folder / 'run.txt').read_text() == RUN
 
 
 @pytest.mark.parametrize('role', ['reference', 'run', 'queries', 'subset'])

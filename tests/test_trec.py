@@ -302,5 +302,9 @@ def test_the_command_prints_a_table(folder):
     result = CliRunner().invoke(main, ['evaluate-trec', '-', '-'])
     assert result.exit_code == 2
     (folder / 'run').write_text(run_text(RUN[:1]))
+    options = ['--ties', 'expected', '--definition', 'hits']
+    result = CliRunner().invoke(main, ['evaluate-trec', 'qrels', 'run', *options])
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert '--definition hits has no --ties expected\n' in result.stderr
     result = CliRunner().invoke(main, ['evaluate-trec', 'qrels', 'run', '--missing', 'skip'])
     assert result.stderr == 'Warning: run: 1 of 2 topics of qrels are missing, and left out\n'

@@ -140,6 +140,10 @@ def test_two_files_are_two(tmp_path):
 def test_what_cannot_be_written_is_an_error(tmp_path):
     with pytest.raises(WriteError):
         AveragePrecision(REFERENCE).export_trec(ROWS, tmp_path / 'a/b', tmp_path / 'run')
+    for unwritable in tmp_path / 'a/b', tmp_path:
+        with pytest.raises(WriteError):
+            AveragePrecision(REFERENCE).export_trec(ROWS, tmp_path / 'qrels', unwritable)
+    assert list(tmp_path.iterdir()) == []
 
 
 @quiet
@@ -214,7 +218,7 @@ def test_the_command_exports(folder):
     assert "found 'a b', expected one word" in result.stderr
     result = CliRunner().invoke(main, [*command[:-1], './qrels'])
     assert (result.exit_code, result.stdout) == (2, '')
-    assert '--qrels and --run are one file' in result.stderr
+    assert './qrels cannot be written: it is written already\n' in result.stderr
 
 
 def test_the_command_adds_measures(folder):

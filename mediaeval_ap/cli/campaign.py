@@ -9,10 +9,10 @@ import click
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.edge import (
     STANDARD_STREAM,
+    check_paths,
     is_on_terminal,
     main,
     read_reference,
-    read_standard_input_once,
     tell,
     write,
 )
@@ -72,7 +72,7 @@ def evaluate(
     measures: str,
 ) -> None:
     """Score runs: average precision at K of each query, and the means."""
-    read_standard_input_once([reference, *hypotheses, queries, subset])
+    check_paths([reference, *hypotheses, queries, subset], [output])
     from mediaeval_ap.tables import QUERIES, read
 
     average_precision = read_reference(reference, cutoffs, subset, definition, max_bytes)
@@ -106,7 +106,7 @@ def stream(
     A line of tsv holds the name, n_relevant, and AP at each cutoff. A line that is no name is
     reported on standard error; the session goes on, and exits with 1 at its end.
     """
-    read_standard_input_once([STANDARD_STREAM, reference, hypothesis, subset])
+    check_paths([STANDARD_STREAM, reference, hypothesis, subset])
     from mediaeval_ap.tables import QUERIES, numbered, parse_line, standard_input
 
     average_precision = read_reference(reference, cutoffs, subset, definition, max_bytes)
@@ -154,7 +154,7 @@ def rank(
     output: str,
 ) -> None:
     """Show the first hypotheses for QUERY, as they are scored."""
-    read_standard_input_once([reference, hypothesis, subset])
+    check_paths([reference, hypothesis, subset], [output])
     average_precision = read_reference(reference, [k], subset, definition, max_bytes)
     write(render_ranking(average_precision.rank(hypothesis, query), format), output)
 

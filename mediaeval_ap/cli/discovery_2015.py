@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.edge import main, read_standard_input_once, write
+from mediaeval_ap.cli.edge import check_paths, main, write
 from mediaeval_ap.report import render_evaluation_2015
 
 __all__ = ['evaluate_2015']
@@ -89,9 +89,8 @@ def evaluate_2015(
     """
     if (evidence is None) != (evidence_reference is None):
         raise click.UsageError('--evidence and --evidence-reference go together')
-    read_standard_input_once(
-        [shots, reference, labels, evidence_reference, evidence, queries, consensus]
-    )
+    inputs = [shots, reference, labels, evidence_reference, evidence, queries, consensus]
+    check_paths(inputs, [output])
     from mediaeval_ap.discovery_2015 import PersonDiscovery2015
 
     discovery = PersonDiscovery2015(

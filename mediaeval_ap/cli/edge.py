@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
-from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 __all__ = [
     'INTERRUPTED',
     'STANDARD_STREAM',
+    'check_paths',
     'is_on_terminal',
     'main',
     'read_reference',
-    'read_standard_input_once',
     'tell',
     'write',
 ]
@@ -114,25 +114,36 @@ def is_on_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def read_standard_input_once(paths: Iterable[str | None]) -> None:
-    """Refuse to read standard input for two things.
+def check_paths(inputs: Iterable[str | None], outputs: Iterable[str] = ()) -> None:
+    """Refuse to read standard input for two things, and to write over what is read or written.
 
     Parameters
     ----------
-    paths : iterable of str or None
+    inputs : iterable of str or None
         What is read.
+    outputs : iterable of str
+        What is written.
 
     Raises
     ------
     click.UsageError
-        When two are ``-``.
+        When two inputs are ``-``, or an output is the same file as an input or another output.
 
     Examples
     --------
-    >>> read_standard_input_once(['reference.txt', '-', None])
+    >>> check_paths(['reference.txt', '-', None], ['-'])
     """
-    if Counter(paths)[STANDARD_STREAM] > 1:
+    read = [path for path in inputs if path is not None]
+    if read.count(STANDARD_STREAM) > 1:
         raise click.UsageError('standard input (-) can be read once only')
+    taken = {os.path.realpath(path): 'is read, too' for path in read if path != STANDARD_STREAM}
+    for path in outputs:
+        real = os.path.realpath(path)
+        if path == STANDARD_STREAM or (os.path.exists(real) and not os.path.isfile(real)):
+            continue
+        if real in taken:
+            raise click.UsageError(f'{path} cannot be written: it {taken[real]}')
+        taken[real] = 'is written already'
 
 
 def tell(message: str) -> None:

@@ -8,7 +8,7 @@ import click
 
 from mediaeval_ap import definitions
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.edge import is_on_terminal, main, read_standard_input_once, write
+from mediaeval_ap.cli.edge import check_paths, is_on_terminal, main, write
 from mediaeval_ap.policies import TIES
 from mediaeval_ap.report import render_score
 
@@ -51,7 +51,7 @@ def score_lists(
         raise click.UsageError('--first-hit has no --definition')
     from mediaeval_ap import challenges
 
-    read_standard_input_once([truth, predictions])
+    check_paths([truth, predictions], [output])
     options |= {'k': k} if k else {}
     options |= {'definition': definition} if definition else {}
     evaluate = challenges.evaluate_first_hit if first_hit else challenges.evaluate_map
@@ -85,7 +85,7 @@ def score_global_list(
     """
     from mediaeval_ap import challenges
 
-    read_standard_input_once([truth, predictions])
+    check_paths([truth, predictions], [output])
     score = challenges.evaluate_gap(truth, predictions, **options, progress=is_on_terminal())
     write(render_score(score, format), output)
 
@@ -107,6 +107,6 @@ def score_labels(truth: str, scores: str, format: str, output: str, **options: A
     """
     from mediaeval_ap import challenges
 
-    read_standard_input_once([truth, scores])
+    check_paths([truth, scores], [output])
     score = challenges.evaluate_lrap(truth, scores, **options, progress=is_on_terminal())
     write(render_score(score, format), output)

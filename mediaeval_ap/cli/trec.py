@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
 
 from mediaeval_ap import definitions
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.edge import main, read_reference, read_standard_input_once, write
+from mediaeval_ap.cli.edge import check_paths, main, read_reference, write
 from mediaeval_ap.policies import TREC_DEPTH, TREC_MISSING, TREC_TIES
 from mediaeval_ap.report import render_evaluations
 
@@ -59,9 +58,7 @@ def export_trec(
 
     A query is a topic, a shot the document corpus/video/shot, each once in a ranking.
     """
-    if os.path.realpath(qrels) == os.path.realpath(run):
-        raise click.UsageError('--qrels and --run are one file')
-    read_standard_input_once([reference, hypothesis, queries, subset])
+    check_paths([reference, hypothesis, queries, subset], [qrels, run])
     average_precision = read_reference(reference, [k], subset, 'trec', max_bytes)
     average_precision.export_trec(hypothesis, qrels, run, queries, k=k, tag=tag)
 
@@ -117,7 +114,7 @@ def evaluate_trec_files(
     """
     if options['ties'] == 'expected' and 'H' in definitions.get(options['definition']).denominator:
         raise click.UsageError(f'--definition {options["definition"]} has no --ties expected')
-    read_standard_input_once([qrels, run])
+    check_paths([qrels, run], [output])
     from mediaeval_ap.trec import evaluate_trec
 
     evaluation = evaluate_trec(qrels, run, cutoffs, **options)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.edge import main, read_standard_input_once, write
+from mediaeval_ap.cli.edge import check_paths, main, write
 from mediaeval_ap.policies import CAMPAIGNS
 from mediaeval_ap.report import PROBLEM_FORMATS, SHOWN_PROBLEMS, render_problems
 
@@ -43,7 +43,7 @@ def validate(
 
     Exits with 1 if any is an error; warnings alone are no reason to.
     """
-    read_standard_input_once([hypothesis, *(files[role] for role in files if role != 'rules')])
+    check_paths([hypothesis, *(files[role] for role in files if role != 'rules')], [output])
     from mediaeval_ap.validation import examine
 
     findings = examine(hypothesis, max_bytes=max_bytes, **files)

@@ -15,9 +15,9 @@ from mediaeval_ap.cli import options
 from mediaeval_ap.cli.edge import (
     INTERRUPTED,
     STANDARD_STREAM,
+    check_paths,
     main,
     read_reference,
-    read_standard_input_once,
     tell,
     write,
 )
@@ -85,7 +85,7 @@ def watch(
     """
     from mediaeval_ap.tables.sources import ByteSource
 
-    read_standard_input_once([reference, hypothesis, queries, subset])
+    check_paths([reference, hypothesis, queries, subset])
     average_precision = read_reference(reference, cutoffs, subset, definition, max_bytes)
     skipped = _Skipped(skip_bad)
     rows = _Ending(_rows(ByteSource(hypothesis, max_bytes), follow, skipped))

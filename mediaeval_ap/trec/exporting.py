@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
 from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown
-from mediaeval_ap.files import write_whole
+from mediaeval_ap.files import write_all_whole
 from mediaeval_ap.policies import TREC_DEPTH
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Relevance
@@ -145,7 +145,7 @@ def export(
     ParameterError
         When both are one file, or the tag is not one word.
     WriteError
-        When a file cannot be written.
+        When a file cannot be written; then neither has changed.
 
     Warns
     -----
@@ -170,8 +170,7 @@ def export(
             MissingIdsWarning,
             stacklevel=stacklevel,
         )
-    for path, content in contents.items():
-        write_whole(path, content)
+    write_all_whole(contents)
 
 
 def qrels_text(topics: Sequence[Topic]) -> str:

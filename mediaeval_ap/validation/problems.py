@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple
@@ -68,7 +68,8 @@ class Problem:
         dict
             Its fields, the kind by its name.
         """
-        return {**asdict(self), 'kind': self.kind.name}
+        values = {field: getattr(self, field) for field in self.__slots__}
+        return values | {'kind': self.kind.name}
 
 
 class Detail(NamedTuple):
