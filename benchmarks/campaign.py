@@ -23,7 +23,7 @@ def pick(random: np.random.Generator, names: list[str]) -> str:
 
 def misspell(random: np.random.Generator, name: str) -> str:
     place = random.integers(len(name))
-    return name[:place] + random.choice(LETTERS) + name[place + 1 :]
+    return name[:place] + str(random.choice(LETTERS)) + name[place + 1 :]
 
 
 def make_campaign(
@@ -52,7 +52,7 @@ def make_campaign(
             file.write(f'TV video_{video:05d} {shot:06d} {said} {random.integers(10_000) / 1e4}\n')
         for start in range(min(len(rows), n_hypotheses // 4), n_hypotheses, 1_000_000):
             size = min(1_000_000, n_hypotheses - start)
-            rows = zip(
+            more = zip(
                 random.integers(n_videos, size=size).tolist(),
                 random.integers(900, size=size).tolist(),
                 random.integers(n_names, size=size).tolist(),
@@ -61,7 +61,7 @@ def make_campaign(
             )
             file.writelines(
                 f'TV video_{video:05d} {shot:06d} {names[name]} {confidence / 1e4}\n'
-                for video, shot, name, confidence in rows
+                for video, shot, name, confidence in more
             )
 
 

@@ -16,7 +16,7 @@ from campaign import make_campaign
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.ranking import Ranking
-from mediaeval_ap.relevance import Reference
+from mediaeval_ap.relevance import Reference, Relevance
 from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, read
 
@@ -55,7 +55,8 @@ def in_process(reference: str, hypothesis: str, queries: str) -> tuple[float, fl
     names = asked.texts('person_name')
     ranking = Ranking(table)
     judged = Reference(read(reference, REFERENCE), counts_again=True)
-    scorer = Scorer(ranking, judged, average_precision.K, average_precision.definition)
+    relevance = Relevance(judged, ranking.shots)
+    scorer = Scorer(ranking, relevance, average_precision.K, average_precision.definition)
 
     def score() -> None:
         scorer.score_all(names, ranking.names.distances(names))

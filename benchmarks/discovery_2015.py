@@ -50,8 +50,9 @@ def by_row(folder: Path) -> float:
         close, name = min((-ratio(query, name), name) for name in labels)
         returned = labels[name] if -close > 0.95 else {}
         hits, precisions = 0, 0.0
-        for rank, shot in enumerate(sorted(returned, key=lambda s: (-returned[s], s)), 1):
-            if shot in relevant[query]:
+        ranked = sorted(returned, key=lambda place: (-returned[place], place))
+        for rank, place in enumerate(ranked, 1):
+            if place in relevant[query]:
                 hits += 1
                 precisions += hits / rank
         total += precisions / len(relevant[query]) if relevant[query] else 1.0

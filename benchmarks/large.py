@@ -13,7 +13,7 @@ from campaign import make_campaign
 
 from mediaeval_ap import definitions
 from mediaeval_ap.ranking import Ranking
-from mediaeval_ap.relevance import Reference
+from mediaeval_ap.relevance import Reference, Relevance
 from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, read
 
@@ -31,7 +31,8 @@ def measure(folder: Path) -> None:
     table = read(folder / 'hypothesis.txt', HYPOTHESIS)
     times.append(perf_counter())
     ranking = Ranking(table)
-    scorer = Scorer(ranking, reference, [1, 10, 100, 1000], definitions.get(definitions.DEFAULT))
+    relevance = Relevance(reference, ranking.shots)
+    scorer = Scorer(ranking, relevance, [1, 10, 100, 1000], definitions.get(definitions.DEFAULT))
     times.append(perf_counter())
     for query, distances in zip(queries, ranking.names.distances(queries), strict=True):
         scorer.score(query, distances)

@@ -5,17 +5,19 @@ import tracemalloc
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import Any
 
 import machine
 from campaign import make_campaign
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.live import Live
+from mediaeval_ap.live import Live, Point
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, Table, read
 
 REPEATS = 7
@@ -39,7 +41,10 @@ def median_seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
 def rows_of(path: str) -> list[Row]:
     """The hypotheses with text of their own each, as it comes from a stream."""
     lines = (line.split() for line in Path(path).read_text().splitlines())
-    return [(*fields[:4], float(fields[4])) for fields in lines]
+    return [
+        (corpus, video, shot, name, float(confidence))
+        for corpus, video, shot, name, confidence in lines
+    ]
 
 
 def add_all(live: Live, rows: Sequence[Row]) -> float:
@@ -57,8 +62,8 @@ def discard_all(live: Live, rows: Sequence[Row]) -> float:
     return perf_counter() - begin
 
 
-def median_send(session: object, names: Sequence[str]) -> float:
-    return median(seconds(lambda name=name: session.send(name)) for name in names)
+def median_send(session: Any, names: Sequence[str]) -> float:
+    return median(seconds(partial(session.send, name)) for name in names)
 
 
 def change_and_send(live: Live, rows: Sequence[Row], names: Sequence[str]) -> float:
@@ -78,8 +83,9 @@ def bytes_each(average_precision: AveragePrecision, rows: Sequence[Row], query: 
     gc.collect()
     live = average_precision.live()
     tracemalloc.start()
-    for *texts, confidence in rows:
-        live.add(*(text.encode().decode() for text in texts), confidence + 0.0)
+    for row in rows:
+        corpus, video, shot, name = (text.encode().decode() for text in row[:4])
+        live.add(corpus, video, shot, name, row[4] + 0.0)
     live.send(query)
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -142,7 +148,7 @@ def campaign(folder: Path) -> list[list[str]]:
 
 
 def watched(
-    reference: str | list[Sequence[str]],
+    reference: str | Sequence[Sequence[str]],
     definition: str,
     rows: Sequence[Row],
     table: Table,
@@ -157,7 +163,7 @@ def watched(
         for point in average_precision.watch(rows, asked, every=every):
             last[:] = [point]
 
-    last = []
+    last: list[Point] = []
     watching = median_seconds(watch, 3)
     evaluate = median_seconds(lambda: average_precision.evaluate(table, asked))
     evaluation = average_precision.evaluate(table, asked)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from time import perf_counter
 
 import machine
@@ -52,11 +52,12 @@ def peer(folder: Path) -> None:
 def measured(command: list[str]) -> tuple[float, float, list[float]]:
     """Seconds, MiB at most, and the means that were printed."""
     begin = perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    printed = process.stdout.read()
-    _, _, usage = os.wait4(process.pid, 0)
-    seconds = perf_counter() - begin
-    means = [float(field) for field in printed.split(',')[-3:]]
+    with TemporaryFile('w+') as printed:
+        process = subprocess.Popen(command, stdout=printed)
+        _, _, usage = os.wait4(process.pid, 0)
+        seconds = perf_counter() - begin
+        printed.seek(0)
+        means = [float(field) for field in printed.read().split(',')[-3:]]
     return seconds, usage.ru_maxrss / 1024, means
 
 
@@ -74,7 +75,7 @@ if __name__ == '__main__':
             'pytrec_eval': [sys.executable, __file__, name],
         }
         commands['`evaluate-trec`'] += options
-        runs = {who: [] for who in commands}
+        runs: dict[str, list[tuple[float, float, list[float]]]] = {who: [] for who in commands}
         for _ in range(REPEATS):  # in turns, so that both see the same machine
             for who, command in commands.items():
                 runs[who].append(measured(command))
