@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from mediaeval_ap import challenges, definitions, errors, metrics, tables
     from mediaeval_ap.definitions import Definition
     from mediaeval_ap.discovery_2015 import PersonDiscovery2015
-    from mediaeval_ap.evaluation import Evaluation, Evaluation2015, Score
+    from mediaeval_ap.evaluation import Evaluation, Score
+    from mediaeval_ap.evaluation_2015 import Evaluation2015
     from mediaeval_ap.evaluator import AveragePrecision
     from mediaeval_ap.live import Live, Point
     from mediaeval_ap.session import Session
@@ -46,7 +47,7 @@ _HOME = {
     'AveragePrecision': 'evaluator',
     'Definition': 'definitions',
     'Evaluation': 'evaluation',
-    'Evaluation2015': 'evaluation',
+    'Evaluation2015': 'evaluation_2015',
     'Live': 'live',
     'PersonDiscovery2015': 'discovery_2015',
     'Point': 'live',

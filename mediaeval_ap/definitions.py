@@ -22,6 +22,7 @@ from numbers import Integral
 from mediaeval_ap.errors import ParameterError, UnknownDefinitionError, shown
 
 __all__ = [
+    'CUTOFFS',
     'DEFAULT',
     'LARGEST_CUTOFF',
     'Definition',
@@ -34,6 +35,7 @@ __all__ = [
     'registered',
 ]
 
+CUTOFFS = (1, 10, 100, 1000)
 LARGEST_CUTOFF = 2**63 - 1
 
 

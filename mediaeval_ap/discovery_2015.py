@@ -19,9 +19,10 @@ from rapidfuzz.process import cdist
 
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
-from mediaeval_ap.evaluation import Evaluation2015
+from mediaeval_ap.evaluation_2015 import Evaluation2015
 from mediaeval_ap.keys import first_occurrences, ranges
 from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.policies import RATIO_2015, check_ratio
 from mediaeval_ap.shots import Shots
 from mediaeval_ap.tables import MAX_BYTES, QUERIES, Column, Layout, Table, has_lines, place_of, read
 from mediaeval_ap.tables.layouts import (
@@ -36,7 +37,6 @@ from mediaeval_ap.task import names_asked
 
 __all__ = ['PersonDiscovery2015']
 
-RATIO = 0.95
 DEFINITION = Definition(
     'person-discovery-2015',
     depth=('k',),
@@ -110,10 +110,10 @@ class PersonDiscovery2015:
         *,
         evidence_reference: Any = None,
         consensus: Any = None,
-        ratio: float = RATIO,
+        ratio: float = RATIO_2015,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        _check_ratio(ratio)
+        check_ratio(ratio)
         self.ratio = ratio
         self._max_bytes = max_bytes
         known = self._read(shots, SHOTS_2015 if has_lines(shots) else CONSENSUS_2015)
@@ -125,11 +125,11 @@ class PersonDiscovery2015:
         relevant_shots = self._shots_of(relevant, reference)
         self._relevant = np.unique(self._keys(self._names.codes, relevant_shots))
         self._n_relevant = np.bincount(self._relevant // len(self._known)).tolist()
-        self._counts = np.ones(len(self._known), dtype=np.bool_)
+        self._counted = np.ones(len(self._known), dtype=np.bool_)
         if consensus is not None:
             table = self._read(consensus, CONSENSUS_2015)
             self._inputs['consensus'] = table.source
-            self._counts = np.isin(np.arange(len(self._known)), self._shots_of(table, consensus))
+            self._counted = np.isin(np.arange(len(self._known)), self._shots_of(table, consensus))
         self._evidence: set[tuple[str, int, str]] | None = None
         if evidence_reference is not None:
             table = self._read(evidence_reference, EVIDENCE_REFERENCE_2015)
@@ -204,16 +204,17 @@ class PersonDiscovery2015:
             n_relevant=n_relevant,
             ap=ap,
             correct=None if said is None else self._correct(asked, names, pieces, n_relevant),
-            parameters={'definition': DEFINITION.to_dict(), 'ratio': self.ratio},
+            definition=DEFINITION,
+            parameters={'ratio': self.ratio},
             inputs=inputs,
             counts={
                 'queries': len(asked),
                 'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
                 'queries_without_name': names.count(None),
                 'shots': len(self._known),
-                'shots_that_count': int(self._counts.sum()),
+                'shots_that_count': int(self._counted.sum()),
                 'labels': len(run),
-                'labels_that_count': int(np.count_nonzero(self._counts[shots])),
+                'labels_that_count': int(np.count_nonzero(self._counted[shots])),
                 'names': len(run['person_name'].values),
             },
         )
@@ -243,7 +244,7 @@ class PersonDiscovery2015:
         """Average precision of each query for the name that was chosen."""
         name = run['person_name'].codes.astype(np.int64)
         order = np.lexsort((shot, -run.confidence, name))
-        order = order[self._counts[shot[order]]]
+        order = order[self._counted[shot[order]]]
         order = order[first_occurrences(self._keys(name[order], shot[order]))]
         name, shot = name[order], shot[order]
         chosen = [-1 if each is None else run['person_name'].code_of[each] for each in names]
@@ -364,12 +365,6 @@ def closest(
             if share > ratio:
                 chosen[row], ratios[row] = names[name], share
     return chosen, ratios
-
-
-def _check_ratio(ratio: object) -> None:
-    if isinstance(ratio, float | int) and not isinstance(ratio, bool) and 0 <= ratio <= 1:
-        return
-    raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
 
 
 def _with_corpus(table: Table) -> Table:

@@ -18,7 +18,7 @@ from mediaeval_ap.tables import Source
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ['Evaluation', 'Evaluation2015', 'Score', 'mean_average_precision', 'notes_of']
+__all__ = ['Evaluation', 'Score', 'manifest', 'mean_average_precision', 'notes_of']
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ class Evaluation:
         how: dict[str, Any] = {'definition': self.definition.to_dict()}
         if self.parameters:
             how['parameters'] = dict(self.parameters)
-        return {**described, 'manifest': _manifest(how, self.inputs, self.counts)}
+        return {**described, 'manifest': manifest(how, self.inputs, self.counts)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +209,7 @@ class Score:
         if self.table is not None:
             described['table'] = [dict(zip(self.headers, row, strict=True)) for row in self.rows]
         parameters = {'parameters': dict(self.parameters)}
-        return {**described, 'manifest': _manifest(parameters, self.inputs, self.counts)}
+        return {**described, 'manifest': manifest(parameters, self.inputs, self.counts)}
 
     @property
     def headers(self) -> list[str]:
@@ -223,127 +223,6 @@ class Score:
             return []
         table = self.table.astype(object).where(self.table.notna(), None)
         return [list(row) for row in zip(*(table[name].tolist() for name in table), strict=True)]
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation2015:
-    """What labels, and the evidence for their names, are worth by the protocol of 2015.
-
-    Parameters
-    ----------
-    queries : list of str
-        The names asked for.
-    names : list of str or None
-        The hypothesized name that was chosen for each; none where none was close enough.
-    ratios : ndarray of float64, shape (n_queries,)
-        How close it is, up to 1; 0 where there is none.
-    n_relevant : ndarray of int64, shape (n_queries,)
-        Relevant shots of each query.
-    ap : ndarray of float64, shape (n_queries,)
-        Average precision.
-    correct : ndarray of bool, shape (n_queries,), or None
-        Whether the name is correct by its evidence; none where there was no evidence.
-    parameters : mapping of str to object
-        The definition in full, and above which ratio a name is close enough.
-    inputs : mapping of str to Source
-        ``shots``, ``reference``, ``labels`` and what else there was.
-    counts : mapping of str to int
-        How much of everything was looked at.
-
-    Examples
-    --------
-    >>> from mediaeval_ap import PersonDiscovery2015
-    >>> discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
-    >>> evaluation = discovery.evaluate([('v', '1', 'ann', 0.5)])
-    >>> evaluation.map, evaluation.ewmap
-    (1.0, None)
-    """
-
-    queries: list[str]
-    names: list[str | None]
-    ratios: NDArray[np.float64]
-    n_relevant: NDArray[np.int64]
-    ap: NDArray[np.float64]
-    correct: NDArray[np.bool_] | None
-    parameters: Mapping[str, Any]
-    inputs: Mapping[str, Source]
-    counts: Mapping[str, int]
-
-    @property
-    def map(self) -> float:
-        """Mean average precision."""
-        return float(mean_average_precision(self.ap[:, None])[0])
-
-    @property
-    def mean_correctness(self) -> float | None:
-        """The share of queries whose name is correct; none without evidence."""
-        return None if self.correct is None else float(np.mean(self.correct))
-
-    @property
-    def ewmap(self) -> float | None:
-        """Evidence-weighted MAP: the mean of AP where the name is correct, and of 0 elsewhere."""
-        if self.correct is None:
-            return None
-        return float(mean_average_precision((self.ap * self.correct)[:, None])[0])
-
-    def to_frame(self) -> pandas.DataFrame:
-        """The queries as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row per query, which is its index; columns ``name``, ``ratio``, ``AP``, ``correct``
-            where there was evidence, ``n_relevant``.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import PersonDiscovery2015
-        >>> discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
-        >>> discovery.evaluate([('v', '1', 'ann', 0.5)]).to_frame().columns.tolist()
-        ['name', 'ratio', 'AP', 'n_relevant']
-        """
-        import pandas
-
-        columns: dict[str, Any] = {'name': self.names, 'ratio': self.ratios, 'AP': self.ap}
-        if self.correct is not None:
-            columns['correct'] = self.correct
-        columns['n_relevant'] = self.n_relevant
-        return pandas.DataFrame(columns, index=pandas.Index(self.queries, name='query'))
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it, with a manifest of what it was computed from, ready for JSON.
-
-        Returns
-        -------
-        dict
-            ``map``; ``mean_correctness`` and ``ewmap``, none without evidence; ``queries``, an
-            object each, with its ``query``, ``name``, ``ratio``, ``ap``, ``correct`` and
-            ``n_relevant``; ``manifest``.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import PersonDiscovery2015
-        >>> discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
-        >>> discovery.evaluate([('v', '1', 'ann', 0.5)]).to_dict()['queries'][0]['ap']
-        1.0
-        """
-        correct = [None] * len(self.queries) if self.correct is None else self.correct.tolist()
-        fields = ('query', 'name', 'ratio', 'ap', 'correct', 'n_relevant')
-        columns = (
-            self.queries,
-            self.names,
-            self.ratios.tolist(),
-            self.ap.tolist(),
-            correct,
-            self.n_relevant.tolist(),
-        )
-        return {
-            'map': self.map,
-            'mean_correctness': self.mean_correctness,
-            'ewmap': self.ewmap,
-            'queries': [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)],
-            'manifest': _manifest(self.parameters, self.inputs, self.counts),
-        }
 
 
 def mean_average_precision(ap: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -365,6 +244,40 @@ def mean_average_precision(ap: NDArray[np.float64]) -> NDArray[np.float64]:
     [0.75]
     """
     return np.array([math.fsum(column) / len(ap) for column in ap.T.tolist()])
+
+
+def manifest(
+    described: Mapping[str, Any], inputs: Mapping[str, Source], counts: Mapping[str, int]
+) -> dict[str, Any]:
+    """What a result was computed from, and with what, ready for JSON.
+
+    Parameters
+    ----------
+    described : mapping of str to object
+        How: the ``definition``, the ``parameters``.
+    inputs : mapping of str to Source
+        What was read, by what it is.
+    counts : mapping of str to int
+        How much of everything was looked at.
+
+    Returns
+    -------
+    dict
+        ``version``, what was described, ``inputs`` with their names and SHA-256, ``counts``.
+
+    Examples
+    --------
+    >>> manifest({}, {'labels': Source('run.label')}, {'queries': 3})['inputs']
+    {'labels': {'name': 'run.label', 'sha256': None}}
+    """
+    return {
+        'version': __version__,
+        **described,
+        'inputs': {
+            role: {'name': source.name, 'sha256': source.sha256} for role, source in inputs.items()
+        },
+        'counts': dict(counts),
+    }
 
 
 def notes_of(count: int, n_queries: int, what: str) -> list[str]:
@@ -394,17 +307,3 @@ def notes_of(count: int, n_queries: int, what: str) -> list[str]:
 
 def _without_nan(values: NDArray[np.float64]) -> list[float | None]:
     return [None if math.isnan(value) else value for value in values.tolist()]
-
-
-def _manifest(
-    described: Mapping[str, Any], inputs: Mapping[str, Source], counts: Mapping[str, int]
-) -> dict[str, Any]:
-    """What a result was computed from, and with what."""
-    return {
-        'version': __version__,
-        **described,
-        'inputs': {
-            role: {'name': source.name, 'sha256': source.sha256} for role, source in inputs.items()
-        },
-        'counts': dict(counts),
-    }

@@ -15,6 +15,7 @@ from mediaeval_ap.errors import (
     printable,
 )
 from mediaeval_ap.evaluation import Evaluation
+from mediaeval_ap.policies import TREC_DEPTH
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Reference
 from mediaeval_ap.session import Session, check_query
@@ -73,7 +74,7 @@ class AveragePrecision:
     def __init__(
         self,
         reference: Any,
-        K: Iterable[int] = (1, 10, 100, 1000),
+        K: Iterable[int] = definitions.CUTOFFS,
         *,
         subset: Any = None,
         definition: str | Definition = definitions.DEFAULT,
@@ -350,7 +351,7 @@ class AveragePrecision:
         run: str | os.PathLike[str],
         queries: Any = None,
         *,
-        k: int = 1000,
+        k: int = TREC_DEPTH,
         tag: str = 'mediaeval_ap',
     ) -> None:
         """Write a run, and what is relevant, as files that every TREC tool reads.
@@ -360,9 +361,9 @@ class AveragePrecision:
         hypothesis : str, path-like, file object, DataFrame or iterable of tuples
             A run: ``corpus_id video_id shot_id person_name confidence``.
         qrels, run : str or path-like
-            Where to, each whole or not at all. A query is a topic, a shot the document
-            ``corpus/video/shot``, with what is white space, ``%`` or ``/`` in them
-            percent-encoded. Scores are integers that decrease strictly.
+            Where to; both are on the disk before either replaces what was there. A query is a
+            topic, a shot the document ``corpus/video/shot``, with what is white space, ``%`` or
+            ``/`` in them percent-encoded. Scores are integers that decrease strictly.
         queries : str, path-like, file object, DataFrame or iterable of str, optional
             The names to ask for; a string is a path. By default all of the reference.
         k : int
@@ -375,7 +376,7 @@ class AveragePrecision:
         ReadError, FormatError
             When the run or the queries cannot be read.
         ParameterError
-            When k is no positive integer up to 2**24, or the tag not one word.
+            When k is no positive integer up to 2**24, the tag not one word, or both are one file.
         WriteError
             When a file cannot be written.
 
@@ -383,6 +384,8 @@ class AveragePrecision:
         -----
         MissingIdsWarning
             When no shot is relevant to a query, so that it is not in the qrels.
+        RepeatedRowsWarning, RepeatedQueriesWarning, EmptyRunWarning
+            As `evaluate` does.
 
         Examples
         --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -11,6 +12,8 @@ from pathlib import Path
 from mediaeval_ap.errors import WriteError
 
 __all__ = ['write_all_whole', 'write_whole']
+
+_is_open_already = re.compile('/dev/(std(in|out|err)|fd/[0-9]+)|/proc/.*/fd/[0-9]+').fullmatch
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -40,7 +43,7 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> None:
-    """Write files that belong together: none is replaced before all are on the disk.
+    """Write files that belong together: all are on the disk before the first is replaced.
 
     Parameters
     ----------
@@ -50,7 +53,7 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> N
     Raises
     ------
     WriteError
-        When one cannot be written; then no file has changed.
+        When one cannot be written.
 
     Examples
     --------
@@ -70,9 +73,10 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> N
             for path, content in paths.items()
             if not _is_stream(path)
         }
-        for path in paths.keys() - replacements:
-            with _named(path), open(path, 'ab') as stream:
-                stream.write(_encoded(paths[path]))
+        for path, content in paths.items():
+            if path not in replacements:
+                with _named(path), open(path, 'ab') as stream:
+                    stream.write(_encoded(content))
         for path, temporary in replacements.items():
             with _named(path):
                 os.replace(temporary, os.path.realpath(path))
@@ -84,7 +88,7 @@ def _encoded(content: str | bytes) -> bytes:
 
 def _is_stream(path: str) -> bool:
     """Whether it is a pipe, a device, or a name for what is open already, as /dev/stdout."""
-    if path.startswith(('/dev/', '/proc/')):
+    if _is_open_already(path):
         return True
     return os.path.exists(path) and not os.path.isfile(path)
 

@@ -1,14 +1,16 @@
-"""What to do where the data leaves a choice, and whose rules hold, by name."""
+"""What to do where the data leaves a choice, whose rules hold, and other parameters, checked."""
 
 from __future__ import annotations
 
 from typing import Literal, get_args
 
-from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.errors import ParameterError, is_text, shown
 
 __all__ = [
     'CAMPAIGNS',
+    'LARGEST_TREC_DEPTH',
     'MISSING',
+    'RATIO_2015',
     'TIES',
     'TREC_DEPTH',
     'TREC_MISSING',
@@ -21,9 +23,13 @@ __all__ = [
     'TrecTies',
     'Unknown',
     'check_policy',
+    'check_ratio',
+    'check_tag',
 ]
 
-TREC_DEPTH = 1 << 24  # ranks up to this are exact in single precision, which some readers use
+RATIO_2015 = 0.95  # of a name that is close enough to a query
+TREC_DEPTH = 1000  # of a ranking, by TREC's habit
+LARGEST_TREC_DEPTH = 1 << 24  # single precision, which some readers use, is exact up to this
 
 Missing = Literal['error', 'zero']
 Unknown = Literal['error', 'drop']
@@ -66,3 +72,52 @@ best, worst
     """
     if policy not in known:
         raise ParameterError(f'{name}: found {shown(policy)}, expected one of {", ".join(known)}')
+
+
+def check_ratio(ratio: object) -> None:
+    """Refuse what is no share of a whole.
+
+    Parameters
+    ----------
+    ratio : object
+        Anything.
+
+    Raises
+    ------
+    ParameterError
+        When it is no number from 0 to 1.
+
+    Examples
+    --------
+    >>> check_ratio(float('nan'))
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.ParameterError: ratio: found nan, expected a number from 0 to 1
+    """
+    if isinstance(ratio, float | int) and not isinstance(ratio, bool) and 0 <= ratio <= 1:
+        return
+    raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
+
+
+def check_tag(tag: object) -> None:
+    """Refuse what cannot name a run of TREC.
+
+    Parameters
+    ----------
+    tag : object
+        Anything.
+
+    Raises
+    ------
+    ParameterError
+        When it is not one word of text that UTF-8 can hold.
+
+    Examples
+    --------
+    >>> check_tag('my run')
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.ParameterError: tag: found 'my run', expected one word
+    """
+    if not (isinstance(tag, str) and is_text(tag) and tag.split() == [tag]):
+        raise ParameterError(f'tag: found {shown(tag)}, expected one word')

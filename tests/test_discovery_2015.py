@@ -262,7 +262,7 @@ def test_notes_tell_of_queries_that_are_unlike_the_others(folder, tmp_path):
     ('arguments', 'code', 'message'),
     [
         (['--evidence', 'evidence'], 2, '--evidence and --evidence-reference go together'),
-        (['--ratio', '1.5'], 2, 'not in the range'),
+        (['--ratio', '1.5'], 2, 'expected a number from 0 to 1'),
         (['--ratio', 'nan'], 2, 'expected a number from 0 to 1'),
         (['--consensus', 'none'], 1, 'Error: none: No such file or directory\n'),
         (['--consensus', '-', '--queries', '-'], 2, 'read once only'),

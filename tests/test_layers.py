@@ -21,7 +21,7 @@ LAYERS = [
     {'scoring'},
     {'session'},
     {'evaluation'},
-    {'task'},
+    {'evaluation_2015', 'task'},
     {'live', 'trec'},
     {'challenges', 'discovery_2015', 'evaluator'},
     {'report'},

@@ -16,7 +16,7 @@ from mediaeval_ap.cli.edge import (
     tell,
     write,
 )
-from mediaeval_ap.errors import Error, ParameterError
+from mediaeval_ap.errors import Error
 from mediaeval_ap.report import (
     ANSWER_FORMATS,
     DEFINITION_FORMATS,
@@ -29,16 +29,11 @@ from mediaeval_ap.report import (
 __all__ = ['evaluate', 'print_definitions', 'rank', 'stream']
 
 
-def _measures(_: click.Context, __: click.Parameter, value: str) -> str:
-    """Names of measures that there are, which a run is not read before."""
-    if value:
+def _check_measures(names: str) -> None:
+    if names:
         from mediaeval_ap.trec.measures import parse_measures
 
-        try:
-            parse_measures(value)
-        except ParameterError as error:
-            raise click.BadParameter(str(error)) from error
-    return value
+        parse_measures(names)
 
 
 @main.command()
@@ -54,7 +49,7 @@ def _measures(_: click.Context, __: click.Parameter, value: str) -> str:
 @options.MEAN_ONLY
 @click.option(
     '--measures',
-    callback=_measures,
+    callback=options.checked(_check_measures),
     default='',
     help='Measures of ir_measures to add: "nDCG@10 P@5 RR".',
 )

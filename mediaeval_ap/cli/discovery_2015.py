@@ -6,15 +6,10 @@ import click
 
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.edge import check_paths, main, write
+from mediaeval_ap.policies import RATIO_2015, check_ratio
 from mediaeval_ap.report import render_evaluation_2015
 
 __all__ = ['evaluate_2015']
-
-
-def _number(_: click.Context, __: click.Parameter, value: float) -> float:
-    if value != value:
-        raise click.BadParameter('found nan, expected a number from 0 to 1')
-    return value
 
 
 @main.command('evaluate-2015')
@@ -58,9 +53,9 @@ def _number(_: click.Context, __: click.Parameter, value: float) -> float:
 )
 @click.option(
     '--ratio',
-    type=click.FloatRange(0, 1),
-    callback=_number,
-    default=0.95,
+    type=float,
+    callback=options.checked(check_ratio),
+    default=RATIO_2015,
     show_default=True,
     help='A name is close enough to a query above this.',
 )

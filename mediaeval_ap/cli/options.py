@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import click
 
 from mediaeval_ap import definitions
 from mediaeval_ap.cli.edge import STANDARD_STREAM
+from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.policies import MISSING as MISSING_POLICIES
 from mediaeval_ap.policies import UNKNOWN as UNKNOWN_POLICIES
 from mediaeval_ap.report import FORMATS
@@ -30,6 +33,7 @@ __all__ = [
     'SUBSET',
     'TRUTH',
     'UNKNOWN',
+    'checked',
 ]
 
 
@@ -41,6 +45,37 @@ def _cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     ):
         raise click.BadParameter(f'found {value!r}, expected positive integers between commas')
     return [int(field) for field in fields]
+
+
+def checked(check: Callable[[Any], None]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """A callback of an option that refuses what the library would, before anything is read.
+
+    Parameters
+    ----------
+    check : callable
+        Takes the value, and raises a `ParameterError` when it is wrong.
+
+    Returns
+    -------
+    callable
+        Takes the value as click gives it, and returns it.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.policies import check_tag
+    >>> tag = click.Option(['--tag'], callback=checked(check_tag))
+    >>> tag.process_value(click.Context(click.Command('export')), 'my_run')
+    'my_run'
+    """
+
+    def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
+        try:
+            check(value)
+        except ParameterError as error:
+            raise click.BadParameter(str(error)) from error
+        return value
+
+    return callback
 
 
 def _max_bytes() -> int:
@@ -60,7 +95,7 @@ CUTOFFS = click.option(
     '-K',
     'cutoffs',
     callback=_cutoffs,
-    default='1,10,100,1000',
+    default=','.join(map(str, definitions.CUTOFFS)),
     show_default=True,
     help='Cutoffs, between commas.',
 )

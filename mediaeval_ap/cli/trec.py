@@ -9,16 +9,10 @@ import click
 from mediaeval_ap import definitions
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.edge import check_paths, main, read_reference, write
-from mediaeval_ap.policies import TREC_DEPTH, TREC_MISSING, TREC_TIES
+from mediaeval_ap.policies import LARGEST_TREC_DEPTH, TREC_DEPTH, TREC_MISSING, TREC_TIES, check_tag
 from mediaeval_ap.report import render_evaluations
 
 __all__ = ['evaluate_trec_files', 'export_trec']
-
-
-def _one_word(_: click.Context, __: click.Parameter, value: str) -> str:
-    if value.split() != [value]:
-        raise click.BadParameter(f'found {value!r}, expected one word')
-    return value
 
 
 @main.command('export-trec')
@@ -34,13 +28,17 @@ def _one_word(_: click.Context, __: click.Parameter, value: str) -> str:
 @options.SUBSET
 @click.option(
     '-k',
-    type=click.IntRange(1, TREC_DEPTH),
-    default=1000,
+    type=click.IntRange(1, LARGEST_TREC_DEPTH),
+    default=TREC_DEPTH,
     show_default=True,
     help='How long a ranking is at most.',
 )
 @click.option(
-    '--tag', callback=_one_word, default='mediaeval_ap', show_default=True, help='Names the run.'
+    '--tag',
+    callback=options.checked(check_tag),
+    default='mediaeval_ap',
+    show_default=True,
+    help='Names the run.',
 )
 @options.MAX_BYTES
 def export_trec(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mediaeval_ap.report.grids import Grid, heading, json_document
 
 if TYPE_CHECKING:
-    from mediaeval_ap.evaluation import Evaluation2015
+    from mediaeval_ap.evaluation_2015 import Evaluation2015
 
 __all__ = ['render_evaluation_2015']
 

@@ -38,7 +38,7 @@ LARGEST_LEVEL = 2**53
 def evaluate_trec(
     qrels: Any,
     run: Any,
-    K: Iterable[int] = (1, 10, 100, 1000),
+    K: Iterable[int] = definitions.CUTOFFS,
     *,
     definition: str | Definition = 'trec',
     ties: TrecTies = 'trec_eval',

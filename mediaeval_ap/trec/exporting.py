@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import definitions
 from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown
 from mediaeval_ap.files import write_all_whole
-from mediaeval_ap.policies import TREC_DEPTH
+from mediaeval_ap.policies import LARGEST_TREC_DEPTH, check_tag
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Relevance
 from mediaeval_ap.scoring import Scorer
@@ -80,7 +80,7 @@ def topics(task: Task, ranking: Ranking, queries: Sequence[str], k: int) -> Iter
     Raises
     ------
     ParameterError
-        When k is larger than `mediaeval_ap.policies.TREC_DEPTH`.
+        When k is larger than `mediaeval_ap.policies.LARGEST_TREC_DEPTH`.
 
     Examples
     --------
@@ -92,8 +92,8 @@ def topics(task: Task, ranking: Ranking, queries: Sequence[str], k: int) -> Iter
     >>> list(topics(task, ranking, ['ann'], 10))
     [Topic(query='ann', relevant=['x/v/1'], returned=['x/v/2'])]
     """
-    if k > TREC_DEPTH:
-        raise ParameterError(f'k: found {k}, expected at most {TREC_DEPTH}')
+    if k > LARGEST_TREC_DEPTH:
+        raise ParameterError(f'k: found {k}, expected at most {LARGEST_TREC_DEPTH}')
     scorer = Scorer(ranking, Relevance(task.reference, ranking.shots), [k], definitions.get('trec'))
     names = task.reference.table['person_name']
     by_name = names.codes.argsort(kind='stable')
@@ -145,7 +145,7 @@ def export(
     ParameterError
         When both are one file, or the tag is not one word.
     WriteError
-        When a file cannot be written; then neither has changed.
+        When a file cannot be written. Neither is replaced before both are on the disk.
 
     Warns
     -----
@@ -223,8 +223,7 @@ def run_text(topics: Sequence[Topic], tag: str) -> str:
     ann Q0 x/v/1 1 2 me
     ann Q0 x/v/2 2 1 me
     """
-    if tag.split() != [tag]:
-        raise ParameterError(f'tag: found {tag!r}, expected one word')
+    check_tag(tag)
     return ''.join(
         f'{topic.qid} Q0 {document} {rank} {len(topic.returned) + 1 - rank} {tag}\n'
         for topic in topics

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import MissingExtraError, ParameterError, shown
 from mediaeval_ap.evaluation import Evaluation
-from mediaeval_ap.policies import TREC_DEPTH
+from mediaeval_ap.policies import LARGEST_TREC_DEPTH, TREC_DEPTH
 from mediaeval_ap.trec.exporting import Topic
 
 __all__ = ['check_columns', 'depth_of', 'measure', 'parse_measures', 'with_measures']
-
-DEPTH = 1000  # of a run in TREC's habit
 
 
 def parse_measures(measures: str | Iterable[str]) -> list[Any]:
@@ -99,15 +97,15 @@ def depth_of(measures: Sequence[Any], K: Sequence[int]) -> int:
     Returns
     -------
     int
-        The largest cutoff of both; that of a measure without one counts as `DEPTH`.
+        The largest cutoff of both; that of a measure without one counts as `TREC_DEPTH`.
 
     Examples
     --------
     >>> depth_of(parse_measures('P@20'), [10]), depth_of(parse_measures('RR'), [10])
     (20, 1000)
     """
-    cutoffs = [int(each.params.get('cutoff', DEPTH)) for each in measures]
-    return min(TREC_DEPTH, max(*K, *cutoffs))
+    cutoffs = [int(each.params.get('cutoff', TREC_DEPTH)) for each in measures]
+    return min(LARGEST_TREC_DEPTH, max(*K, *cutoffs))
 
 
 def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
@@ -168,7 +166,7 @@ def measure(topics: Sequence[Topic], measures: Sequence[Any]) -> dict[str, NDArr
         for value in ir_measures.iter_calc(measures, qrels, run):
             values[str(value.measure)][int(value.query_id)] = value.value
     except Exception as error:  # of any of the tools behind it
-        reason = str(error).splitlines()[0]
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ParameterError(f'measures: ir_measures cannot compute this: {reason}') from error
     return values
 
