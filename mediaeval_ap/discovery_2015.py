@@ -24,7 +24,17 @@ from mediaeval_ap.keys import first_occurrences, ranges
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.policies import RATIO_2015, check_ratio
 from mediaeval_ap.shots import Shots
-from mediaeval_ap.tables import MAX_BYTES, QUERIES, Column, Layout, Table, has_lines, place_of, read
+from mediaeval_ap.tables import (
+    MAX_BYTES,
+    QUERIES,
+    Column,
+    Layout,
+    Table,
+    Wrong,
+    error_at,
+    has_all_fields,
+    read,
+)
 from mediaeval_ap.tables.layouts import (
     CONSENSUS_2015,
     EVIDENCE_2015,
@@ -116,7 +126,7 @@ class PersonDiscovery2015:
         check_ratio(ratio)
         self.ratio = ratio
         self._max_bytes = max_bytes
-        known = self._read(shots, SHOTS_2015 if has_lines(shots) else CONSENSUS_2015)
+        known = self._read(shots, SHOTS_2015 if has_all_fields(shots) else CONSENSUS_2015)
         relevant = self._read(reference, REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots(_with_corpus(known))
@@ -311,8 +321,8 @@ class PersonDiscovery2015:
     def _wrong(
         self, table: Table, origin: Any, row: int, field: str, found: str, expected: str
     ) -> FormatError:
-        place = place_of(origin, row, max_bytes=self._max_bytes)
-        return FormatError(table.source.name, place, field, found, expected)
+        wrong = Wrong(field, found, expected)
+        return error_at(origin, table.source.name, row, wrong, max_bytes=self._max_bytes)
 
     def _keys(self, name: NDArray[np.integer], shot: NDArray[np.int64]) -> NDArray[np.int64]:
         return name.astype(np.int64) * len(self._known) + shot

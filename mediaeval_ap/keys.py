@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ['combine', 'find', 'first_occurrences', 'ranges', 'run_starts']
+__all__ = ['combine', 'find', 'first_equal', 'first_occurrences', 'ranges', 'run_starts']
 
 
 LARGEST_KEY = 2**62
@@ -64,6 +64,29 @@ def first_occurrences(keys: NDArray[np.integer]) -> NDArray[np.int64]:
     """
     _, first = np.unique(keys, return_index=True)
     return np.sort(first)
+
+
+def first_equal(keys: NDArray[np.integer]) -> NDArray[np.int64]:
+    """For each key, where the first that is equal stands.
+
+    Parameters
+    ----------
+    keys : ndarray of int, shape (n,)
+        Integers, in any order.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Positions from 0; its own where none before is equal.
+
+    Examples
+    --------
+    >>> first_equal(np.array([7, 3, 7])).tolist()
+    [0, 1, 0]
+    """
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    earliest: NDArray[np.int64] = first[inverse]
+    return earliest
 
 
 def find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -535,8 +535,11 @@ def conforms(value, schema):
 
 def test_kinds_are_in_the_docs():
     page = (ROOT / 'docs/validation.md').read_text()
-    rows = re.findall(r'^\| `([a-z0-9-]+)` \| (error|warning) \|', page, re.MULTILINE)
-    assert rows == [(kind.name, kind.severity) for kind in kinds.registered()]
+    row = r'^\| `([a-z0-9-]+)` \| (error|warning) \| (.*) \| (.*) \|$'
+    rows = re.findall(row, page, re.MULTILINE)
+    assert rows == [
+        (kind.name, kind.severity, kind.summary, kind.mend) for kind in kinds.registered()
+    ]
 
 
 # Official data.

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.tables.columns import Column, Source, Table, is_arrow, is_instance
-from mediaeval_ap.tables.format import BYTE_ORDER_MARK, is_finite_decimal, no_rows, parse_line
+from mediaeval_ap.tables.format import Wrong, is_finite_decimal, no_rows, parse_line
 from mediaeval_ap.tables.layouts import (
     HYPOTHESIS,
     QUERIES,
@@ -32,6 +32,7 @@ from mediaeval_ap.tables.sources import (
     STANDARD_INPUT,
     ByteSource,
     Hasher,
+    check_max_bytes,
     standard_input,
 )
 
@@ -47,13 +48,14 @@ __all__ = [
     'Layout',
     'Source',
     'Table',
-    'has_lines',
+    'Wrong',
+    'error_at',
+    'has_all_fields',
     'is_finite_decimal',
     'is_rows',
     'no_rows',
     'numbered',
     'parse_line',
-    'place_of',
     'read',
     'standard_input',
 ]
@@ -97,6 +99,7 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
     >>> len(reference['person_name'].values)
     2003
     """
+    check_max_bytes(max_bytes)
     if isinstance(origin, Table):
         if origin.layout != layout:
             raise ParameterError(f'table: found a {origin.layout.name}, expected a {layout.name}')
@@ -121,8 +124,8 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
     )
 
 
-def has_lines(origin: Any) -> bool:
-    """Whether something is lines of text, which have all fields of a format.
+def has_all_fields(origin: Any) -> bool:
+    """Whether something has all fields of a format: lines of text, and what was read of them.
 
     Parameters
     ----------
@@ -132,34 +135,40 @@ def has_lines(origin: Any) -> bool:
     Returns
     -------
     bool
-        False for tables, Parquet and rows.
+        False for tables of other libraries, Parquet and rows, which may have some alone.
 
     Examples
     --------
-    >>> has_lines('run.txt'), has_lines('run.parquet'), has_lines([('x', 'v')])
+    >>> has_all_fields('run.txt'), has_all_fields('run.parquet'), has_all_fields([('x', 'v')])
     (True, False, False)
     """
     if isinstance(origin, str | os.PathLike):
         return not ByteSource(origin).is_parquet
-    return hasattr(origin, 'read')
+    return isinstance(origin, Table) or hasattr(origin, 'read')
 
 
-def place_of(origin: Any, row: int, *, max_bytes: int = MAX_BYTES) -> str:
-    """Where a row stands: its line, in a file that can be read again; else its number.
+def error_at(
+    origin: Any, name: str, row: int, wrong: Wrong, *, max_bytes: int = MAX_BYTES
+) -> FormatError:
+    """The error of a row: it names the line in a file that can be read again, else the row.
 
     Parameters
     ----------
     origin : object
         What a table was read from.
+    name : str
+        Its name.
     row : int
         From 0.
+    wrong : Wrong
+        The field, what stands there, and what should.
     max_bytes : int
         As it was read with.
 
     Returns
     -------
-    str
-        For an error.
+    FormatError
+        To be raised.
 
     Raises
     ------
@@ -168,24 +177,25 @@ def place_of(origin: Any, row: int, *, max_bytes: int = MAX_BYTES) -> str:
 
     Examples
     --------
-    >>> place_of('samples/reference.txt', 7), place_of([('x', 'v')], 0)
-    ('line 8', 'row 1')
+    >>> wrong = Wrong('docno', "'d1' again", 'each document once')
+    >>> print(error_at([('7', 'd1', 1), ('7', 'd1', 0)], '<rows>', 1, wrong))
+    <rows>, row 2, docno: found 'd1' again, expected each document once
     """
+    place = _place_of(origin, row, max_bytes)
+    return FormatError(name, place, wrong.field, wrong.found, wrong.expected)
+
+
+def _place_of(origin: Any, row: int, max_bytes: int) -> str:
     if isinstance(origin, str | os.PathLike):
         source = ByteSource(origin, max_bytes)
         if source.is_stored and not source.is_parquet:
             with source.open(Hasher()) as stream:
                 lines = numbered(stream, source.name)
-                rows = (number for number, line in lines if not _is_blank(line, number))
+                rows = (number for number, line in lines if line.strip(b' \t\r\n'))
                 line = next(islice(rows, row, None), None)
             if line is not None:  # else somebody wrote to the file meanwhile
                 return f'line {line}'
     return f'row {row + 1}'
-
-
-def _is_blank(line: bytes, number: int) -> bool:
-    text = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
-    return not text.strip(b' \t\r\n')
 
 
 def is_rows(origin: Any) -> bool:

@@ -97,6 +97,21 @@ class Column:
         codes = (np.cumsum(used, dtype=np.int32) - 1)[kept]
         return Column(codes, [self.values[code] for code in np.flatnonzero(used).tolist()])
 
+    def text(self, row: int | np.integer) -> str:
+        """The text of a row.
+
+        Parameters
+        ----------
+        row : int
+            Which, from 0.
+
+        Returns
+        -------
+        str
+            What it holds.
+        """
+        return self.values[int(self.codes[row])]
+
     def find(self, other: Column) -> NDArray[np.int64]:
         """For each row of another column, this column's code of its text.
 

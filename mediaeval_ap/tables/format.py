@@ -195,7 +195,7 @@ def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[s
     source : str
         Name of the stream, for errors.
     number : int
-        Number of the line, from 1.
+        Number of the line, from 1, for errors.
 
     Returns
     -------
@@ -214,8 +214,6 @@ def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[s
     ('alain_juppe',)
     """
     text = line.removesuffix(b'\n').removesuffix(b'\r')
-    if number == 1:
-        text = text.removeprefix(BYTE_ORDER_MARK)
     if (wrong := explain(text, layout)) is not None:
         raise FormatError(source, f'line {number}', wrong.field, wrong.found, wrong.expected)
     return tuple(field.decode() for field in find_fields(text)) or None

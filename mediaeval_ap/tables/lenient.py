@@ -15,9 +15,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.tables import read
 from mediaeval_ap.tables.columns import Source, Table
-from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Wrong, explain, find_fields
+from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Wrong, explain, explain_bytes, find_fields
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import MAX_LINE_BYTES, ColumnBuilder, prove, split, whole_lines
 from mediaeval_ap.tables.places import Cause, LenientTable, Starts, WrongLine, WrongLines
@@ -41,7 +42,7 @@ def read_leniently(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -
     origin : str, path-like, file object, DataFrame, pyarrow table, iterable or Table
         What `mediaeval_ap.tables.read` takes. Tables of values and Parquet are read strictly.
     layout : Layout
-        The fields of a row.
+        The fields of a row. A number is the last of them.
     max_bytes : int
         How many bytes a compressed file, Parquet, a pipe or standard input may come to.
 
@@ -57,7 +58,7 @@ def read_leniently(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -
     FormatError
         When a row of a table of values is wrong, or there is none.
     ParameterError
-        When the origin is none of these.
+        When the origin or the layout is none of these, or the limit no positive integer.
 
     Examples
     --------
@@ -67,8 +68,10 @@ def read_leniently(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -
     >>> len(lenient.table), lenient.wrong[0].wrong.found
     (1, "1 field in 'INA'")
     """
+    if layout.number_at < len(layout.texts):  # behind a number nobody would know the columns
+        raise ParameterError(f'layout: found {layout.name}, expected one whose number is last')
     if not isinstance(origin, str | os.PathLike) and not hasattr(origin, 'read'):
-        return LenientTable(read(origin, layout))
+        return LenientTable(read(origin, layout, max_bytes=max_bytes))
     source = ByteSource(origin, max_bytes)
     if source.is_parquet:
         return LenientTable(read(origin, layout, max_bytes=max_bytes))
@@ -199,7 +202,7 @@ class _Reading:
         for number, line in enumerate(lines, self._next):
             wrong = explain(line, self._layout)
             if wrong is not None:
-                self._refuse(_cause(wrong, self._layout), wrong, line, number)
+                self._refuse(_cause(wrong, line), wrong, line, number)
             if wrong is None or wrong.field:
                 rows.append((number, line, wrong is None))
         self._take([row for row in rows if row[1].strip(b' \t')])
@@ -212,13 +215,14 @@ class _Reading:
         first_row = len(self._lines)
         self._lines.extend(number for number, _, _ in rows)
         columns = list(zip(*(find_fields(line) for _, line, _ in rows), strict=True))
-        for builder, fields in zip(self._builders, columns, strict=False):
-            builder.extend(fields)
         if self._layout.number is not None:
+            numbers = columns.pop()
             self._numbers.extend(
                 float(text) if is_right else np.nan
-                for text, (_, _, is_right) in zip(columns[-1], rows, strict=True)
+                for text, (_, _, is_right) in zip(numbers, rows, strict=True)
             )
+        for builder, fields in zip(self._builders, columns, strict=True):
+            builder.extend(fields)
         self._note_starts([line for _, line, _ in rows], first_row)
 
     def _refuse(self, cause: Cause, wrong: Wrong, line: bytes, number: int) -> None:
@@ -230,7 +234,7 @@ def _may_be_irregular(text: bytes) -> bool:
     return b'  ' in text or b'\t' in text or b'\n ' in text or text.startswith(b' ')
 
 
-def _cause(wrong: Wrong, layout: Layout) -> Cause:
+def _cause(wrong: Wrong, line: bytes) -> Cause:
     if wrong.field:
         return Cause.NUMBER
-    return Cause.FIELDS if wrong.expected == layout.expected else Cause.BYTES
+    return Cause.FIELDS if explain_bytes(line) is None else Cause.BYTES

@@ -69,12 +69,12 @@ def numbered(stream: Lines, source: str) -> Iterator[tuple[int, bytes]]:
     number : int
         From 1.
     line : bytes
-        With its end.
+        With its end; the byte order mark is left out.
 
     Raises
     ------
     FormatError
-        When a line is longer than `MAX_LINE_BYTES`.
+        When a line is longer than `MAX_LINE_BYTES`, its end not counted.
 
     Examples
     --------
@@ -83,10 +83,12 @@ def numbered(stream: Lines, source: str) -> Iterator[tuple[int, bytes]]:
     [(1, b'a\n'), (2, b'b')]
     """
     for number in count(1):
-        line = stream.readline(MAX_LINE_BYTES + 1)
+        line = stream.readline(MAX_LINE_BYTES + len(BYTE_ORDER_MARK) + 1)
         if not line:
             return
-        if len(line) > MAX_LINE_BYTES:
+        if number == 1:
+            line = line.removeprefix(BYTE_ORDER_MARK)
+        if len(line.removesuffix(b'\n')) > MAX_LINE_BYTES:
             raise _endless(source, number)
         yield number, line
 
@@ -141,7 +143,8 @@ def whole_lines(stream: BinaryIO, block_bytes: int | None = None) -> Iterator[by
     ------
     bytes or None
         Lines with their ends as they stand; the byte order mark is left out. None stands for one
-        line longer than `MAX_LINE_BYTES`, which is passed over when the next is asked for.
+        line longer than `MAX_LINE_BYTES`, its end not counted; it is passed over when the next is
+        asked for.
 
     Examples
     --------
@@ -154,28 +157,30 @@ def whole_lines(stream: BinaryIO, block_bytes: int | None = None) -> Iterator[by
     pending = 0
     chunk = stream.read(block_bytes).removeprefix(BYTE_ORDER_MARK)
     while chunk:
+        end = chunk.find(b'\n')
+        if pending + (len(chunk) if end < 0 else end) > MAX_LINE_BYTES:
+            yield None
+            pieces, pending = [], 0
+            chunk = _after_line(stream, chunk)
+            continue
         head, newline, tail = chunk.rpartition(b'\n')
         if newline:
             yield b''.join((*pieces, head, newline))
             pieces, pending = [], 0
         pieces.append(tail)
         pending += len(tail)
-        if pending > MAX_LINE_BYTES:
-            yield None
-            pieces, pending = [], 0
-            chunk = _rest_after_line(stream)
-        else:
-            chunk = stream.read(block_bytes)
+        chunk = stream.read(block_bytes)
     if pending:
         yield b''.join(pieces)
 
 
-def _rest_after_line(stream: BinaryIO) -> bytes:
-    """Some bytes after the end of the line that a stream is in, or nothing at its end."""
-    while chunk := stream.read(BLOCK_BYTES):
+def _after_line(stream: BinaryIO, chunk: bytes) -> bytes:
+    """What comes after the line that a chunk of a stream is in, or nothing at its end."""
+    while chunk:
         _, newline, rest = chunk.partition(b'\n')
         if newline:
             return rest or stream.read(BLOCK_BYTES)
+        chunk = stream.read(BLOCK_BYTES)
     return b''
 
 

@@ -137,7 +137,7 @@ class LenientTable:
         In the order of the file. The line of a wrong number is a row as well.
     lines : ndarray of int64, shape (n_rows,), or None
         The line of each row, from 1; none for a table of values, which has no lines.
-    starts : dict of int to sequence of int
+    starts : Starts
         For the rows whose fields do not stand one space apart, the character at which each field
         begins, from 0.
 
@@ -174,6 +174,21 @@ class LenientTable:
         """
         return row + 1 if self.lines is None else int(self.lines[row])
 
+    def place(self, row: int) -> str:
+        """Where a row stands, for people.
+
+        Parameters
+        ----------
+        row : int
+            From 0.
+
+        Returns
+        -------
+        str
+            As ``line 3``, or ``row 3`` of a table of values.
+        """
+        return f'{"row" if self.lines is None else "line"} {self.line(row)}'
+
     def column(self, row: int, field: str) -> int | None:
         """Where a field begins in the line of its row.
 
@@ -196,7 +211,7 @@ class LenientTable:
         if (starts := self.starts.find(row)) is not None:
             return starts[place] + 1
         before = (self.table[each] for each in layout.texts[:place])
-        return 1 + sum(len(column.values[column.codes[row]]) + 1 for column in before)
+        return 1 + sum(len(column.text(row)) + 1 for column in before)
 
 
 class Starts:

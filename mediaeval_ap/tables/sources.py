@@ -24,6 +24,7 @@ __all__ = [
     'STANDARD_INPUT',
     'ByteSource',
     'Hasher',
+    'check_max_bytes',
     'is_regular',
     'opening',
     'standard_input',
@@ -86,7 +87,7 @@ class ByteSource:
         self, origin: str | os.PathLike[str] | IO[Any], max_bytes: int = MAX_BYTES
     ) -> None:
         self.origin = origin
-        self.max_bytes = _positive(max_bytes)
+        self.max_bytes = check_max_bytes(max_bytes)
         if not isinstance(origin, str | os.PathLike):
             name = getattr(origin, 'name', None)
             self.name = _as_utf8(name) if isinstance(name, str) else '<file>'
@@ -231,7 +232,29 @@ def is_regular(file: IO[Any]) -> bool:
     return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
 
 
-def _positive(max_bytes: int) -> int:
+def check_max_bytes(max_bytes: int) -> int:
+    """The limit of what a source may give, if it can be one.
+
+    Parameters
+    ----------
+    max_bytes : int
+        The limit.
+
+    Returns
+    -------
+    int
+        The same.
+
+    Raises
+    ------
+    ParameterError
+        When it is no positive integer.
+
+    Examples
+    --------
+    >>> check_max_bytes(1 << 32)
+    4294967296
+    """
     try:
         if not isinstance(max_bytes, bool) and index(max_bytes) > 0:
             return index(max_bytes)

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.keys import run_starts
-from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Source, has_lines, place_of, read
+from mediaeval_ap.tables import (
+    MAX_BYTES,
+    Column,
+    Layout,
+    Source,
+    Wrong,
+    error_at,
+    has_all_fields,
+    read,
+)
 from mediaeval_ap.tables.bulk import number_column, read_in_bulk, text_column
 from mediaeval_ap.tables.sources import ByteSource, Hasher
 
@@ -122,8 +131,8 @@ class Entries:
         FormatError
             To be raised. Of a file it names the line.
         """
-        place = place_of(self.origin, row, max_bytes=self.max_bytes)
-        return FormatError(self.source.name, place, field, found, expected)
+        wrong = Wrong(field, found, expected)
+        return error_at(self.origin, self.source.name, row, wrong, max_bytes=self.max_bytes)
 
     def refuse_repeated(self) -> None:
         """Refuse a document that a topic has twice.
@@ -145,11 +154,14 @@ class Entries:
             of_topic = document.slice(begin, size)
             if compute.count_distinct(of_topic).as_py() < size:
                 texts = of_topic.to_pylist()
-                last = {text: place for place, text in enumerate(texts)}
-                again = min(last[text] for place, text in enumerate(texts) if last[text] > place)
+                first: dict[str, int] = {}
+                again = next(
+                    place
+                    for place, text in enumerate(texts)
+                    if first.setdefault(text, place) != place
+                )
                 row = int(begin + again if order is None else order[begin + again])
-                name = self.topic.values[self.topic.codes[row]]
-                found = f'{shown(texts[again])} again for topic {shown(name)}'
+                found = f'{shown(texts[again])} again for topic {shown(self.topic.text(row))}'
                 raise self.error(row, DOCUMENT, found, 'each document once')
 
 
@@ -189,10 +201,10 @@ def read_entries(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> 
         is_read_twice = source.is_stored and not source.is_parquet
         if is_read_twice and (entries := _read_in_bulk(source, layout)) is not None:
             return entries
-    if not has_lines(origin):
+    if not has_all_fields(origin):
         layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number)
     table = read(origin, layout, max_bytes=max_bytes)
-    document = pyarrow.chunked_array([table.texts(DOCUMENT)], pyarrow.string())
+    document = pyarrow.chunked_array([table.texts(DOCUMENT)], pyarrow.large_string())
     return Entries(
         origin, layout, table[TOPIC], document, table.confidence, table.source, max_bytes
     )

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from mediaeval_ap.errors import printable, shown
+from mediaeval_ap.keys import first_equal
 from mediaeval_ap.tables.places import LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.campaigns import IDS
 from mediaeval_ap.validation.person_names import distinct_names
 from mediaeval_ap.validation.problems import Detail, Finding, at_rows
-from mediaeval_ap.validation.rows import are_known, fields_of, first_rows, row_key
+from mediaeval_ap.validation.rows import are_known, fields_of, row_key
 
 __all__ = [
     'names_without',
@@ -163,7 +164,7 @@ def videos_without(kind: str, read: LenientTable, others: LenientTable) -> list[
     """
     table = read.table
     fields = fields_of(table, IDS[:2])
-    first = first_rows(row_key(table, fields))
+    first = first_equal(row_key(table, fields))
     counts = np.bincount(first, minlength=len(table))
     is_unknown = ~are_known(table, others.table, fields)
     rows = np.flatnonzero(is_unknown & (first == np.arange(len(table))))
@@ -178,8 +179,7 @@ def videos_without(kind: str, read: LenientTable, others: LenientTable) -> list[
 
 def _unknown_video(read: LenientTable, row: int, expected: str) -> Detail:
     corpus, *video = [
-        shown(read.table[field].values[read.table[field].codes[row]])
-        for field in fields_of(read.table, IDS[:2])
+        shown(read.table[field].text(row)) for field in fields_of(read.table, IDS[:2])
     ]
     found = f'{video[0]} of corpus {corpus}' if video else corpus
     return Detail('video_id', found, expected)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from mediaeval_ap.errors import shown
+from mediaeval_ap.keys import first_equal
 from mediaeval_ap.tables.format import FINITE_DECIMAL, is_finite_decimal
 from mediaeval_ap.tables.places import LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.campaigns import TIMES, Rules
 from mediaeval_ap.validation.problems import Detail, Finding, at_rows
-from mediaeval_ap.validation.rows import fields_of, first_rows
+from mediaeval_ap.validation.rows import fields_of
 
 __all__ = ['modalities', 'negative_timestamps', 'repeated_evidence', 'shot_times']
 
@@ -49,8 +50,7 @@ def modalities(read: LenientTable, rules: Rules) -> list[Finding]:
     expected = f'{", ".join(others)} or {last}'
 
     def describe(place: int) -> Detail:
-        value = column.values[column.codes[rows[place]]]
-        return Detail(rules.modality, shown(value), expected)
+        return Detail(rules.modality, shown(column.text(rows[place])), expected)
 
     return [at_rows(kinds.get('modality'), read, rows, describe)]
 
@@ -109,13 +109,12 @@ def repeated_evidence(read: LenientTable) -> list[Finding]:
     [(3, "'ann' again, as in row 1")]
     """
     column = read.table['person_name']
-    first = first_rows(column.codes.astype(np.int64))
+    first = first_equal(column.codes)
     rows = np.flatnonzero(first != np.arange(len(first)))
 
     def describe(place: int) -> Detail:
         row = rows[place]
-        before = f'{"row" if read.lines is None else "line"} {read.line(first[row])}'
-        found = f'{shown(column.values[column.codes[row]])} again, as in {before}'
+        found = f'{shown(column.text(row))} again, as in {read.place(first[row])}'
         return Detail('person_name', found, 'each name once')
 
     return [at_rows(kinds.get('repeated-evidence'), read, rows, describe)]
@@ -151,7 +150,7 @@ def _times(read: LenientTable, field: str) -> Finding:
     rows = np.flatnonzero(is_wrong[column.codes])
 
     def describe(place: int) -> Detail:
-        return Detail(field, shown(column.values[column.codes[rows[place]]]), NOT_NEGATIVE)
+        return Detail(field, shown(column.text(rows[place])), NOT_NEGATIVE)
 
     return at_rows(kinds.get('timestamp'), read, rows, describe)
 

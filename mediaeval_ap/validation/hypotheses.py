@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import shown
-from mediaeval_ap.keys import combine, run_starts
+from mediaeval_ap.keys import combine, first_equal, first_occurrences, run_starts
 from mediaeval_ap.tables.places import LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.campaigns import IDS
 from mediaeval_ap.validation.problems import Detail, Finding, at_rows
-from mediaeval_ap.validation.rows import fields_of, first_rows, row_key
+from mediaeval_ap.validation.rows import fields_of, row_key
 
 __all__ = [
     'CHECKS',
@@ -45,27 +45,26 @@ def repeated_rows(read: LenientTable) -> list[Finding]:
     table = read.table
     said = row_key(table, table.layout.texts)
     _, number = np.unique(table.confidence, return_inverse=True)
-    first = first_rows(combine([said, number]))
+    first = first_equal(combine([said, number]))
     rows = np.arange(len(table))
     is_right = np.isfinite(table.confidence)
     repeated = np.flatnonzero((first != rows) & is_right)
 
     def again(place: int) -> Detail:
-        line = read.line(first[repeated[place]])
-        what = _described(read, repeated[place])
-        return Detail(table.layout.texts[0], f'{what} again, as in {_line(read, line)}', 'it once')
+        row = repeated[place]
+        what = f'{_described(read, row)} again, as in {read.place(first[row])}'
+        return Detail(table.layout.texts[0], what, 'it once')
 
     right = np.flatnonzero(is_right & (first == rows))
-    first_said = right[first_rows(said[right])]
+    first_said = right[first_equal(said[right])]
     differing = right[first_said != right]
     earlier = first_said[first_said != right]
 
     def differs(place: int) -> Detail:
         row, before = differing[place], earlier[place]
-        line = _line(read, read.line(before))
-        expected = f'{float(table.confidence[before])!r}, as in {line}, or no second row'
+        as_before = f'{float(table.confidence[before])!r}, as in {read.place(before)}'
         what = f'{float(table.confidence[row])!r} for {_described(read, row)}'
-        return Detail('confidence', what, expected)
+        return Detail('confidence', what, f'{as_before}, or no second row')
 
     return [
         at_rows(kinds.get('repeated-row'), read, repeated, again),
@@ -97,20 +96,19 @@ def several_names(read: LenientTable) -> list[Finding]:
     table = read.table
     shot = row_key(table, fields_of(table, IDS))
     pair = combine([shot, table['person_name'].codes])
-    distinct = np.flatnonzero(first_rows(pair) == np.arange(len(table)))
-    first = distinct[first_rows(shot[distinct])]
+    distinct = first_occurrences(pair)
+    first = distinct[first_equal(shot[distinct])]
     further = distinct != first
-    second = first_rows(first[further]) == np.arange(np.count_nonzero(further))
+    second = first_occurrences(first[further])
     rows, firsts = distinct[further][second], first[further][second]
     n_further = np.bincount(first[further], minlength=len(table))
     names = table['person_name']
 
     def describe(place: int) -> Detail:
         row, before = rows[place], firsts[place]
-        later, earlier = (shown(names.values[names.codes[each]]) for each in (row, before))
+        later, earlier = (shown(names.text(each)) for each in (row, before))
         count = n_further[before] + 1
-        line = _line(read, read.line(before))
-        found = f'{later} after {earlier} of {line}, {count} names in all'
+        found = f'{later} after {earlier} of {read.place(before)}, {count} names in all'
         return Detail('person_name', found, 'one name, or several people')
 
     return [at_rows(kinds.get('several-names'), read, rows, describe)]
@@ -176,9 +174,9 @@ def single_precision(read: LenientTable) -> list[Finding]:
 
     def describe(place: int) -> Detail:
         row, before = rows[place], earlier[place]
-        line = _line(read, read.line(before))
-        found = f'{float(confidences[row])!r}, which is {float(confidences[before])!r} of {line}'
-        return Detail('confidence', f'{found} in single precision', 'the same, or further apart')
+        other = f'{float(confidences[before])!r} of {read.place(before)}'
+        found = f'{float(confidences[row])!r}, which is {other} in single precision'
+        return Detail('confidence', found, 'the same, or further apart')
 
     return [at_rows(kinds.get('single-precision'), read, rows, describe)]
 
@@ -201,11 +199,7 @@ def _single_ties(
 
 def _described(read: LenientTable, row: np.int64) -> str:
     columns = (read.table[field] for field in read.table.layout.texts)
-    return shown(' '.join(column.values[column.codes[row]] for column in columns))
-
-
-def _line(read: LenientTable, number: int) -> str:
-    return f'{"row" if read.lines is None else "line"} {number}'
+    return shown(' '.join(column.text(row) for column in columns))
 
 
 CHECKS = (repeated_rows, several_names, equal_confidences, single_precision)

@@ -70,8 +70,7 @@ def names_of_other_letters(read: LenientTable) -> list[Finding]:
     rows = np.flatnonzero(is_wrong[column.codes])
 
     def describe(place: int) -> Detail:
-        name = column.values[column.codes[rows[place]]]
-        return Detail('person_name', shown(name), 'a name of a-z and _ only')
+        return Detail('person_name', shown(column.text(rows[place])), 'a name of a-z and _ only')
 
     return [at_rows(kinds.get('name'), read, rows, describe)]
 
@@ -103,8 +102,7 @@ def near_names(read: LenientTable) -> list[Finding]:
     def describe(place: int) -> Detail:
         here = found[place]
         before = earlier[here]
-        unit = 'row' if read.lines is None else 'line'
-        where = f'{shown(names[before])} of {unit} {read.line(rows[before])}'
+        where = f'{shown(names[before])} of {read.place(rows[before])}'
         return Detail('person_name', f'{shown(names[here])}, one edit from {where}', 'one spelling')
 
     return [at_rows(kinds.get('near-names'), read, rows[found], describe)]

@@ -1,4 +1,4 @@
-"""Rows of a file that is looked at: which are first, and which another file knows."""
+"""Rows of a file that is looked at: what they hold, and which another file knows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.keys import combine
 from mediaeval_ap.tables.columns import Table
 
-__all__ = ['are_known', 'fields_of', 'first_rows', 'row_key']
+__all__ = ['are_known', 'fields_of', 'row_key']
 
 
 def fields_of(table: Table, fields: Sequence[str]) -> list[str]:
@@ -59,28 +59,6 @@ def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
     [0, 1, 0]
     """
     return combine([table[field].codes for field in fields])
-
-
-def first_rows(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each row, the first with the same key.
-
-    Parameters
-    ----------
-    keys : ndarray of int64, shape (n_rows,)
-        A key a row.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_rows,)
-        Rows from 0; a row is its own first where none before has its key.
-
-    Examples
-    --------
-    >>> first_rows(np.array([7, 3, 7])).tolist()
-    [0, 1, 0]
-    """
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    return first[inverse]
 
 
 def are_known(table: Table, known: Table, fields: Sequence[str]) -> NDArray[np.bool_]:
