@@ -16,6 +16,8 @@ from mediaeval_ap import PersonDiscovery2015
 from mediaeval_ap.cli import main
 from mediaeval_ap.discovery_2015 import closest
 from mediaeval_ap.errors import FormatError, ParameterError, RepeatedQueriesWarning
+from mediaeval_ap.tables import read
+from mediaeval_ap.tables.layouts import SHOTS_2015
 
 SAMPLES = Path(__file__).parent.parent / 'samples/discovery_2015'
 SHOTS = [(video, shot) for video in ('v', 'w') for shot in ('2', '10', 'a')]
@@ -106,6 +108,13 @@ def test_names_are_compared_in_blocks(monkeypatch):
     names, ratios = closest(queries, ['abbaa', 'bbba', 'aabba', 'b'], 0.5)
     assert names == whole[0] == ['aabba', 'aabba', 'bbba', 'aabba', 'b']
     assert ratios.tolist() == whole[1].tolist() == [8 / 9, 6 / 9, 6 / 8, 6 / 9, 1.0]
+
+
+def test_a_shot_list_that_was_read_before(tmp_path):
+    (tmp_path / 'all').write_text(''.join(f'{" ".join(shot)} 0 1 0 24\n' for shot in SHOTS))
+    shots = read(tmp_path / 'all', SHOTS_2015)
+    run = [('v', '2', 'ann', 1.0)]
+    assert PersonDiscovery2015(shots, [('v', '2', 'ann')]).evaluate(run).map == 1.0
 
 
 def test_nobody_is_not_asked_for():

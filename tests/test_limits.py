@@ -62,6 +62,19 @@ def refuses(name, max_bytes):
     )
 
 
+@pytest.mark.parametrize('wrong', [0, -5, True, 'x', 1.5])
+def test_a_limit_is_a_positive_integer(wrong):
+    for call in (
+        lambda: AveragePrecision([('x', 'v', '1', 'ann')], max_bytes=wrong),
+        lambda: read([('x', 'v')], SUBSET, max_bytes=wrong),
+        lambda: validate([('x', 'v', '1', 'ann', 0.5)], max_bytes=wrong),
+        lambda: PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')], max_bytes=wrong),
+        lambda: evaluate_trec([('7', 'd', 1)], [('7', 'd', 0.5)], max_bytes=wrong),
+    ):
+        with pytest.raises(ParameterError, match=r'max_bytes: found .* expected a positive'):
+            call()
+
+
 CALLS = {
     'session': lambda scorer: scorer('run.gz'),
     'evaluate': lambda scorer: scorer.evaluate('run.gz'),

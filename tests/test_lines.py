@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, bulk, lines
 from mediaeval_ap.tables.bulk import parse_in_bulk
+from mediaeval_ap.tables.lenient import read_leniently
+from mediaeval_ap.tables.places import Cause
 
 LAYOUTS = st.sampled_from([REFERENCE, HYPOTHESIS, SUBSET, QUERIES])
 
@@ -230,6 +232,36 @@ def test_endless_line(parser, monkeypatch):
     monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 1 << 20)
     with pytest.raises(FormatError, match='line 2: found more than 1 MiB without a line end'):
         parser(io.BytesIO(b'a b\n' + b'x' * (2 << 20)), SUBSET, 'file')
+
+
+def accepted(parser, data):
+    try:
+        parser(io.BytesIO(data))
+    except FormatError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize('before', [b'', b'a b\n', b'\xef\xbb\xbf'])
+@pytest.mark.parametrize('after', [b'', b'\n', b'\na b\n'])
+@pytest.mark.parametrize('too_many', [-1, 0, 1, 2, 5, 16])
+def test_every_reader_takes_lines_of_the_same_length(before, after, too_many, monkeypatch):
+    """At the limit, whatever blocks the line lies in, and however it ends."""
+    monkeypatch.setattr(lines, 'BLOCK_BYTES', 16)
+    monkeypatch.setattr(lines, 'PROVED_BYTES', 16)
+    monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 100)
+    data = before + b'a ' + b'x' * (98 + too_many) + after
+    readers = {
+        'strict': lambda stream: lines.parse(stream, SUBSET, 'file'),
+        'bulk': lambda stream: parse_in_bulk(stream, SUBSET, 'file'),
+        'numbered': lambda stream: list(lines.numbered(stream, 'file')),
+    }
+    expected = too_many <= 0
+    assert {name: accepted(each, data) for name, each in readers.items()} == dict.fromkeys(
+        readers, expected
+    )
+    wrong = read_leniently(io.BytesIO(data), SUBSET).wrong
+    assert [each.cause for each in wrong] == [Cause.LENGTH] * (not expected)
 
 
 @pytest.mark.parametrize(

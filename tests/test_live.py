@@ -647,6 +647,9 @@ def saved_with(path, change):
     pyarrow.parquet.write_table(table, path)
 
 
+ELSEWHERE = {'columns': {'corpus_id': ['x'], 'video_id': ['w']}, 'name': 's', 'sha256': None}
+
+
 @pytest.mark.parametrize(
     ('change', 'found'),
     [
@@ -657,6 +660,10 @@ def saved_with(path, change):
         (lambda metadata: {**metadata, 'reference': None}, 'NoneType'),
         (lambda metadata: {**metadata, 'definition': {'repeats': 'x'}}, 'x'),
         (lambda metadata: {**metadata, 'subset': {'columns': {'corpus_id': ['x']}}}, 'video_id'),
+        (lambda metadata: {**metadata, 'subset': ELSEWHERE}, 'no row of the reference'),
+        (lambda metadata: {**metadata, 'K': []}, 'K: '),
+        (lambda metadata: {**metadata, 'K': None}, 'K: '),
+        (lambda metadata: {**metadata, 'reference': {**metadata['reference'], 'name': 5}}, 'name'),
     ],
 )
 def test_damaged_metadata_are_an_error(change, found, tmp_path):

@@ -7,10 +7,13 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from mediaeval_ap import AveragePrecision, errors
+from mediaeval_ap.files import write_all_whole
 from mediaeval_ap.report import (
     FORMATS,
     render_answer,
@@ -187,6 +190,25 @@ def test_written_to_a_pipe(tmp_path):
     with subprocess.Popen(['cat', tmp_path / 'pipe'], stdout=subprocess.PIPE) as reader:
         write_whole(tmp_path / 'pipe', 'text')
         assert reader.communicate()[0] == b'text'
+
+
+def test_written_to_pipes_in_their_order(tmp_path):
+    """Whoever reads one to its end before the next is not kept waiting."""
+    pipes = [tmp_path / name for name in 'badc']
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    with subprocess.Popen(['cat', *pipes], stdout=subprocess.PIPE) as reader:
+        write_all_whole({pipe: pipe.name for pipe in pipes})
+        assert reader.communicate()[0] == b'badc'
+
+
+@pytest.mark.skipif(not os.path.isdir('/dev/shm'), reason='no files below /dev on this system')
+def test_a_file_below_dev_is_a_file():
+    with tempfile.TemporaryDirectory(dir='/dev/shm') as folder:
+        path = os.path.join(folder, 'map.txt')
+        write_whole(path, 'old')
+        write_whole(path, 'new')
+        assert Path(path).read_text() == 'new'
 
 
 def test_written_to_what_is_open_already(tmp_path):

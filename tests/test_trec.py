@@ -24,7 +24,7 @@ from mediaeval_ap.errors import (
     UnknownIdsWarning,
 )
 from mediaeval_ap.policies import TREC_TIES
-from mediaeval_ap.tables import lines
+from mediaeval_ap.tables import layouts, lines, read
 from mediaeval_ap.trec.entries import Entries
 
 quiet = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -237,6 +237,17 @@ def test_a_file_that_is_cut_meanwhile(folder, monkeypatch):
 def test_rows_of_a_table_have_a_number():
     with pytest.raises(FormatError, match="<rows>, row 3, docno: found 'd1' again"):
         evaluate_trec(QRELS, [RUN[1], RUN[0], RUN[1]])
+
+
+def test_the_second_of_many_is_named():
+    run = [('7', document, 1.0) for document in ('d1', 'd2', 'd1', 'd2', 'd1')]
+    with pytest.raises(FormatError, match="<rows>, row 3, docno: found 'd1' again"):
+        evaluate_trec(QRELS, run)
+
+
+def test_tables_that_were_read_before(folder):
+    tables = read('qrels', layouts.QRELS), read('run', layouts.RUN)
+    assert evaluate_trec(*tables).to_dict() == evaluate_trec('qrels', 'run').to_dict()
 
 
 def test_repeated_documents_are_found_where_topics_alternate():

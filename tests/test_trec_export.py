@@ -120,7 +120,10 @@ def test_queries_without_relevant_shots_are_told_of(tmp_path):
 
 
 @quiet
-@pytest.mark.parametrize('parameters', [{'tag': 'a b'}, {'tag': ''}, {'k': 0}, {'k': 2**24 + 1}])
+@pytest.mark.parametrize(
+    'parameters',
+    [{'tag': 'a b'}, {'tag': ''}, {'tag': '\ud800'}, {'tag': 7}, {'k': 0}, {'k': 2**24 + 1}],
+)
 def test_wrong_parameters_write_nothing(tmp_path, parameters):
     with pytest.raises(ParameterError):
         AveragePrecision(REFERENCE).export_trec(

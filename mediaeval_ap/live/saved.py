@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mediaeval_ap import __version__, definitions
-from mediaeval_ap.definitions import Definition, Repeats
+from mediaeval_ap.definitions import Definition, Repeats, check_cutoffs
 from mediaeval_ap.errors import FormatError, WriteError, shown
 from mediaeval_ap.tables import (
     HYPOTHESIS,
@@ -171,7 +171,9 @@ def from_parquet(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Sa
         reference = _table(metadata['reference'], REFERENCE)
         subset = None if metadata['subset'] is None else _table(metadata['subset'], SUBSET)
         definition = _definition(metadata['definition'])
-        K = metadata['K']
+        K = check_cutoffs(metadata['K'])
+        if subset is not None and not reference.within(subset).any():
+            raise ValueError('no row of the reference in the subset')
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise FormatError(source.name, '', 'metadata', shown(str(error)), WRITTEN) from error
     hypotheses = from_arrow(table, HYPOTHESIS, described) if len(table) else None
@@ -186,7 +188,10 @@ def _described(table: Table) -> dict[str, Any]:
 def _table(described: Mapping[str, Any], layout: Layout) -> Table:
     columns = [described['columns'][field] for field in layout.texts]
     table = read(list(zip(*columns, strict=True)), layout)
-    return replace(table, source=Source(described['name'], described['sha256']))
+    name, sha256 = described['name'], described['sha256']
+    if not isinstance(name, str) or not isinstance(sha256, str | None):
+        raise TypeError('a source that has no name')
+    return replace(table, source=Source(name, sha256))
 
 
 def _definition(described: Mapping[str, Any]) -> Definition:
