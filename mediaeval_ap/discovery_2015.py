@@ -33,6 +33,7 @@ from mediaeval_ap.tables import (
     Wrong,
     error_at,
     has_all_fields,
+    is_rows,
     read,
 )
 from mediaeval_ap.tables.layouts import (
@@ -41,6 +42,7 @@ from mediaeval_ap.tables.layouts import (
     EVIDENCE_REFERENCE_2015,
     HYPOTHESIS_2015,
     REFERENCE_2015,
+    SHOT_IDS_2015,
     SHOTS_2015,
 )
 from mediaeval_ap.task import names_asked
@@ -71,8 +73,8 @@ class PersonDiscovery2015:
     ----------
     shots : str, path-like, file object, DataFrame or iterable of tuples
         All shots: a file of ``video_id shot_id start_time end_time first_frame last_frame``, the
-        last four of which are not looked at, or a table or tuples of the first two. This, and all
-        below, may be whatever `mediaeval_ap.tables.read` takes.
+        last four of which are not looked at, or a table or tuples, which may have the first two
+        alone. This, and all below, may be whatever `mediaeval_ap.tables.read` takes.
     reference : like shots
         Who is in which shot: ``video_id shot_id person_name``.
     evidence_reference : like shots, optional
@@ -126,7 +128,7 @@ class PersonDiscovery2015:
         check_ratio(ratio)
         self.ratio = ratio
         self._max_bytes = max_bytes
-        known = self._read(shots, SHOTS_2015 if has_all_fields(shots) else CONSENSUS_2015)
+        known = self._read(*_shot_list(shots))
         relevant = self._read(reference, REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots(_with_corpus(known))
@@ -375,6 +377,19 @@ def closest(
             if share > ratio:
                 chosen[row], ratios[row] = names[name], share
     return chosen, ratios
+
+
+def _shot_list(shots: Any) -> tuple[Any, Layout]:
+    """What tells all shots, and how: by whole lines, or by the ids alone."""
+    if has_all_fields(shots):
+        return shots, SHOTS_2015
+    if is_rows(shots):
+        shots = (row[:2] if _is_whole(row) else row for row in shots)
+    return shots, SHOT_IDS_2015
+
+
+def _is_whole(row: object) -> bool:
+    return isinstance(row, tuple | list) and len(row) == len(SHOTS_2015.fields)
 
 
 def _with_corpus(table: Table) -> Table:

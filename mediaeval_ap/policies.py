@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Literal, get_args
 
 from mediaeval_ap.errors import ParameterError, is_text, shown
@@ -9,6 +10,7 @@ from mediaeval_ap.errors import ParameterError, is_text, shown
 __all__ = [
     'CAMPAIGNS',
     'LARGEST_TREC_DEPTH',
+    'LARGEST_TREC_LEVEL',
     'MISSING',
     'RATIO_2015',
     'TIES',
@@ -29,6 +31,7 @@ __all__ = [
 
 RATIO_2015 = 0.95  # of a name that is close enough to a query
 TREC_DEPTH = 1000  # of a ranking, by TREC's habit
+LARGEST_TREC_LEVEL = 1 << 53  # of relevance, which is read in double precision
 LARGEST_TREC_DEPTH = 1 << 24  # single precision, which some readers use, is exact up to this
 
 Missing = Literal['error', 'zero']
@@ -94,7 +97,7 @@ def check_ratio(ratio: object) -> None:
         ...
     mediaeval_ap.errors.ParameterError: ratio: found nan, expected a number from 0 to 1
     """
-    if isinstance(ratio, float | int) and not isinstance(ratio, bool) and 0 <= ratio <= 1:
+    if isinstance(ratio, Real) and not isinstance(ratio, bool) and 0 <= float(ratio) <= 1:
         return
     raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
 

@@ -69,16 +69,13 @@ def read(role, content):
 
 
 def bad_bytes(raw):
-    for byte in b'\0', b'\r':
-        if byte in raw:
-            before = raw[: raw.index(byte)].decode(errors='replace')
-            return 'encoding', len(before) + 1
     for end in range(len(raw), -1, -1):
         try:
             text = raw[:end].decode()
         except UnicodeDecodeError:
             continue
-        return ('encoding', len(text) + 1) if end < len(raw) else (None, 0)
+        if not {'\0', '\r'} & set(text):
+            return ('encoding', len(text) + 1) if end < len(raw) else (None, 0)
     raise AssertionError
 
 
@@ -90,12 +87,24 @@ def problems(contents, judges=True):
     def say(kind, role, row, field):
         found.append((kind, role, row['line'], row['columns'][field]))
 
+    look_at_times(rows, say)
     if judges:
         judge(rows, say)
     look_at_rows(rows['hypothesis'], say)
     look_at_names(rows['hypothesis'], say)
     compare(rows, say)
     return sorted(found)
+
+
+def look_at_times(rows, say):
+    for row in rows.get('shots', []):
+        for field in 'start_time', 'end_time':
+            value = number(row[field])
+            if value is None or value < 0:
+                say('timestamp', 'shots', row, field)
+    for row in rows.get('evidence', []):
+        if row['timestamp'] is not None and row['timestamp'] < 0:
+            say('timestamp', 'evidence', row, 'timestamp')
 
 
 def judge(rows, say):
@@ -113,11 +122,6 @@ def judge(rows, say):
 
 
 def judge_shots(rows, say):
-    for row in rows['shots']:
-        for field in 'start_time', 'end_time':
-            value = number(row[field])
-            if value is None or value < 0:
-                say('timestamp', 'shots', row, field)
     known = [(row['corpus_id'], row['video_id'], row['shot_id']) for row in rows['shots']]
     for row in rows['hypothesis']:
         if (row['corpus_id'], row['video_id'], row['shot_id']) not in known:
@@ -129,8 +133,6 @@ def judge_evidence(evidence, say):
     for place, row in enumerate(evidence):
         if row['modality'] not in ('written', 'pronounced'):
             say('modality', 'evidence', row, 'modality')
-        if row['timestamp'] is not None and row['timestamp'] < 0:
-            say('timestamp', 'evidence', row, 'timestamp')
         if row['person_name'] in [other['person_name'] for other in evidence[:place]]:
             say('repeated-evidence', 'evidence', row, 'person_name')
 

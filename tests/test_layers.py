@@ -45,6 +45,7 @@ INNER = {
         'csv_text',
         'records',
         '__init__',
+        'arriving',
         'places',
         'lenient',
     ],

@@ -273,6 +273,8 @@ def test_every_reader_takes_lines_of_the_same_length(before, after, too_many, mo
         (b'a b c d nan', "confidence: found 'nan', expected a finite decimal number"),
         (b'a b c d 1e400', "confidence: found '1e400', expected a finite decimal number"),
         (b'a b\0 c d 1', 'found a NUL byte at byte 4, expected text'),
+        (b'a b\xff\0\r c d 1', r'found invalid UTF-8 at byte 4 \(0xff\), expected UTF-8'),
+        (b'a b\r\0\xff c d 1', r'found a carriage return at byte 4, expected text'),
         (b'a b\rc d 1', 'found a carriage return at byte 4, expected text'),
         (b'a b \xff d 1', r'found invalid UTF-8 at byte 5 \(0xff\), expected UTF-8'),
     ],

@@ -220,8 +220,13 @@ def test_wrong_lines_do_not_hide_what_else_is_wrong_in_them():
 
 def test_rules_none_looks_at_format_alone():
     evidence = 'ann x w image -1\nann x w image nan\n'
-    problems = found('x v 9 An-n 1\n', shots=SHOTS, evidence=evidence, rules='none')
+    shots = f'{SHOTS}x v 8 -1 end\n'
+    problems = found('x v 9 An-n 1\n', shots=shots, evidence=evidence, rules='none')
+    last = shots.count('\n')
     assert [each[:3] for each in problems] == [
+        ('timestamp', 'shots', last),
+        ('timestamp', 'shots', last),
+        ('timestamp', 'evidence', 1),
         ('timestamp', 'evidence', 2),
         ('upper-case', 'hypothesis', 1),
     ]

@@ -136,14 +136,22 @@ def check_paths(inputs: Iterable[str | None], outputs: Iterable[str] = ()) -> No
     read = [path for path in inputs if path is not None]
     if read.count(STANDARD_STREAM) > 1:
         raise click.UsageError('standard input (-) can be read once only')
-    taken = {os.path.realpath(path): 'is read, too' for path in read if path != STANDARD_STREAM}
+    taken = {_identity(path): 'is read, too' for path in read}
     for path in outputs:
-        real = os.path.realpath(path)
-        if path == STANDARD_STREAM or (os.path.exists(real) and not os.path.isfile(real)):
+        if path == STANDARD_STREAM or (os.path.exists(path) and not os.path.isfile(path)):
             continue
-        if real in taken:
-            raise click.UsageError(f'{path} cannot be written: it {taken[real]}')
-        taken[real] = 'is written already'
+        if (file := _identity(path)) in taken:
+            raise click.UsageError(f'{printable(path)} cannot be written: it {taken[file]}')
+        taken[file] = 'is written already'
+
+
+def _identity(path: str) -> object:
+    """What is equal for two names of one file."""
+    try:
+        status = os.fstat(0) if path == STANDARD_STREAM else os.stat(path)
+    except (OSError, ValueError):  # not there yet, or closed
+        return os.path.realpath(path) if '\0' not in path else path
+    return status.st_dev, status.st_ino
 
 
 def tell(message: str) -> None:
@@ -189,6 +197,8 @@ def write(text: str, output: str) -> None:
     if output != STANDARD_STREAM:
         write_whole(output, text)
         return
+    if sys.stdout is None:
+        raise WriteError('<stdout>', 'closed')
     try:
         click.echo((_harmless(text) if _is_shown() else text).encode(), nl=False)
     except BrokenPipeError:  # whoever read it has seen enough

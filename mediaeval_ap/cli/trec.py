@@ -9,7 +9,14 @@ import click
 from mediaeval_ap import definitions
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.edge import check_paths, main, read_reference, write
-from mediaeval_ap.policies import LARGEST_TREC_DEPTH, TREC_DEPTH, TREC_MISSING, TREC_TIES, check_tag
+from mediaeval_ap.policies import (
+    LARGEST_TREC_DEPTH,
+    LARGEST_TREC_LEVEL,
+    TREC_DEPTH,
+    TREC_MISSING,
+    TREC_TIES,
+    check_tag,
+)
 from mediaeval_ap.report import render_evaluations
 
 __all__ = ['evaluate_trec_files', 'export_trec']
@@ -81,7 +88,7 @@ def export_trec(
 )
 @click.option(
     '--relevance-level',
-    type=int,
+    type=click.IntRange(-LARGEST_TREC_LEVEL, LARGEST_TREC_LEVEL),
     default=1,
     show_default=True,
     help='From which relevance on a document is relevant.',

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from mediaeval_ap.live import Point
-    from mediaeval_ap.tables.lines import Lines
-    from mediaeval_ap.tables.sources import ByteSource
 
 __all__ = ['watch']
 
@@ -83,12 +81,14 @@ def watch(
     cutoff, and how many queries changed since the line before (with jsonl, which). The last line is
     for all of them, also before an error or after Ctrl-C, which ends with exit code 130.
     """
-    from mediaeval_ap.tables.sources import ByteSource
+    from mediaeval_ap.tables import HYPOTHESIS
+    from mediaeval_ap.tables.arriving import arriving
 
     check_paths([reference, hypothesis, queries, subset])
     average_precision = read_reference(reference, cutoffs, subset, definition, max_bytes)
     skipped = _Skipped(skip_bad)
-    rows = _Ending(_rows(ByteSource(hypothesis, max_bytes), follow, skipped))
+    run = arriving(hypothesis, HYPOTHESIS, follow=follow, on_wrong=skipped.add, max_bytes=max_bytes)
+    rows = _Ending(run)
     with _showing(cutoffs, format, skipped) as show, rows:
         for point in average_precision.watch(rows, queries, every=every):
             show(point)
@@ -149,41 +149,6 @@ class _Ending:
             finally:
                 self._waiting = False
             yield row
-
-
-def _rows(source: ByteSource, follow: bool, skipped: _Skipped) -> Iterator[Row]:
-    """The hypotheses of a run, as they come."""
-    from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, read, standard_input
-    from mediaeval_ap.tables.following import following
-    from mediaeval_ap.tables.sources import Hasher
-
-    if source.origin == STANDARD_INPUT:
-        yield from _parsed(standard_input(), source.name, skipped)
-    elif follow:
-        with following(source) as stream:
-            yield from _parsed(stream, source.name, skipped)
-    elif source.is_parquet:
-        yield from read(source.origin, HYPOTHESIS, max_bytes=source.max_bytes).rows()
-    else:
-        with source.open(Hasher()) as lines:
-            yield from _parsed(lines, source.name, skipped)
-
-
-def _parsed(lines: Lines, name: str, skipped: _Skipped) -> Iterator[Row]:
-    from mediaeval_ap.tables import HYPOTHESIS, no_rows, numbered, parse_line
-
-    n_rows = 0
-    for number, line in numbered(lines, name):
-        try:
-            fields = parse_line(line, HYPOTHESIS, name, number)
-        except FormatError as error:
-            skipped.add(error)
-            continue
-        if fields is not None:
-            n_rows += 1
-            yield (*fields[:-1], float(fields[-1]))
-    if not n_rows:
-        raise no_rows(name, HYPOTHESIS)
 
 
 @contextmanager

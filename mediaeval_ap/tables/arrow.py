@@ -101,12 +101,12 @@ def to_arrow(origin: Any) -> pyarrow.Table:
     """
     import pyarrow
 
-    if hasattr(origin, 'to_arrow'):  # as polars: older versions of pyarrow lack types of its stream
-        origin = origin.to_arrow()
     try:
+        if hasattr(origin, 'to_arrow'):  # polars, whose stream has types that old pyarrows lack
+            return pyarrow.table(origin.to_arrow())
         return pyarrow.table(origin)
     except (pyarrow.ArrowException, TypeError) as error:
-        found = f'found {type(origin).__name__}, not rows with columns: {error}'
+        found = f'found {type(origin).__name__}, which is no table to Arrow: {error}'
         raise ParameterError(found.splitlines()[0]) from error
 
 
@@ -213,6 +213,8 @@ def number_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> ND
     """
     import pyarrow
 
+    if pyarrow.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     column = _without_missing(column, field, source)
     if not (pyarrow.types.is_floating(column.type) or pyarrow.types.is_integer(column.type)):
         raise FormatError(source.name, '', field, _kind(column), 'numbers')

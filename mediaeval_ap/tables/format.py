@@ -254,23 +254,23 @@ def explain_bytes(line: bytes) -> Wrong | None:
     Returns
     -------
     Wrong or None
-        A NUL, a carriage return, or what is not UTF-8; none when it is text.
+        The first NUL, carriage return, or byte that is not UTF-8; none when it is text.
 
     Examples
     --------
     >>> explain_bytes(b'caf\xe9').found
     'invalid UTF-8 at byte 4 (0xe9)'
     """
+    wrong = []
     for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
-        if byte in line:
-            at = line.index(byte)
-            return Wrong('', f'{name} at byte {at + 1}', 'text', at)
+        if (at := line.find(byte)) >= 0:
+            wrong.append(Wrong('', f'{name} at byte {at + 1}', 'text', at))
     try:
         line.decode()
     except UnicodeDecodeError as error:
         found = f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})'
-        return Wrong('', found, 'UTF-8', error.start)
-    return None
+        wrong.append(Wrong('', found, 'UTF-8', error.start))
+    return min(wrong, key=lambda each: each.at, default=None)
 
 
 def is_finite_decimal(field: bytes) -> bool:

@@ -27,6 +27,7 @@ __all__ = [
     'RUN',
     'SHOTS',
     'SHOTS_2015',
+    'SHOT_IDS_2015',
     'SUBSET',
     'SUBSET_2015',
     'Layout',
@@ -167,5 +168,6 @@ SHOTS_2015 = Layout(
     'shot list', ('video_id', 'shot_id', 'start_time', 'end_time', 'first_frame', 'last_frame')
 )
 EVIDENCE_2015 = Layout('evidence', ('person_name', 'video_id', 'shot_id', 'source'))
+SHOT_IDS_2015 = Layout(SHOTS_2015.name, SHOTS_2015.texts[:2])
 CONSENSUS_2015 = Layout('consensus', ('video_id', 'shot_id'))
 EVIDENCE_REFERENCE_2015 = Layout('evidence reference', (*REFERENCE_2015.texts, 'source'))

@@ -191,8 +191,10 @@ def _number(value: object) -> float | None:
         number = float(value)
     except OverflowError:
         return None
-    exact = not isinstance(value, Integral) or number == value
-    return number if exact and math.isfinite(number) else None
+    if not math.isfinite(number):
+        return None
+    exact = not isinstance(value, Integral) or int(number) == int(value)
+    return number if exact else None
 
 
 def _described(value: object) -> str:

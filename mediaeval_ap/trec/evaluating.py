@@ -25,14 +25,19 @@ from mediaeval_ap.keys import find, ranges
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.metrics.ranked_hits import average_precision_of_terms
 from mediaeval_ap.metrics.tied_ranks import TieBlocks, expected_precisions
-from mediaeval_ap.policies import TREC_MISSING, TREC_TIES, TrecMissing, TrecTies, check_policy
+from mediaeval_ap.policies import (
+    LARGEST_TREC_LEVEL,
+    TREC_MISSING,
+    TREC_TIES,
+    TrecMissing,
+    TrecTies,
+    check_policy,
+)
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.trec.entries import Entries, read_entries
 
 __all__ = ['evaluate_trec']
-
-LARGEST_LEVEL = 2**53
 
 
 def evaluate_trec(
@@ -148,9 +153,9 @@ def evaluate_trec(
 
 def _check_level(level: Any) -> None:
     is_integer = isinstance(level, Integral) and not isinstance(level, bool)
-    if is_integer and -LARGEST_LEVEL <= level <= LARGEST_LEVEL:
+    if is_integer and -LARGEST_TREC_LEVEL <= level <= LARGEST_TREC_LEVEL:
         return
-    expected = 'an integer that a double can hold'
+    expected = 'an integer from -2**53 to 2**53'
     raise ParameterError(f'relevance_level: found {shown(level)}, expected {expected}')
 
 

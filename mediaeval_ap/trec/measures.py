@@ -35,7 +35,8 @@ def parse_measures(measures: str | Iterable[str]) -> list[Any]:
     MissingExtraError
         When ir_measures is not installed: it comes with the extra ``trec``.
     ParameterError
-        When there is no such measure, its cutoff is not positive, or none is named.
+        When there is no such measure, it lacks a parameter, its cutoff is not one from 1 to 2**24,
+        or none is named.
 
     Examples
     --------
@@ -114,9 +115,14 @@ def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
         parsed = parse(name)
     except Exception as error:  # whatever the other library makes of what somebody typed
         raise ParameterError(f'measures: found {shown(name)}, expected {expected}') from error
+    for parameter, info in parsed.SUPPORTED_PARAMS.items():
+        if info.required and parameter not in parsed.params:
+            raise ParameterError(f'measures: found {shown(name)}, expected its {parameter} as well')
     cutoff = parsed.params.get('cutoff', 1)
-    if not isinstance(cutoff, int) or cutoff < 1:  # which would end the process
-        raise ParameterError(f'measures: found {shown(name)}, expected a positive cutoff')
+    # One below would end the process, and tools behind it take one beyond 2**31 for another.
+    if not isinstance(cutoff, int) or not 0 < cutoff <= LARGEST_TREC_DEPTH:
+        expected = f'a cutoff from 1 to {LARGEST_TREC_DEPTH}'
+        raise ParameterError(f'measures: found {shown(name)}, expected {expected}')
     return parsed
 
 
@@ -139,7 +145,7 @@ def measure(topics: Sequence[Topic], measures: Sequence[Any]) -> dict[str, NDArr
     Raises
     ------
     ParameterError
-        When a measure lacks a parameter, or a tool that ir_measures needs for it.
+        When ir_measures cannot compute one, as without a tool that it needs for it.
 
     Examples
     --------

@@ -159,6 +159,10 @@ def _findings(files: Mapping[str, LenientTable], rules: Rules) -> Iterator[Findi
     run = files['hypothesis']
     for read in files.values():
         yield from at_wrong_lines(read)
+    if 'shots' in files:
+        yield from of_evidence.shot_times(files['shots'])
+    if 'evidence' in files:
+        yield from of_evidence.negative_timestamps(files['evidence'])
     if rules.judges:
         yield from _judged(files, rules)
     for check in (*hypotheses.CHECKS, *person_names.CHECKS):
@@ -176,7 +180,6 @@ def _judged(files: Mapping[str, LenientTable], rules: Rules) -> Iterator[Finding
     for read in submitted:
         yield from person_names.names_of_other_letters(read)
     if 'shots' in files:
-        yield from of_evidence.shot_times(files['shots'])
         for read in submitted:
             if 'shot_id' in read.table.columns:
                 yield from comparisons.unknown_shots(read, files['shots'])
@@ -189,7 +192,6 @@ def _judged_evidence(files: Mapping[str, LenientTable], rules: Rules) -> Iterato
     if lists := [files[role] for role in ('videos', 'shots') if role in files]:
         yield from comparisons.unknown_videos(evidence, lists)
     yield from of_evidence.modalities(evidence, rules)
-    yield from of_evidence.negative_timestamps(evidence)
     yield from of_evidence.repeated_evidence(evidence)
     yield from comparisons.names_without('missing-evidence', run, evidence)
     yield from comparisons.names_without('unused-evidence', evidence, run)

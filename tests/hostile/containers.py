@@ -98,7 +98,7 @@ def compressed() -> list[Entry]:
         ),
         refused(
             *('gzip.txt', 'compressed, and the name does not say so', gzip_of(A + B, level=0)),
-            ', line 1: found a NUL byte at byte 4, expected text (1 more wrong line)',
+            ', line 1: found invalid UTF-8 at byte 2 (0x8b), expected UTF-8 (1 more wrong line)',
         ),
         refused(
             *('dictionary.txt.xz', 'a header that asks for 4 GiB', large_dictionary()),

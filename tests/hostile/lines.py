@@ -105,7 +105,7 @@ REFUSED = [
     ),
     refused(
         *('utf-16.txt', 'text of another encoding', UTF16),
-        ', line 1: found a NUL byte at byte 4, expected text (2 more wrong lines)',
+        ', line 1: found invalid UTF-8 at byte 1 (0xff), expected UTF-8 (2 more wrong lines)',
     ),
     refused(
         *('bad-byte.txt', 'a byte that UTF-8 never has', A + b'x v 1 \xffann 0.9\n'),

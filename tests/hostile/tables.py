@@ -277,7 +277,7 @@ CSV = [
         'utf-16',
         'and of another',
         b'\xff\xfe' + SURE.decode().encode('utf-16-le'),
-        ', line 1: found a NUL byte at byte 4, expected text (1 more wrong line)',
+        ', line 1: found invalid UTF-8 at byte 1 (0xff), expected UTF-8 (1 more wrong line)',
     ),
     csv('gap', 'empty', 'nothing', b'', ': found nothing, expected a header: id,landmarks'),
     csv(
