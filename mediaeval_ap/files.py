@@ -24,7 +24,8 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     path : str or path-like
         Where to. What is there already is replaced; a pipe or device is written to as it is.
     content : str or bytes
-        What to write; text as UTF-8.
+        What to write; text as UTF-8, compressed where the path ends in ``.gz``, ``.bz2``, ``.xz``
+        or ``.zst``.
 
     Raises
     ------
@@ -76,14 +77,44 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> N
         for path, content in paths.items():
             if path not in replacements:
                 with _named(path), open(path, 'ab') as stream:
-                    stream.write(_encoded(content))
+                    stream.write(_encoded(path, content))
         for path, temporary in replacements.items():
             with _named(path):
                 os.replace(temporary, os.path.realpath(path))
 
 
-def _encoded(content: str | bytes) -> bytes:
-    return content.encode() if isinstance(content, str) else content
+def _encoded(path: str, content: str | bytes) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    return _COMPRESSORS.get(Path(path).suffix.lower(), bytes)(content.encode())
+
+
+def _gzip(content: bytes) -> bytes:
+    import gzip
+
+    return gzip.compress(content, mtime=0)  # else the same content would not be the same bytes
+
+
+def _bzip2(content: bytes) -> bytes:
+    import bz2
+
+    return bz2.compress(content)
+
+
+def _xz(content: bytes) -> bytes:
+    import lzma
+
+    return lzma.compress(content)
+
+
+def _zstandard(content: bytes) -> bytes:
+    import pyarrow
+
+    compressed: bytes = pyarrow.compress(content, codec='zstd', asbytes=True)
+    return compressed
+
+
+_COMPRESSORS = {'.gz': _gzip, '.bz2': _bzip2, '.xz': _xz, '.zst': _zstandard}
 
 
 def _is_stream(path: str) -> bool:
@@ -102,7 +133,7 @@ def _beside(path: str, content: str | bytes) -> Iterator[Path]:
         temporary.touch(exist_ok=False)  # before the try: a file not ours is not removed
     try:
         with _named(path), open(temporary, 'wb') as file:
-            file.write(_encoded(content))
+            file.write(_encoded(path, content))
             file.flush()
             os.fsync(file.fileno())
             if target.exists():

@@ -112,6 +112,23 @@ def test_no_input_is_written_over(folder, command, output, read):
     assert (folder / 'run.txt').read_text() == RUN
 
 
+def test_standard_input_is_not_written_over(folder):
+    name = folder / 'run\x1b[31m.txt'
+    name.write_text(RUN)
+    with open(name) as stdin:
+        done = subprocess.run(
+            [*COMMAND, 'evaluate', 'reference.txt', '-', '-o', name],
+            stdin=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (2, '')
+    assert 'cannot be written: it is read, too\n' in done.stderr
+    assert '\x1b' not in done.stderr
+    assert name.read_text() == RUN
+
+
 @pytest.mark.parametrize('role', ['reference', 'run', 'queries', 'subset'])
 def test_standard_input(folder, role):
     names = {name: f'{name}.txt' for name in ('reference', 'run', 'queries', 'subset')}
@@ -182,7 +199,7 @@ def test_truncated_gzip(folder):
     assert result.stderr.count('\n') == 1
 
 
-@pytest.mark.parametrize('redirection', ['<&-', '> /dev/full'])
+@pytest.mark.parametrize('redirection', ['<&-', '>&-', '> /dev/full'])
 def test_standard_streams_that_do_not_work(folder, redirection):
     reference = '-' if '<' in redirection else 'reference.txt'
     command = f'{" ".join(COMMAND)} evaluate {reference} run.txt {redirection}'
@@ -190,6 +207,7 @@ def test_standard_streams_that_do_not_work(folder, redirection):
     assert done.returncode == 1
     assert done.stderr in {
         'Error: <stdin>: is closed\n',
+        'Error: <stdout>: is closed\n',
         'Error: <stdout>: No space left on device\n',
     }
 

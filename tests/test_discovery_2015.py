@@ -117,6 +117,14 @@ def test_a_shot_list_that_was_read_before(tmp_path):
     assert PersonDiscovery2015(shots, [('v', '2', 'ann')]).evaluate(run).map == 1.0
 
 
+def test_rows_of_shots_may_be_whole():
+    run = [('v', '2', 'ann', 1.0)]
+    for shots in (ALL, iter(ALL), [list(shot) for shot in ALL], iter(SHOTS)):
+        assert PersonDiscovery2015(shots, [('v', '2', 'ann')]).evaluate(run).map == 1.0
+    with pytest.raises(FormatError, match='row 2: found 3 fields'):
+        PersonDiscovery2015([*SHOTS[:1], ('v', '1', '0')], [('v', '2', 'ann')])
+
+
 def test_nobody_is_not_asked_for():
     reference = [('v', '2', '?unknown?'), ('v', '10', 'bob'), ('v', 'a', 'ann')]
     evaluation = PersonDiscovery2015(SHOTS, reference).evaluate([('v', '2', 'ann', 1.0)])

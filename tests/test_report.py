@@ -23,6 +23,7 @@ from mediaeval_ap.report import (
     write_whole,
 )
 from mediaeval_ap.report.grids import Grid
+from mediaeval_ap.tables import QUERIES, read
 
 REFERENCE = [('x', 'v', '1', 'a|b_c'), ('x', 'v', '2', 'é\x1b[31m')]
 RUN = [('x', 'v', '1', 'a|b_c', 1 / 3), ('x', 'v', '2', 'a|b_c', 0.25)]
@@ -176,6 +177,19 @@ def test_written_whole(tmp_path):
     assert path.read_text() == 'new'
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert os.listdir(tmp_path) == ['map.txt']
+
+
+@pytest.mark.parametrize('suffix', ['.gz', '.BZ2', '.xz', '.zst'])
+def test_written_as_it_is_read(tmp_path, suffix):
+    path = tmp_path / f'queries{suffix}'
+    write_whole(path, 'zoé\n' * 100)
+    stored = path.read_bytes()
+    assert len(stored) < 100
+    assert read(path, QUERIES).texts('person_name') == ['zoé'] * 100
+    write_whole(path, 'zoé\n' * 100)
+    assert path.read_bytes() == stored
+    write_whole(path, b'as it is')
+    assert path.read_bytes() == b'as it is'
 
 
 def test_written_through_a_link(tmp_path):

@@ -212,6 +212,9 @@ def test_frames_of_other_libraries_are_checked_like_any_table():
         read(polar.with_columns(person_name=polars.lit(None, polars.String)), HYPOTHESIS)
     with pytest.raises(ParameterError, match='LazyFrame'):
         read(polar.lazy(), HYPOTHESIS)
+    wide = polar.with_columns(confidence=polars.lit(1, polars.Int128))
+    with pytest.raises(ParameterError, match='found DataFrame, which is no table to Arrow: '):
+        read(wide, HYPOTHESIS)
 
 
 def test_numbers_of_every_type():
@@ -220,6 +223,9 @@ def test_numbers_of_every_type():
     assert read(rows, HYPOTHESIS).confidence.tolist() == [1.0, 0.5, 2.0, 0.25]
     integers = pyarrow.table([*[['a']] * 4, [7]], names=FIELDS)
     assert read(integers, HYPOTHESIS).confidence.tolist() == [7.0]
+    encoded = pyarrow.array([0.5, 0.25, 0.5]).dictionary_encode()
+    repeated = pyarrow.table([*[['a', 'b', 'c']] * 4, encoded], names=FIELDS)
+    assert read(repeated, HYPOTHESIS).confidence.tolist() == [0.5, 0.25, 0.5]
 
 
 def test_queries_are_strings_or_rows():
@@ -245,6 +251,8 @@ def test_queries_are_strings_or_rows():
         ([('a', 'b', 'c', 'd', float('nan'))], r'row 1, confidence: found nan \(float\)'),
         ([('a', 'b', 'c', 'd', 10**400)], r'row 1, confidence: found 1000'),
         ([('a', 'b', 'c', 'd', 2**53 + 1)], 'confidence: found 9007199254740993'),
+        ([('a', 'b', 'c', 'd', np.int64(2**53 + 1))], 'confidence: found '),
+        ([('a', 'b', 'c', 'd', np.uint64(2**64 - 1))], 'confidence: found '),
         (['abcde'], r"row 1: found 'abcde' \(str\), expected 5 fields"),
         ([7], r'row 1: found 7 \(int\), expected 5 fields'),
         (

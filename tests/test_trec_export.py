@@ -20,6 +20,7 @@ from mediaeval_ap.errors import (
     ParameterError,
     WriteError,
 )
+from mediaeval_ap.trec.measures import parse_measures
 
 quiet = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 # Sums of as many quotients, in another order.
@@ -130,6 +131,21 @@ def test_wrong_parameters_write_nothing(tmp_path, parameters):
             ROWS, tmp_path / 'qrels', tmp_path / 'run', **parameters
         )
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ('measure', 'expected'),
+    [
+        ('P@2147483653', 'expected a cutoff from 1 to 16777216'),
+        ('P@16777217', 'expected a cutoff from 1 to 16777216'),
+        ('P@0', 'expected a cutoff from 1 to 16777216'),
+        ('P', 'expected its cutoff as well'),
+        ('IPrec', 'expected its recall as well'),
+    ],
+)
+def test_measures_that_could_not_be_right(measure, expected):
+    with pytest.raises(ParameterError, match=f'measures: found {measure!r}, {expected}'):
+        parse_measures(f'P@5 {measure}')
 
 
 @quiet

@@ -198,7 +198,7 @@ def write(text: str, output: str) -> None:
         write_whole(output, text)
         return
     if sys.stdout is None:
-        raise WriteError('<stdout>', 'closed')
+        raise WriteError('<stdout>', 'is closed')
     try:
         click.echo((_harmless(text) if _is_shown() else text).encode(), nl=False)
     except BrokenPipeError:  # whoever read it has seen enough
