@@ -71,7 +71,7 @@ class Reference:
         return self._n_relevant.get(query, 0)
 
 
-class KnownShots(Protocol):
+class NumberedShots(Protocol):
     """Distinct shots with a number each."""
 
     def __len__(self) -> int: ...
@@ -99,7 +99,7 @@ class Relevance:
     [1]
     """
 
-    def __init__(self, reference: Reference, shots: KnownShots) -> None:
+    def __init__(self, reference: Reference, shots: NumberedShots) -> None:
         self.reference = reference
         self.shots = shots
         name = reference.table['person_name']

@@ -67,10 +67,6 @@ def test_several_runs(folder):
     assert result.stdout == report.render_evaluations([expected()] * 2, mean_only=True)
 
 
-def test_formats_are_those_of_the_report():
-    assert FORMATS == report.FORMATS
-
-
 def test_output_file(folder):
     result = run('evaluate', 'reference.txt', 'run.txt', '--format', 'csv', '-o', 'map.csv')
     assert (result.exit_code, result.output) == (0, '')

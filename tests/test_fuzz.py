@@ -1,10 +1,8 @@
 """Every reader, on bytes that may be anything: `tests/hostile/fuzz.py` does it for longer."""
 
-import signal
-from contextlib import contextmanager
-
 import pyarrow
 import pytest
+from hanging import no_hang
 from hostile.targets import TARGETS
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +11,6 @@ from pyarrow import parquet
 from mediaeval_ap.errors import Error
 from mediaeval_ap.tables import SUBSET, read
 
-SECONDS_OF_INPUT = 20  # thousands of times what the slowest takes
 EXAMPLES = 200
 
 tokens = st.sampled_from(
@@ -38,22 +35,6 @@ def mutated(draw, seeds):
         rest = data[begin + len(middle) :] if kind == 'set' else data[end:]
         data = data[:begin] + middle + rest
     return data
-
-
-@contextmanager
-def no_hang():
-    """What takes very long is a defect."""
-
-    def stop(*_):
-        raise TimeoutError(f'not done in {SECONDS_OF_INPUT} seconds')
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS_OF_INPUT)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize('name', TARGETS)

@@ -1,6 +1,7 @@
 """The data goes one way: nothing imports what stands to its right."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,7 @@ INNER = {
         'columns',
         'format',
         'lines',
+        'strict',
         'decompression',
         'sources',
         'following',
@@ -157,6 +159,12 @@ def test_every_module_has_its_place():
     assert rooms - {'__init__'} == set(DEPTH)
     for package, modules in INNER.items():
         assert sorted(modules) == sorted(path.stem for path in (PACKAGE / package).glob('*.py'))
+
+
+def test_every_room_is_in_the_design():
+    page = (PACKAGE.parent / 'docs/design.md').read_text()
+    rooms = re.findall(r'^\| `([a-z_0-9]+)(?:\.py|/)` \|', page, re.MULTILINE)
+    assert sorted(rooms) == sorted(set(DEPTH) - {'__main__'})
 
 
 def modules_after(code):

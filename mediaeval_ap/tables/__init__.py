@@ -26,7 +26,7 @@ from mediaeval_ap.tables.layouts import (
     SUBSET,
     Layout,
 )
-from mediaeval_ap.tables.lines import numbered, parse
+from mediaeval_ap.tables.lines import numbered
 from mediaeval_ap.tables.sources import (
     MAX_BYTES,
     STANDARD_INPUT,
@@ -35,6 +35,7 @@ from mediaeval_ap.tables.sources import (
     check_max_bytes,
     standard_input,
 )
+from mediaeval_ap.tables.strict import parse
 
 __all__ = [
     'BULK_BYTES',
@@ -244,5 +245,5 @@ def _read_bytes(source: ByteSource, layout: Layout) -> Table:
     hasher = Hasher()
     with source.open(hasher) as stream:
         columns, numbers = parse(stream, layout, source.name)
-    sha256 = None if source.is_file else hasher.sha256
+    sha256 = None if source.is_open else hasher.sha256
     return Table(layout, columns, numbers, Source(source.name, sha256))

@@ -19,7 +19,8 @@ from mediaeval_ap.tables.columns import Column
 from mediaeval_ap.tables.decompression import Chunks
 from mediaeval_ap.tables.format import BYTE_ORDER_MARK
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.lines import blocks, is_utf8
+from mediaeval_ap.tables.lines import blocks
+from mediaeval_ap.tables.strict import is_utf8
 
 if TYPE_CHECKING:
     import pyarrow

@@ -20,9 +20,10 @@ from mediaeval_ap.tables import read
 from mediaeval_ap.tables.columns import Source, Table
 from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Wrong, explain, explain_bytes, find_fields
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.lines import MAX_LINE_BYTES, ColumnBuilder, prove, split, whole_lines
+from mediaeval_ap.tables.lines import MAX_LINE_BYTES, split, whole_lines
 from mediaeval_ap.tables.places import Cause, LenientTable, Starts, WrongLine, WrongLines
 from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
+from mediaeval_ap.tables.strict import ColumnBuilder, prove
 
 __all__ = ['read_leniently']
 
@@ -79,7 +80,7 @@ def read_leniently(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -
     reading = _Reading(layout)
     with source.open(hasher) as stream:
         reading.read(stream)
-    return reading.result(Source(source.name, None if source.is_file else hasher.sha256))
+    return reading.result(Source(source.name, None if source.is_open else hasher.sha256))
 
 
 class _Reading:

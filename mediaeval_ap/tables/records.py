@@ -207,7 +207,7 @@ def read_records(
     with source.open(hasher) as stream:
         copyfileobj(stream, content, COPIED_BYTES)
     parsed = parse_csv(content.getvalue(), layouts, source.name)
-    file = Source(source.name, None if source.is_file else hasher.sha256)
+    file = Source(source.name, None if source.is_open else hasher.sha256)
     columns = parsed.columns.combine_chunks()
     return Records(parsed.layout, columns, file, parsed.lines, has_lines=True)
 

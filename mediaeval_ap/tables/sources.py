@@ -100,14 +100,14 @@ class ByteSource:
                 raise ReadError(self.name, 'no path holds a NUL')
 
     @property
-    def is_file(self) -> bool:
+    def is_open(self) -> bool:
         """Whether it is a file that somebody else opened, and may have read from."""
         return not isinstance(self.origin, str | os.PathLike)
 
     @property
     def is_path(self) -> bool:
         """Whether it is named by a path."""
-        return not self.is_file and self.origin != STANDARD_INPUT
+        return not self.is_open and self.origin != STANDARD_INPUT
 
     @property
     def is_stored(self) -> bool:
@@ -174,7 +174,7 @@ class ByteSource:
             if self.suffix in DECOMPRESSORS:
                 decompressed = DECOMPRESSORS[self.suffix](_buffered(stored, hasher.update))
                 yield _buffered(decompressed, Limit(self.name, self.max_bytes).count)
-            elif self.is_file or (self.is_path and is_regular(stored)):
+            elif self.is_open or (self.is_path and is_regular(stored)):
                 yield _buffered(stored, hasher.update)
             else:
                 limit = Limit(self.name, self.max_bytes, 'holds')

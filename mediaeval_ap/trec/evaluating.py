@@ -114,33 +114,30 @@ def evaluate_trec(
     _check_level(relevance_level)
     if ties == 'expected' and 'H' in definition.denominator:
         raise ParameterError(f'ties: found expected, which {definition} is not defined for')
-    judged = read_entries(qrels, QRELS, max_bytes=max_bytes)
-    _refuse_fractions(judged)
-    returned = read_entries(run, RUN, max_bytes=max_bytes)
-    for entries in (judged, returned):
-        entries.refuse_repeated()
-    topics = judged.topic
+    judged, returned = _read(qrels, run, max_bytes)
+    topics = judged.topic.values
     topic, hit = _judge(judged, returned, relevance_level)
-    n_returned = np.bincount(topic + 1, minlength=len(topics.values) + 1)[1:]
+    n_returned = np.bincount(topic + 1, minlength=len(topics) + 1)[1:]
     relevant = judged.number >= relevance_level
-    n_relevant = np.bincount(topics.codes[relevant], minlength=len(topics.values))
+    n_relevant = np.bincount(judged.topic.codes[relevant], minlength=len(topics))
     ranked = _ranked(returned, topic, hit, ties)
     score = _expected if ties == 'expected' else _average_precision
     ap = score(ranked, n_relevant, n_returned, cutoffs, definition)
-    kept = n_returned > 0 if missing == 'skip' else np.ones(len(topics.values), dtype=np.bool_)
-    if not kept.any():
+    kept = np.flatnonzero(n_returned) if missing == 'skip' else np.arange(len(topics))
+    if not len(kept):
         raise ParameterError(f'{printable(returned.source.name)}: no topic of this run is judged')
+    n_found = int(np.count_nonzero(n_returned))
     counts = {
-        'queries': int(kept.sum()),
+        'queries': len(kept),
         'queries_without_relevant': int(np.count_nonzero(n_relevant[kept] == 0)),
         'judgements': len(judged),
         'hypotheses': len(returned),
-        'missing': int(np.count_nonzero(n_returned == 0)),
-        'unknown': len(returned.topic.values) - int(np.count_nonzero(n_returned)),
+        'missing': len(topics) - n_found,
+        'unknown': len(returned.topic.values) - n_found,
     }
     _warn(judged, returned, counts, missing)
     return Evaluation(
-        [each for each, keep in zip(topics.values, kept.tolist(), strict=True) if keep],
+        [topics[place] for place in kept.tolist()],
         cutoffs,
         ap[kept],
         n_relevant[kept],
@@ -149,6 +146,15 @@ def evaluate_trec(
         counts,
         parameters={'ties': ties, 'relevance_level': int(relevance_level), 'missing': missing},
     )
+
+
+def _read(qrels: Any, run: Any, max_bytes: int) -> tuple[Entries, Entries]:
+    judged = read_entries(qrels, QRELS, max_bytes=max_bytes)
+    _refuse_fractions(judged)
+    returned = read_entries(run, RUN, max_bytes=max_bytes)
+    for entries in (judged, returned):
+        entries.refuse_repeated()
+    return judged, returned
 
 
 def _check_level(level: Any) -> None:

@@ -1,8 +1,8 @@
 """What is wrong with a submission: every problem at once, with its place and how to mend it.
 
 `kinds` has every kind of problem, `campaigns` the rules, `hypotheses`, `person_names` and
-`evidence` what is asked of a file by itself, `comparisons` what is asked of two. Nothing here reads
-files, and nothing stops at the first problem: `mediaeval_ap.tables.lenient` reads.
+`evidence` what is asked of a file by itself, `comparisons` what is asked of two. Nothing here
+parses, as `mediaeval_ap.tables.lenient` does, and nothing stops at the first problem.
 """
 
 from __future__ import annotations

@@ -1,0 +1,234 @@
+"""The strict line parser: lines of text to columns, over bytes.
+
+What a line may hold is the matter of `mediaeval_ap.tables.format`. `parse` proves whole blocks of
+lines right at once, and asks `explain` for each line of a block that it cannot prove.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.tables.columns import Column
+from mediaeval_ap.tables.format import (
+    NUMBER_BYTES,
+    Faults,
+    explain,
+    find_fields,
+    no_rows,
+)
+from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.tables.lines import blocks, split
+
+__all__ = ['ColumnBuilder', 'Proved', 'is_utf8', 'parse', 'prove']
+
+PROVED_BYTES = 1 << 15  # more at once are slower to prove: their fields no longer fit the caches
+
+
+def parse(
+    stream: BinaryIO, layout: Layout, source: str
+) -> tuple[dict[str, Column], NDArray[np.float64] | None]:
+    r"""Read lines strictly.
+
+    Parameters
+    ----------
+    stream : binary file
+        Where the bytes come from.
+    layout : Layout
+        The fields of a line.
+    source : str
+        Name of the source, for errors.
+
+    Returns
+    -------
+    columns : dict of str to Column
+        The text fields.
+    numbers : ndarray of float64 or None
+        The field of numbers, where the layout has one.
+
+    Raises
+    ------
+    FormatError
+        When a line is wrong, or there is none.
+
+    Examples
+    --------
+    >>> import io
+    >>> from mediaeval_ap.tables import HYPOTHESIS
+    >>> columns, numbers = parse(io.BytesIO(b'INA F2 000010 nan 0.5\n'), HYPOTHESIS, 'file')
+    >>> columns['shot_id'].values, columns['person_name'].values, numbers.tolist()
+    (['000010'], ['nan'], [0.5])
+    """
+    builders = [ColumnBuilder() for _ in layout.texts]
+    numbers = array('d')
+    faults = Faults(source, 'line')
+    number = 1
+    for block in blocks(stream, source, PROVED_BYTES):
+        lines = split(block)
+        proved = prove(lines, layout)
+        if proved is None:
+            faults.look((explain(line, layout) for line in lines), number)
+        elif not faults.count:
+            for builder, fields in zip(builders, proved.texts, strict=False):
+                builder.extend(fields)
+            numbers.extend(proved.numbers)
+        number += len(lines)
+    if faults.count:
+        raise faults.error
+    if not builders[0].codes:
+        raise no_rows(source, layout)
+    columns = {
+        field: builder.column() for field, builder in zip(layout.texts, builders, strict=True)
+    }
+    return columns, None if layout.number is None else np.array(numbers)
+
+
+@dataclass(frozen=True)
+class Proved:
+    """The fields of lines that are all right, column by column.
+
+    Parameters
+    ----------
+    texts : list of tuple of bytes
+        The text fields; nothing where all lines are blank.
+    numbers : array of float
+        The field of numbers.
+
+    Examples
+    --------
+    >>> Proved([(b'INA',), (b'F2',)], array('d')).texts[1]
+    (b'F2',)
+    """
+
+    texts: list[tuple[bytes, ...]]
+    numbers: array[float]
+
+
+def prove(lines: list[bytes], layout: Layout) -> Proved | None:
+    """The fields of lines if all of them are right.
+
+    Parameters
+    ----------
+    lines : list of bytes
+        Lines without their ends.
+    layout : Layout
+        Their fields.
+
+    Returns
+    -------
+    Proved or None
+        The fields of the lines that are not blank; none on any doubt.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> prove([b'INA F2', b''], SUBSET).texts
+    [(b'INA',), (b'F2',)]
+    >>> prove([b'INA'], SUBSET) is None
+    True
+    """
+    text = b'\n'.join(lines)
+    if b'\0' in text or b'\r' in text or not is_utf8(text):
+        return None
+    fields = find_fields if b'\v' in text or b'\f' in text else bytes.split
+    rows = [row for row in map(fields, lines) if row]
+    if set(map(len, rows)) - {len(layout.fields)}:
+        return None
+    columns = list(zip(*rows, strict=True))
+    if not columns or layout.number is None:
+        return Proved(columns, array('d'))
+    numbers = _finite_decimals(columns.pop(layout.number_at))
+    return None if numbers is None else Proved(columns, numbers)
+
+
+def is_utf8(text: bytes) -> bool:
+    r"""Whether bytes are UTF-8.
+
+    Parameters
+    ----------
+    text : bytes
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for text.
+
+    Examples
+    --------
+    >>> is_utf8(b'caf\xc3\xa9'), is_utf8(b'caf\xe9')
+    (True, False)
+    """
+    if text.isascii():
+        return True
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _finite_decimals(fields: Iterable[bytes]) -> array[float] | None:
+    if b''.join(fields).translate(None, NUMBER_BYTES):
+        return None
+    try:
+        numbers = array('d', map(float, fields))
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+class ColumnBuilder:
+    """A column that grows: codes, and the code of each distinct value seen so far.
+
+    Examples
+    --------
+    >>> builder = ColumnBuilder()
+    >>> builder.extend([b'b', b'a', b'b'])
+    >>> builder.column().values, builder.column().codes.tolist()
+    (['b', 'a'], [0, 1, 0])
+    """
+
+    def __init__(self) -> None:
+        self.codes = array('i')
+        self.code_of: defaultdict[bytes, int] = defaultdict()
+        self.code_of.default_factory = self.code_of.__len__
+
+    def extend(self, fields: Iterable[bytes]) -> None:
+        """Add some fields.
+
+        Parameters
+        ----------
+        fields : iterable of bytes
+            UTF-8, one a row.
+        """
+        self.codes.extend(map(self.code_of.__getitem__, fields))
+
+    def append(self, column: Column) -> None:
+        """Add what another column holds.
+
+        Parameters
+        ----------
+        column : Column
+            Of any rows.
+        """
+        codes = [self.code_of[value.encode()] for value in column.values]
+        self.codes.frombytes(np.array(codes, dtype=np.int32)[column.codes].tobytes())
+
+    def column(self) -> Column:
+        """The column so far.
+
+        Returns
+        -------
+        Column
+            Its values stand in the order in which they came.
+        """
+        return Column(
+            np.array(self.codes, dtype=np.int32), [value.decode() for value in self.code_of]
+        )

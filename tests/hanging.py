@@ -1,0 +1,22 @@
+"""What waits for ever is stopped, and is a failure."""
+
+import signal
+from contextlib import contextmanager
+
+SECONDS = 20  # thousands of times what the slowest takes
+
+
+@contextmanager
+def no_hang():
+    """Stop what takes very long: a defect, or a pipe that is waited for again."""
+
+    def stop(*_):
+        raise TimeoutError(f'not done in {SECONDS} seconds')
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
