@@ -189,6 +189,17 @@ class PersonDiscovery2015:
         -----
         A name without evidence is not correct. Where no name is close enough, that is correct if
         nobody is relevant, and not correct otherwise.
+
+        Examples
+        --------
+        >>> seen = [('v', '1', 'ann_lee', 'image')]
+        >>> discovery = PersonDiscovery2015(
+        ...     [('v', '1'), ('v', '2')], [('v', '1', 'ann_lee')], evidence_reference=seen
+        ... )
+        >>> labels = [('v', '2', 'ann_lee', 0.9), ('v', '1', 'ann_lee', 0.5)]
+        >>> evaluation = discovery.evaluate(labels, [('ann_lee', 'v', '1', 'both')])
+        >>> evaluation.map, evaluation.mean_correctness, evaluation.ewmap
+        (0.5, 1.0, 0.5)
         """
         if (evidence is None) != (self._evidence is None):
             raise ParameterError('evidence: found one of evidence and its reference, expected both')

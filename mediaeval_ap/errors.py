@@ -220,7 +220,7 @@ def printable(text: str) -> str:
 
 
 def is_text(value: object) -> bool:
-    r"""Whether a value can be a name: a string on one line, not empty, that UTF-8 can hold.
+    r"""Whether a value can be a name: text on one line, as between spaces or tabs, not empty.
 
     Parameters
     ----------
@@ -230,14 +230,17 @@ def is_text(value: object) -> bool:
     Returns
     -------
     bool
-        False for lone surrogates, too, and for a line whose end was left on it.
+        False for what UTF-8 cannot hold, and for what a line never gives: a NUL, its own end, a
+        space or tab around the name. Within it there may be some.
 
     Examples
     --------
-    >>> [is_text(value) for value in ('nan', '', 'ann\n', '\ud800', b'ann')]
-    [True, False, False, False, False]
+    >>> [is_text(value) for value in ('nan', 'ann lee', '', 'ann ', 'ann\n', '\ud800', b'ann')]
+    [True, True, False, False, False, False, False]
     """
-    if not isinstance(value, str) or not value or '\n' in value or '\r' in value:
+    if not isinstance(value, str) or not value or value.strip(' \t') != value:
+        return False
+    if '\n' in value or '\r' in value or '\0' in value:
         return False
     try:
         value.encode()

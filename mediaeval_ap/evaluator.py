@@ -431,6 +431,13 @@ class AveragePrecision:
         ReadError, FormatError
             When the run cannot be read.
 
+        Warns
+        -----
+        RepeatedRowsWarning
+            When the run repeats rows.
+        EmptyRunWarning
+            When the subset leaves nothing of the run.
+
         Notes
         -----
         Reads and indexes the run: O(n log n) time for n hypotheses.

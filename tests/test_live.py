@@ -371,7 +371,7 @@ def test_messages_say_what_was_found():
     with pytest.raises(FormatError) as caught:
         live.add('x', 'v', 7, 'ann', 0.5)
     assert str(caught.value) == (
-        '<live>, shot_id: found 7 (int), expected text on one line, not empty'
+        '<live>, shot_id: found 7 (int), expected trimmed text on one line, not empty'
     )
     with pytest.raises(MissingHypothesisError) as missing:
         live.discard(ROW)
@@ -768,8 +768,8 @@ def test_watch_takes_any_iterable_as_it_comes():
 
 def test_paths_of_every_kind_are_saved_to(tmp_path):
     live = AveragePrecision([ROW[:4]], [10]).live([ROW])
-    for path in (tmp_path / 'a', str(tmp_path / 'b'), os.fsencode(tmp_path / 'c')):
+    for path in (tmp_path / 'a', str(tmp_path / 'b')):
         live.save(path)
-        assert len(AveragePrecision.restore(os.fsdecode(path))) == 1
+        assert len(AveragePrecision.restore(path)) == 1
     with pytest.raises(WriteError, match='no path holds a NUL'):
         live.save('a\0b')

@@ -122,6 +122,8 @@ class Live:
         ------
         ReadError, FormatError
             When they cannot be read, or one is wrong; then nothing has changed.
+        ParameterError
+            When the rows are none of these.
 
         Notes
         -----

@@ -35,7 +35,7 @@ BYTE_ORDER_MARK = b'\xef\xbb\xbf'
 NUMBER_BYTES = b'0123456789+-.eE'
 FINITE_DECIMAL = 'a finite decimal number'
 EXACT_NUMBER = 'a finite number that a double can hold'
-TEXT = 'text on one line, not empty'
+TEXT = 'trimmed text on one line, not empty'
 
 find_fields = re.compile(rb'[^ \t]+').findall
 _match_fields = re.compile(rb'[^ \t]+').finditer

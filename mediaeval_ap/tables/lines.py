@@ -19,10 +19,29 @@ BLOCK_BYTES = 1 << 20
 
 
 class Lines(Protocol):
-    """What lines can be read from, one at a time."""
+    r"""What lines can be read from, one at a time: any open binary file, and more.
+
+    Examples
+    --------
+    >>> import io
+    >>> stream: Lines = io.BytesIO(b'a\nb\n')
+    >>> stream.readline(9)
+    b'a\n'
+    """
 
     def readline(self, limit: int, /) -> bytes:
-        """The next line, or so many bytes of it."""
+        """The next line.
+
+        Parameters
+        ----------
+        limit : int
+            So many bytes at most.
+
+        Returns
+        -------
+        bytes
+            With its end; nothing where there is no more.
+        """
 
 
 def numbered(stream: Lines, source: str) -> Iterator[tuple[int, bytes]]:

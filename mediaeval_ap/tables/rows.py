@@ -124,7 +124,7 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
     --------
     >>> from mediaeval_ap.tables import SUBSET
     >>> explain_row(('INA', 7), SUBSET)
-    Wrong(field='video_id', found='7 (int)', expected='text on one line, not empty')
+    Wrong(field='video_id', found='7 (int)', expected='trimmed text on one line, not empty')
     """
     if not _is_row(row):
         return Wrong('', _described(row), layout.expected)
