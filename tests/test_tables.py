@@ -247,7 +247,7 @@ def test_queries_are_strings_or_rows():
         ([('a', 'b', '\tc', 'd', 1)], r"shot_id: found '\\tc' \(str\), expected trimmed"),
         ([('a', 'b', 'c', 'd\0', 1)], r"person_name: found 'd\\x00' \(str\), expected trimmed"),
         ([('a', 'b', 'c', '', 1)], r"row 1, person_name: found '' \(str\), expected trimmed"),
-        ([ROWS[0], ('a', 'b', 'c', '\ud800', 1)], r'row 2, person_name: found .*, expected trimmed'),
+        ([ROWS[0], ('a', 'b', 'c', '\ud800', 1)], r'row 2, person_name: found .*, expected'),
         ([('a', 'b', 'c', 'd', '1')], r"row 1, confidence: found '1' \(str\), expected a finite"),
         ([('a', 'b', 'c', 'd', True)], r'row 1, confidence: found True \(bool\)'),
         ([('a', 'b', 'c', 'd', Decimal('1'))], r'row 1, confidence: found Decimal'),
