@@ -124,9 +124,8 @@ def read_in_bulk(
     import pyarrow
     from pyarrow import csv
 
-    encoded = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    # What is not encoded may come to more than the 2 GiB that one array of plain strings holds.
-    types = dict.fromkeys(layout.texts, pyarrow.large_string() if lean else encoded)
+    text = pyarrow.string()
+    types = dict.fromkeys(layout.texts, text if lean else pyarrow.dictionary(pyarrow.int32(), text))
     if layout.number is not None:
         types[layout.number] = pyarrow.float64()
     try:

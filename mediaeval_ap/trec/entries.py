@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ['Entries', 'read_entries']
 
 TOPIC, DOCUMENT = 'qid', 'docno'
+PLAIN_TEXT_BYTES = 1 << 30  # one array of plain strings holds 2 GiB at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,17 +213,22 @@ def read_entries(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> 
 
 def _read_in_bulk(source: ByteSource, layout: Layout) -> Entries | None:
     """The rows of a file, without a string for each document; none on any doubt."""
+    import pyarrow
+
     hasher = Hasher()
     number = str(layout.number)
     with source.open(hasher) as stream:
         table = read_in_bulk(stream, layout, source.name, [TOPIC, DOCUMENT, number], lean=True)
     if table is None:
         return None
+    document = table[DOCUMENT]
+    if document.nbytes > PLAIN_TEXT_BYTES:
+        document = document.cast(pyarrow.large_string())
     return Entries(
         source.origin,
         layout,
         text_column(table[TOPIC].dictionary_encode()),
-        table[DOCUMENT],
+        document,
         number_column(table[number].chunks),
         Source(source.name, hasher.sha256),
         source.max_bytes,
