@@ -126,7 +126,7 @@ class PersonDiscovery2015:
         max_bytes: int = MAX_BYTES,
     ) -> None:
         check_ratio(ratio)
-        self.ratio = ratio
+        self.ratio = float(ratio)
         self._max_bytes = max_bytes
         known = self._read(*_shot_list(shots))
         relevant = self._read(reference, REFERENCE_2015)
@@ -392,6 +392,8 @@ def closest(
 
 def _shot_list(shots: Any) -> tuple[Any, Layout]:
     """What tells all shots, and how: by whole lines, or by the ids alone."""
+    if isinstance(shots, Table) and shots.layout == SHOT_IDS_2015:
+        return shots, SHOT_IDS_2015
     if has_all_fields(shots):
         return shots, SHOTS_2015
     if is_rows(shots):

@@ -285,7 +285,7 @@ class AveragePrecision:
             Show a progress bar on standard error.
         measures : str or iterable of str
             Measures of ir_measures to add, as ``'nDCG@10 P@5 RR'``. They see what `export_trec`
-            would write, down to the largest cutoff of theirs and these, or 1000 where one has none.
+            would write: 1000 shots, or as many as the largest cutoff of theirs.
 
         Returns
         -------
@@ -340,7 +340,7 @@ class AveragePrecision:
         from mediaeval_ap.trec.exporting import topics
         from mediaeval_ap.trec.measures import depth_of, with_measures
 
-        depth = depth_of(parsed, self.K)
+        depth = depth_of(parsed)
         exported = topics(self._task, ranking, evaluation.queries, depth)
         return with_measures(evaluation, list(exported), parsed)
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from mediaeval_ap.errors import WriteError
 
 __all__ = ['write_all_whole', 'write_whole']
 
-_is_open_already = re.compile('/dev/(std(in|out|err)|fd/[0-9]+)|/proc/.*/fd/[0-9]+').fullmatch
+_open_already = re.compile(
+    '/dev/std(?P<name>in|out|err)|(/dev|/proc/self)/fd/(?P<number>[0-9]+)'
+).fullmatch
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -76,7 +80,7 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> N
         }
         for path, content in paths.items():
             if path not in replacements:
-                with _named(path), open(path, 'ab') as stream:
+                with _named(path), _opened(path) as stream:
                     stream.write(_encoded(path, content))
         for path, temporary in replacements.items():
             with _named(path):
@@ -86,7 +90,8 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> N
 def _encoded(path: str, content: str | bytes) -> bytes:
     if isinstance(content, bytes):
         return content
-    return _COMPRESSORS.get(Path(path).suffix.lower(), bytes)(content.encode())
+    suffix = os.path.splitext(path)[1].lower()
+    return _COMPRESSORS.get(suffix, bytes)(content.encode())
 
 
 def _gzip(content: bytes) -> bytes:
@@ -119,9 +124,28 @@ _COMPRESSORS = {'.gz': _gzip, '.bz2': _bzip2, '.xz': _xz, '.zst': _zstandard}
 
 def _is_stream(path: str) -> bool:
     """Whether it is a pipe, a device, or a name for what is open already, as /dev/stdout."""
-    if _is_open_already(path):
+    if _open_already(path):
         return True
     return os.path.exists(path) and not os.path.isfile(path)
+
+
+def _opened(path: str) -> BinaryIO:
+    """A stream, which goes on where the one that is open already stands."""
+    if (match := _open_already(path)) is None:
+        return open(path, 'ab')
+    descriptor = match['number'] or {'in': 0, 'out': 1, 'err': 2}[match['name']]
+    return open(os.dup(int(descriptor)), 'wb')
+
+
+def _check_replaceable(path: str, target: Path) -> None:
+    if not os.path.basename(path):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    try:
+        target.stat()
+    except FileNotFoundError:
+        return
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 @contextmanager
@@ -129,6 +153,7 @@ def _beside(path: str, content: str | bytes) -> Iterator[Path]:
     """A file beside the one that it will replace, on the disk; removed if it does not."""
     with _named(path):
         target = Path(os.path.realpath(path))
+        _check_replaceable(path, target)
         temporary = target.with_name(f'.{os.urandom(8).hex()}.tmp')
         temporary.touch(exist_ok=False)  # before the try: a file not ours is not removed
     try:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from mediaeval_ap.errors import QueryError, is_text, shown
 from mediaeval_ap.scoring import Scorer
+from mediaeval_ap.tables.format import TEXT
 
 __all__ = ['Session', 'answer', 'check_query']
 
@@ -160,14 +161,14 @@ def check_query(query: object) -> None:
     Raises
     ------
     QueryError
-        When it is not a string, is empty or on several lines, or cannot be written in UTF-8.
+        When it is not what a line of names can hold.
 
     Examples
     --------
     >>> check_query('')
     Traceback (most recent call last):
         ...
-    mediaeval_ap.errors.QueryError: query: found '', expected a name on one line
+    mediaeval_ap.errors.QueryError: query: found '', expected trimmed text on one line, not empty
     """
     if not is_text(query):
-        raise QueryError(f'query: found {shown(query)}, expected a name on one line')
+        raise QueryError(f'query: found {shown(query)}, expected {TEXT}')

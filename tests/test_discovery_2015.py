@@ -6,6 +6,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import oracle
 import pytest
 from click.testing import CliRunner
@@ -115,6 +116,18 @@ def test_a_shot_list_that_was_read_before(tmp_path):
     shots = read(tmp_path / 'all', SHOTS_2015)
     run = [('v', '2', 'ann', 1.0)]
     assert PersonDiscovery2015(shots, [('v', '2', 'ann')]).evaluate(run).map == 1.0
+
+
+@pytest.mark.parametrize('ratio', [np.float32(0.95), Fraction(19, 20), np.int64(1), 0])
+def test_a_ratio_is_a_double_of_whatever_type_it_is_given(ratio):
+    query, name = 'a' * 20, 'a' * 19 + 'b'  # close by 38/40, which as a double is 0.95
+    run = [('v', '1', name, 0.5)]
+    evaluations = [
+        PersonDiscovery2015([('v', '1')], [('v', '1', query)], ratio=each).evaluate(run)
+        for each in (ratio, float(ratio))
+    ]
+    written, expected = (json.dumps(each.to_dict()) for each in evaluations)
+    assert written == expected
 
 
 def test_rows_of_shots_may_be_whole():

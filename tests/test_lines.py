@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, bulk, lines, strict
 from mediaeval_ap.tables.bulk import parse_in_bulk
+from mediaeval_ap.tables.format import parse_line
 from mediaeval_ap.tables.lenient import read_leniently
 from mediaeval_ap.tables.places import Cause
 
@@ -232,6 +233,16 @@ def test_endless_line(parser, monkeypatch):
     monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 1 << 20)
     with pytest.raises(FormatError, match='line 2: found more than 1 MiB without a line end'):
         parser(io.BytesIO(b'a b\n' + b'x' * (2 << 20)), SUBSET, 'file')
+
+
+def test_a_line_alone_ends_as_in_a_file():
+    for line in (b'a b', b'a b\n', b'a b\r\n'):
+        assert parse_line(line, SUBSET, 'file', 1) == ('a', 'b')
+    for line in (b'a b\r', b'a b\r\r\n'):
+        with pytest.raises(FormatError, match='a carriage return at byte 4'):
+            parse_line(line, SUBSET, 'file', 1)
+        with pytest.raises(FormatError, match='a carriage return at byte 4'):
+            parse(line, SUBSET)
 
 
 def accepted(parser, data):

@@ -766,6 +766,11 @@ def test_watch_takes_any_iterable_as_it_comes():
     assert [point.map.tolist() for point in average_precision.watch(snapshot)] == [[1.0]]
 
 
+def test_what_is_no_path_is_not_restored():
+    with pytest.raises(ParameterError, match="found b'run', expected a path or an open file"):
+        AveragePrecision.restore(b'run')
+
+
 def test_paths_of_every_kind_are_saved_to(tmp_path):
     live = AveragePrecision([ROW[:4]], [10]).live([ROW])
     for path in (tmp_path / 'a', str(tmp_path / 'b')):

@@ -236,17 +236,38 @@ def test_written_to_what_is_open_already(tmp_path):
     assert done.stdout == b'new'
 
 
+@pytest.mark.parametrize('path', ['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'])
+def test_written_between_what_others_write(tmp_path, path):
+    script = f'from mediaeval_ap.files import write_whole; write_whole("{path}", "new\\n")'
+    shell = f"(echo first; {sys.executable} -c '{script}'; echo last) > out"
+    subprocess.run(['sh', '-c', shell], cwd=tmp_path, check=True)
+    assert (tmp_path / 'out').read_text() == 'first\nnew\nlast\n'
+
+
+def test_not_written_where_writing_would_not_be_allowed(tmp_path, monkeypatch):
+    path = tmp_path / 'map.txt'
+    path.write_text('old')
+    monkeypatch.setattr(os, 'access', lambda *_: False)  # the tests' user may have all rights
+    with pytest.raises(errors.WriteError, match=r'map\.txt: Permission denied'):
+        write_whole(path, 'new')
+    assert path.read_text() == 'old'
+    assert os.listdir(tmp_path) == ['map.txt']
+
+
 def test_written_under_a_long_name(tmp_path):
     path = tmp_path / ('名' * 84)
     write_whole(path, 'text')
     assert path.read_text() == 'text'
 
 
-@pytest.mark.parametrize('path', ['missing/map.txt', '.'])
+@pytest.mark.parametrize('path', ['missing/map.txt', '.', 'missing/', 'loop'])
 def test_not_written(tmp_path, path):
+    (tmp_path / 'loop').symlink_to(tmp_path / 'loop')
     with pytest.raises(errors.WriteError, match=str(tmp_path)):
-        write_whole(tmp_path / path, 'text')
-    assert os.listdir(tmp_path) == []
+        write_whole(f'{tmp_path}/{path}', 'text')
+    assert os.listdir(tmp_path) == ['loop']
+    with pytest.raises(errors.WriteError):
+        write_whole('', 'text')
 
 
 def test_failed_write_leaves_the_old_file(tmp_path):

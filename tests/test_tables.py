@@ -228,6 +228,18 @@ def test_numbers_of_every_type():
     assert read(repeated, HYPOTHESIS).confidence.tolist() == [0.5, 0.25, 0.5]
 
 
+def test_text_is_what_it_holds_and_not_how_it_is_printed():
+    class Person(str):
+        __slots__ = ()
+
+        def __str__(self):
+            return 'a person'
+
+    (name,) = read([Person('ann'), 'ann'], QUERIES)['person_name'].values
+    assert type(name) is str
+    assert name == 'ann'
+
+
 def test_queries_are_strings_or_rows():
     assert read(['a', 'b c'], QUERIES).texts('person_name') == ['a', 'b c']
     assert read([('a',)], QUERIES).texts('person_name') == ['a']

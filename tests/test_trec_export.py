@@ -240,6 +240,27 @@ def test_the_command_exports(folder):
     assert './qrels cannot be written: it is written already\n' in result.stderr
 
 
+def test_measures_do_not_depend_on_cutoffs():
+    """Some look below their own: what is judged may stand there."""
+    judged = [('x', 'v', str(shot), 'ann') for shot in range(10, 30)]
+    run = [('x', 'v', str(shot), 'ann', 1 - shot / 100) for shot in range(40)]
+    measures = ['P(judged_only=True)@5', 'Accuracy@5', 'AP', 'P@2']
+    by_cutoff = [
+        AveragePrecision(judged, K).evaluate(run, measures=measures).mean_measures
+        for K in ([1], [10], [1000])
+    ]
+    assert by_cutoff[0] == by_cutoff[1] == by_cutoff[2]
+    assert by_cutoff[0]['P(judged_only=True)@5'] == 1.0
+
+
+def test_standard_output_is_not_two_files(folder):
+    command = ['export-trec', 'reference.txt', 'run.txt', '--qrels', '-', '--run', 'run']
+    result = CliRunner().invoke(main, command)
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert 'are files, not standard output' in result.stderr
+    assert not (folder / '-').exists()
+
+
 def test_the_command_adds_measures(folder):
     command = ['evaluate', 'reference', 'run.txt', '-K', '10', '--measures', 'RR R@10']
     result = CliRunner().invoke(main, [*command, '--format', 'csv'])

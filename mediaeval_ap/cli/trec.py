@@ -8,7 +8,7 @@ import click
 
 from mediaeval_ap import definitions
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.edge import check_paths, main, read_reference, write
+from mediaeval_ap.cli.edge import STANDARD_STREAM, check_paths, main, read_reference, write
 from mediaeval_ap.policies import (
     LARGEST_TREC_DEPTH,
     LARGEST_TREC_LEVEL,
@@ -63,6 +63,8 @@ def export_trec(
 
     A query is a topic, a shot the document corpus/video/shot, each once in a ranking.
     """
+    if STANDARD_STREAM in (qrels, run):
+        raise click.UsageError('--qrels and --run are files, not standard output (-)')
     check_paths([reference, hypothesis, queries, subset], [qrels, run])
     average_precision = read_reference(reference, [k], subset, 'trec', max_bytes)
     average_precision.export_trec(hypothesis, qrels, run, queries, k=k, tag=tag)

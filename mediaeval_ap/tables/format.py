@@ -213,7 +213,7 @@ def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[s
     >>> parse_line(b'alain_juppe\r\n', QUERIES, '<stdin>', 1)
     ('alain_juppe',)
     """
-    text = line.removesuffix(b'\n').removesuffix(b'\r')
+    text = line.removesuffix(b'\r\n') if line.endswith(b'\r\n') else line.removesuffix(b'\n')
     if (wrong := explain(text, layout)) is not None:
         raise FormatError(source, f'line {number}', wrong.field, wrong.found, wrong.expected)
     return tuple(field.decode() for field in find_fields(text)) or None

@@ -178,7 +178,8 @@ def _text_column(values: Sequence[Any]) -> Column | None:
         return None
     code_of = {value: code for code, value in enumerate(distinct)}
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
-    return Column(codes, [str(value) for value in distinct])
+    # The text itself, where a class has its own way to print it.
+    return Column(codes, [str.__str__(value) for value in distinct])
 
 
 def _number(value: object) -> float | None:

@@ -74,7 +74,7 @@ class ByteSource:
     ReadError
         When no path can have that name.
     ParameterError
-        When the limit is no positive integer.
+        When it is neither, or the limit no positive integer.
 
     Examples
     --------
@@ -89,6 +89,8 @@ class ByteSource:
         self.origin = origin
         self.max_bytes = check_max_bytes(max_bytes)
         if not isinstance(origin, str | os.PathLike):
+            if not hasattr(origin, 'read'):
+                raise ParameterError(f'found {shown(origin)}, expected a path or an open file')
             name = getattr(origin, 'name', None)
             self.name = _as_utf8(name) if isinstance(name, str) else '<file>'
         elif origin == STANDARD_INPUT:

@@ -85,28 +85,25 @@ def check_columns(measures: Sequence[Any], K: Sequence[int]) -> None:
         )
 
 
-def depth_of(measures: Sequence[Any], K: Sequence[int]) -> int:
-    """How long a ranking is that measures see.
+def depth_of(measures: Sequence[Any]) -> int:
+    """How long a ranking is that measures see: some look at what is below their cutoff, too.
 
     Parameters
     ----------
     measures : sequence of ir_measures.Measure
         What is asked for.
-    K : sequence of int
-        The cutoffs of average precision.
 
     Returns
     -------
     int
-        The largest cutoff of both; that of a measure without one counts as `TREC_DEPTH`.
+        `TREC_DEPTH`, or the largest cutoff that is larger.
 
     Examples
     --------
-    >>> depth_of(parse_measures('P@20'), [10]), depth_of(parse_measures('RR'), [10])
-    (20, 1000)
+    >>> depth_of(parse_measures('P@20')), depth_of(parse_measures('RR P@3000'))
+    (1000, 3000)
     """
-    cutoffs = [int(each.params.get('cutoff', TREC_DEPTH)) for each in measures]
-    return min(LARGEST_TREC_DEPTH, max(*K, *cutoffs))
+    return max(TREC_DEPTH, *(int(each.params.get('cutoff', 0)) for each in measures))
 
 
 def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
@@ -120,7 +117,8 @@ def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
             raise ParameterError(f'measures: found {shown(name)}, expected its {parameter} as well')
     cutoff = parsed.params.get('cutoff', 1)
     # One below would end the process, and tools behind it take one beyond 2**31 for another.
-    if not isinstance(cutoff, int) or not 0 < cutoff <= LARGEST_TREC_DEPTH:
+    is_integer = isinstance(cutoff, int) and not isinstance(cutoff, bool)
+    if not is_integer or not 0 < cutoff <= LARGEST_TREC_DEPTH:
         expected = f'a cutoff from 1 to {LARGEST_TREC_DEPTH}'
         raise ParameterError(f'measures: found {shown(name)}, expected {expected}')
     return parsed
