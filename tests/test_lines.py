@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, bulk, lines, strict
 from mediaeval_ap.tables.bulk import parse_in_bulk
-from mediaeval_ap.tables.format import parse_line
+from mediaeval_ap.tables.format import Cause, parse_line
 from mediaeval_ap.tables.lenient import read_leniently
-from mediaeval_ap.tables.places import Cause
 
 LAYOUTS = st.sampled_from([REFERENCE, HYPOTHESIS, SUBSET, QUERIES])
 

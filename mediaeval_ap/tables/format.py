@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.layouts import Layout
@@ -21,8 +22,10 @@ __all__ = [
     'FINITE_DECIMAL',
     'NUMBER_BYTES',
     'TEXT',
+    'Cause',
     'Faults',
     'Wrong',
+    'cause_of',
     'explain',
     'explain_bytes',
     'find_fields',
@@ -39,6 +42,21 @@ TEXT = 'trimmed text on one line, not empty'
 
 find_fields = re.compile(rb'[^ \t]+').findall
 _match_fields = re.compile(rb'[^ \t]+').finditer
+
+
+class Cause(Enum):
+    """Why a line is wrong.
+
+    Examples
+    --------
+    >>> Cause('fields')
+    <Cause.FIELDS: 'fields'>
+    """
+
+    LENGTH = 'length'
+    BYTES = 'bytes'
+    FIELDS = 'fields'
+    NUMBER = 'number'
 
 
 @dataclass(frozen=True)
@@ -134,6 +152,39 @@ class Faults:
         )
 
 
+def cause_of(line: bytes, layout: Layout) -> Cause | None:
+    """Why a line is wrong, for those who look at many before they `explain` a few.
+
+    Parameters
+    ----------
+    line : bytes
+        The line without its end.
+    layout : Layout
+        Its fields.
+
+    Returns
+    -------
+    Cause or None
+        The first cause; none when it is right, or blank.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> cause_of(b'INA F2', SUBSET), cause_of(b'INA', SUBSET)
+    (None, <Cause.FIELDS: 'fields'>)
+    """
+    if not _is_text(line):
+        return Cause.BYTES
+    fields = find_fields(line)
+    if not fields:
+        return None
+    if len(fields) != len(layout.fields):
+        return Cause.FIELDS
+    if layout.number is not None and not is_finite_decimal(fields[layout.number_at]):
+        return Cause.NUMBER
+    return None
+
+
 def explain(line: bytes, layout: Layout) -> Wrong | None:
     """What is wrong with one line.
 
@@ -157,19 +208,26 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
     >>> explain(b'INA', SUBSET).found, explain(b'INA F2  7', SUBSET).at
     ("1 field in 'INA'", 8)
     """
-    if (wrong := explain_bytes(line)) is not None:
-        return wrong
-    fields = find_fields(line)
-    if not fields:
-        return None
-    if len(fields) != len(layout.fields):
-        plural = 's' if len(fields) > 1 else ''
-        found = f'{len(fields)} field{plural} in {shown(line.decode())}'
-        return Wrong('', found, layout.expected, _end_of(line, len(layout.fields)))
-    if layout.number is not None and not is_finite_decimal(fields[layout.number_at]):
-        at = _starts(line)[layout.number_at]
-        return Wrong(layout.number, shown(fields[layout.number_at].decode()), FINITE_DECIMAL, at)
+    match cause_of(line, layout):
+        case Cause.BYTES:
+            return explain_bytes(line)
+        case Cause.FIELDS:
+            count = len(find_fields(line))
+            found = f'{count} field{"s" if count > 1 else ""} in {shown(line.decode())}'
+            return Wrong('', found, layout.expected, _end_of(line, len(layout.fields)))
+        case Cause.NUMBER:
+            at = layout.number_at
+            found = shown(find_fields(line)[at].decode())
+            return Wrong(str(layout.number), found, FINITE_DECIMAL, _starts(line)[at])
     return None
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return b'\0' not in line and b'\r' not in line
 
 
 def _end_of(line: bytes, n_fields: int) -> int:

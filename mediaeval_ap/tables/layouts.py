@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from mediaeval_ap.errors import shown
 
@@ -61,12 +62,12 @@ class Layout:
     number: str | None = None
     n_before: int | None = None
 
-    @property
+    @cached_property
     def number_at(self) -> int:
         """Where the number stands among all fields, from 0."""
         return len(self.texts) if self.n_before is None else self.n_before
 
-    @property
+    @cached_property
     def fields(self) -> tuple[str, ...]:
         """All fields, in order."""
         if self.number is None:

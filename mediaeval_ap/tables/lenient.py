@@ -1,8 +1,8 @@
 """The lenient reading: every line of a file, right or wrong, and where each field stands.
 
-It accepts what the strict parser accepts, and asks the same `explain` about every other line. A
-line whose fields are as many as they should be is a row, even where its number is none: that row's
-number is not a number.
+It accepts what the strict parser accepts; every other line is kept as it is, and explained when
+somebody asks. A line whose fields are as many as they should be is a row, even where its number is
+none: that row's number is not a number.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import numpy as np
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.tables import read
 from mediaeval_ap.tables.columns import Source, Table
-from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Wrong, explain, explain_bytes, find_fields
+from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Cause, cause_of, find_fields
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.lines import MAX_LINE_BYTES, split, whole_lines
-from mediaeval_ap.tables.places import Cause, LenientTable, Starts, WrongLine, WrongLines
+from mediaeval_ap.tables.lines import split, whole_lines
+from mediaeval_ap.tables.places import LenientTable, Starts, WrongLines
 from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
 from mediaeval_ap.tables.strict import ColumnBuilder, prove
 
@@ -96,7 +96,7 @@ class _Reading:
         self._builders = [ColumnBuilder() for _ in layout.texts]
         self._numbers = array('d')
         self._lines = array('q')
-        self._wrong = WrongLines()
+        self._wrong = WrongLines(layout)
         self._starts = Starts(len(layout.fields))
         self._next = 1
 
@@ -124,8 +124,7 @@ class _Reading:
         self._read_in_bulk(waiting)
 
     def _pass_over_line(self) -> None:
-        found = f'more than {MAX_LINE_BYTES >> 20} MiB without a line end'
-        self._refuse(Cause.LENGTH, Wrong('', found, 'lines of text'), b'', self._next)
+        self._wrong.add(self._next, Cause.LENGTH, b'')
         self._next += 1
 
     def _read_in_bulk(self, blocks: list[bytes]) -> None:
@@ -201,11 +200,11 @@ class _Reading:
             return
         rows: list[tuple[int, bytes, bool]] = []
         for number, line in enumerate(lines, self._next):
-            wrong = explain(line, self._layout)
-            if wrong is not None:
-                self._refuse(_cause(wrong, line), wrong, line, number)
-            if wrong is None or wrong.field:
-                rows.append((number, line, wrong is None))
+            cause = cause_of(line, self._layout)
+            if cause is not None:
+                self._wrong.add(number, cause, line)
+            if cause is None or cause is Cause.NUMBER:
+                rows.append((number, line, cause is None))
         self._take([row for row in rows if row[1].strip(b' \t')])
         self._next += len(lines)
 
@@ -226,16 +225,6 @@ class _Reading:
             builder.extend(fields)
         self._note_starts([line for _, line, _ in rows], first_row)
 
-    def _refuse(self, cause: Cause, wrong: Wrong, line: bytes, number: int) -> None:
-        column = len(line[: wrong.at].decode(errors='replace')) + 1
-        self._wrong.add(WrongLine(number, column, cause, wrong))
-
 
 def _may_be_irregular(text: bytes) -> bool:
     return b'  ' in text or b'\t' in text or b'\n ' in text or text.startswith(b' ')
-
-
-def _cause(wrong: Wrong, line: bytes) -> Cause:
-    if wrong.field:
-        return Cause.NUMBER
-    return Cause.FIELDS if explain_bytes(line) is None else Cause.BYTES

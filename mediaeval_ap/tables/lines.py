@@ -10,9 +10,9 @@ from itertools import count
 from typing import BinaryIO, Protocol
 
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables.format import BYTE_ORDER_MARK
+from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Wrong
 
-__all__ = ['MAX_LINE_BYTES', 'Lines', 'blocks', 'numbered', 'split', 'whole_lines']
+__all__ = ['MAX_LINE_BYTES', 'Lines', 'blocks', 'endless', 'numbered', 'split', 'whole_lines']
 
 MAX_LINE_BYTES = 64 << 20
 BLOCK_BYTES = 1 << 20
@@ -198,6 +198,22 @@ def split(block: bytes) -> list[bytes]:
     return lines
 
 
+def endless() -> Wrong:
+    """What is wrong with a line that is too long.
+
+    Returns
+    -------
+    Wrong
+        As for any other line.
+
+    Examples
+    --------
+    >>> endless().found
+    'more than 64 MiB without a line end'
+    """
+    return Wrong('', f'more than {MAX_LINE_BYTES >> 20} MiB without a line end', 'lines of text')
+
+
 def _endless(source: str, number: int) -> FormatError:
-    found = f'more than {MAX_LINE_BYTES >> 20} MiB without a line end'
-    return FormatError(source, f'line {number}', '', found, 'lines of text')
+    wrong = endless()
+    return FormatError(source, f'line {number}', '', wrong.found, wrong.expected)

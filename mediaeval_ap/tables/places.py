@@ -6,31 +6,17 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.tables.columns import Table
-from mediaeval_ap.tables.format import Wrong
+from mediaeval_ap.tables.format import Cause, Wrong, explain
+from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.tables.lines import endless
 
-__all__ = ['Cause', 'LenientTable', 'Starts', 'WrongLine', 'WrongLines']
-
-
-class Cause(Enum):
-    """Why a line is wrong.
-
-    Examples
-    --------
-    >>> Cause('fields')
-    <Cause.FIELDS: 'fields'>
-    """
-
-    LENGTH = 'length'
-    BYTES = 'bytes'
-    FIELDS = 'fields'
-    NUMBER = 'number'
+__all__ = ['LenientTable', 'Starts', 'WrongLine', 'WrongLines']
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,37 +47,46 @@ class WrongLine:
 
 
 class WrongLines(Sequence[WrongLine]):
-    """The wrong lines of a file, as columns: there may be millions.
+    """The wrong lines of a file, explained when they are asked for: there may be millions.
+
+    Parameters
+    ----------
+    layout : Layout
+        What a line should hold.
 
     Examples
     --------
-    >>> lines = WrongLines()
-    >>> lines.add(WrongLine(3, 1, Cause.FIELDS, Wrong('', "1 field in 'INA'", '2 fields')))
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> lines = WrongLines(SUBSET)
+    >>> lines.add(3, Cause.FIELDS, b'INA')
     >>> len(lines), lines[0].line, lines.places(Cause.FIELDS).tolist()
     (1, 3, [0])
     """
 
-    def __init__(self) -> None:
-        self._lines = array('q')
-        self._columns = array('q')
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._numbers = array('q')
         self._causes = array('b')
-        self._words: list[str] = []
+        self._lines: list[bytes] = []
 
-    def add(self, each: WrongLine) -> None:
-        """Add a line.
+    def add(self, number: int, cause: Cause, line: bytes) -> None:
+        """Add a line behind those that were added before.
 
         Parameters
         ----------
-        each : WrongLine
-            Behind those that were added before.
+        number : int
+            Its number, from 1.
+        cause : Cause
+            Why it is wrong.
+        line : bytes
+            What it is, without its end; nothing of one that is too long.
         """
-        self._lines.append(each.line)
-        self._columns.append(each.column)
-        self._causes.append(_CAUSES.index(each.cause))
-        self._words += (each.wrong.field, each.wrong.found, each.wrong.expected)
+        self._numbers.append(number)
+        self._causes.append(_CAUSES.index(cause))
+        self._lines.append(line)
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._numbers)
 
     @overload
     def __getitem__(self, place: int) -> WrongLine: ...
@@ -101,9 +96,10 @@ class WrongLines(Sequence[WrongLine]):
         if isinstance(place, slice):
             return [self[each] for each in range(*place.indices(len(self)))]
         at = range(len(self))[place]
-        field, found, expected = self._words[3 * at : 3 * at + 3]
-        wrong = Wrong(field, found, expected)
-        return WrongLine(self._lines[at], self._columns[at], _CAUSES[self._causes[at]], wrong)
+        line, cause = self._lines[at], _CAUSES[self._causes[at]]
+        wrong = explain(line, self._layout) or endless()
+        column = len(line[: wrong.at].decode(errors='replace')) + 1
+        return WrongLine(self._numbers[at], column, cause, wrong)
 
     def places(self, cause: Cause) -> NDArray[np.int64]:
         """Which lines are wrong for a cause.
@@ -122,6 +118,7 @@ class WrongLines(Sequence[WrongLine]):
 
 
 _CAUSES = tuple(Cause)
+NOTHING = Layout('nothing', ())  # of which no line is wrong
 
 
 @dataclass(frozen=True)
@@ -155,7 +152,7 @@ class LenientTable:
     """
 
     table: Table
-    wrong: WrongLines = field(default_factory=WrongLines)
+    wrong: WrongLines = field(default_factory=lambda: WrongLines(NOTHING))
     lines: NDArray[np.int64] | None = None
     starts: Starts = field(default_factory=lambda: Starts(0))
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.tables.columns import Source
-from mediaeval_ap.tables.places import Cause, LenientTable
+from mediaeval_ap.tables.format import Cause
+from mediaeval_ap.tables.places import LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.kinds import Kind, Severity
 
