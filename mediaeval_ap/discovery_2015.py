@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Indel
-from rapidfuzz.process import cdist
 
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
 from mediaeval_ap.evaluation_2015 import Evaluation2015
 from mediaeval_ap.keys import first_occurrences, ranges
 from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.names import closest
 from mediaeval_ap.policies import RATIO_2015, check_ratio
 from mediaeval_ap.shots import Shots
 from mediaeval_ap.tables import (
@@ -63,7 +62,6 @@ SOURCES = {  # and what each may be taken for
     'both': ('image', 'audio', 'both'),
 }
 NOBODY = '?'  # begins what stands for people without a name
-BLOCK_CELLS = 4 << 20
 
 
 class PersonDiscovery2015:
@@ -339,55 +337,6 @@ class PersonDiscovery2015:
 
     def _keys(self, name: NDArray[np.integer], shot: NDArray[np.int64]) -> NDArray[np.int64]:
         return name.astype(np.int64) * len(self._known) + shot
-
-
-def closest(
-    queries: Sequence[str], names: Sequence[str], ratio: float
-) -> tuple[list[str | None], NDArray[np.float64]]:
-    """The name closest to each query, if it is close enough.
-
-    Parameters
-    ----------
-    queries, names : sequence of str
-        Names; those to choose from are distinct.
-    ratio : float
-        Close enough is above this.
-
-    Returns
-    -------
-    names : list of str or None
-        The first in the order of code points of those that are closest; none where none is close
-        enough.
-    ratios : ndarray of float64, shape (n_queries,)
-        How close it is; 0 where there is none.
-
-    Examples
-    --------
-    >>> names, ratios = closest(['ann_lee', 'bob'], ['ann_leee', 'anne_lee', 'rob'], 0.9)
-    >>> names, ratios.round(3).tolist()
-    (['ann_leee', None], [0.933, 0.0])
-    """
-    names = sorted(names)
-    lengths = np.array(list(map(len, names)))
-    known = set(names)
-    chosen: list[str | None] = [
-        query if query in known and ratio < 1 else None for query in queries
-    ]
-    ratios = np.array([float(name is not None) for name in chosen])
-    others = [row for row, name in enumerate(chosen) if name is None]
-    size = max(1, BLOCK_CELLS // len(names))
-    for begin in range(0, len(others), size):
-        rows = others[begin : begin + size]
-        asked = [queries[row] for row in rows]
-        both = np.array(list(map(len, asked)))[:, None] + lengths
-        enough = int((1 - ratio) * both.max()) + 1  # a name that is farther is not close enough
-        distances = cdist(asked, names, scorer=Indel.distance, dtype=np.int64, score_cutoff=enough)
-        shares = (both - distances) / both
-        best = shares.argmax(axis=1)
-        for row, name, share in zip(rows, best.tolist(), shares.max(axis=1).tolist(), strict=True):
-            if share > ratio:
-                chosen[row], ratios[row] = names[name], share
-    return chosen, ratios
 
 
 def _shot_list(shots: Any) -> tuple[Any, Layout]:

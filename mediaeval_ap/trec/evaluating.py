@@ -109,11 +109,9 @@ def evaluate_trec(
     """
     cutoffs = check_cutoffs(K)
     definition = definitions.get(definition)
-    check_policy('ties', ties, TREC_TIES)
+    _check_ties(ties, definition)
     check_policy('missing', missing, TREC_MISSING)
     _check_level(relevance_level)
-    if ties == 'expected' and 'H' in definition.denominator:
-        raise ParameterError(f'ties: found expected, which {definition} is not defined for')
     judged, returned = _read(qrels, run, max_bytes)
     topics = judged.topic.values
     topic, hit = _judge(judged, returned, relevance_level)
@@ -126,14 +124,10 @@ def evaluate_trec(
     kept = np.flatnonzero(n_returned) if missing == 'skip' else np.arange(len(topics))
     if not len(kept):
         raise ParameterError(f'{printable(returned.source.name)}: no topic of this run is judged')
-    n_found = int(np.count_nonzero(n_returned))
     counts = {
         'queries': len(kept),
         'queries_without_relevant': int(np.count_nonzero(n_relevant[kept] == 0)),
-        'judgements': len(judged),
-        'hypotheses': len(returned),
-        'missing': len(topics) - n_found,
-        'unknown': len(returned.topic.values) - n_found,
+        **_counts(judged, returned, int(np.count_nonzero(n_returned))),
     }
     _warn(judged, returned, counts, missing)
     return Evaluation(
@@ -155,6 +149,21 @@ def _read(qrels: Any, run: Any, max_bytes: int) -> tuple[Entries, Entries]:
     for entries in (judged, returned):
         entries.refuse_repeated()
     return judged, returned
+
+
+def _counts(judged: Entries, returned: Entries, n_in_both: int) -> dict[str, int]:
+    return {
+        'judgements': len(judged),
+        'hypotheses': len(returned),
+        'missing': len(judged.topic.values) - n_in_both,
+        'unknown': len(returned.topic.values) - n_in_both,
+    }
+
+
+def _check_ties(ties: TrecTies, definition: Definition) -> None:
+    check_policy('ties', ties, TREC_TIES)
+    if ties == 'expected' and 'H' in definition.denominator:
+        raise ParameterError(f'ties: found expected, which {definition} is not defined for')
 
 
 def _check_level(level: Any) -> None:

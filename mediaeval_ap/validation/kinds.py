@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 __all__ = ['KINDS', 'Kind', 'Severity', 'get', 'register', 'registered']
@@ -33,8 +33,8 @@ class Kind:
 
     name: str
     severity: Severity
-    summary: str
-    mend: str
+    summary: str = field(repr=False)
+    mend: str = field(repr=False)
 
     def __str__(self) -> str:
         return self.name
