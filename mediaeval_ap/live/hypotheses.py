@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sortedcontainers import SortedList
 
-from mediaeval_ap.errors import FormatError, MissingHypothesisError, shown
+from mediaeval_ap.errors import MissingHypothesisError, shown
 from mediaeval_ap.live.growing import Distinct
 from mediaeval_ap.live.known_shots import KnownShots
 from mediaeval_ap.tables import HYPOTHESIS, Column, Source, Table
@@ -283,7 +283,7 @@ number that a double can hold
     """
     wrong = explain_row(row, HYPOTHESIS)
     if wrong is not None:
-        raise FormatError(SOURCE.name, '', wrong.field, wrong.found, wrong.expected)
+        raise wrong.error(SOURCE.name, '')
 
 
 def _columns(

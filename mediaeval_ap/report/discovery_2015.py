@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mediaeval_ap.report.grids import Grid, heading, json_document
+from mediaeval_ap.report.grids import Grid, heading, json_document, queries_counted
 
 if TYPE_CHECKING:
     from mediaeval_ap.evaluation_2015 import Evaluation2015
@@ -80,8 +80,7 @@ def _named_means(evaluation: Evaluation2015) -> dict[str, float]:
 
 
 def _summary(evaluation: Evaluation2015) -> Grid:
-    n_queries = len(evaluation.queries)
-    headers = ['METRIC', f'{n_queries} {"query" if n_queries == 1 else "queries"}']
+    headers = ['METRIC', queries_counted(len(evaluation.queries))]
     return Grid(headers, [list(item) for item in _named_means(evaluation).items()])
 
 
@@ -91,13 +90,15 @@ def _means(evaluation: Evaluation2015, run: str) -> Grid:
 
 
 def _notes(evaluation: Evaluation2015) -> list[str]:
+    from mediaeval_ap.evaluation import notes_of
+
     counts = evaluation.counts
     noted = {
         'queries_without_relevant': 'have no relevant shot: AP is 1',
         'queries_without_name': 'are close to no name',
     }
     return [
-        f'{counts[key]} of {counts["queries"]} queries {what}\n'
+        f'{note}\n'
         for key, what in noted.items()
-        if counts[key]
+        for note in notes_of(counts[key], counts['queries'], what)
     ]

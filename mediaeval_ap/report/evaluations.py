@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mediaeval_ap.report.grids import Grid, heading, json_document
+from mediaeval_ap.report.grids import Grid, heading, json_document, queries_counted
 
 if TYPE_CHECKING:
     from mediaeval_ap.evaluation import Evaluation
@@ -65,16 +65,15 @@ def render_evaluations(
 
 
 def _blocks(evaluation: Evaluation, format: str, *, mean_only: bool) -> list[str]:
+    from mediaeval_ap.evaluation import notes_of
+
     blocks = [heading(_run(evaluation), str(evaluation.definition), format)]
     if not mean_only:
         blocks.append(_queries(evaluation).render(format))
     blocks.append(_means(evaluation).render(format))
-    if without := int((evaluation.n_relevant == 0).sum()):
-        blocks.append(
-            f'{without} of {len(evaluation.queries)} queries have no relevant shot: '
-            f'each counts {evaluation.definition.without_relevant:g}\n'
-        )
-    return blocks
+    without = int((evaluation.n_relevant == 0).sum())
+    what = f'have no relevant shot: each counts {evaluation.definition.without_relevant:g}'
+    return blocks + [f'{note}\n' for note in notes_of(without, len(evaluation.queries), what)]
 
 
 def _run(evaluation: Evaluation) -> str:
@@ -86,9 +85,7 @@ def _means(evaluation: Evaluation) -> Grid:
         [f'MAP@{k}', value] for k, value in zip(evaluation.K, evaluation.map.tolist(), strict=True)
     ]
     rows += [list(item) for item in evaluation.mean_measures.items()]
-    n_queries = len(evaluation.queries)
-    asked = f'{n_queries} {"query" if n_queries == 1 else "queries"}'
-    return Grid(['MEAN AVERAGE PRECISION', asked], rows)
+    return Grid(['MEAN AVERAGE PRECISION', queries_counted(len(evaluation.queries))], rows)
 
 
 def _queries(evaluation: Evaluation) -> Grid:

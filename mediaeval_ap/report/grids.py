@@ -17,7 +17,15 @@ from typing import Any, TypeVar
 
 from mediaeval_ap.errors import ParameterError, printable, shown
 
-__all__ = ['FORMATS', 'Grid', 'code_span', 'heading', 'json_document', 'renderer']
+__all__ = [
+    'FORMATS',
+    'Grid',
+    'code_span',
+    'heading',
+    'json_document',
+    'queries_counted',
+    'renderer',
+]
 
 Renderer = TypeVar('Renderer')
 
@@ -171,6 +179,27 @@ def code_span(text: str) -> str:
         return f'`{text}`'
     fence = '`' * (max(map(len, runs)) + 1)
     return f'{fence} {text} {fence}'
+
+
+def queries_counted(count: int) -> str:
+    """How many queries there are, as the header above their means.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+
+    Returns
+    -------
+    str
+        The number and the noun.
+
+    Examples
+    --------
+    >>> queries_counted(1), queries_counted(3)
+    ('1 query', '3 queries')
+    """
+    return f'{count} {"query" if count == 1 else "queries"}'
 
 
 def heading(name: str, note: str, format: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mediaeval_ap.report.grids import Grid, heading, json_document
+from mediaeval_ap.report.grids import Grid, heading, json_document, queries_counted
 
 if TYPE_CHECKING:
     from mediaeval_ap.evaluation import Score
@@ -69,9 +69,8 @@ def _how(score: Score) -> dict[str, str | int]:
 
 
 def _value(score: Score) -> Grid:
-    n_queries = score.counts['queries']
-    counted = f'{n_queries} {"query" if n_queries == 1 else "queries"}'
-    return Grid(['METRIC', counted], [[score.metric, score.value]])
+    headers = ['METRIC', queries_counted(score.counts['queries'])]
+    return Grid(headers, [[score.metric, score.value]])
 
 
 def _table(score: Score) -> Grid:

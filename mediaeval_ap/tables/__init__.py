@@ -182,8 +182,7 @@ def error_at(
     >>> print(error_at([('7', 'd1', 1), ('7', 'd1', 0)], '<rows>', 1, wrong))
     <rows>, row 2, docno: found 'd1' again, expected each document once
     """
-    place = _place_of(origin, row, max_bytes)
-    return FormatError(name, place, wrong.field, wrong.found, wrong.expected)
+    return wrong.error(name, _place_of(origin, row, max_bytes))
 
 
 def _place_of(origin: Any, row: int, max_bytes: int) -> str:

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables.columns import Column
 from mediaeval_ap.tables.decompression import Chunks
-from mediaeval_ap.tables.format import BYTE_ORDER_MARK
+from mediaeval_ap.tables.format import BYTE_ORDER_MARK, holds_text
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import blocks
-from mediaeval_ap.tables.strict import is_utf8
 
 if TYPE_CHECKING:
     import pyarrow
@@ -207,7 +206,7 @@ def _normal_lines(stream: BinaryIO, source: str) -> Iterator[bytes]:
             block = block.replace(b'\t', b' ')
         if b'\r' in block:
             block = block.replace(b'\r\n', b'\n')
-        if b'\0' in block or b'\r' in block or not is_utf8(block):
+        if not holds_text(block):
             raise _Doubt
         if b'  ' in block:
             block = _collapse_spaces(b' ', block)

@@ -30,6 +30,7 @@ from mediaeval_ap.tables.format import (
     Wrong,
     explain_bytes,
     is_finite_decimal,
+    no_rows,
 )
 from mediaeval_ap.tables.layouts import RecordLayout
 
@@ -105,7 +106,7 @@ def parse_csv(content: bytes, layouts: Sequence[RecordLayout], source: str) -> P
     with _fields_of_any_size():
         line, header = next(records, (1, []))
     if isinstance(header, Wrong):
-        raise FormatError(source, f'line {line}', '', header.found, header.expected)
+        raise header.error(source, f'line {line}')
     if not header:
         raise FormatError(source, '', '', 'nothing', f'a header: {_expected(layouts)}')
     layout = choose_layout(header, layouts, source, f'line {line}')
@@ -235,7 +236,7 @@ def _explained(
     if faults.count:
         raise faults.error
     if not rows:
-        raise FormatError(source, '', '', 'no rows', f'at least one of {layout.expected}')
+        raise no_rows(source, layout)
     arrays = [
         pyarrow.array(values, pyarrow.large_string())
         if name in layout.texts

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.tables.layouts import Layout, RecordLayout
 
 __all__ = [
     'BYTE_ORDER_MARK',
@@ -29,6 +29,7 @@ __all__ = [
     'explain',
     'explain_bytes',
     'find_fields',
+    'holds_text',
     'is_finite_decimal',
     'no_rows',
     'parse_line',
@@ -82,6 +83,25 @@ class Wrong:
     found: str
     expected: str
     at: int = dataclasses.field(default=0, repr=False, compare=False)
+
+    def error(self, source: str, place: str, further: int = 0) -> FormatError:
+        """The error that says so.
+
+        Parameters
+        ----------
+        source : str
+            Name of the source.
+        place : str
+            As ``line 3``; nothing where there is none.
+        further : int
+            How many more are wrong.
+
+        Returns
+        -------
+        FormatError
+            To be raised.
+        """
+        return FormatError(source, place, self.field, self.found, self.expected, further)
 
 
 class Faults:
@@ -146,10 +166,7 @@ class Faults:
         if self._first is None:
             raise ValueError('nothing is wrong')
         number, wrong = self._first
-        place = f'{self._kind} {number}'
-        return FormatError(
-            self._source, place, wrong.field, wrong.found, wrong.expected, self.count - 1
-        )
+        return wrong.error(self._source, f'{self._kind} {number}', self.count - 1)
 
 
 def cause_of(line: bytes, layout: Layout) -> Cause | None:
@@ -173,7 +190,7 @@ def cause_of(line: bytes, layout: Layout) -> Cause | None:
     >>> cause_of(b'INA F2', SUBSET), cause_of(b'INA', SUBSET)
     (None, <Cause.FIELDS: 'fields'>)
     """
-    if not _is_text(line):
+    if not holds_text(line):
         return Cause.BYTES
     fields = find_fields(line)
     if not fields:
@@ -222,14 +239,6 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
     return None
 
 
-def _is_text(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return b'\0' not in line and b'\r' not in line
-
-
 def _end_of(line: bytes, n_fields: int) -> int:
     """Where a line has too many fields, or ends too early."""
     starts = _starts(line)
@@ -273,18 +282,18 @@ def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[s
     """
     text = line.removesuffix(b'\r\n') if line.endswith(b'\r\n') else line.removesuffix(b'\n')
     if (wrong := explain(text, layout)) is not None:
-        raise FormatError(source, f'line {number}', wrong.field, wrong.found, wrong.expected)
+        raise wrong.error(source, f'line {number}')
     return tuple(field.decode() for field in find_fields(text)) or None
 
 
-def no_rows(source: str, layout: Layout) -> FormatError:
+def no_rows(source: str, layout: Layout | RecordLayout) -> FormatError:
     """The error of a source that holds nothing.
 
     Parameters
     ----------
     source : str
         Its name.
-    layout : Layout
+    layout : Layout or RecordLayout
         What it should hold.
 
     Returns
@@ -299,6 +308,35 @@ def no_rows(source: str, layout: Layout) -> FormatError:
     subset.txt: found no rows, expected at least one of 2 fields: corpus_id video_id
     """
     return FormatError(source, '', '', 'no rows', f'at least one of {layout.expected}')
+
+
+def holds_text(lines: bytes) -> bool:
+    r"""Whether bytes are text as `explain_bytes` asks of a line, for many lines at once.
+
+    Parameters
+    ----------
+    lines : bytes
+        Lines that end with LF.
+
+    Returns
+    -------
+    bool
+        False where there is a NUL, a carriage return, or what is not UTF-8.
+
+    Examples
+    --------
+    >>> holds_text(b'caf\xc3\xa9\n'), holds_text(b'caf\xe9\n'), holds_text(b'a\r\n')
+    (True, False, False)
+    """
+    if b'\0' in lines or b'\r' in lines:
+        return False
+    if lines.isascii():
+        return True
+    try:
+        lines.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def explain_bytes(line: bytes) -> Wrong | None:

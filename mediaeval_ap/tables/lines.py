@@ -215,5 +215,4 @@ def endless() -> Wrong:
 
 
 def _endless(source: str, number: int) -> FormatError:
-    wrong = endless()
-    return FormatError(source, f'line {number}', '', wrong.found, wrong.expected)
+    return endless().error(source, f'line {number}')

@@ -16,6 +16,7 @@ from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.tables.arrow import number_array, text_array, to_arrow
 from mediaeval_ap.tables.columns import Source, is_arrow, is_instance
 from mediaeval_ap.tables.csv_text import choose_layout, parse_csv
+from mediaeval_ap.tables.format import no_rows
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.parquet import read_parquet
 from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
@@ -237,7 +238,7 @@ def _from_table(table: pyarrow.Table, layouts: Sequence[RecordLayout], source: S
 
     layout = choose_layout(table.column_names, layouts, source.name, '')
     if not len(table):
-        raise FormatError(source.name, '', '', 'no rows', f'at least one of {layout.expected}')
+        raise no_rows(source.name, layout)
     columns = {}
     for name in layout.columns(table.column_names):
         if name in layout.texts:

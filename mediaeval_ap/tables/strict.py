@@ -21,12 +21,13 @@ from mediaeval_ap.tables.format import (
     Faults,
     explain,
     find_fields,
+    holds_text,
     no_rows,
 )
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import blocks, split
 
-__all__ = ['ColumnBuilder', 'Proved', 'is_utf8', 'parse', 'prove']
+__all__ = ['ColumnBuilder', 'Proved', 'parse', 'prove']
 
 PROVED_BYTES = 1 << 15  # more at once are slower to prove: their fields no longer fit the caches
 
@@ -134,7 +135,7 @@ def prove(lines: list[bytes], layout: Layout) -> Proved | None:
     True
     """
     text = b'\n'.join(lines)
-    if b'\0' in text or b'\r' in text or not is_utf8(text):
+    if not holds_text(text):
         return None
     fields = find_fields if b'\v' in text or b'\f' in text else bytes.split
     rows = [row for row in map(fields, lines) if row]
@@ -145,33 +146,6 @@ def prove(lines: list[bytes], layout: Layout) -> Proved | None:
         return Proved(columns, array('d'))
     numbers = _finite_decimals(columns.pop(layout.number_at))
     return None if numbers is None else Proved(columns, numbers)
-
-
-def is_utf8(text: bytes) -> bool:
-    r"""Whether bytes are UTF-8.
-
-    Parameters
-    ----------
-    text : bytes
-        Anything.
-
-    Returns
-    -------
-    bool
-        True for text.
-
-    Examples
-    --------
-    >>> is_utf8(b'caf\xc3\xa9'), is_utf8(b'caf\xe9')
-    (True, False)
-    """
-    if text.isascii():
-        return True
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _finite_decimals(fields: Iterable[bytes]) -> array[float] | None:

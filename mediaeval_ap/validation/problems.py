@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.tables.columns import Source
-from mediaeval_ap.tables.format import Cause
+from mediaeval_ap.tables.format import Cause, no_rows
 from mediaeval_ap.tables.places import LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.kinds import Kind, Severity
@@ -163,10 +163,13 @@ def at_rows(
         row = int(rows[place])
         detail = describe(place)
         line, column = read.line(row), read.column(row, detail.field)
-        source = read.table.source.name
-        return Problem(kind, kind.severity, source, line, column, *detail, kind.mend)
+        return _problem(kind, read.table.source.name, line, column, detail)
 
     return Finding(kind, len(rows), problem)
+
+
+def _problem(kind: Kind, source: str, line: int, column: int | None, detail: Detail) -> Problem:
+    return Problem(kind, kind.severity, source, line, column, *detail, kind.mend)
 
 
 _KIND_OF_CAUSE = {
@@ -206,16 +209,15 @@ def at_wrong_lines(read: LenientTable) -> list[Finding]:
 
         def problem(place: int) -> Problem:
             each = read.wrong[int(places[place])]
-            what = (each.wrong.field, each.wrong.found, each.wrong.expected)
-            return Problem(kind, kind.severity, source, each.line, each.column, *what, kind.mend)
+            detail = Detail(each.wrong.field, each.wrong.found, each.wrong.expected)
+            return _problem(kind, source, each.line, each.column, detail)
 
         return Finding(kind, len(places), problem)
 
     if not read.wrong and not len(read.table):
-        empty = kinds.get('empty')
-        expected = f'at least one of {read.table.layout.expected}'
-        what = Problem(empty, empty.severity, source, 1, 1, '', 'no rows', expected, empty.mend)
-        return [Finding(empty, 1, lambda _: what)]
+        kind, error = kinds.get('empty'), no_rows(source, read.table.layout)
+        empty = _problem(kind, source, 1, 1, Detail('', error.found, error.expected))
+        return [Finding(kind, 1, lambda _: empty)]
     return [finding(cause) for cause in Cause if len(read.wrong.places(cause))]
 
 
