@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from mediaeval_ap.evaluation_2015 import Evaluation2015
     from mediaeval_ap.evaluator import AveragePrecision
     from mediaeval_ap.live import Live, Point
-    from mediaeval_ap.session import Session
+    from mediaeval_ap.session import Answer, Session
     from mediaeval_ap.trec import evaluate_trec
     from mediaeval_ap.validation import Problem, validate
 
 __all__ = [
+    'Answer',
     'AveragePrecision',
     'Definition',
     'Evaluation',
@@ -44,6 +45,7 @@ __all__ = [
 __version__ = '0.1.0'
 
 _HOME = {
+    'Answer': 'session',
     'AveragePrecision': 'evaluator',
     'Definition': 'definitions',
     'Evaluation': 'evaluation',

@@ -10,6 +10,7 @@
     │   └── UnknownDefinitionError    a definition of average precision that nobody registered
     ├── MissingExtraError (ImportError)    something that an extra brings, and that is not installed
     ├── QueryError (ValueError)       a query that is no name
+    ├── SessionClosedError (RuntimeError)  a session that is asked after its end
     ├── MissingHypothesisError (KeyError)  a hypothesis to withdraw that is not there
     ├── HalfStepError (RuntimeError)  a live session that something ended in the midst of a step
     └── UndefinedScoreError (ValueError)  a mean over nothing
@@ -44,6 +45,7 @@ __all__ = [
     'RepeatedQueriesWarning',
     'RepeatedRowsWarning',
     'ScoreAboveOneWarning',
+    'SessionClosedError',
     'UndefinedScoreError',
     'UnknownDefinitionError',
     'UnknownIdsWarning',
@@ -147,6 +149,10 @@ class UnknownDefinitionError(ParameterError):
 
 class QueryError(Error, ValueError):
     """A query that is no name."""
+
+
+class SessionClosedError(Error, RuntimeError):
+    """A session that is asked after its end."""
 
 
 class HalfStepError(Error, RuntimeError):

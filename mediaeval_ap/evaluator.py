@@ -146,7 +146,7 @@ class AveragePrecision:
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
         >>> with average_precision('samples/hypothesis.txt') as session:
         ...     session.send('nobody_at_all')
-        ([1.0], 0)
+        Answer(ap=[1.0], n_relevant=0)
         """
         return Session(self._task.scorer(self._ranking(hypothesis)))
 

@@ -4,54 +4,82 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-from mediaeval_ap.errors import QueryError, is_text, shown
+from mediaeval_ap.errors import QueryError, SessionClosedError, is_text, shown
 from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.tables.format import TEXT
 
-__all__ = ['Session', 'answer', 'check_query']
+__all__ = ['Answer', 'Session', 'answer', 'check_query']
 
 
-class Session(Generator[tuple[list[float], int], str | None, None]):
-    """A coroutine that answers queries about one run, and outlives a bad one.
+class Answer(NamedTuple):
+    """The answer to one query; it unpacks as a pair.
 
-    `AveragePrecision` begins it, primed. A query that is not a name raises to its sender and the
-    session goes on; ``send(None)``, ``close()`` or the end of a ``with`` block end it.
+    Parameters
+    ----------
+    ap : list of float
+        Average precision at each cutoff.
+    n_relevant : int
+        Number of relevant shots.
+
+    Examples
+    --------
+    >>> ap, n_relevant = Answer([0.5], 2)
+    >>> Answer([0.5], 2).n_relevant
+    2
+    """
+
+    ap: list[float]
+    n_relevant: int
+
+
+class Session(Generator[Answer, str | None, None]):
+    """A coroutine that answers queries about one run.
+
+    `AveragePrecision` begins it, primed: send the first query right away. A query that is not a
+    name, ``None`` among them, raises `QueryError` to its sender, and the session goes on. Only
+    ``close()``, ``throw()`` or the end of a ``with`` block end it. From then on every call but
+    ``close()`` raises `SessionClosedError`, and never `StopIteration`, which ``map`` and ``for``
+    would take for the end of the queries.
 
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
     >>> session = AveragePrecision('samples/reference.txt', K=[10])('samples/hypothesis.txt')
     >>> session.send('alain_juppe')
-    ([0.0], 2)
+    Answer(ap=[0.0], n_relevant=2)
     >>> session.close()
+    >>> session.send('alain_juppe')
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.SessionClosedError: this session is closed; begin another one
     """
 
     def __init__(self, scorer: Scorer) -> None:
-        self._scorer: Scorer | None = scorer
+        self._scorer = scorer
+        self._is_closed = False
 
-    def send(self, query: str | None) -> tuple[list[float], int]:
+    def send(self, query: str | None) -> Answer:
         """Answer one query.
 
         Parameters
         ----------
-        query : str or None
-            A name; none ends the session.
+        query : str
+            A name.
 
         Returns
         -------
-        ap : list of float
-            Average precision at each cutoff.
-        n_relevant : int
-            How many shots are relevant.
+        Answer
+            ``(ap, n_relevant)``: average precision at each cutoff, and the number of relevant
+            shots.
 
         Raises
         ------
         QueryError
-            When the query is not a name.
-        StopIteration
-            When the session has ended, or ends here.
+            When the query is not a name. The session goes on.
+        SessionClosedError
+            When the session is closed.
 
         Warns
         -----
@@ -62,19 +90,15 @@ class Session(Generator[tuple[list[float], int], str | None, None]):
         -----
         Takes time in proportion to the distinct names of the run.
         """
-        if query is None:
-            self.close()
-        scorer = self._scorer
-        if query is None or scorer is None:
-            raise StopIteration
-        return answer(scorer, query, stacklevel=3)
+        self._check_open()
+        return answer(self._current_scorer(), query, stacklevel=3)
 
     def throw(
         self,
         typ: Any,
         val: Any = None,
         tb: TracebackType | None = None,
-    ) -> tuple[list[float], int]:
+    ) -> Answer:
         """End the session with an exception.
 
         Parameters
@@ -84,24 +108,38 @@ class Session(Generator[tuple[list[float], int], str | None, None]):
 
         Returns
         -------
-        tuple
+        Answer
             Never: what is thrown is raised.
+
+        Raises
+        ------
+        SessionClosedError
+            When the session is closed.
         """
+        self._check_open()
         self.close()
         return super().throw(typ, val, tb)
 
     def close(self) -> None:
-        """End the session."""
-        self._scorer = None
+        """End the session. Closing it again does nothing."""
+        self._is_closed = True
+
+    def _current_scorer(self) -> Scorer:
+        return self._scorer
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise SessionClosedError('this session is closed; begin another one')
 
     def __enter__(self) -> Self:
+        self._check_open()
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
 
 
-def answer(scorer: Scorer, query: str, *, stacklevel: int) -> tuple[list[float], int]:
+def answer(scorer: Scorer, query: str | None, *, stacklevel: int) -> Answer:
     """Answer one query about a run.
 
     Parameters
@@ -111,14 +149,12 @@ def answer(scorer: Scorer, query: str, *, stacklevel: int) -> tuple[list[float],
     query : str
         A name.
     stacklevel : int
-        How far up the one stands whom this warns.
+        Passed to `warnings.warn`.
 
     Returns
     -------
-    ap : list of float
-        Average precision at each cutoff.
-    n_relevant : int
-        How many shots are relevant.
+    Answer
+        Average precision at each cutoff, and the number of relevant shots.
 
     Raises
     ------
@@ -141,22 +177,27 @@ def answer(scorer: Scorer, query: str, *, stacklevel: int) -> tuple[list[float],
     >>> ranking = Ranking(read([('x', 'v', '1', 'anna', 0.5)], HYPOTHESIS))
     >>> relevance = Relevance(reference, ranking.shots)
     >>> answer(Scorer(ranking, relevance, [9], definitions.get('trec')), 'ann', stacklevel=1)
-    ([1.0], 1)
+    Answer(ap=[1.0], n_relevant=1)
     """
-    check_query(query)
-    (distances,) = scorer.ranking.names.distances([query])
-    ap, n_relevant = scorer.score(query, distances)
-    scorer.warn_of_scores_above_one([ap], [query], stacklevel=stacklevel + 1)
-    return ap, n_relevant
+    name = check_query(query)
+    (distances,) = scorer.ranking.names.distances([name])
+    ap, n_relevant = scorer.score(name, distances)
+    scorer.warn_of_scores_above_one([ap], [name], stacklevel=stacklevel + 1)
+    return Answer(ap, n_relevant)
 
 
-def check_query(query: object) -> None:
-    """Refuse what is not a name.
+def check_query(query: object) -> str:
+    """Return a query, if it is a name.
 
     Parameters
     ----------
     query : object
         Anything that a session was sent.
+
+    Returns
+    -------
+    str
+        The name.
 
     Raises
     ------
@@ -165,10 +206,18 @@ def check_query(query: object) -> None:
 
     Examples
     --------
-    >>> check_query('')
+    >>> check_query('ann')
+    'ann'
+    >>> check_query(None)
     Traceback (most recent call last):
         ...
-    mediaeval_ap.errors.QueryError: query: found '', expected trimmed text on one line, not empty
+    mediaeval_ap.errors.QueryError: query: found None, expected a name; a session is primed \
+already, and close() ends it
     """
-    if not is_text(query):
+    if query is None:
+        raise QueryError(
+            'query: found None, expected a name; a session is primed already, and close() ends it'
+        )
+    if not isinstance(query, str) or not is_text(query):
         raise QueryError(f'query: found {shown(query)}, expected {TEXT}')
+    return query

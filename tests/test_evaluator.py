@@ -82,32 +82,87 @@ def test_bad_query_does_not_end_the_session(average_precision, query):
     assert session.send('ann') == ([1.0, 1.0], 2)
 
 
-def test_none_ends_the_session(average_precision):
-    session = average_precision(RUN)
-    with pytest.raises(StopIteration):
-        session.send(None)
-    with pytest.raises(StopIteration):
-        session.send('ann')
-    with pytest.raises(StopIteration):
-        session.send('')
+@pytest.fixture(params=['session', 'live'])
+def any_session(request, average_precision):
+    return average_precision(RUN) if request.param == 'session' else average_precision.live(RUN)
 
 
-def test_ways_to_end_a_session(average_precision):
-    with average_precision(RUN) as session:
-        assert session.send('ann')[1] == 2
-    with pytest.raises(StopIteration):
-        session.send('ann')
-    session = average_precision(RUN)
-    session.close()
-    session.close()
-    with pytest.raises(StopIteration):
-        session.send('ann')
-    session = average_precision(RUN)
+@pytest.mark.parametrize('ask', [next, lambda session: session.send(None), list, dict.fromkeys])
+def test_none_is_no_name_and_ends_nothing(any_session, ask):
+    with pytest.raises(
+        errors.QueryError, match=r'found None, .* primed already, and close\(\) ends'
+    ):
+        ask(any_session)
+    assert any_session.send('ann') == ([1.0, 1.0], 2)
+
+
+def test_mapping_send_is_never_shorter(any_session):
+    assert len(list(map(any_session.send, ['ann', 'bob', 'ann']))) == 3
+    for names in ['ann', None], [None], ['']:
+        with pytest.raises(errors.QueryError):
+            list(map(any_session.send, names))
+    any_session.close()
+    with pytest.raises(errors.SessionClosedError):
+        list(map(any_session.send, ['ann']))
+
+
+def test_answers_have_names(any_session):
+    answer = any_session.send('ann')
+    assert isinstance(answer, mediaeval_ap.Answer)
+    assert (answer.ap, answer.n_relevant) == answer == ([1.0, 1.0], 2)
+
+
+def throw(session):
     with pytest.raises(KeyError, match='mine'):
         session.throw(KeyError('mine'))
-    with pytest.raises(StopIteration):
-        session.send('ann')
-    assert list(average_precision(RUN)) == []
+
+
+CLOSING = {
+    'close': lambda session: session.close(),
+    'with': lambda session: session.__exit__(None, None, None),
+    'throw': throw,
+}
+
+
+@pytest.mark.parametrize('close', CLOSING.values(), ids=CLOSING)
+def test_a_closed_session_says_so(any_session, close):
+    with any_session:
+        assert any_session.send('ann').n_relevant == 2
+        close(any_session)
+    any_session.close()  # again, which does nothing
+    for call in (
+        lambda: any_session.send('ann'),
+        lambda: any_session.send(None),
+        lambda: any_session.send(''),
+        lambda: next(any_session),
+        lambda: list(any_session),
+        lambda: any_session.throw(KeyError('mine')),
+        any_session.__enter__,
+    ):
+        with pytest.raises(errors.SessionClosedError, match='closed; begin another one'):
+            call()
+
+
+def test_a_closed_live_session_does_nothing(average_precision, tmp_path):
+    live = average_precision.live(RUN)
+    points = live.watch([RUN[0]], every=1)
+    live.close()
+    for call in (
+        lambda: live.add(*RUN[0]),
+        lambda: live.extend(RUN),
+        lambda: live.discard(RUN[0]),
+        lambda: live.update(RUN[0], confidence=0.1),
+        live.evaluate,
+        live.snapshot,
+        lambda: live.save(tmp_path / 'live.parquet'),
+        lambda: live.watch(RUN),
+        lambda: next(points),
+        lambda: len(live),
+        lambda: RUN[0] in live,
+    ):
+        with pytest.raises(errors.SessionClosedError):
+            call()
+    assert not list(tmp_path.iterdir())
 
 
 def test_sessions_do_not_share_anything(average_precision):

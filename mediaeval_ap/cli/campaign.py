@@ -16,7 +16,7 @@ from mediaeval_ap.cli.edge import (
     tell,
     write,
 )
-from mediaeval_ap.errors import Error
+from mediaeval_ap.errors import Error, FormatError
 from mediaeval_ap.report import (
     ANSWER_FORMATS,
     DEFINITION_FORMATS,
@@ -24,6 +24,7 @@ from mediaeval_ap.report import (
     render_definitions,
     render_evaluations,
     render_ranking,
+    render_refusal,
 )
 
 __all__ = ['evaluate', 'print_definitions', 'rank', 'stream']
@@ -96,29 +97,38 @@ def stream(
     max_bytes: int,
     format: str,
 ) -> None:
-    """Answer names on standard input, a line each, as they arrive.
+    """Answer names on standard input, one line for each, as they arrive.
 
-    A line of tsv holds the name, n_relevant, and AP at each cutoff. A line that is no name is
-    reported on standard error; the session goes on, and exits with 1 at its end.
+    A line of tsv holds the name, n_relevant, and AP at each cutoff. A line that is not a name, as a
+    blank one, is answered in its place by the line itself and its error. Then the exit status is 1.
     """
     check_paths([STANDARD_STREAM, reference, hypothesis, subset])
-    from mediaeval_ap.tables import QUERIES, numbered, parse_line, standard_input
+    from mediaeval_ap.tables import numbered, standard_input
 
     average_precision = read_reference(reference, cutoffs, subset, definition, max_bytes)
-    n_wrong = 0
+    n_refused = 0
     with average_precision(hypothesis) as session:
         for number, line in numbered(standard_input(), '<stdin>'):
             try:
-                fields = parse_line(line, QUERIES, '<stdin>', number)
+                query = _name_of(line, number)
+                answer = render_answer(query, *session.send(query), cutoffs, format)
             except Error as error:
-                tell(f'Error: {error}')
-                n_wrong += 1
-                continue
-            if fields is not None:
-                ap, n_relevant = session.send(fields[0])
-                write(render_answer(fields[0], ap, n_relevant, cutoffs, format), STANDARD_STREAM)
-    if n_wrong:
+                text = line.rstrip(b'\r\n').decode(errors='backslashreplace')
+                answer = render_refusal(text, str(error), format)
+                n_refused += 1
+            write(answer, STANDARD_STREAM)
+    if n_refused:
+        tell(f'Error: <stdin>: {n_refused} of {number} lines are not names')
         sys.exit(1)
+
+
+def _name_of(line: bytes, number: int) -> str:
+    from mediaeval_ap.tables import QUERIES, parse_line
+
+    fields = parse_line(line, QUERIES, '<stdin>', number)
+    if fields is None:
+        raise FormatError('<stdin>', f'line {number}', '', 'an empty line', 'a name')
+    return fields[0]
 
 
 @main.command()

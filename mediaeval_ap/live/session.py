@@ -20,24 +20,26 @@ from mediaeval_ap.live.watching import Point, batches, points
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import Relevance
 from mediaeval_ap.scoring import Scorer
-from mediaeval_ap.session import answer
+from mediaeval_ap.session import Session
 from mediaeval_ap.tables import HYPOTHESIS, Table, is_rows
 from mediaeval_ap.task import Task, warn_of_empty_run
 
 __all__ = ['Live']
 
 
-class Live:
+class Live(Session):
     """Answers queries about hypotheses that arrive, change and are withdrawn meanwhile.
 
     `AveragePrecision.live` begins it. At every moment the answers are those of a session about a
-    run of the hypotheses that are there. Threads may use it at once: what one changes, another sees
-    whole or not at all.
+    run of the hypotheses that are there. Like every session it refuses what is not a name and goes
+    on, until ``close()`` or the end of a ``with`` block ends it. Threads may use it at once: what
+    one changes, another sees whole or not at all.
 
     Notes
     -----
-    A session remembers the names and shots of all hypotheses that were ever added, and a `send`
-    takes time in proportion to the names. One that was saved and restored knows what is there only.
+    A session remembers the names and shots of all hypotheses that were ever added. A `send` takes
+    time in proportion to the names, and to the hypotheses of those that changed since the last
+    answer. One that was saved and restored knows what is there only.
 
     Where an interrupt ends a step halfway, the session is at an end: every later call raises a
     `HalfStepError`, and none answers from what may be half of something.
@@ -49,13 +51,14 @@ class Live:
     >>> live = average_precision.live()
     >>> live.add('INA', 'F2', '000010', 'nicolas_sarkozy', 0.93)
     >>> live.send('nicolas_sarkozy')
-    ([0.0], 1)
+    Answer(ap=[0.0], n_relevant=1)
     >>> live.add('INA', 'F2', '000626', 'nicolas_sarkozi', 0.5)
     >>> live.send('nicolas_sarkozy')
-    ([0.5], 1)
+    Answer(ap=[0.5], n_relevant=1)
     """
 
     def __init__(self, task: Task) -> None:
+        self._is_closed = False
         self._task = task
         self._lock = Lock()
         shots = KnownShots(task.subset)
@@ -210,47 +213,10 @@ class Live:
         with self._lock:
             self._whole().change(row, confidence)
 
-    def send(self, query: str) -> tuple[list[float], int]:
-        """Answer one query.
-
-        Parameters
-        ----------
-        query : str
-            A name.
-
-        Returns
-        -------
-        ap : list of float
-            Average precision at each cutoff.
-        n_relevant : int
-            How many shots are relevant.
-
-        Raises
-        ------
-        QueryError
-            When the query is not a name.
-
-        Warns
-        -----
-        ScoreAboveOneWarning
-            When an average precision exceeds 1, as counting shots again can make it.
-
-        Notes
-        -----
-        Takes time in proportion to the distinct names, and to the hypotheses of those that changed
-        since the last answer.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> live = AveragePrecision('samples/reference.txt', K=[10]).live('samples/hypothesis.txt')
-        >>> live.send('alain_juppe')
-        ([0.0], 2)
-        """
+    def _current_scorer(self) -> Scorer:
         with self._lock:
             ranking = self._current()
-        scorer = Scorer(ranking, self._relevance, self._task.K, self._task.definition)
-        return answer(scorer, query, stacklevel=3)
+        return Scorer(ranking, self._relevance, self._task.K, self._task.definition)
 
     def evaluate(self, queries: Any = None, progress: bool = False) -> Evaluation:
         """Score what is there on many queries at once.
@@ -417,6 +383,7 @@ class Live:
     # What follows needs the lock.
 
     def _whole(self) -> Hypotheses:
+        self._check_open()
         if not self._hypotheses.is_whole:
             raise HalfStepError(
                 f'{SOURCE.name}: something ended a step of this session halfway; begin another, or '

@@ -1,7 +1,7 @@
 """Results for eyes and for programs: aligned text, Markdown, LaTeX, CSV, JSON and JSON lines."""
 
 from mediaeval_ap.files import write_whole
-from mediaeval_ap.report.answers import ANSWER_FORMATS, render_answer
+from mediaeval_ap.report.answers import ANSWER_FORMATS, render_answer, render_refusal
 from mediaeval_ap.report.definitions import DEFINITION_FORMATS, render_definitions
 from mediaeval_ap.report.discovery_2015 import render_evaluation_2015
 from mediaeval_ap.report.evaluations import render_evaluations
@@ -34,6 +34,7 @@ __all__ = [
     'render_point_headers',
     'render_problems',
     'render_ranking',
+    'render_refusal',
     'render_score',
     'write_whole',
 ]

@@ -1,12 +1,13 @@
-"""One answer of a session as one line."""
+"""One answer of a session, or the error in its place, as one line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mediaeval_ap.errors import printable
 from mediaeval_ap.report.grids import Grid, renderer
 
-__all__ = ['ANSWER_FORMATS', 'render_answer']
+__all__ = ['ANSWER_FORMATS', 'render_answer', 'render_refusal']
 
 
 def render_answer(
@@ -44,6 +45,40 @@ def render_answer(
     """
     grid = Grid(['query', 'n_relevant', *(f'AP@{k}' for k in K)], [[query, n_relevant, *ap]])
     return renderer(_RENDERERS, format)(grid)
+
+
+def render_refusal(query: str, error: str, format: str = 'tsv') -> str:
+    r"""Render the error that stands where an answer would stand, as one line.
+
+    Parameters
+    ----------
+    query : str
+        The line that is no query.
+    error : str
+        The error, on one line.
+    format : {'tsv', 'jsonl'}
+        As of `render_answer`.
+
+    Returns
+    -------
+    str
+        A line with its end. Between tabs, the second field begins with ``error:``.
+
+    Raises
+    ------
+    ParameterError
+        When there is no such format.
+
+    Examples
+    --------
+    >>> render_refusal('', 'found an empty line, expected a name')
+    '\terror: found an empty line, expected a name\n'
+    >>> render_refusal('a b', 'found 2 fields', 'jsonl')
+    '{"query": "a b", "error": "found 2 fields"}\n'
+    """
+    if format == 'tsv':
+        query, error = printable(query), f'error: {error}'
+    return renderer(_RENDERERS, format)(Grid(['query', 'error'], [[query, error]]))
 
 
 def _tsv(grid: Grid) -> str:
