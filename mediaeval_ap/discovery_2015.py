@@ -21,7 +21,9 @@ from mediaeval_ap.evaluation_2015 import Evaluation2015
 from mediaeval_ap.keys import first_occurrences, ranges
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.names import closest
+from mediaeval_ap.overlap import likely_cause
 from mediaeval_ap.policies import RATIO_2015, check_ratio
+from mediaeval_ap.relevance import PLACEHOLDER
 from mediaeval_ap.shots import Shots
 from mediaeval_ap.tables import (
     MAX_BYTES,
@@ -44,7 +46,12 @@ from mediaeval_ap.tables.layouts import (
     SHOT_IDS_2015,
     SHOTS_2015,
 )
-from mediaeval_ap.task import names_asked
+from mediaeval_ap.task import (
+    names_asked,
+    only_placeholders,
+    warn_of_floor,
+    warn_of_no_overlap,
+)
 
 __all__ = ['PersonDiscovery2015']
 
@@ -61,7 +68,6 @@ SOURCES = {  # and what each may be taken for
     'audio': ('audio', 'both'),
     'both': ('image', 'audio', 'both'),
 }
-NOBODY = '?'  # begins what stands for people without a name
 
 
 class PersonDiscovery2015:
@@ -217,6 +223,8 @@ class PersonDiscovery2015:
         pieces = {} if said is None else self._pieces(said, evidence)
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
         n_relevant = np.array([self._relevant_to(query) for query in asked])
+        in_reference = np.intersect1d(shots, self._relevant % len(self._known))
+        self._warn(run, shots, in_reference, asked, n_relevant)
         ap = self._ap(asked, names, run, shots, n_relevant)
         return Evaluation2015(
             queries=asked,
@@ -237,18 +245,52 @@ class PersonDiscovery2015:
                 'labels': len(run),
                 'labels_that_count': int(np.count_nonzero(self._counted[shots])),
                 'names': len(run['person_name'].values),
+                'names_in_reference': len(set(run['person_name'].values) & set(self._names.values)),
+                'shots_returned': len(np.unique(shots)),
+                'shots_in_reference': len(in_reference),
+                'placeholders': self._n_placeholders if queries is None else 0,
             },
         )
+
+    def _warn(
+        self,
+        run: Table,
+        shots: NDArray[np.int64],
+        in_reference: NDArray[np.int64],
+        asked: Sequence[str],
+        n_relevant: NDArray[np.int64],
+    ) -> None:
+        """Warn of shots and of queries that are not in the reference."""
+        name = printable(self._inputs['reference'].name)
+        if not len(in_reference):
+            warn_of_no_overlap(
+                run.source.name,
+                f'0 of {len(np.unique(shots)):,} returned shots occur in {name}',
+                '',
+                stacklevel=4,
+            )
+        if not n_relevant.any():
+            warn_of_no_overlap(
+                'queries',
+                f'0 of {len(asked):,} queries occur in {name}',
+                likely_cause(set(asked), self._names.values),
+                stacklevel=4,
+            )
+        else:
+            warn_of_floor(name, n_relevant, DEFINITION, stacklevel=4)
 
     def _read(self, origin: Any, layout: Layout) -> Table:
         return read(origin, layout, max_bytes=self._max_bytes)
 
     def _asked_by_default(self) -> list[str]:
-        names = sorted(name for name in self._names.values if not name.startswith(NOBODY))
+        names = sorted(name for name in self._names.values if not name.startswith(PLACEHOLDER))
         if not names:
-            source = printable(self._inputs['reference'].name)
-            raise ParameterError(f'{source}: every name of this reference begins with {NOBODY}')
+            raise only_placeholders(self._inputs['reference'].name)
         return names
+
+    @property
+    def _n_placeholders(self) -> int:
+        return sum(name.startswith(PLACEHOLDER) for name in self._names.values)
 
     def _relevant_to(self, query: str) -> int:
         code = self._names.code_of.get(query)

@@ -18,7 +18,9 @@
     DataWarning (UserWarning)
     ├── RepeatedRowsWarning           rows that say again what an earlier row said
     ├── RepeatedQueriesWarning        queries that are asked, and averaged, more than once
-    ├── EmptyRunWarning               a subset that leaves nothing of a run
+    ├── NoOverlapWarning              ids of which none is in the other input
+    │   └── EmptyRunWarning           a subset that leaves nothing of a run
+    ├── WithoutRelevantWarning        queries for which nothing is relevant
     ├── MissingIdsWarning             ids of a truth that the predictions lack
     ├── UnknownIdsWarning             predictions for ids that the truth lacks
     └── ScoreAboveOneWarning          an average precision above 1
@@ -39,6 +41,7 @@ __all__ = [
     'MissingExtraError',
     'MissingHypothesisError',
     'MissingIdsWarning',
+    'NoOverlapWarning',
     'ParameterError',
     'QueryError',
     'ReadError',
@@ -49,6 +52,7 @@ __all__ = [
     'UndefinedScoreError',
     'UnknownDefinitionError',
     'UnknownIdsWarning',
+    'WithoutRelevantWarning',
     'WriteError',
     'is_text',
     'printable',
@@ -181,8 +185,16 @@ class RepeatedQueriesWarning(DataWarning):
     """Queries that are asked, and averaged, more than once."""
 
 
-class EmptyRunWarning(DataWarning):
+class NoOverlapWarning(DataWarning):
+    """Ids of which none is in the other input: a run's shots, the queries, or their like."""
+
+
+class EmptyRunWarning(NoOverlapWarning):
     """A subset that leaves nothing of a run."""
+
+
+class WithoutRelevantWarning(DataWarning):
+    """Queries for which nothing is relevant: they count, and the same for every run."""
 
 
 class MissingIdsWarning(DataWarning):

@@ -18,7 +18,15 @@ from mediaeval_ap.tables import Source
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ['Evaluation', 'Score', 'manifest', 'mean_average_precision', 'notes_of']
+__all__ = [
+    'Evaluation',
+    'Score',
+    'manifest',
+    'mean_average_precision',
+    'note_of_floor',
+    'notes_of',
+    'notes_of_placeholders',
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +77,15 @@ class Evaluation:
     def map(self) -> NDArray[np.float64]:
         """Mean average precision at each cutoff."""
         return mean_average_precision(self.ap)
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on the queries without a relevant shot, and on names that are not asked for."""
+        notes = []
+        if n_without := int(np.count_nonzero(self.n_relevant == 0)):
+            counts_as = self.definition.without_relevant
+            notes.append(note_of_floor(n_without, len(self.queries), counts_as))
+        return notes + notes_of_placeholders(self.counts)
 
     @property
     def mean_measures(self) -> dict[str, float | None]:
@@ -135,6 +152,7 @@ class Evaluation:
             'queries': list(self.queries),
             'n_relevant': self.n_relevant.tolist(),
             'ap': self.ap.tolist(),
+            'notes': self.notes,
         }
         if self.measures:
             described['mean_measures'] = self.mean_measures
@@ -205,7 +223,11 @@ class Score:
         >>> score.to_dict()['manifest']['parameters']['definition']
         'kaggle'
         """
-        described: dict[str, Any] = {'metric': self.metric, 'value': self.value}
+        described: dict[str, Any] = {
+            'metric': self.metric,
+            'value': self.value,
+            'notes': list(self.notes),
+        }
         if self.table is not None:
             described['table'] = [dict(zip(self.headers, row, strict=True)) for row in self.rows]
         parameters = {'parameters': dict(self.parameters)}
@@ -303,6 +325,61 @@ def notes_of(count: int, n_queries: int, what: str) -> list[str]:
     (['2 of 30 queries have no true label'], [])
     """
     return [f'{count} of {n_queries} queries {what}'] if count else []
+
+
+def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:
+    """Describe queries without a relevant shot, and the mean that they alone make.
+
+    Parameters
+    ----------
+    n_without, n_queries : int
+        How many queries have no relevant shot, of how many.
+    counts_as : float
+        Average precision of each of them.
+
+    Returns
+    -------
+    str
+        A sentence.
+
+    Examples
+    --------
+    >>> note_of_floor(86, 599, 0.0)
+    '86 of 599 queries have no relevant shot: each counts 0'
+    >>> note_of_floor(86, 599, 1.0)
+    '86 of 599 queries have no relevant shot: each counts 1, and an empty run has MAP 0.144'
+    """
+    (note,) = notes_of(n_without, n_queries, f'have no relevant shot: each counts {counts_as:g}')
+    floor = n_without * counts_as / n_queries
+    return f'{note}, and an empty run has MAP {floor:.3f}' if floor else note
+
+
+def notes_of_placeholders(counts: Mapping[str, int]) -> list[str]:
+    """Return the note on names that are not asked for by default, where there are such.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        Of a result.
+
+    Returns
+    -------
+    list of str
+        One sentence, or none.
+
+    Examples
+    --------
+    >>> notes_of_placeholders({'placeholders': 1})
+    ['1 placeholder of the reference (a name that begins with ?) is left out of the queries']
+    """
+    match counts.get('placeholders', 0):
+        case 0:
+            return []
+        case 1:
+            who = '1 placeholder of the reference (a name that begins with ?) is'
+        case many:
+            who = f'{many} placeholders of the reference (names that begin with ?) are'
+    return [f'{who} left out of the queries']
 
 
 def _without_nan(values: NDArray[np.float64]) -> list[float | None]:

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.evaluation import manifest, mean_average_precision
+from mediaeval_ap.evaluation import (
+    manifest,
+    mean_average_precision,
+    note_of_floor,
+    notes_of,
+    notes_of_placeholders,
+)
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
@@ -83,6 +89,17 @@ class Evaluation2015:
             return None
         return float(mean_average_precision((self.ap * self.correct)[:, None])[0])
 
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on the queries that are not like the others."""
+        counts = self.counts
+        notes = []
+        if n_without := counts['queries_without_relevant']:
+            counts_as = self.definition.without_relevant
+            notes.append(note_of_floor(n_without, counts['queries'], counts_as))
+        notes += notes_of(counts['queries_without_name'], counts['queries'], 'are close to no name')
+        return notes + notes_of_placeholders(counts)
+
     def to_frame(self) -> pandas.DataFrame:
         """The queries as a table.
 
@@ -140,5 +157,6 @@ class Evaluation2015:
             'mean_correctness': self.mean_correctness,
             'ewmap': self.ewmap,
             'queries': [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)],
+            'notes': self.notes,
             'manifest': manifest(how, self.inputs, self.counts),
         }

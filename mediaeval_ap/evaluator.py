@@ -108,7 +108,7 @@ class AveragePrecision:
 
     @property
     def queries(self) -> list[str]:
-        """The names in the reference, sorted."""
+        """The names in the reference, sorted, without placeholders as ``?unknown?``."""
         return list(self._task.reference.queries)
 
     def __call__(self, hypothesis: Any) -> Session:
@@ -148,7 +148,7 @@ class AveragePrecision:
         ...     session.send('nobody_at_all')
         Answer(ap=[1.0], n_relevant=0)
         """
-        return Session(self._task.scorer(self._ranking(hypothesis)))
+        return Session(self._task.scorer(self._ranking(hypothesis), stacklevel=3))
 
     def live(self, hypothesis: Any = None) -> Live:
         """Begin a session about hypotheses that arrive, change and are withdrawn.
@@ -263,7 +263,7 @@ class AveragePrecision:
         >>> [(point.n_hypotheses, point.changed) for point in points]
         [(5000, []), (10000, []), (12000, [])]
         """
-        return self.live().watch(rows, queries, every=every)
+        return self.live()._watch(rows, queries, every, stacklevel=4)
 
     def evaluate(
         self,
@@ -400,7 +400,9 @@ class AveragePrecision:
         from mediaeval_ap.trec.exporting import export, topics
 
         asked = self._task.asked(self._task.read_queries(queries), stacklevel=3)
-        exported = topics(self._task, self._ranking(hypothesis), asked, check_cutoff(k))
+        ranking = self._ranking(hypothesis)
+        self._task.scorer(ranking, stacklevel=3)  # which warns where no shot is in the reference
+        exported = topics(self._task, ranking, asked, check_cutoff(k))
         export(list(exported), qrels, run, tag, stacklevel=3)
 
     def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
@@ -451,11 +453,11 @@ class AveragePrecision:
         """
         import pandas
 
-        check_query(query)
+        query = check_query(query)
         depth = max(self._task.K) if k is None else check_cutoff(k)
         ranking = self._ranking(hypothesis)
         (distances,) = ranking.names.distances([query])
-        places, hits = self._task.scorer(ranking).ranked(query, distances, depth)
+        places, hits = self._task.scorer(ranking, stacklevel=3).ranked(query, distances, depth)
         rows = ranking.row_at[places]
         relevant = np.zeros(len(places), dtype=np.bool_)
         relevant[hits] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -11,7 +12,9 @@ from mediaeval_ap.keys import first_occurrences
 from mediaeval_ap.shots import Shots
 from mediaeval_ap.tables import Table
 
-__all__ = ['Reference', 'Relevance']
+__all__ = ['PLACEHOLDER', 'Reference', 'Relevance']
+
+PLACEHOLDER = '?'  # the first character of what stands for people without a name
 
 
 class Reference:
@@ -30,7 +33,9 @@ class Reference:
     table : Table
         The rows that count.
     queries : list of str
-        The distinct names, sorted.
+        The distinct names, sorted, without placeholders.
+    n_placeholders : int
+        Number of distinct names that begin with ``?``: they stand for people without a name.
     n_repeated : int
         How many rows said again what an earlier one said.
 
@@ -51,9 +56,22 @@ class Reference:
             table = table.select(np.isin(np.arange(len(table)), first))
         self.table = table
         self.counts_again = counts_again
-        self.queries = sorted(table['person_name'].values)
+        names = table['person_name'].values
+        self.queries = sorted(name for name in names if not name.startswith(PLACEHOLDER))
+        self.n_placeholders = len(names) - len(self.queries)
         rows: list[int] = np.bincount(table['person_name'].codes).tolist()
-        self._n_relevant = dict(zip(table['person_name'].values, rows, strict=True))
+        self._n_relevant = dict(zip(names, rows, strict=True))
+
+    @cached_property
+    def videos(self) -> frozenset[tuple[str, str]]:
+        """The distinct videos, as pairs of corpus and video."""
+        corpus, video = self.table['corpus_id'], self.table['video_id']
+        keys = np.unique(corpus.codes.astype(np.int64) * len(video.values) + video.codes)
+        pairs = (divmod(key, len(video.values)) for key in keys.tolist())
+        return frozenset((corpus.values[one], video.values[other]) for one, other in pairs)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._n_relevant
 
     def n_relevant(self, query: str) -> int:
         """How many shots are relevant, returned or not.
@@ -113,6 +131,17 @@ class Relevance:
             for value, begin, end in zip(name.values, [0, *ends], ends, strict=False)
         }
         self._nothing = np.empty(0, dtype=np.int64)
+        self._in_both = by_name
+
+    def n_in_both(self) -> int:
+        """Return the number of shots that are in the reference and known, under whatever name.
+
+        Returns
+        -------
+        int
+            Distinct shots.
+        """
+        return int(np.count_nonzero(np.bincount(self._in_both)))
 
     def relevant_shots(self, query: str) -> NDArray[np.int64]:
         """The relevant shots that are known, under whatever name.

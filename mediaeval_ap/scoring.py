@@ -54,7 +54,7 @@ class Scorer:
     ) -> None:
         self.ranking = ranking
         self.definition = definition
-        self._relevance = relevance
+        self.relevance = relevance
         self._K = K
         self._depth = max(K)
         self._distinct = definition.repeats is Repeats.DROP
@@ -100,7 +100,7 @@ class Scorer:
             How many shots are relevant.
         """
         hits = [self._hits(*each) for each in zip(queries, distances, strict=True)]
-        n_relevant = np.array([self._relevance.reference.n_relevant(query) for query in queries])
+        n_relevant = np.array([self.relevance.reference.n_relevant(query) for query in queries])
         ap = average_precision_of_hits(
             np.repeat(np.arange(len(hits)), list(map(len, hits))),
             np.concatenate(hits) + 1,
@@ -112,7 +112,7 @@ class Scorer:
         return ap, n_relevant
 
     def _hits(self, query: str, distances: NDArray[np.float64]) -> NDArray[np.int64]:
-        if not len(self._relevance.relevant_shots(query)):  # no ranking holds a hit
+        if not len(self.relevance.relevant_shots(query)):  # no ranking holds a hit
             return np.empty(0, dtype=np.int64)
         return self.ranked(query, distances, self._depth)[1]
 
@@ -138,7 +138,7 @@ class Scorer:
             Positions from 0 among them, ascending.
         """
         places = self.ranking.top(distances, depth, distinct=self._distinct)
-        return places, self._relevance.hits(query, self.ranking.shot_at[places])
+        return places, self.relevance.hits(query, self.ranking.shot_at[places])
 
     def warn_of_scores_above_one(
         self,

@@ -73,6 +73,20 @@ class Shots:
     def __len__(self) -> int:
         return len(self._keys)
 
+    def distinct_videos(self) -> list[tuple[str, str]]:
+        """Return the distinct videos.
+
+        Returns
+        -------
+        list of tuple of str
+            Pairs of corpus and video.
+        """
+        n_corpora = max(1, len(self._corpus.values))
+        return [
+            (self._corpus.values[key % n_corpora], self._video.values[key // n_corpora])
+            for key in self._video_keys.tolist()
+        ]
+
     def find(self, table: Table) -> NDArray[np.int64]:
         """The number that each row's shot of another table has here.
 

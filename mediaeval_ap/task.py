@@ -7,22 +7,35 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import (
     EmptyRunWarning,
+    NoOverlapWarning,
+    ParameterError,
     RepeatedQueriesWarning,
     RepeatedRowsWarning,
+    WithoutRelevantWarning,
     printable,
 )
-from mediaeval_ap.evaluation import Evaluation
+from mediaeval_ap.evaluation import Evaluation, note_of_floor
+from mediaeval_ap.overlap import likely_cause, likely_cause_in_tables
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking import Ranking
-from mediaeval_ap.relevance import Reference, Relevance
+from mediaeval_ap.relevance import PLACEHOLDER, Reference, Relevance
 from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, QUERIES, SUBSET, Table, read
 
-__all__ = ['Task', 'names_asked', 'warn_of_empty_run', 'warn_of_repeated_rows']
+__all__ = [
+    'Task',
+    'names_asked',
+    'only_placeholders',
+    'warn_of_empty_run',
+    'warn_of_floor',
+    'warn_of_no_overlap',
+    'warn_of_repeated_rows',
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,20 +163,30 @@ class Task:
             warn_of_repeated_rows(counted, ranking.n_repeated, kept=True, stacklevel=stacklevel + 1)
         return ranking
 
-    def scorer(self, ranking: Ranking) -> Scorer:
-        """What scores a run.
+    def scorer(self, ranking: Ranking, *, stacklevel: int) -> Scorer:
+        """Return what scores a run.
 
         Parameters
         ----------
         ranking : Ranking
-            The run.
+            What `ranking` made of it.
+        stacklevel : int
+            Passed to `warnings.warn`.
 
         Returns
         -------
         Scorer
-            Query by query.
+            Ready for queries.
+
+        Warns
+        -----
+        NoOverlapWarning
+            When no shot of the run is in the reference.
         """
-        return Scorer(ranking, Relevance(self.reference, ranking.shots), self.K, self.definition)
+        scorer = Scorer(ranking, Relevance(self.reference, ranking.shots), self.K, self.definition)
+        if len(ranking) and not scorer.relevance.n_in_both():
+            self._warn_of_no_overlap(ranking, stacklevel=stacklevel + 1)
+        return scorer
 
     def evaluate(
         self,
@@ -204,14 +227,16 @@ class Task:
         if queries is not None:
             inputs['queries'] = queries.source
         asked = self.asked(queries, stacklevel=stacklevel + 1)
-        scorer = self.scorer(ranking)
+        scorer = self.scorer(ranking, stacklevel=stacklevel + 1)
         distances = ranking.names.distances(asked)
         ap, n_relevant = scorer.score_all(asked, tracked(distances, len(asked), progress))
         scorer.warn_of_scores_above_one(ap, asked, stacklevel=stacklevel + 1)
+        warn_of_floor(self.name, n_relevant, self.definition, stacklevel=stacklevel + 1)
         counts = {
             'queries': len(asked),
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
-            **self._counts(ranking),
+            'placeholders': self.reference.n_placeholders if queries is None else 0,
+            **self._counts(ranking, scorer.relevance.n_in_both()),
         }
         return Evaluation(asked, list(self.K), ap, n_relevant, self.definition, inputs, counts)
 
@@ -236,15 +261,46 @@ class Task:
             When a query is asked more than once.
         """
         if queries is None:
+            if not self.reference.queries:
+                raise only_placeholders(self.reference.table.source.name)
             return list(self.reference.queries)
+        names = queries['person_name'].values
+        if not any(name in self.reference for name in names):
+            warn_of_no_overlap(
+                queries.source.name,
+                f'0 of {len(names):,} queries occur in {self.name}',
+                likely_cause(names, self.reference.table['person_name'].values),
+                stacklevel=stacklevel + 1,
+            )
         return names_asked(queries, stacklevel=stacklevel + 1)
 
-    def _counts(self, ranking: Ranking) -> dict[str, int]:
+    @property
+    def name(self) -> str:
+        """The name of the reference, printable."""
+        return printable(self.reference.table.source.name)
+
+    def _warn_of_no_overlap(self, ranking: Ranking, *, stacklevel: int) -> None:
+        videos = ranking.shots.distinct_videos()
+        n_known = sum(video in self.reference.videos for video in videos)
+        warn_of_no_overlap(
+            ranking.source.name,
+            f'0 of {ranking.n_shots:,} returned shots occur in {self.name} '
+            f'({n_known:,} of {len(videos):,} videos)',
+            likely_cause_in_tables(ranking.table, self.reference.table),
+            stacklevel=stacklevel + 1,
+        )
+
+    def _counts(self, ranking: Ranking, n_shots_in_reference: int) -> dict[str, int]:
+        names, videos = ranking.names.values, ranking.shots.distinct_videos()
         counts = {
             'reference_rows': len(self.reference.table),
             'hypotheses': len(ranking),
-            'names': len(ranking.names),
+            'names': len(names),
+            'names_in_reference': sum(name in self.reference for name in names),
+            'videos': len(videos),
+            'videos_in_reference': sum(video in self.reference.videos for video in videos),
             'shots': ranking.n_shots,
+            'shots_in_reference': n_shots_in_reference,
         }
         if self.subset is None:
             return counts
@@ -287,6 +343,96 @@ def names_asked(queries: Table, *, stacklevel: int) -> list[str]:
             stacklevel=stacklevel,
         )
     return queries.texts('person_name')
+
+
+def only_placeholders(reference: str) -> ParameterError:
+    """Return the error of a reference that has no name to ask for.
+
+    Parameters
+    ----------
+    reference : str
+        Its name.
+
+    Returns
+    -------
+    ParameterError
+        To be raised.
+
+    Examples
+    --------
+    >>> 'every name of this reference begins with ?' in str(only_placeholders('reference.txt'))
+    True
+    """
+    return ParameterError(
+        f'{printable(reference)}: every name of this reference begins with {PLACEHOLDER}, and '
+        'stands for people without a name; give the queries to ask for'
+    )
+
+
+def warn_of_floor(
+    reference: str, n_relevant: NDArray[np.int64], definition: Definition, *, stacklevel: int
+) -> None:
+    """Warn of queries without a relevant shot, and of what they add to every mean.
+
+    Parameters
+    ----------
+    reference : str
+        Its name.
+    n_relevant : ndarray of int64, shape (n_queries,)
+        Number of relevant shots of each query. Where all are 0, another warning has said so.
+    definition : Definition
+        Says what such a query counts.
+    stacklevel : int
+        Passed to `warnings.warn`.
+
+    Warns
+    -----
+    WithoutRelevantWarning
+        When there are such queries.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import definitions
+    >>> warn_of_floor('reference.txt', np.array([1, 2]), definitions.get('trec'), stacklevel=1)
+    """
+    n_without = int(np.count_nonzero(n_relevant == 0))
+    if 0 < n_without < len(n_relevant):
+        note = note_of_floor(n_without, len(n_relevant), definition.without_relevant)
+        warnings.warn(f'{reference}: {note}', WithoutRelevantWarning, stacklevel=stacklevel)
+
+
+def warn_of_no_overlap(source: str, finding: str, cause: str, *, stacklevel: int) -> None:
+    """Warn that nothing of an input occurs in the other one.
+
+    Parameters
+    ----------
+    source : str
+        Name of the input.
+    finding : str
+        How much of it occurs where.
+    cause : str
+        The likely cause, or nothing.
+    stacklevel : int
+        Passed to `warnings.warn`.
+
+    Warns
+    -----
+    NoOverlapWarning
+        Says all of this.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter('always')
+    ...     warn_of_no_overlap('run.txt', '0 of 9 shots occur in ref.txt', '', stacklevel=1)
+    >>> print(caught[0].message)
+    run.txt: 0 of 9 shots occur in ref.txt; are these files of the same data?
+    """
+    remedy = f'; {cause}' if cause else '; are these files of the same data?'
+    warnings.warn(
+        f'{printable(source)}: {finding}{remedy}', NoOverlapWarning, stacklevel=stacklevel
+    )
 
 
 def warn_of_empty_run(name: str, count: int, *, stacklevel: int) -> None:

@@ -1,6 +1,7 @@
 """The fast path gives what the slow one gives."""
 
 import random
+import warnings
 
 import numpy as np
 import oracle
@@ -33,14 +34,35 @@ def test_average_precision(definition, reference, hypotheses, K, subset, strange
     except ParameterError:
         assert not any(row[:2] in subset for row in reference)
         assume(False)
-    queries = sorted({row[3] for row in reference if subset is None or row[:2] in subset})
-    assert average_precision.queries == queries
-    queries.append(stranger)
+    names = sorted({row[3] for row in reference if subset is None or row[:2] in subset})
+    assert average_precision.queries == [name for name in names if name[0] != '?']
+    queries = [*names, stranger]
     evaluation = average_precision.evaluate(hypotheses, queries)
     for query, ap, n_relevant in zip(queries, evaluation.ap, evaluation.n_relevant, strict=True):
         expected = oracle.evaluate(reference, hypotheses, query, K, definition, subset)
         assert n_relevant == expected[1]
         assert ap.tolist() == pytest.approx([float(value) for value in expected[0]], abs=ROUNDING)
+
+
+@given(strategies.reference_rows, strategies.hypothesis_rows, strategies.subsets)
+def test_what_run_and_reference_have_in_common(reference, hypotheses, subset):
+    counted = [row for row in reference if subset is None or row[:2] in subset]
+    assume(counted)
+    average_precision = AveragePrecision(reference, [1], subset=subset)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        counts = average_precision.evaluate(hypotheses, ['a']).counts
+    rows = [row for row in hypotheses if subset is None or row[:2] in subset]
+    for id_of, key in [
+        (lambda row: row[3], 'names'),
+        (lambda row: row[:2], 'videos'),
+        (lambda row: row[:3], 'shots'),
+    ]:
+        returned = {id_of(row) for row in rows}
+        in_both = returned & {id_of(row) for row in counted}
+        assert (counts[key], counts[f'{key}_in_reference']) == (len(returned), len(in_both))
+    no_shot = any('returned shots occur' in str(each.message) for each in caught)
+    assert no_shot == (bool(rows) and not counts['shots_in_reference'])
 
 
 @given(strategies.hypothesis_rows, strategies.names, st.integers(1, 30))
@@ -84,7 +106,7 @@ def test_order_of_lines_is_nothing(definition, reference, hypotheses, K, random)
 @given(strategies.reference_rows, strategies.hypothesis_rows, strategies.cutoffs)
 def test_batch_equals_session_bit_for_bit(definition, reference, hypotheses, K):
     average_precision = AveragePrecision(reference, K, definition=definition)
-    evaluation = average_precision.evaluate(hypotheses)
+    evaluation = average_precision.evaluate(hypotheses, [row[3] for row in reference])
     session = average_precision(hypotheses)
     for query, ap, n_relevant in zip(
         evaluation.queries, evaluation.ap, evaluation.n_relevant, strict=True

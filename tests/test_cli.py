@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from mediaeval_ap import AveragePrecision, __version__, report
 from mediaeval_ap.cli import main
-from mediaeval_ap.errors import printable
+from mediaeval_ap.errors import WithoutRelevantWarning, printable
 from mediaeval_ap.report import ANSWER_FORMATS, FORMATS
 from mediaeval_ap.tables import lines
 
@@ -56,10 +56,13 @@ def test_options(folder, format):
         *('evaluate', 'reference.txt', 'run.txt', '--queries', 'queries.txt', '--subset'),
         *('subset.txt', '-K', '2,1', '--definition', 'trec', '--format', format),
     )
-    assert (result.exit_code, result.stderr) == (0, '')
-    evaluation = AveragePrecision(
+    told = 'reference.txt: 1 of 2 queries have no relevant shot: each counts 0'
+    assert (result.exit_code, result.stderr) == (0, f'Warning: {told}\n')
+    average_precision = AveragePrecision(
         'reference.txt', [2, 1], subset='subset.txt', definition='trec'
-    ).evaluate('run.txt', 'queries.txt')
+    )
+    with pytest.warns(WithoutRelevantWarning, match=f'^{told}$'):
+        evaluation = average_precision.evaluate('run.txt', 'queries.txt')
     assert result.stdout == report.render_evaluations([evaluation], format)
 
 

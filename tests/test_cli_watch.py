@@ -50,6 +50,7 @@ def test_a_line_each_time_and_one_for_the_rest(folder):
     assert result.stdout == HEADING + ''.join(LINES)
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')  # of a subset
 @pytest.mark.parametrize('options', [[], ['--subset', 'subset.txt'], ['--definition', 'by-k']])
 def test_json_lines_hold_what_python_gets(folder, options):
     (folder / 'subset.txt').write_text('x v\n')

@@ -15,11 +15,18 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import PersonDiscovery2015
 from mediaeval_ap.cli import main
-from mediaeval_ap.errors import FormatError, ParameterError, RepeatedQueriesWarning
+from mediaeval_ap.errors import (
+    FormatError,
+    NoOverlapWarning,
+    ParameterError,
+    RepeatedQueriesWarning,
+)
 from mediaeval_ap.names import closest
 from mediaeval_ap.tables import read
 from mediaeval_ap.tables.layouts import SHOTS_2015
 
+# Queries without a relevant shot, and runs without one of the reference, are meant here.
+QUIET = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 SAMPLES = Path(__file__).parent.parent / 'samples/discovery_2015'
 SHOTS = [(video, shot) for video in ('v', 'w') for shot in ('2', '10', 'a')]
 ALL = [(*shot, '0', '1', '0', '24') for shot in SHOTS]
@@ -39,6 +46,7 @@ evidence = st.lists(
 known = st.lists(st.tuples(shots, names, sources).map(lambda row: (*row[0], *row[1:])), min_size=1)
 
 
+@QUIET
 @given(
     references,
     labels,
@@ -75,6 +83,7 @@ def test_like_the_rules_as_they_are_written(reference, run, queries, least, cons
     assert evaluation.ewmap == pytest.approx(float(weighted), abs=1e-15)
 
 
+@QUIET
 def test_the_samples_are_scored_by_the_rules():
     def rows(name):
         return [tuple(line.split()) for line in (SAMPLES / name).read_text().splitlines()]
@@ -147,14 +156,18 @@ def test_nobody_is_not_asked_for():
 
 def test_nobody_to_ask_for():
     discovery = PersonDiscovery2015(SHOTS, [('v', '2', '?'), ('v', '10', '?unknown?')])
-    run = [('v', '2', 'ann', 1.0)]
+    run = [('v', '2', 'ann', 1.0), ('v', '2', '?', 1.0)]
     with pytest.raises(
-        ParameterError, match=r'^<rows>: every name of this reference begins with \?$'
+        ParameterError,
+        match=r'^<rows>: every name of this reference begins with \?, and stands for',
     ):
         discovery.evaluate(run)
-    assert discovery.evaluate(run, queries=['ann']).ap.tolist() == [1.0]
+    assert discovery.evaluate(run, queries=['?']).n_relevant.tolist() == [1]
+    with pytest.warns(NoOverlapWarning, match='0 of 1 queries occur in <rows>'):
+        assert discovery.evaluate(run, queries=['ann']).ap.tolist() == [1.0]
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')
 def test_a_query_asked_twice_counts_twice():
     discovery = PersonDiscovery2015(SHOTS, [('v', '2', 'ann')])
     run = [('v', '2', 'ann', 1.0), ('v', '2', 'bob', 1.0)]
@@ -283,9 +296,32 @@ def test_the_command_prints_queries_and_means(folder):
 def test_notes_tell_of_queries_that_are_unlike_the_others(folder, tmp_path):
     (tmp_path / 'queries').write_text('ann\nzoe\n')
     result = CliRunner().invoke(main, ['evaluate-2015', *folder, '--queries', 'queries'])
-    assert result.output.endswith(
-        '\n\n1 of 2 queries have no relevant shot: AP is 1\n1 of 2 queries are close to no name\n'
+    assert result.stdout.endswith(
+        '\n\n1 of 2 queries have no relevant shot: each counts 1, and an empty run has MAP 0.500\n'
+        '1 of 2 queries are close to no name\n'
     )
+    assert result.stderr == (
+        'Warning: reference: 1 of 2 queries have no relevant shot: each counts 1, and an empty run '
+        'has MAP 0.500\n'
+    )
+
+
+def test_shots_that_are_in_no_reference_are_told():
+    discovery = PersonDiscovery2015(SHOTS, [('v', '2', 'ann')])
+    with pytest.warns(NoOverlapWarning, match='^<rows>: 0 of 1 returned shots occur in <rows>; '):
+        evaluation = discovery.evaluate([('v', '10', 'ann', 1.0), ('v', '10', 'bob', 1.0)])
+    assert evaluation.map == 0
+    expected = {'names': 2, 'names_in_reference': 1, 'shots_returned': 1, 'shots_in_reference': 0}
+    assert expected.items() <= evaluation.counts.items()
+
+
+def test_placeholders_are_counted():
+    reference = [('v', '2', '?unknown?'), ('v', '10', 'bob'), ('v', '10', '?')]
+    discovery = PersonDiscovery2015(SHOTS, reference)
+    run = [('v', '10', 'bob', 1.0)]
+    assert discovery.evaluate(run).counts['placeholders'] == 2
+    asked = discovery.evaluate(run, queries=['bob', '?'])
+    assert (asked.counts['placeholders'], asked.n_relevant.tolist()) == (0, [1, 1])
 
 
 @pytest.mark.parametrize(

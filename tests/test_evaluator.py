@@ -14,6 +14,8 @@ import pytest
 import mediaeval_ap
 from mediaeval_ap import AveragePrecision, definitions, errors
 
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')
+
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann'), ('x', 'w', '1', 'bob')]
 RUN = [
     ('x', 'v', '1', 'ann', 0.9),
@@ -209,6 +211,7 @@ def test_manifest(tmp_path):
         'queries': ['ann'],
         'n_relevant': [2],
         'ap': [[1.0]],
+        'notes': [],
         'manifest': {
             'version': mediaeval_ap.__version__,
             'definition': {
@@ -229,10 +232,15 @@ def test_manifest(tmp_path):
             'counts': {
                 'queries': 1,
                 'queries_without_relevant': 0,
+                'placeholders': 0,
                 'reference_rows': 2,
                 'hypotheses': 2,
                 'names': 1,
+                'names_in_reference': 1,
+                'videos': 1,
+                'videos_in_reference': 1,
                 'shots': 2,
+                'shots_in_reference': 2,
                 'subset_videos': 2,
             },
         },

@@ -18,6 +18,7 @@ LAYERS = [
     {'nearest'},
     {'ranking'},
     {'relevance'},
+    {'overlap'},
     {'metrics'},
     {'scoring'},
     {'session'},

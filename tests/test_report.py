@@ -31,7 +31,8 @@ RUN = [('x', 'v', '1', 'a|b_c', 1 / 3), ('x', 'v', '2', 'a|b_c', 0.25)]
 
 @pytest.fixture
 def evaluation():
-    return AveragePrecision(REFERENCE, [1, 2]).evaluate(RUN, ['a|b_c', 'é\x1b[31m', 'none'])
+    with pytest.warns(errors.WithoutRelevantWarning):
+        return AveragePrecision(REFERENCE, [1, 2]).evaluate(RUN, ['a|b_c', 'é\x1b[31m', 'none'])
 
 
 TABLE = r"""<rows> (mediaeval-2016)
@@ -47,7 +48,7 @@ MEAN AVERAGE PRECISION      3 queries
 MAP@1                           0.667
 MAP@2                           0.833
 
-1 of 3 queries have no relevant shot: each counts 1
+1 of 3 queries have no relevant shot: each counts 1, and an empty run has MAP 0.333
 """
 
 RUNS = """run     definition        MAP@1    MAP@2

@@ -78,7 +78,7 @@ def test_programs_get_every_digit():
 
 def test_json():
     described = json.loads(render_score(FULL, 'json'))
-    assert described.keys() == {'metric', 'value', 'table', 'manifest'}
+    assert described.keys() == {'metric', 'value', 'notes', 'table', 'manifest'}
     assert described['table'][0]['precision'] == 1 / 3
     assert described['manifest']['inputs']['truth'] == {'name': 'truth.csv', 'sha256': 'ab'}
     assert described['manifest']['counts'] == {'queries': 2, 'labels': 3}

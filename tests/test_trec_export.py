@@ -64,8 +64,8 @@ def read_by_others(qrels, run):
 )
 def test_other_tools_read_what_is_scored_here(reference, run, tmp_path):
     average_precision = AveragePrecision(reference, K, definition='trec')
-    queries = average_precision.queries
-    average_precision.export_trec(run, tmp_path / 'qrels', tmp_path / 'run')
+    queries = sorted({row[3] for row in reference})
+    average_precision.export_trec(run, tmp_path / 'qrels', tmp_path / 'run', queries)
     evaluation = average_precision.evaluate(run, queries)
     own = evaluate_trec(tmp_path / 'qrels', tmp_path / 'run', K)
     places = [queries.index(unquote(query)) for query in own.queries]
@@ -261,6 +261,7 @@ def test_standard_output_is_not_two_files(folder):
     assert not (folder / '-').exists()
 
 
+@quiet
 def test_the_command_adds_measures(folder):
     command = ['evaluate', 'reference', 'run.txt', '-K', '10', '--measures', 'RR R@10']
     result = CliRunner().invoke(main, [*command, '--format', 'csv'])
@@ -271,9 +272,9 @@ def test_the_command_adds_measures(folder):
         ['RR', '0.500'],
         ['R@10', '0.500'],
     ]
-    (folder / 'queries').write_text('zoe\n')
+    (folder / 'queries').write_text('zoe\n')  # for whom nothing is relevant
     result = CliRunner().invoke(main, [*command, '--queries', 'queries', '--format', 'csv'])
-    assert result.output.splitlines()[1] == 'run.txt,zoe,1.0,,,0'
+    assert result.stdout.splitlines()[1] == 'run.txt,zoe,1.0,,,0'
     result = CliRunner().invoke(main, [*command[:-1], 'foo'])
     assert (result.exit_code, result.stdout) == (2, '')
     assert "measures: found 'foo', expected a measure of" in result.stderr

@@ -16,7 +16,7 @@ from mediaeval_ap.cli.edge import (
     tell,
     write,
 )
-from mediaeval_ap.errors import Error, FormatError
+from mediaeval_ap.errors import DataWarning, Error, FormatError
 from mediaeval_ap.report import (
     ANSWER_FORMATS,
     DEFINITION_FORMATS,
@@ -44,6 +44,7 @@ def _check_measures(names: str) -> None:
 @options.SUBSET
 @options.CUTOFFS
 @options.DEFINITION
+@options.STRICT
 @options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT
@@ -86,6 +87,7 @@ def evaluate(
 @options.SUBSET
 @options.CUTOFFS
 @options.DEFINITION
+@options.STRICT
 @options.MAX_BYTES
 @click.option('--format', type=click.Choice(ANSWER_FORMATS), default='tsv', show_default=True)
 def stream(
@@ -112,7 +114,7 @@ def stream(
             try:
                 query = _name_of(line, number)
                 answer = render_answer(query, *session.send(query), cutoffs, format)
-            except Error as error:
+            except (Error, DataWarning) as error:
                 text = line.rstrip(b'\r\n').decode(errors='backslashreplace')
                 answer = render_refusal(text, str(error), format)
                 n_refused += 1
@@ -144,6 +146,7 @@ def _name_of(line: bytes, number: int) -> str:
 )
 @options.SUBSET
 @options.DEFINITION
+@options.STRICT
 @options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT

@@ -59,6 +59,7 @@ __all__ = ['evaluate_2015']
     show_default=True,
     help='A name is close enough to a query above this.',
 )
+@options.STRICT
 @options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT

@@ -41,7 +41,7 @@ class _Edge(click.Group):
             warnings.showwarning = _show_warning
             try:
                 return super().invoke(ctx)
-            except Error as error:
+            except (Error, DataWarning) as error:
                 raise click.ClickException(str(error)) from error
             except KeyboardInterrupt:
                 ctx.exit(INTERRUPTED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import click
 
 from mediaeval_ap import definitions
 from mediaeval_ap.cli.edge import STANDARD_STREAM
-from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.errors import NoOverlapWarning, ParameterError
 from mediaeval_ap.policies import MISSING as MISSING_POLICIES
 from mediaeval_ap.policies import UNKNOWN as UNKNOWN_POLICIES
 from mediaeval_ap.report import FORMATS
@@ -30,6 +31,7 @@ __all__ = [
     'QUERIES',
     'RANK',
     'REFERENCE',
+    'STRICT',
     'SUBSET',
     'TRUTH',
     'UNKNOWN',
@@ -78,6 +80,11 @@ def checked(check: Callable[[Any], None]) -> Callable[[click.Context, click.Para
     return callback
 
 
+def _fail_without_overlap(_: click.Context, __: click.Parameter, value: bool) -> None:
+    if value:
+        warnings.simplefilter('error', NoOverlapWarning)
+
+
 def _max_bytes() -> int:
     from mediaeval_ap.tables import MAX_BYTES  # not for the sake of a help text
 
@@ -121,6 +128,13 @@ MAX_BYTES = click.option(
     default=_max_bytes,
     show_default='4 GiB',
     help='How many bytes a compressed file, Parquet, pipe or standard input may come to.',
+)
+STRICT = click.option(
+    '--strict',
+    is_flag=True,
+    expose_value=False,
+    callback=_fail_without_overlap,
+    help='Fail, not only warn, when two inputs have no id in common.',
 )
 RANK = click.IntRange(1, definitions.LARGEST_CUTOFF)
 TRUTH = click.argument('truth', type=FILE)

@@ -28,6 +28,7 @@ __all__ = ['score_global_list', 'score_labels', 'score_lists']
 @options.PER_QUERY
 @options.MISSING
 @options.UNKNOWN
+@options.STRICT
 @options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT
@@ -72,6 +73,7 @@ def score_lists(
 @options.PER_QUERY
 @options.MISSING
 @options.UNKNOWN
+@options.STRICT
 @options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT
@@ -96,6 +98,7 @@ def score_global_list(
 @click.option('--label-weighted', is_flag=True, help='The mean over labels (lwlrap).')
 @click.option('--per-class', is_flag=True, help='Show the classes.')
 @options.UNKNOWN
+@options.STRICT
 @options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT

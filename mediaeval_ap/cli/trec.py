@@ -47,6 +47,7 @@ __all__ = ['evaluate_trec_files', 'export_trec']
     show_default=True,
     help='Names the run.',
 )
+@options.STRICT
 @options.MAX_BYTES
 def export_trec(
     reference: str,
@@ -102,6 +103,7 @@ def export_trec(
     show_default=True,
     help='What a topic of QRELS is that RUN lacks.',
 )
+@options.STRICT
 @options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT

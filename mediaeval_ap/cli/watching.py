@@ -51,6 +51,7 @@ LEAST_WIDTH = 7  # of a MAP that exceeds 1, too
 @options.SUBSET
 @options.CUTOFFS
 @options.DEFINITION
+@options.STRICT
 @options.MAX_BYTES
 @click.option(
     '--every',

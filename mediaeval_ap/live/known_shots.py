@@ -176,6 +176,21 @@ class KnownShots:
         )
         return np.fromiter(found, dtype=np.int64, count=len(table))
 
+    def holds_any_of(self, table: Table) -> bool:
+        """Return whether a hypothesis that counts is about a shot of a table.
+
+        Parameters
+        ----------
+        table : Table
+            A reference.
+
+        Returns
+        -------
+        bool
+            False where there is no hypothesis.
+        """
+        return any(self._held[number] for number in set(self.find(table).tolist()) - {-1})
+
     def order(self) -> ShotOrder:
         """The order of all shots.
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import HalfStepError
 from mediaeval_ap.evaluation import Evaluation
@@ -22,7 +24,7 @@ from mediaeval_ap.relevance import Relevance
 from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.session import Session
 from mediaeval_ap.tables import HYPOTHESIS, Table, is_rows
-from mediaeval_ap.task import Task, warn_of_empty_run
+from mediaeval_ap.task import Task, warn_of_empty_run, warn_of_floor
 
 __all__ = ['Live']
 
@@ -366,14 +368,29 @@ class Live(Session):
         >>> [point.n_hypotheses for point in points]
         [5000, 10000, 12000]
         """
+        return self._watch(rows, queries, every, stacklevel=4)
+
+    def _watch(self, rows: Any, queries: Any, every: int, *, stacklevel: int) -> Iterator[Point]:
         check_cutoff(every, 'every')
-        asked = self._task.asked(self._task.read_queries(queries), stacklevel=3)
+        asked = self._task.asked(self._task.read_queries(queries), stacklevel=stacklevel)
+        n_relevant = np.array([self._relevance.reference.n_relevant(query) for query in asked])
+        warn_of_floor(self._task.name, n_relevant, self._task.definition, stacklevel=stacklevel)
         with self._lock:
             ranking = self._current()
         distinct = list(dict.fromkeys(asked))
         task = self._task
         standing = Standing(distinct, self._relevance, task.K, task.definition, ranking)
-        return points(standing, asked, map(self._extended, batches(rows, every, task.read_run)))
+        rankings = map(self._extended, batches(rows, every, task.read_run))
+        return self._with_overlap_checked(points(standing, asked, rankings))
+
+    def _with_overlap_checked(self, points: Iterator[Point]) -> Iterator[Point]:
+        """Points, and a warning behind them where no shot that came is in the reference."""
+        yield from points
+        with self._lock:
+            held = self._whole().shots.holds_any_of(self._relevance.reference.table)
+            snapshot = None if held else self._frozen()
+        if snapshot is not None:
+            self._task.scorer(snapshot, stacklevel=3)
 
     def _extended(self, table: Table) -> LiveRanking:
         with self._lock:

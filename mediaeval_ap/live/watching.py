@@ -99,7 +99,7 @@ def points(
             standing.named(np.any(ap > 1, axis=1) & ~np.any(before > 1, axis=1)),
             ranking.source.name,
             standing.definition,
-            stacklevel=3,
+            stacklevel=4,
         )
         yield Point(len(ranking), mean_average_precision(ap[rows]), changed, asked, ap[rows])
 

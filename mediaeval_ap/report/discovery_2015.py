@@ -59,8 +59,8 @@ def render_evaluation_2015(
     if not mean_only:
         blocks.append(_queries(evaluation).render(format))
     blocks.append(_summary(evaluation).render(format))
-    if notes := _notes(evaluation):
-        blocks.append(''.join(notes))
+    if evaluation.notes:
+        blocks.append(''.join(f'{note}\n' for note in evaluation.notes))
     return '\n'.join(blocks)
 
 
@@ -87,18 +87,3 @@ def _summary(evaluation: Evaluation2015) -> Grid:
 def _means(evaluation: Evaluation2015, run: str) -> Grid:
     means = _named_means(evaluation)
     return Grid(['run', *means], [[run, *means.values()]])
-
-
-def _notes(evaluation: Evaluation2015) -> list[str]:
-    from mediaeval_ap.evaluation import notes_of
-
-    counts = evaluation.counts
-    noted = {
-        'queries_without_relevant': 'have no relevant shot: AP is 1',
-        'queries_without_name': 'are close to no name',
-    }
-    return [
-        f'{note}\n'
-        for key, what in noted.items()
-        for note in notes_of(counts[key], counts['queries'], what)
-    ]

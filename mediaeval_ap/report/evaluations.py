@@ -65,15 +65,13 @@ def render_evaluations(
 
 
 def _blocks(evaluation: Evaluation, format: str, *, mean_only: bool) -> list[str]:
-    from mediaeval_ap.evaluation import notes_of
-
     blocks = [heading(_run(evaluation), str(evaluation.definition), format)]
     if not mean_only:
         blocks.append(_queries(evaluation).render(format))
     blocks.append(_means(evaluation).render(format))
-    without = int((evaluation.n_relevant == 0).sum())
-    what = f'have no relevant shot: each counts {evaluation.definition.without_relevant:g}'
-    return blocks + [f'{note}\n' for note in notes_of(without, len(evaluation.queries), what)]
+    if evaluation.notes:
+        blocks.append(''.join(f'{note}\n' for note in evaluation.notes))
+    return blocks
 
 
 def _run(evaluation: Evaluation) -> str:

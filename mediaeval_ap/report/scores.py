@@ -59,7 +59,8 @@ def render_score(score: Score, format: str = 'table') -> str:
     if score.table is not None:
         blocks.append(_table(score).render(format))
     blocks.append(_value(score).render(format))
-    blocks += [f'{note}\n' for note in score.notes]
+    if score.notes:
+        blocks.append(''.join(f'{note}\n' for note in score.notes))
     return '\n'.join(blocks)
 
 
