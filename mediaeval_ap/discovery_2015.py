@@ -375,7 +375,8 @@ class PersonDiscovery2015:
         self, table: Table, origin: Any, row: int, field: str, found: str, expected: str
     ) -> FormatError:
         wrong = Wrong(field, found, expected)
-        return error_at(origin, table.source.name, row, wrong, max_bytes=self._max_bytes)
+        name, limit = table.source.name, self._max_bytes
+        return error_at(origin, table.layout, name, row, wrong, max_bytes=limit)
 
     def _keys(self, name: NDArray[np.integer], shot: NDArray[np.int64]) -> NDArray[np.int64]:
         return name.astype(np.int64) * len(self._known) + shot

@@ -32,12 +32,12 @@ __all__ = [
 RATIO_2015 = 0.95  # of a name that is close enough to a query
 TREC_DEPTH = 1000  # of a ranking, by TREC's habit
 LARGEST_TREC_LEVEL = 1 << 53  # of relevance, which is read in double precision
-LARGEST_TREC_DEPTH = 1 << 24  # single precision, which some readers use, is exact up to this
+LARGEST_TREC_DEPTH = 1 << 24  # single precision, as of trec_eval 9, is exact up to this
 
 Missing = Literal['error', 'zero']
 Unknown = Literal['error', 'drop']
 Ties = Literal['expected', 'stable', 'best', 'worst']
-TrecTies = Literal['trec_eval', 'expected', 'best', 'worst']
+TrecTies = Literal['trec_eval', 'trec_eval-9', 'expected', 'best', 'worst']
 TrecMissing = Literal['zero', 'skip']
 Campaign = Literal['2015', '2016', 'none']
 MISSING: tuple[Missing, ...] = get_args(Missing)

@@ -242,8 +242,9 @@ def evaluate_trec(qrels, run, topic, K, definition, ties, level):
     judged = {row[1]: row[2] for row in qrels if row[0] == topic}
     relevant = {document for document, relevance in judged.items() if relevance >= level}
     rows = [(row[2], row[1]) for row in run if row[0] == topic]
-    if ties == 'trec_eval':
+    if ties == 'trec_eval-9':
         rows = [(in_single_precision(score), text) for score, text in rows]
+    if ties in {'trec_eval', 'trec_eval-9'}:
         rows.sort(key=lambda row: row[1].encode(), reverse=True)
     else:
         rows.sort(key=lambda row: (row[1] in relevant) != (ties == 'best'))

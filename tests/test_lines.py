@@ -11,16 +11,24 @@ from hypothesis import strategies as st
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, bulk, lines, strict
 from mediaeval_ap.tables.bulk import parse_in_bulk
-from mediaeval_ap.tables.format import Cause, parse_line
+from mediaeval_ap.tables.format import Cause, holds_no_row, parse_line
+from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.lenient import read_leniently
 
-LAYOUTS = st.sampled_from([REFERENCE, HYPOTHESIS, SUBSET, QUERIES])
+LAYOUTS = st.sampled_from([REFERENCE, HYPOTHESIS, SUBSET, QUERIES, QRELS, RUN])
+DECIMAL = r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?'
+INTEGER = r'[+-]?[0-9]+'
 
 
-def right_number(text):
-    return re.fullmatch(
-        r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?', text
-    ) and math.isfinite(float(text))
+def right_number(text, layout):
+    written = re.fullmatch(INTEGER if layout is QRELS else DECIMAL, text)
+    return written and math.isfinite(float(text))
+
+
+def is_comment(line, layout):
+    """As trec_eval 10 has them: white space before the mark only in a run."""
+    line = line.lstrip(b' \t') if layout is RUN else line
+    return layout in (QRELS, RUN) and line.startswith(b'#')
 
 
 def read_plainly(data, layout):
@@ -29,6 +37,8 @@ def read_plainly(data, layout):
     for number, line in enumerate(data.removeprefix(b'\xef\xbb\xbf').split(b'\n'), 1):
         ended = number <= data.count(b'\n')
         line = line.removesuffix(b'\r') if ended else line
+        if is_comment(line, layout):
+            continue
         try:
             text = line.decode()
         except UnicodeDecodeError:
@@ -39,10 +49,15 @@ def read_plainly(data, layout):
             wrong.append(number)
         elif not fields:
             continue
-        elif len(fields) != len(layout.fields) or (layout.number and not right_number(fields[-1])):
+        elif len(fields) != len(layout.fields):
             wrong.append(number)
+        elif layout.number is None:
+            rows.append(tuple(fields))
+        elif right_number(fields[layout.number_at], layout):
+            fields[layout.number_at] = float(fields[layout.number_at])
+            rows.append(tuple(fields))
         else:
-            rows.append((*fields[:-1], float(fields[-1])) if layout.number else tuple(fields))
+            wrong.append(number)
     return rows, wrong
 
 
@@ -50,7 +65,7 @@ def as_rows(parsed, layout):
     columns, numbers = parsed
     texts = [[columns[f].values[code] for code in columns[f].codes] for f in layout.texts]
     if layout.number:
-        texts.append(numbers.tolist())
+        texts.insert(layout.number_at, numbers.tolist())
     return list(zip(*texts, strict=True))
 
 
@@ -119,6 +134,10 @@ oddities = st.sampled_from(
         *('1\u2028'.encode(), '\u0661'.encode(), b'\xef\xbb\xbf', b'"', b'""'),
     ]
 )
+integers = st.sampled_from([b'0', b'1', b'-2', b'+03', b'9' * 300]) | st.sampled_from(
+    [b'9' * 400, b'.1e1', b'10e-1', b'1.0', b'1.', b'1-', b'+', b'0x1']
+)
+margins = st.sampled_from([b'', b'', b'', b' ', b'\t', b'#', b'# ', b' #', b'\t #', b'#\xff\0\r'])
 ends = st.sampled_from([b'\n', b'\r\n', b'\n\n', b' \n', b'\t\r\n'])
 
 
@@ -129,10 +148,10 @@ def files(draw, layout):
     for _ in range(draw(st.integers(0, 5))):
         fields = [draw(words) for _ in layout.texts]
         if layout.number:
-            fields.append(draw(numbers))
+            fields.insert(layout.number_at, draw(integers if layout is QRELS else numbers))
         if draw(st.integers(0, 5)) == 0:
             fields[draw(st.integers(0, len(fields) - 1))] = draw(oddities)
-        data += draw(separators).join(fields) + draw(ends)
+        data += draw(margins) + draw(separators).join(fields) + draw(ends)
     return data.rstrip(b'\n') if draw(st.booleans()) else data
 
 
@@ -147,6 +166,9 @@ def layouts_and_files(draw):
 @example((HYPOTHESIS, b'a b c d 1\ra b c d 2\n'))
 @example((HYPOTHESIS, b'a b c d 1\x0b\n'))
 @example((HYPOTHESIS, b'a b c d 1 \x0b\n'))
+@example((QRELS, b'#'))
+@example((QRELS, b'# a\n# b\na b c 1\n'))
+@example((RUN, b'\t # a\xff\0\r\r\na b c d 1 #\n#'))
 @settings(max_examples=1500)
 def test_strict_parser_reads_the_format(layout_and_file):
     layout, data = layout_and_file
@@ -165,6 +187,9 @@ def test_strict_parser_reads_the_format(layout_and_file):
 @example((QUERIES, b'\xef\xbb\xbf\xef\xbb\xbfa\n'))
 @example((HYPOTHESIS, b'a b c d 1 \x0b\n'))
 @example((HYPOTHESIS, b'a b c d\n1\n'))
+@example((QRELS, b'# a\n\xef\xbb\xbfa b c 1\n'))
+@example((QRELS, b'a b c 0x1\n'))
+@example((RUN, b'a b c d 1 #\n #a b c d 1 e\n'))
 @settings(max_examples=1500)
 def test_bulk_reader_proves_or_doubts(layout_and_file):
     """What the bulk reader accepts is what the strict one reads: no row more, none different."""
@@ -184,6 +209,36 @@ def test_bulk_reader_proves_clean_files():
     ]
 
 
+def test_bulk_reader_proves_files_with_comments(monkeypatch):
+    """In whatever block they stand; what follows one of comments alone is no first line."""
+    monkeypatch.setattr(lines, 'BLOCK_BYTES', 9)
+    data = b'# \xff\r\n  # by me\n7 Q0 #1 1 0.5 #\r\n\t#\n8 Q0 d 1 0.5 me\n# end'
+    rows = [('7', 'Q0', '#1', '1', 0.5, '#'), ('8', 'Q0', 'd', '1', 0.5, 'me')]
+    assert as_rows(parse_in_bulk(io.BytesIO(data), RUN, 'file'), RUN) == rows
+    data = b'#########\n' + b'\xef\xbb\xbf7 0 d 1\n'
+    proved = parse_in_bulk(io.BytesIO(data), QRELS, 'file')
+    assert proved is None
+    assert parse(data, QRELS) == [('\ufeff7', '0', 'd', 1.0)]
+
+
+def test_lines_that_hold_no_row():
+    for layout in (QRELS, RUN):
+        assert parse_line(b'# a comment\r\n', layout, 'file', 1) is None
+        assert holds_no_row(b' \t', layout)
+    assert parse_line(b'#1\n', QUERIES, 'file', 1) == ('#1',)
+    assert parse_line(b' #7 0 d 1\n', QRELS, 'file', 1) == ('#7', '0', 'd', '1')
+    assert parse_line(b' #7 Q0 d 1 1 me\n', RUN, 'file', 1) is None
+
+
+def test_lenient_reading_passes_over_comments():
+    data = b'# a\n7 0 d 1\n#\xff\n 8  0 d x\n\n# b c 1\n9 0 d 2'
+    found = read_leniently(io.BytesIO(data), QRELS)
+    assert found.lines.tolist() == [2, 4, 7]
+    assert found.table.texts('qid') == ['7', '8', '9']
+    assert [(each.line, each.cause) for each in found.wrong] == [(4, Cause.NUMBER)]
+    assert found.column(1, 'iteration') == 5
+
+
 @pytest.mark.parametrize(
     ('data', 'normal'),
     [
@@ -200,9 +255,9 @@ def test_normal_lines_are_what_the_bulk_reader_sees(data, normal, monkeypatch):
     monkeypatch.setattr(lines, 'BLOCK_BYTES', 11)
     if normal is None:
         with pytest.raises(bulk._Doubt):
-            bulk._buffered_normal_lines(io.BytesIO(data), 'file').read()
+            bulk._buffered_normal_lines(io.BytesIO(data), 'file', SUBSET).read()
     else:
-        assert bulk._buffered_normal_lines(io.BytesIO(data), 'file').read() == normal
+        assert bulk._buffered_normal_lines(io.BytesIO(data), 'file', SUBSET).read() == normal
 
 
 @pytest.mark.parametrize('parser', [strict.parse, parse_in_bulk])

@@ -79,7 +79,7 @@ def test_trec_is_pytrec_eval(judged, returned, level):
     cutoffs = [5, 10, 15]
     evaluator = pytrec_eval.RelevanceEvaluator(qrel, {'map_cut'}, relevance_level=level)
     results = evaluator.evaluate(run)
-    evaluation = evaluate_trec(judged, returned, cutoffs, relevance_level=level)
+    evaluation = evaluate_trec(judged, returned, cutoffs, ties='trec_eval-9', relevance_level=level)
     for topic, ap in zip(evaluation.queries, evaluation.ap.tolist(), strict=True):
         if topic in results:
             expected = [results[topic][f'map_cut_{k}'] for k in cutoffs]
@@ -163,7 +163,7 @@ def test_nothing_to_score_is_an_error():
             '7 0 d1 1\n7 0 d1 1\n',
             "qrels, line 2, docno: found 'd1' again for topic '7', expected each document once",
         ),
-        ('qrels', '7 0 d1 1\n\n7 0 d2 0.5\n', 'qrels, line 3, relevance: found 0.5, expected an'),
+        ('qrels', '7 0 d1 1\n\n7 0 d2 0.5\n', "qrels, line 3, relevance: found '0.5', expected an"),
         ('run', '7 Q0 d1 1 high me\n', "run, line 1, score: found 'high', expected a finite"),
         ('run', '7 Q0 d1 1 0.5\n', 'run, line 1: found 5 fields in .*, expected 6 fields: qid q0'),
         ('run', '', 'run: found no rows'),
@@ -281,7 +281,7 @@ def test_large_runs_are_like_small_ones(plain, tmp_path, monkeypatch):
         run = pytrec_eval.parse_run(file)
     cutoffs = [5, 10, 100, 1000]
     results = pytrec_eval.RelevanceEvaluator(qrel, {'map_cut'}).evaluate(run)
-    evaluation = evaluate_trec(tmp_path / 'qrels', tmp_path / 'run', cutoffs)
+    evaluation = evaluate_trec(tmp_path / 'qrels', tmp_path / 'run', cutoffs, ties='trec_eval-9')
     for topic, ap in zip(evaluation.queries, evaluation.ap.tolist(), strict=True):
         expected = [results[topic][f'map_cut_{k}'] for k in cutoffs]
         assert ap == pytest.approx(expected, abs=ROUNDING)

@@ -87,7 +87,7 @@ def export_trec(
     type=click.Choice(TREC_TIES),
     default='trec_eval',
     show_default=True,
-    help='What stands first where scores are equal.',
+    help='How to break ties between equal scores; trec_eval is version 10.',
 )
 @click.option(
     '--relevance-level',

@@ -18,7 +18,7 @@ from typing import Any
 
 from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.tables.columns import Column, Source, Table, is_arrow, is_instance
-from mediaeval_ap.tables.format import Wrong, is_finite_decimal, no_rows, parse_line
+from mediaeval_ap.tables.format import Wrong, holds_no_row, is_finite_decimal, no_rows, parse_line
 from mediaeval_ap.tables.layouts import (
     HYPOTHESIS,
     QUERIES,
@@ -149,7 +149,7 @@ def has_all_fields(origin: Any) -> bool:
 
 
 def error_at(
-    origin: Any, name: str, row: int, wrong: Wrong, *, max_bytes: int = MAX_BYTES
+    origin: Any, layout: Layout, name: str, row: int, wrong: Wrong, *, max_bytes: int = MAX_BYTES
 ) -> FormatError:
     """The error of a row: it names the line in a file that can be read again, else the row.
 
@@ -157,6 +157,8 @@ def error_at(
     ----------
     origin : object
         What a table was read from.
+    layout : Layout
+        Its fields.
     name : str
         Its name.
     row : int
@@ -178,20 +180,24 @@ def error_at(
 
     Examples
     --------
-    >>> wrong = Wrong('docno', "'d1' again", 'each document once')
-    >>> print(error_at([('7', 'd1', 1), ('7', 'd1', 0)], '<rows>', 1, wrong))
-    <rows>, row 2, docno: found 'd1' again, expected each document once
+    >>> wrong = Wrong('video_id', "'v' again", 'each video once')
+    >>> print(error_at([('x', 'v'), ('x', 'v')], SUBSET, '<rows>', 1, wrong))
+    <rows>, row 2, video_id: found 'v' again, expected each video once
     """
-    return wrong.error(name, _place_of(origin, row, max_bytes))
+    return wrong.error(name, _place_of(origin, layout, row, max_bytes))
 
 
-def _place_of(origin: Any, row: int, max_bytes: int) -> str:
+def _place_of(origin: Any, layout: Layout, row: int, max_bytes: int) -> str:
     if isinstance(origin, str | os.PathLike):
         source = ByteSource(origin, max_bytes)
         if source.is_stored and not source.is_parquet:
             with source.open(Hasher()) as stream:
                 lines = numbered(stream, source.name)
-                rows = (number for number, line in lines if line.strip(b' \t\r\n'))
+                rows = (
+                    number
+                    for number, line in lines
+                    if not holds_no_row(line.strip(b'\r\n'), layout)
+                )
                 line = next(islice(rows, row, None), None)
             if line is not None:  # else somebody wrote to the file meanwhile
                 return f'line {line}'

@@ -2,7 +2,8 @@
 
 White space is normalised in the byte stream, so that pyarrow sees one space between fields and
 nothing else it could take for its own: no quote, escape, missing value or comment is a thing to
-it here. What it reads is accepted when every field is proved right; anything else is a doubt.
+it here, and comments are removed where a layout has them. What it reads is accepted when every
+field is proved right; anything else is a doubt.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables.columns import Column
 from mediaeval_ap.tables.decompression import Chunks
-from mediaeval_ap.tables.format import BYTE_ORDER_MARK, holds_text
+from mediaeval_ap.tables.format import BYTE_ORDER_MARK, holds_text, is_number
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import blocks
 
@@ -106,8 +107,8 @@ def read_in_bulk(
     Returns
     -------
     pyarrow.Table or None
-        A row a line that is not blank: texts by a dictionary or, where lean, as they are; numbers
-        finite. None on any doubt.
+        A row a line that is neither blank nor a comment: texts by a dictionary or, where lean, as
+        they are; numbers finite. None on any doubt.
 
     Raises
     ------
@@ -124,12 +125,13 @@ def read_in_bulk(
     from pyarrow import csv
 
     text = pyarrow.string()
-    types = dict.fromkeys(layout.texts, text if lean else pyarrow.dictionary(pyarrow.int32(), text))
+    coded = pyarrow.dictionary(pyarrow.int32(), text)
+    types = dict.fromkeys(layout.texts, text if lean else coded)
     if layout.number is not None:
-        types[layout.number] = pyarrow.float64()
+        types[layout.number] = coded if layout.integers else pyarrow.float64()
     try:
         table = csv.read_csv(
-            pyarrow.PythonFile(_buffered_normal_lines(stream, source), mode='r'),
+            pyarrow.PythonFile(_buffered_normal_lines(stream, source, layout), mode='r'),
             read_options=csv.ReadOptions(
                 column_names=list(layout.fields),
                 block_size=LEAN_BLOCK_BYTES if lean else PARSER_BLOCK_BYTES,
@@ -143,11 +145,25 @@ def read_in_bulk(
                 strings_can_be_null=False,
             ),
         )
+        if layout.integers and layout.number in fields:
+            table = _with_integers(table, layout)
     except (_Doubt, pyarrow.ArrowException):
         return None
     numbers = table[layout.number].chunks if layout.number in fields else []
     finite = all(np.isfinite(np.from_dlpack(chunk)).all() for chunk in numbers)
     return table if len(table) and finite else None
+
+
+def _with_integers(table: pyarrow.Table, layout: Layout) -> pyarrow.Table:
+    """The same with doubles for integers in digits: of these pyarrow would take others, too."""
+    import pyarrow
+
+    name = str(layout.number)
+    column = text_column(table[name])
+    if not all(is_number(value.encode(), layout) for value in column.values):
+        raise _Doubt
+    doubles = np.array([float(value) for value in column.values])[column.codes]
+    return table.set_column(table.column_names.index(name), name, pyarrow.array(doubles))
 
 
 def text_column(column: pyarrow.ChunkedArray) -> Column:
@@ -198,10 +214,12 @@ def number_column(chunks: Iterable[pyarrow.Array]) -> NDArray[Any]:
     return np.concatenate([np.from_dlpack(chunk) for chunk in chunks])
 
 
-def _normal_lines(stream: BinaryIO, source: str) -> Iterator[bytes]:
+def _normal_lines(stream: BinaryIO, source: str, layout: Layout) -> Iterator[bytes]:
     """Blocks of lines with one space between fields, and LF for every line end."""
     first = True
     for block in blocks(stream, source):
+        if layout.comment is not None and _may_hold_comments(block):
+            block = layout.without_comments(block)
         if b'\t' in block:
             block = block.replace(b'\t', b' ')
         if b'\r' in block:
@@ -217,9 +235,14 @@ def _normal_lines(stream: BinaryIO, source: str) -> Iterator[bytes]:
         block = block.strip(b' ')
         if first and block.startswith(BYTE_ORDER_MARK):
             raise _Doubt
-        first = False
+        first = first and not block  # as one of comments alone
         yield block
 
 
-def _buffered_normal_lines(stream: BinaryIO, source: str) -> BinaryIO:
-    return io.BufferedReader(Chunks(_normal_lines(stream, source)), PARSER_BLOCK_BYTES)
+def _may_hold_comments(block: bytes) -> bool:
+    """Whether a field begins with the mark: within fields, as of documents, it is frequent."""
+    return block.startswith(b'#') or any(mark in block for mark in (b'\n#', b' #', b'\t#'))
+
+
+def _buffered_normal_lines(stream: BinaryIO, source: str, layout: Layout) -> BinaryIO:
+    return io.BufferedReader(Chunks(_normal_lines(stream, source, layout)), PARSER_BLOCK_BYTES)

@@ -1,7 +1,8 @@
 """The line format: what a line may hold, and what is wrong with one that holds something else.
 
 A line holds its fields separated by one or more spaces or tabs, and only those. Text is UTF-8; a
-number is a finite decimal. A blank line holds nothing, and is not wrong.
+number is a finite decimal, or an integer where the layout says so. A blank line holds nothing, and
+is not wrong; nor does a comment, whatever its bytes, in the layouts that have comments.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ __all__ = [
     'BYTE_ORDER_MARK',
     'EXACT_NUMBER',
     'FINITE_DECIMAL',
-    'NUMBER_BYTES',
+    'INTEGER',
     'TEXT',
     'Cause',
     'Faults',
@@ -29,19 +30,25 @@ __all__ = [
     'explain',
     'explain_bytes',
     'find_fields',
+    'holds_no_row',
     'holds_text',
     'is_finite_decimal',
+    'is_number',
     'no_rows',
+    'number_bytes',
     'parse_line',
 ]
 
 BYTE_ORDER_MARK = b'\xef\xbb\xbf'
 NUMBER_BYTES = b'0123456789+-.eE'
+INTEGER_BYTES = b'0123456789+-'
 FINITE_DECIMAL = 'a finite decimal number'
+INTEGER = 'an integer in digits'
 EXACT_NUMBER = 'a finite number that a double can hold'
 TEXT = 'trimmed text on one line, not empty'
 
 find_fields = re.compile(rb'[^ \t]+').findall
+_is_integer = re.compile(rb'[+-]?[0-9]+').fullmatch
 _match_fields = re.compile(rb'[^ \t]+').finditer
 
 
@@ -182,7 +189,7 @@ def cause_of(line: bytes, layout: Layout) -> Cause | None:
     Returns
     -------
     Cause or None
-        The first cause; none when it is right, or blank.
+        The first cause; none when it is right, blank, or a comment.
 
     Examples
     --------
@@ -190,6 +197,8 @@ def cause_of(line: bytes, layout: Layout) -> Cause | None:
     >>> cause_of(b'INA F2', SUBSET), cause_of(b'INA', SUBSET)
     (None, <Cause.FIELDS: 'fields'>)
     """
+    if layout.is_comment(line):
+        return None
     if not holds_text(line):
         return Cause.BYTES
     fields = find_fields(line)
@@ -197,7 +206,7 @@ def cause_of(line: bytes, layout: Layout) -> Cause | None:
         return None
     if len(fields) != len(layout.fields):
         return Cause.FIELDS
-    if layout.number is not None and not is_finite_decimal(fields[layout.number_at]):
+    if layout.number is not None and not is_number(fields[layout.number_at], layout):
         return Cause.NUMBER
     return None
 
@@ -215,7 +224,7 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
     Returns
     -------
     Wrong or None
-        The first thing wrong with it; none when it is right, or blank.
+        The first thing wrong with it; none when it is right, blank, or a comment.
 
     Examples
     --------
@@ -234,9 +243,34 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
             return Wrong('', found, layout.expected, _end_of(line, len(layout.fields)))
         case Cause.NUMBER:
             at = layout.number_at
-            found = shown(find_fields(line)[at].decode())
-            return Wrong(str(layout.number), found, FINITE_DECIMAL, _starts(line)[at])
+            field = find_fields(line)[at]
+            expected = INTEGER if layout.integers and not _is_integer(field) else FINITE_DECIMAL
+            return Wrong(str(layout.number), shown(field.decode()), expected, _starts(line)[at])
     return None
+
+
+def holds_no_row(line: bytes, layout: Layout) -> bool:
+    """Whether a line is passed over: it is blank, or a comment.
+
+    Parameters
+    ----------
+    line : bytes
+        The line without its end.
+    layout : Layout
+        Its fields.
+
+    Returns
+    -------
+    bool
+        False for a line that holds a row, or is wrong.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables.layouts import QRELS, QUERIES
+    >>> [holds_no_row(b'#1', layout) for layout in (QRELS, QUERIES)]
+    [True, False]
+    """
+    return not line.strip(b' \t') or bool(layout.is_comment(line))
 
 
 def _end_of(line: bytes, n_fields: int) -> int:
@@ -267,7 +301,7 @@ def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[s
     Returns
     -------
     tuple of str or None
-        The fields; none of a blank line.
+        The fields; none of a blank line, or a comment.
 
     Raises
     ------
@@ -283,7 +317,9 @@ def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[s
     text = line.removesuffix(b'\r\n') if line.endswith(b'\r\n') else line.removesuffix(b'\n')
     if (wrong := explain(text, layout)) is not None:
         raise wrong.error(source, f'line {number}')
-    return tuple(field.decode() for field in find_fields(text)) or None
+    if holds_no_row(text, layout):
+        return None
+    return tuple(field.decode() for field in find_fields(text))
 
 
 def no_rows(source: str, layout: Layout | RecordLayout) -> FormatError:
@@ -393,3 +429,49 @@ def is_finite_decimal(field: bytes) -> bool:
         return math.isfinite(float(field))
     except ValueError:
         return False
+
+
+def is_number(field: bytes, layout: Layout) -> bool:
+    """Whether a field is a number as the layout asks for it: a finite decimal, or an integer.
+
+    Parameters
+    ----------
+    field : bytes
+        The field.
+    layout : Layout
+        Its layout.
+
+    Returns
+    -------
+    bool
+        False where its number would be wrong.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables.layouts import QRELS
+    >>> [is_number(field, QRELS) for field in (b'-1', b'+02', b'1.0', b'10e-1')]
+    [True, True, False, False]
+    """
+    return not field.translate(None, number_bytes(layout)) and is_finite_decimal(field)
+
+
+def number_bytes(layout: Layout) -> bytes:
+    """The bytes that a number of a layout may be written with.
+
+    Parameters
+    ----------
+    layout : Layout
+        The layout.
+
+    Returns
+    -------
+    bytes
+        Each once.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables.layouts import QRELS
+    >>> number_bytes(QRELS)
+    b'0123456789+-'
+    """
+    return INTEGER_BYTES if layout.integers else NUMBER_BYTES

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,6 +50,11 @@ class Layout:
         The field of finite numbers, if there is one.
     n_before : int or None
         How many fields of text stand before it; by default all.
+    integers : bool
+        Whether lines hold integers there, in digits.
+    comment : bytes or None
+        Regular expression of the beginning of lines that are comments; by default none is. Rows of
+        values are never comments.
 
     Examples
     --------
@@ -61,6 +66,21 @@ class Layout:
     texts: tuple[str, ...]
     number: str | None = None
     n_before: int | None = None
+    integers: bool = False
+    comment: bytes | None = None
+
+    @cached_property
+    def is_comment(self) -> Callable[[bytes], object]:
+        """Match the beginning of a line that is a comment."""
+        return re.compile(self.comment or rb'(?!)').match
+
+    @cached_property
+    def without_comments(self) -> Callable[[bytes], bytes]:
+        """Remove the comments from a block of lines."""
+        if self.comment is None:
+            return lambda block: block
+        pattern = re.compile(rb'^' + self.comment + rb'.*\n?', re.MULTILINE)
+        return lambda block: pattern.sub(b'', block)
 
     @cached_property
     def number_at(self) -> int:
@@ -154,8 +174,16 @@ REFERENCE = Layout('reference', ('corpus_id', 'video_id', 'shot_id', 'person_nam
 HYPOTHESIS = Layout('hypothesis', REFERENCE.texts, 'confidence')
 SUBSET = Layout('subset', ('corpus_id', 'video_id'))
 QUERIES = Layout('queries', ('person_name',))
-QRELS = Layout('qrels', ('qid', 'iteration', 'docno'), 'relevance')
-RUN = Layout('TREC run', ('qid', 'q0', 'docno', 'rank', 'tag'), 'score', n_before=4)
+
+# Comments are as trec_eval 10 has them: only in a run may white space stand before the mark.
+QRELS = Layout('qrels', ('qid', 'iteration', 'docno'), 'relevance', integers=True, comment=rb'#')
+RUN = Layout(
+    'TREC run',
+    ('qid', 'q0', 'docno', 'rank', 'tag'),
+    'score',
+    n_before=4,
+    comment=rb'[ \t]*#',
+)
 
 # What else a campaign has; times are read as the text they are.
 SHOTS = Layout('shot list', ('corpus_id', 'video_id', 'shot_id', 'start_time', 'end_time'))

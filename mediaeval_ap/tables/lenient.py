@@ -18,7 +18,7 @@ import numpy as np
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.tables import read
 from mediaeval_ap.tables.columns import Source, Table
-from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Cause, cause_of, find_fields
+from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Cause, cause_of, find_fields, holds_no_row
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import split, whole_lines
 from mediaeval_ap.tables.places import LenientTable, Starts, WrongLines
@@ -180,7 +180,8 @@ class _Reading:
         if n_rows == len(lines):
             self._lines.extend(numbers)
         else:
-            rows = [pair for pair in zip(numbers, lines, strict=True) if pair[1].strip(b' \t')]
+            pairs = zip(numbers, lines, strict=True)
+            rows = [pair for pair in pairs if not holds_no_row(pair[1], self._layout)]
             self._lines.extend(number for number, _ in rows)
             lines = [line for _, line in rows]
         self._note_starts(lines, first_row)
@@ -205,7 +206,7 @@ class _Reading:
                 self._wrong.add(number, cause, line)
             if cause is None or cause is Cause.NUMBER:
                 rows.append((number, line, cause is None))
-        self._take([row for row in rows if row[1].strip(b' \t')])
+        self._take([row for row in rows if not holds_no_row(row[1], self._layout)])
         self._next += len(lines)
 
     def _take(self, rows: list[tuple[int, bytes, bool]]) -> None:

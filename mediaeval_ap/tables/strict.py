@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables.columns import Column
 from mediaeval_ap.tables.format import (
-    NUMBER_BYTES,
     Faults,
     explain,
     find_fields,
     holds_text,
     no_rows,
+    number_bytes,
 )
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import blocks, split
@@ -124,7 +124,7 @@ def prove(lines: list[bytes], layout: Layout) -> Proved | None:
     Returns
     -------
     Proved or None
-        The fields of the lines that are not blank; none on any doubt.
+        The fields of the lines that are neither blank nor comments; none on any doubt.
 
     Examples
     --------
@@ -135,6 +135,9 @@ def prove(lines: list[bytes], layout: Layout) -> Proved | None:
     True
     """
     text = b'\n'.join(lines)
+    if layout.comment is not None and b'#' in text:
+        lines = [line for line in lines if not layout.is_comment(line)]
+        text = b'\n'.join(lines)
     if not holds_text(text):
         return None
     fields = find_fields if b'\v' in text or b'\f' in text else bytes.split
@@ -144,12 +147,12 @@ def prove(lines: list[bytes], layout: Layout) -> Proved | None:
     columns = list(zip(*rows, strict=True))
     if not columns or layout.number is None:
         return Proved(columns, array('d'))
-    numbers = _finite_decimals(columns.pop(layout.number_at))
+    numbers = _numbers(columns.pop(layout.number_at), number_bytes(layout))
     return None if numbers is None else Proved(columns, numbers)
 
 
-def _finite_decimals(fields: Iterable[bytes]) -> array[float] | None:
-    if b''.join(fields).translate(None, NUMBER_BYTES):
+def _numbers(fields: Iterable[bytes], allowed: bytes) -> array[float] | None:
+    if b''.join(fields).translate(None, allowed):
         return None
     try:
         numbers = array('d', map(float, fields))

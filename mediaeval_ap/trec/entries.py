@@ -133,7 +133,9 @@ class Entries:
             To be raised. Of a file it names the line.
         """
         wrong = Wrong(field, found, expected)
-        return error_at(self.origin, self.source.name, row, wrong, max_bytes=self.max_bytes)
+        return error_at(
+            self.origin, self.layout, self.source.name, row, wrong, max_bytes=self.max_bytes
+        )
 
     def refuse_repeated(self) -> None:
         """Refuse a document that a topic has twice.

@@ -65,11 +65,12 @@ def evaluate_trec(
         The cutoffs.
     definition : str or Definition
         What average precision is: a name that `mediaeval_ap.definitions` knows.
-    ties : {'trec_eval', 'expected', 'best', 'worst'}
-        What stands first among equal scores. ``'trec_eval'``: documents in descending order of
-        their bytes, where scores are compared in single precision, as that program does. The others
-        compare in double precision: the mean over all orders, relevant documents first, relevant
-        documents last.
+    ties : {'trec_eval', 'trec_eval-9', 'expected', 'best', 'worst'}
+        How to break ties between equal scores. ``'trec_eval'``: documents in descending order of
+        their bytes, as trec_eval 10 does. ``'trec_eval-9'``: the same where scores are compared in
+        single precision, as by trec_eval 9, pytrec_eval and ir_measures. All others compare in
+        double precision: the mean over all orders, relevant documents first, relevant documents
+        last.
     relevance_level : int
         A document is relevant from this relevance on.
     missing : {'zero', 'skip'}
@@ -210,7 +211,7 @@ def _ranked(
     returned: Entries, topic: NDArray[np.int32], hit: NDArray[np.bool_], ties: TrecTies
 ) -> _Ranked:
     score = returned.number
-    if ties == 'trec_eval':
+    if ties == 'trec_eval-9':
         with np.errstate(over='ignore'):  # what single precision does not hold is infinite, as in C
             score = score.astype(np.float32)
     order = None
@@ -227,7 +228,7 @@ def _ranked(
     in_block[:-1] |= ties_with_last[1:]
     tied = in_block.nonzero()[0]
     block = (~ties_with_last[tied]).cumsum()
-    if ties == 'trec_eval':
+    if ties in ('trec_eval', 'trec_eval-9'):
         within = _descending(returned.texts(tied if order is None else order[tied]))
     else:
         within = hit[tied] != (ties == 'best')

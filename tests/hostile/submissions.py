@@ -19,10 +19,15 @@ from mediaeval_ap.validation import examine
 BETWEEN = b'----\n'  # stands between the files of one input
 
 TREC = {
-    QRELS: (b'7 0 d1 1\n7 0 d2 0\n8 0 d1 2\n', '7 0\td\xa0\xe9  1\r\n\n7 0 d -1'.encode()),
+    QRELS: (
+        b'7 0 d1 1\n7 0 d2 0\n8 0 d1 2\n',
+        '7 0\td\xa0\xe9  1\r\n\n7 0 d -1'.encode(),
+        b'# judged\n7 0 #1 +02\n #8 0 d 1\n',
+    ),
     RUN: (
         b'7 Q0 d1 1 0.9 me\n7 Q0 d2 2 0.9 me\n8 Q0 d1 1 1e-7 me\n',
         '\ufeff7 Q0\td\xa0\xe9 1  -3 me\r\n\n8 Q0 d 1 +.5 me'.encode(),
+        b'#\xff\n \t# mine\n7 Q0 #1 1 2 #\n',
     ),
 }
 
@@ -36,7 +41,7 @@ def entries(layout, data):
     strict = outcome(lambda: rows_of_table(read(io.BytesIO(data), layout)))
     assert fast == slow == strict, 'the readers of TREC files disagree'
     files = {each: path if each == layout else io.BytesIO(TREC[each][0]) for each in TREC}
-    for ties in ('trec_eval', 'expected'):
+    for ties in ('trec_eval', 'trec_eval-9', 'expected'):
         for file in files.values():
             if file != path:
                 file.seek(0)

@@ -14,6 +14,7 @@ TREC = {'qrels': Q1 + Q2, 'trec-run': R1 + R2}
 FOUR = 'expected 4 fields: qid iteration docno relevance'
 SIX = 'expected 6 fields: qid q0 docno rank score tag'
 ONCE = 'expected each document once'
+INTEGER = 'expected an integer in digits'
 
 
 def run(name, why, content, value=1.0):
@@ -39,9 +40,9 @@ def score(name, text):
 
 
 def relevance(name, text):
-    """Qrels whose second relevance is no number."""
-    error = f', line 2, relevance: found {text!r}, {FINITE}'
-    return no_qrels(name, 'no number', Q1 + f'8 0 d2 {text}\n'.encode(), error)
+    """Qrels whose second relevance is no integer."""
+    error = f', line 2, relevance: found {text!r}, {INTEGER}'
+    return no_qrels(name, 'no integer', Q1 + f'8 0 d2 {text}\n'.encode(), error)
 
 
 def stored(role, name, why, error=None, **columns):
@@ -67,14 +68,30 @@ RUNS = [
     run('nan-document', 'and what others take for missing', b'7 Q0 nan 9 0.1 nan\n' + R1 + R2),
     run('long', 'a document of 10 MB', R1 + b'7 Q0 ' + b'd' * LONG + b' 2 0.1 me\n' + R2),
     run('other-topics', 'a document of two topics', R1 + b'7 Q0 d2 2 0.1 me\n' + R2),
-    # In single precision both are infinite, and tied: d3 is before d1, in descending order.
+    # In single precision, as of trec_eval 9, both are infinite, and d3 would be before d1.
     run(
-        *(
-            'huge',
-            'scores that single precision does not hold',
-            b'7 Q0 d3 1 1e39 me\n7 Q0 d1 2 1e308 me\n' + R2,
-        ),
-        value=0.5,
+        'huge',
+        'scores that single precision does not hold',
+        b'7 Q0 d3 1 1e39 me\n7 Q0 d1 2 1e308 me\n' + R2,
+    ),
+    run(
+        'comments',
+        'lines that begin with #, after white space or not, whatever their bytes',
+        b'# by me\n' + R1 + b'#7 Q0 d2 1 1 me\n \t# 7 Q0 d3 1 1 me\n#\xff\0\r\r\n' + R2 + b'#',
+    ),
+    run('crlf-comments', 'comments of Windows', BOM + b'# by me\r\n#\r\n' + R1 + b'# end\r\n' + R2),
+    run('comment-document', 'a document that begins with #', R1 + b'7 Q0 #d 2 0.1 #\n' + R2),
+    no_run(
+        *('only-comments', 'nothing but comments', b'# by me\n#\n\n # end'),
+        f': found no rows, expected at least one of {SIX[9:]}',
+    ),
+    no_run(
+        *('comments-count', 'lines are counted, comments too', b'# by me\n\n' + R1 + b'#\n' + R1),
+        f", line 5, docno: found 'd1' again for topic '7', {ONCE}",
+    ),
+    no_run(
+        *('comment-behind', 'a comment is a line', b'#\n' + R1.replace(b'\n', b' # the best\n')),
+        f", line 2: found 9 fields in '7 Q0 d1 1 0.9 me # the best', {SIX}",
     ),
     run('lines.gz', 'lines in gzip', gzip_of(R1 + R2)),
     no_run('empty', 'nothing at all', b'', f': found no rows, expected at least one of {SIX[9:]}'),
@@ -187,20 +204,53 @@ QRELS = [
     qrels('nbsp', 'a no-break space is part of a document', b'7 0 d1\xc2\xa0 1\n' + Q2, value=0.5),
     qrels('iteration', 'nobody looks at iterations', b'7 nan d1 1\n8 \xc3\xab d2 1\n'),
     qrels('lines.gz', 'lines in gzip', gzip_of(Q1 + Q2)),
+    qrels(
+        'signs',
+        'integers with a sign, and zeros before them',
+        b'7 0 d1 +1\n8 0 d2 -0\n8 0 d2b 007\n8 0 d1 0\n',
+        value=0.5,
+    ),
+    qrels(
+        'comments',
+        'lines that begin with #, whatever their bytes, also one after another',
+        b'# judged by a program\n# 7 d1 1\n' + Q1 + b'#\xff\0\r\r\n#8 0 d1 1\n' + Q2 + b'# end',
+    ),
+    qrels('comment-document', 'a document that begins with #', Q1 + b'7 0 #d 0\n' + Q2),
+    no_qrels(
+        *('comment-indented', 'white space before # is no comment, as for trec_eval'),
+        b' # judged by a program\n' + Q1 + Q2,
+        f", line 1: found 5 fields in ' # judged by a program', {FOUR}",
+    ),
+    no_qrels(
+        *('comments-count', 'lines are counted, comments too', b'#\n\n' + Q1 + b'#\n8 0 d2 .5\n'),
+        f", line 5, relevance: found '.5', {INTEGER}",
+    ),
     no_qrels(
         *('empty', 'nothing at all', b''), f': found no rows, expected at least one of {FOUR[9:]}'
     ),
     no_qrels(
         *('half', 'relevance is an integer', Q1 + b'\n' + b'8 0 d2 0.5\n'),
-        ', line 3, relevance: found 0.5, expected an integer',
+        f", line 3, relevance: found '0.5', {INTEGER}",
     ),
     no_qrels(
         *('tiny', 'and nothing near one', BOM + b'\n' + Q1 + b'8 0 d2 1e-300\n'),
-        ', line 3, relevance: found 1e-300, expected an integer',
+        f", line 3, relevance: found '1e-300', {INTEGER}",
     ),
     relevance('nan', 'nan'),
     relevance('inf', 'inf'),
     relevance('word', 'relevant'),
+    relevance('point', '1.0'),
+    relevance('point-behind', '1.'),
+    relevance('exponent', '.1e1'),
+    relevance('exponent-of-ten', '10e-1'),
+    relevance('hexadecimal', '0x1'),
+    relevance('underscore', '1_0'),
+    relevance('digits', '\u0661'),
+    relevance('sign-behind', '1-'),
+    no_qrels(
+        *('overflow', 'an integer that no double holds', b'7 0 d1 ' + b'9' * 400 + b'\n' + Q2),
+        f", line 1, relevance: found '{'9' * 59}…, {FINITE}",
+    ),
     no_qrels(
         *('repeated', 'a document twice', Q1 + b'7 0 d1 0\n' + Q2),
         f", line 2, docno: found 'd1' again for topic '7', {ONCE}",
