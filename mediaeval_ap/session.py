@@ -6,9 +6,10 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any, Self
 
-from mediaeval_ap.errors import QueryError, is_text, shown
+from mediaeval_ap.errors import QueryError, shown
 from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.tables.format import TEXT
+from mediaeval_ap.text import is_text
 
 __all__ = ['Session', 'answer', 'check_query']
 

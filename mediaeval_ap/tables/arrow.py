@@ -12,13 +12,13 @@ from mediaeval_ap.errors import (
     SHOWN_CHARACTERS,
     FormatError,
     ParameterError,
-    is_text,
     shown,
 )
 from mediaeval_ap.tables.bulk import text_column
 from mediaeval_ap.tables.columns import Source, Table
 from mediaeval_ap.tables.format import EXACT_NUMBER, FINITE_DECIMAL, TEXT, no_rows
 from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.text import is_text
 
 if TYPE_CHECKING:
     import pyarrow

@@ -19,6 +19,7 @@ from mediaeval_ap.tables.csv_text import choose_layout, parse_csv
 from mediaeval_ap.tables.format import no_rows
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.parquet import read_parquet
+from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Rec
     import pyarrow
 
     source = Source('<DataFrame>')
-    frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
+    frame = frame.set_axis(column_names(frame), axis=1)
     columns = {}
     for name in _chosen(list(frame.columns), layouts, source.name):
         try:
