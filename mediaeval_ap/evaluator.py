@@ -451,7 +451,7 @@ class AveragePrecision:
         """
         import pandas
 
-        check_query(query)
+        query = check_query(query)
         depth = max(self._task.K) if k is None else check_cutoff(k)
         ranking = self._ranking(hypothesis)
         (distances,) = ranking.names.distances([query])

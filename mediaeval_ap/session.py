@@ -9,7 +9,7 @@ from typing import Any, Self
 from mediaeval_ap.errors import QueryError, shown
 from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.tables.format import TEXT
-from mediaeval_ap.text import is_text
+from mediaeval_ap.text import is_text, plain_text
 
 __all__ = ['Session', 'answer', 'check_query']
 
@@ -144,20 +144,25 @@ def answer(scorer: Scorer, query: str, *, stacklevel: int) -> tuple[list[float],
     >>> answer(Scorer(ranking, relevance, [9], definitions.get('trec')), 'ann', stacklevel=1)
     ([1.0], 1)
     """
-    check_query(query)
+    query = check_query(query)
     (distances,) = scorer.ranking.names.distances([query])
     ap, n_relevant = scorer.score(query, distances)
     scorer.warn_of_scores_above_one([ap], [query], stacklevel=stacklevel + 1)
     return ap, n_relevant
 
 
-def check_query(query: object) -> None:
-    """Refuse what is not a name.
+def check_query(query: object) -> str:
+    """Return a query as plain text, if it is a name.
 
     Parameters
     ----------
     query : object
         Anything that a session was sent.
+
+    Returns
+    -------
+    str
+        Its characters, whatever class of text it is.
 
     Raises
     ------
@@ -171,5 +176,7 @@ def check_query(query: object) -> None:
         ...
     mediaeval_ap.errors.QueryError: query: found '', expected trimmed text on one line, not empty
     """
-    if not is_text(query):
+    text = plain_text(query)
+    if text is None or not is_text(text):
         raise QueryError(f'query: found {shown(query)}, expected {TEXT}')
+    return text
