@@ -15,6 +15,7 @@ from enum import Enum
 
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.layouts import Layout, RecordLayout
+from mediaeval_ap.text import BETWEEN_WORDS
 
 __all__ = [
     'BYTE_ORDER_MARK',
@@ -41,8 +42,9 @@ FINITE_DECIMAL = 'a finite decimal number'
 EXACT_NUMBER = 'a finite number that a double can hold'
 TEXT = 'trimmed text on one line, not empty'
 
-find_fields = re.compile(rb'[^ \t]+').findall
-_match_fields = re.compile(rb'[^ \t]+').finditer
+_field = re.compile(b'[^%b]+' % BETWEEN_WORDS.encode())
+find_fields = _field.findall
+_match_fields = _field.finditer
 
 
 class Cause(Enum):
