@@ -20,6 +20,7 @@ from enum import Enum
 from numbers import Integral
 
 from mediaeval_ap.errors import ParameterError, UnknownDefinitionError, shown
+from mediaeval_ap.text import plain_text
 
 __all__ = [
     'CUTOFFS',
@@ -206,12 +207,12 @@ hits, kaggle, mediaeval-2016, mediaeval-2016-final, trec
     """
     if isinstance(definition, Definition):
         return definition
-    try:
-        return _REGISTRY[definition]
-    except (KeyError, TypeError):
+    name = plain_text(definition)
+    if name is None or name not in _REGISTRY:
         raise UnknownDefinitionError(
-            f'definition: found {definition!r}, expected one of {", ".join(names())}'
-        ) from None
+            f'definition: found {shown(definition)}, expected one of {", ".join(names())}'
+        )
+    return _REGISTRY[name]
 
 
 def check_cutoff(k: object, name: str = 'k') -> int:

@@ -54,7 +54,6 @@ __all__ = [
     'UnknownIdsWarning',
     'WithoutRelevantWarning',
     'WriteError',
-    'is_text',
     'printable',
     'shown',
 ]
@@ -235,36 +234,6 @@ def printable(text: str) -> str:
         character if character.isprintable() else character.encode('unicode_escape').decode()
         for character in text
     )
-
-
-def is_text(value: object) -> bool:
-    r"""Whether a value can be a name: text on one line, as between spaces or tabs, not empty.
-
-    Parameters
-    ----------
-    value : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        False for what UTF-8 cannot hold, and for what a line never gives: a NUL, its own end, a
-        space or tab around the name. Within it there may be some.
-
-    Examples
-    --------
-    >>> [is_text(value) for value in ('nan', 'ann lee', '', 'ann ', 'ann\n', '\ud800', b'ann')]
-    [True, True, False, False, False, False, False]
-    """
-    if not isinstance(value, str) or not value or value.strip(' \t') != value:
-        return False
-    if '\n' in value or '\r' in value or '\0' in value:
-        return False
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def shown(value: object) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
-from mediaeval_ap.errors import ParameterError, is_text, shown
+from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.text import is_text, plain_text
 
 __all__ = [
     'CAMPAIGNS',
@@ -47,9 +48,11 @@ TREC_TIES: tuple[TrecTies, ...] = get_args(TrecTies)
 TREC_MISSING: tuple[TrecMissing, ...] = get_args(TrecMissing)
 CAMPAIGNS: tuple[Campaign, ...] = get_args(Campaign)
 
+Policy = TypeVar('Policy', bound=str)
 
-def check_policy(name: str, policy: object, known: tuple[str, ...]) -> None:
-    """Refuse a policy that there is not.
+
+def check_policy(name: str, policy: object, known: tuple[Policy, ...]) -> Policy:
+    """Return a policy, if there is one of that name.
 
     Parameters
     ----------
@@ -59,6 +62,11 @@ def check_policy(name: str, policy: object, known: tuple[str, ...]) -> None:
         Anything.
     known : tuple of str
         The policies that there are.
+
+    Returns
+    -------
+    str
+        The policy, as plain text.
 
     Raises
     ------
@@ -73,8 +81,11 @@ def check_policy(name: str, policy: object, known: tuple[str, ...]) -> None:
     mediaeval_ap.errors.ParameterError: ties: found 'random', expected one of expected, stable, \
 best, worst
     """
-    if policy not in known:
-        raise ParameterError(f'{name}: found {shown(policy)}, expected one of {", ".join(known)}')
+    text = plain_text(policy)
+    for each in known:
+        if each == text:
+            return each
+    raise ParameterError(f'{name}: found {shown(policy)}, expected one of {", ".join(known)}')
 
 
 def check_ratio(ratio: object) -> None:
@@ -102,13 +113,18 @@ def check_ratio(ratio: object) -> None:
     raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
 
 
-def check_tag(tag: object) -> None:
-    """Refuse what cannot name a run of TREC.
+def check_tag(tag: object) -> str:
+    """Return the name of a run of TREC, if it can be one.
 
     Parameters
     ----------
     tag : object
         Anything.
+
+    Returns
+    -------
+    str
+        The name, as plain text.
 
     Raises
     ------
@@ -122,5 +138,8 @@ def check_tag(tag: object) -> None:
         ...
     mediaeval_ap.errors.ParameterError: tag: found 'my run', expected one word
     """
-    if not (isinstance(tag, str) and is_text(tag) and tag.split() == [tag]):
+    text = plain_text(tag)
+    # Whatever any tool takes for white space would end the word there, so all of Unicode's counts.
+    if text is None or not is_text(text) or text.split() != [text]:
         raise ParameterError(f'tag: found {shown(tag)}, expected one word')
+    return text

@@ -6,9 +6,10 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from mediaeval_ap.errors import QueryError, SessionClosedError, is_text, shown
+from mediaeval_ap.errors import QueryError, SessionClosedError, shown
 from mediaeval_ap.scoring import Scorer
 from mediaeval_ap.tables.format import TEXT
+from mediaeval_ap.text import is_text, plain_text
 
 __all__ = ['Answer', 'Session', 'answer', 'check_query']
 
@@ -197,7 +198,7 @@ def check_query(query: object) -> str:
     Returns
     -------
     str
-        The name.
+        Its characters, whatever class of text it is.
 
     Raises
     ------
@@ -218,6 +219,7 @@ already, and close() ends it
         raise QueryError(
             'query: found None, expected a name; a session is primed already, and close() ends it'
         )
-    if not isinstance(query, str) or not is_text(query):
+    text = plain_text(query)
+    if text is None or not is_text(text):
         raise QueryError(f'query: found {shown(query)}, expected {TEXT}')
-    return query
+    return text

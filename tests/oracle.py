@@ -115,6 +115,18 @@ def evaluate(reference, hypotheses, query, K, definition, subset=None):
     return [average_precision(h, len(relevant), k, definition) for k in K], len(relevant)
 
 
+def words(field):
+    """The labels in a field of CSV: what stands between spaces, tabs and line ends."""
+    found, word = [], ''
+    for character in [*field.replace('\r\n', '\n'), ' ']:
+        if character not in ' \t\n':
+            word += character
+        elif word:
+            found.append(word)
+            word = ''
+    return found
+
+
 def reciprocal_rank(label, predictions, k):
     for rank, prediction in enumerate(predictions[:k], 1):
         if prediction == label:

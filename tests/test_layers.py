@@ -12,7 +12,7 @@ import mediaeval_ap
 
 PACKAGE = Path(mediaeval_ap.__file__).parent
 LAYERS = [
-    {'errors'},
+    {'errors', 'text'},
     {'definitions', 'files', 'keys', 'policies', 'progress', 'tables'},
     {'names', 'order', 'shots', 'validation'},
     {'nearest'},

@@ -17,7 +17,7 @@ from mediaeval_ap.errors import (
     printable,
     shown,
 )
-from mediaeval_ap.policies import MISSING, UNKNOWN, Missing, Unknown, check_policy
+from mediaeval_ap.policies import Missing, Unknown
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.tables import Source
 from mediaeval_ap.tables.records import Records
@@ -147,8 +147,6 @@ def align(
     FormatError
         When an id of the predictions is empty or repeated; when one is missing or unknown, and that
         is an error.
-    ParameterError
-        When there is no such policy.
 
     Warns
     -----
@@ -167,9 +165,6 @@ def align(
     >>> align(truth['Image'], truth, predictions, 'Image', 'error', 'error').rows.tolist()
     [1, 0]
     """
-    if missing is not None:
-        check_policy('missing', missing, MISSING)
-    check_policy('unknown', unknown, UNKNOWN)
     predicted = unique_ids(predictions, name)
     strangers = np.flatnonzero(places_of(predicted, ids) < 0)
     if len(strangers) and unknown == 'error':

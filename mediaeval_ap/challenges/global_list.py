@@ -12,7 +12,7 @@ from mediaeval_ap.challenges.words import none_if_empty, split
 from mediaeval_ap.errors import shown
 from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision
-from mediaeval_ap.policies import Missing, Ties, Unknown
+from mediaeval_ap.policies import MISSING, UNKNOWN, Missing, Ties, Unknown, check_policy
 from mediaeval_ap.tables import MAX_BYTES, is_finite_decimal
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records, read_records
@@ -93,6 +93,8 @@ def evaluate_gap(
     import pyarrow
 
     metric = GlobalAveragePrecision(ties)
+    missing = check_policy('missing', missing, MISSING)
+    unknown = check_policy('unknown', unknown, UNKNOWN)
     true = read_records(truth, [TRUTH], max_bytes=max_bytes)
     answers = read_records(predictions, [PREDICTIONS], max_bytes=max_bytes)
     ids = unique_ids(true, 'id')
@@ -110,7 +112,7 @@ def evaluate_gap(
         metric.update(*(column[part] for column in rows))
     table = None
     if per_query:
-        _, table = global_average_precision(*rows, ties=ties, return_frame=True)
+        _, table = global_average_precision(*rows, ties=metric.ties, return_frame=True)
         listed = pyarrow.array(order[table.index.to_numpy()])
         table.insert(0, 'id', ids.take(listed).to_pylist())
     n_queries, without_truth = metric.n_queries, metric.n_queries - metric.n_true
@@ -118,7 +120,7 @@ def evaluate_gap(
     return Score(
         'GAP',
         metric.compute(),
-        {'ties': ties, 'missing': missing, 'unknown': unknown},
+        {'ties': metric.ties, 'missing': missing, 'unknown': unknown},
         aligned.inputs,
         {
             'queries': n_queries,

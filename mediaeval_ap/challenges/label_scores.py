@@ -12,7 +12,7 @@ from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.keys import first_occurrences
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
-from mediaeval_ap.policies import Unknown
+from mediaeval_ap.policies import UNKNOWN, Unknown, check_policy
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records, read_records
@@ -84,6 +84,7 @@ def evaluate_lrap(
     import pandas
 
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
+    unknown = check_policy('unknown', unknown, UNKNOWN)
     true = read_records(truth, [TRUTH], max_bytes=max_bytes)
     predicted = read_records(scores, [SCORES], max_bytes=max_bytes)
     samples = unique_ids(true, 'fname')

@@ -13,7 +13,7 @@ from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import RepeatedRowsWarning, printable
 from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
-from mediaeval_ap.policies import Missing, Unknown
+from mediaeval_ap.policies import MISSING, UNKNOWN, Missing, Unknown, check_policy
 from mediaeval_ap.scoring import warn_of_scores_above_one
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -89,6 +89,8 @@ def evaluate_first_hit(
     import pandas
 
     metric = ReciprocalRank(k)
+    missing = check_policy('missing', missing, MISSING)
+    unknown = check_policy('unknown', unknown, UNKNOWN)
     true = read_records(truth, [WHALES], max_bytes=max_bytes)
     predicted = read_records(predictions, [WHALES], max_bytes=max_bytes)
     images = unique_ids(true, 'Image')
@@ -184,6 +186,8 @@ def evaluate_map(
     import pandas
 
     metric = MeanAveragePrecision(k, definition)
+    missing = check_policy('missing', missing, MISSING)
+    unknown = check_policy('unknown', unknown, UNKNOWN)
     true = read_records(truth, [LISTS, PAIRS], max_bytes=max_bytes)
     predicted = read_records(predictions, [LISTS], max_bytes=max_bytes)
     users, relevant = _relevant_lists(true)

@@ -49,7 +49,7 @@ def _cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     return [int(field) for field in fields]
 
 
-def checked(check: Callable[[Any], None]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+def checked(check: Callable[[Any], object]) -> Callable[[click.Context, click.Parameter, Any], Any]:
     """A callback of an option that refuses what the library would, before anything is read.
 
     Parameters

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from mediaeval_ap.live.growing import Distinct
 from mediaeval_ap.live.known_shots import KnownShots
 from mediaeval_ap.tables import HYPOTHESIS, Column, Source, Table
 from mediaeval_ap.tables.rows import explain_row
+from mediaeval_ap.text import plain_text
 
 __all__ = ['SOURCE', 'Hypotheses']
 
@@ -82,13 +83,11 @@ class Hypotheses:
             When it is none; then nothing has changed.
         """
         coded = self._known(row)
-        if coded is None:
-            check_row(row)
+        fields = plain_row(row) if coded is None else ()  # before anything changes
         try:
             if coded is None:
-                *shot, name, confidence = row
-                number = self.shots.number(*map(str, shot))
-                coded = self.names.code(str(name)), -float(confidence), number
+                *shot, name, confidence = fields
+                coded = self.names.code(name), -confidence, self.shots.number(*shot)
             self.changed.add(coded[0])
             self._among(coded).add(coded)
             self.shots.hold(coded[2], 1)
@@ -155,10 +154,8 @@ class Hypotheses:
         MissingHypothesisError
             When it is not there; then nothing has changed.
         """
-        check_row(row)
-        *fields, _ = row
-        changed = (*fields, confidence)
-        check_row(changed)
+        *fields, _ = plain_row(row)
+        changed = plain_row((*fields, confidence))
         found = self._found(row)
         try:
             self._remove(found)
@@ -170,7 +167,7 @@ class Hypotheses:
     def _found(self, row: Sequence[Any]) -> Coded:
         coded = self._known(row)
         if coded is None:
-            check_row(row)
+            plain_row(row)
         if coded is None or coded not in self._among(coded):
             raise MissingHypothesisError(f'{SOURCE.name}: no hypothesis {shown(tuple(row))}')
         return coded
@@ -236,9 +233,10 @@ class Hypotheses:
         """The hypothesis in numbers if all of it is known and right; none on any doubt."""
         try:
             corpus, video, shot, name, confidence = row
-            if type(row) is not tuple or type(confidence) is not float:
-                check_row(row)
-                confidence = float(confidence)
+            # A class of text may hash and compare as it likes: only plain text is looked up.
+            is_plain = type(corpus) is type(video) is type(shot) is type(name) is str
+            if not is_plain or type(confidence) is not float or type(row) is not tuple:
+                corpus, video, shot, name, confidence = plain_row(row)
             number = self.shots.number_in[video, corpus][shot]
             return (self.names.code_of[name], -confidence, number) if isfinite(confidence) else None
         except (KeyError, TypeError, ValueError):
@@ -260,13 +258,18 @@ class Hypotheses:
         assert self.shots._held == [held[shot] for shot in range(len(self.shots))]
 
 
-def check_row(row: object) -> None:
-    """Refuse what is no hypothesis.
+def plain_row(row: object) -> tuple[Any, ...]:
+    """Return the fields of a hypothesis as plain text and a double.
 
     Parameters
     ----------
     row : object
         Anything.
+
+    Returns
+    -------
+    tuple of str and float
+        The same fields, whatever their classes.
 
     Raises
     ------
@@ -275,7 +278,9 @@ def check_row(row: object) -> None:
 
     Examples
     --------
-    >>> check_row(('x', 'v', '1', 'ann', 'high'))
+    >>> plain_row(['x', 'v', '1', 'ann', 1])
+    ('x', 'v', '1', 'ann', 1.0)
+    >>> plain_row(('x', 'v', '1', 'ann', 'high'))
     Traceback (most recent call last):
         ...
     mediaeval_ap.errors.FormatError: <live>, confidence: found 'high' (str), expected a finite \
@@ -284,6 +289,8 @@ number that a double can hold
     wrong = explain_row(row, HYPOTHESIS)
     if wrong is not None:
         raise wrong.error(SOURCE.name, '')
+    *texts, confidence = cast('Sequence[Any]', row)
+    return *map(plain_text, texts), float(confidence)
 
 
 def _columns(

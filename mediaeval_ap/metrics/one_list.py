@@ -108,7 +108,7 @@ def global_average_precision(
     judged = _judge(predicted, confidence, truth)
     metric._add(judged)
     gap = metric.compute()
-    return (gap, _frame(judged, ties)) if return_frame else gap
+    return (gap, _frame(judged, metric.ties)) if return_frame else gap
 
 
 class GlobalAveragePrecision(Accumulator):
@@ -153,8 +153,7 @@ class GlobalAveragePrecision(Accumulator):
     settings = ('ties',)
 
     def __init__(self, ties: Ties = 'expected') -> None:
-        check_policy('ties', ties, TIES)
-        self.ties = ties
+        self.ties = check_policy('ties', ties, TIES)
         self.reset()
 
     def reset(self) -> None:

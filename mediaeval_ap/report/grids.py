@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from mediaeval_ap.errors import ParameterError, printable, shown
+from mediaeval_ap.text import plain_text
 
 __all__ = [
     'FORMATS',
@@ -109,10 +110,11 @@ def renderer(renderers: Mapping[str, Renderer], format: str) -> Renderer:
         ...
     mediaeval_ap.errors.ParameterError: format: found 'xml', expected one of text
     """
-    if format not in renderers:
+    name = plain_text(format)
+    if name is None or name not in renderers:
         known = ', '.join(renderers)
         raise ParameterError(f'format: found {shown(format)}, expected one of {known}')
-    return renderers[format]
+    return renderers[name]
 
 
 def _table(grid: Grid) -> str:

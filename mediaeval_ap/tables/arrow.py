@@ -12,13 +12,13 @@ from mediaeval_ap.errors import (
     SHOWN_CHARACTERS,
     FormatError,
     ParameterError,
-    is_text,
     shown,
 )
 from mediaeval_ap.tables.bulk import text_column
 from mediaeval_ap.tables.columns import Source, Table
 from mediaeval_ap.tables.format import EXACT_NUMBER, FINITE_DECIMAL, TEXT, no_rows
 from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.text import is_text
 
 if TYPE_CHECKING:
     import pyarrow
@@ -26,10 +26,13 @@ if TYPE_CHECKING:
 __all__ = [
     'check_names',
     'from_arrow',
+    'holds_any',
     'number_array',
     'text_array',
     'to_arrow',
 ]
+
+SEARCHED_BYTES = 1 << 18  # more at once no longer fit the caches
 
 
 def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
@@ -181,6 +184,46 @@ def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
         raise _not_utf8(column, field, source) from None
     # In one chunk, as to encode several costs each of them the values of all.
     return pyarrow.chunked_array([column.cast(pyarrow.large_string()).combine_chunks()])
+
+
+def holds_any(texts: pyarrow.Array, characters: str) -> bool:
+    r"""Return whether one of some characters is anywhere in texts.
+
+    Parameters
+    ----------
+    texts : pyarrow.Array
+        Large strings.
+    characters : str
+        Of ASCII.
+
+    Returns
+    -------
+    bool
+        False for texts that hold none of them.
+
+    Notes
+    -----
+    Looks at the bytes of all texts at once, which takes a hundredth of the time of looking at each.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> texts = pyarrow.array(['a b', 'a\fb'], pyarrow.large_string())
+    >>> holds_any(texts, '\v\f'), holds_any(texts[:1], '\v\f')
+    (True, False)
+    """
+    _, offsets, content = texts.buffers()
+    if content is None or not len(texts):
+        return False
+    ends = np.frombuffer(offsets, dtype=np.int64)[[texts.offset, texts.offset + len(texts)]]
+    begin, end = ends.tolist()
+    wanted = [character.encode() for character in characters]
+    view = memoryview(content)
+    for start in range(begin, end, SEARCHED_BYTES):
+        block = bytes(view[start : min(start + SEARCHED_BYTES, end)])
+        if any(each in block for each in wanted):
+            return True
+    return False
 
 
 def number_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> NDArray[np.float64]:

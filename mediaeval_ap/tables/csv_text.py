@@ -33,6 +33,7 @@ from mediaeval_ap.tables.format import (
     no_rows,
 )
 from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.text import BETWEEN_WORDS
 
 if TYPE_CHECKING:
     import pyarrow
@@ -253,7 +254,9 @@ def _explain(record: list[str], header: Sequence[str], layout: RecordLayout) -> 
         return Wrong('', found, f'{len(header)} fields as in the header')
     if layout.other_numbers:
         for name, value in zip(header, record, strict=True):
-            if name not in layout.texts and not is_finite_decimal(value.strip(' \t').encode()):
+            if name not in layout.texts and not is_finite_decimal(
+                value.strip(BETWEEN_WORDS).encode()
+            ):
                 return Wrong(name, shown(value), FINITE_DECIMAL)
     return None
 

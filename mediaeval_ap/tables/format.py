@@ -16,6 +16,7 @@ from enum import Enum
 
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.layouts import Layout, RecordLayout
+from mediaeval_ap.text import BETWEEN_WORDS
 
 __all__ = [
     'BYTE_ORDER_MARK',
@@ -47,9 +48,10 @@ INTEGER = 'an integer in digits'
 EXACT_NUMBER = 'a finite number that a double can hold'
 TEXT = 'trimmed text on one line, not empty'
 
-find_fields = re.compile(rb'[^ \t]+').findall
+_field = re.compile(b'[^%b]+' % BETWEEN_WORDS.encode())
+find_fields = _field.findall
 _is_integer = re.compile(rb'[+-]?[0-9]+').fullmatch
-_match_fields = re.compile(rb'[^ \t]+').finditer
+_match_fields = _field.finditer
 
 
 class Cause(Enum):

@@ -24,6 +24,7 @@ from mediaeval_ap.tables.lines import split, whole_lines
 from mediaeval_ap.tables.places import LenientTable, Starts, WrongLines
 from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
 from mediaeval_ap.tables.strict import ColumnBuilder, prove
+from mediaeval_ap.text import BETWEEN_WORDS
 
 __all__ = ['read_leniently']
 
@@ -31,7 +32,7 @@ PROVED_LINES = 64
 STRICT_BLOCKS = 4
 BLOCKS_AT_ONCE = 8
 
-_match_fields = re.compile('[^ \t]+').finditer
+_match_fields = re.compile(f'[^{BETWEEN_WORDS}]+').finditer
 _is_irregular = re.compile(rb'^[ \t]|[ \t]{2}').search
 
 

@@ -13,13 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, ParameterError, shown
-from mediaeval_ap.tables.arrow import number_array, text_array, to_arrow
+from mediaeval_ap.tables.arrow import holds_any, number_array, text_array, to_arrow
 from mediaeval_ap.tables.columns import Source, is_arrow, is_instance
 from mediaeval_ap.tables.csv_text import choose_layout, parse_csv
 from mediaeval_ap.tables.format import no_rows
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.parquet import read_parquet
+from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
+from mediaeval_ap.text import BETWEEN_LABELS
 
 if TYPE_CHECKING:
     import pandas
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ['Records', 'read_records']
 
 COPIED_BYTES = 1 << 20
+IN_NO_LINE = '\0|\r(?:[^\n]|$)'
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,8 @@ class Records:
     def refuse_several(self, name: str) -> None:
         """Refuse rows that have white space in a column of labels, of which each has one at most.
 
+        That is what stands between labels where there may be several.
+
         Parameters
         ----------
         name : str
@@ -141,7 +146,7 @@ class Records:
         """
         from pyarrow import compute
 
-        spaced = compute.match_substring_regex(self[name], r'\s')
+        spaced = compute.match_substring_regex(self[name], BETWEEN_LABELS)
         several = np.flatnonzero(spaced.to_numpy(zero_copy_only=False))
         if len(several):
             found = shown(self[name][several[0]].as_py())
@@ -222,7 +227,7 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Rec
     import pyarrow
 
     source = Source('<DataFrame>')
-    frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
+    frame = frame.set_axis(column_names(frame), axis=1)
     columns = {}
     for name in _chosen(list(frame.columns), layouts, source.name):
         try:
@@ -243,6 +248,21 @@ def _from_table(table: pyarrow.Table, layouts: Sequence[RecordLayout], source: S
     for name in layout.columns(table.column_names):
         if name in layout.texts:
             columns[name] = text_array(table[name], name, source).fill_null('')
+            _refuse_what_no_line_holds(columns[name], name, source)
         else:
             columns[name] = pyarrow.array(number_array(table[name], name, source))
     return Records(layout, pyarrow.table(columns).combine_chunks(), source)
+
+
+def _refuse_what_no_line_holds(column: Any, name: str, source: Source) -> None:
+    """Refuse text that CSV would refuse: a NUL, and a carriage return that ends no line."""
+    from pyarrow import compute
+
+    (texts,) = column.chunks
+    if holds_any(texts, '\0\r'):
+        found = compute.match_substring_regex(texts, IN_NO_LINE).to_numpy(zero_copy_only=False)
+        if len(wrong := np.flatnonzero(found)):
+            row = int(wrong[0])
+            value = shown(texts[row].as_py())
+            expected = 'text without NUL, and without CR but in CR LF'
+            raise FormatError(source.name, f'row {row + 1}', name, value, expected, len(wrong) - 1)

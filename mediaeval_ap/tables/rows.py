@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from mediaeval_ap.errors import FormatError, is_text, shown
+from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.arrow import check_names
 from mediaeval_ap.tables.columns import Column, Source, Table
 from mediaeval_ap.tables.format import EXACT_NUMBER, TEXT, Faults, Wrong, no_rows
 from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.text import is_text, plain_text
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ['explain_row', 'from_frame', 'from_rows']
+__all__ = ['column_names', 'explain_row', 'from_frame', 'from_rows']
 
 
 def from_rows(rows: Iterable[Any], layout: Layout, *, first: int = 1) -> Table:
@@ -95,14 +96,40 @@ def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
     ['F2']
     """
     source = Source('<DataFrame>')
-    check_names([str(name) for name in frame.columns], layout, source.name)
+    names = column_names(frame)
+    check_names(names, layout, source.name)
     if not len(frame):
         raise no_rows(source.name, layout)
-    columns = [frame[field].tolist() for field in layout.fields]
+    columns = [frame.iloc[:, names.index(field)].tolist() for field in layout.fields]
     table = _proved(columns, layout, source)
     if table is None:
         raise _wrong_rows(zip(*columns, strict=True), layout, source)
     return table
+
+
+def column_names(frame: pandas.DataFrame) -> list[str]:
+    """Return the names of the columns of a DataFrame as plain text.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Any frame.
+
+    Returns
+    -------
+    list of str
+        One a column; of a name that is no text, how it prints.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> column_names(pandas.DataFrame({'shot_id': ['1'], 7: [0.5]}))
+    ['shot_id', '7']
+    """
+    plain = map(plain_text, frame.columns)
+    return [
+        str(name) if text is None else text for text, name in zip(plain, frame.columns, strict=True)
+    ]
 
 
 def explain_row(row: object, layout: Layout) -> Wrong | None:
@@ -170,16 +197,13 @@ def _is_row(row: object) -> TypeGuard[Sequence[Any]]:
 
 
 def _text_column(values: Sequence[Any]) -> Column | None:
-    try:
-        distinct = dict.fromkeys(values)
-    except TypeError:  # of something that has no hash, and is no text
+    if set(map(type, values)) != {str}:  # classes of text may compare and hash as they like
+        values = [plain_text(value) for value in values]
+    code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    if not all(map(is_text, code_of)):
         return None
-    if not all(map(is_text, distinct)):
-        return None
-    code_of = {value: code for code, value in enumerate(distinct)}
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
-    # The text itself, where a class has its own way to print it.
-    return Column(codes, [str.__str__(value) for value in distinct])
+    return Column(codes, list(code_of))
 
 
 def _number(value: object) -> float | None:

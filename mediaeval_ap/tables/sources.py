@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 from mediaeval_ap.errors import ParameterError, ReadError, shown
 from mediaeval_ap.tables.decompression import BUFFER_BYTES, DECOMPRESSORS, Limit
+from mediaeval_ap.text import plain_text
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -86,6 +87,7 @@ class ByteSource:
     def __init__(
         self, origin: str | os.PathLike[str] | IO[Any], max_bytes: int = MAX_BYTES
     ) -> None:
+        origin = plain_text(origin) or origin
         self.origin = origin
         self.max_bytes = check_max_bytes(max_bytes)
         if not isinstance(origin, str | os.PathLike):

@@ -110,8 +110,8 @@ def evaluate_trec(
     """
     cutoffs = check_cutoffs(K)
     definition = definitions.get(definition)
-    _check_ties(ties, definition)
-    check_policy('missing', missing, TREC_MISSING)
+    ties = _check_ties(ties, definition)
+    missing = check_policy('missing', missing, TREC_MISSING)
     _check_level(relevance_level)
     judged, returned = _read(qrels, run, max_bytes)
     topics = judged.topic.values
@@ -161,10 +161,11 @@ def _counts(judged: Entries, returned: Entries, n_in_both: int) -> dict[str, int
     }
 
 
-def _check_ties(ties: TrecTies, definition: Definition) -> None:
-    check_policy('ties', ties, TREC_TIES)
+def _check_ties(ties: TrecTies, definition: Definition) -> TrecTies:
+    ties = check_policy('ties', ties, TREC_TIES)
     if ties == 'expected' and 'H' in definition.denominator:
         raise ParameterError(f'ties: found expected, which {definition} is not defined for')
+    return ties
 
 
 def _check_level(level: Any) -> None:

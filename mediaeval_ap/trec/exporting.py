@@ -223,7 +223,7 @@ def run_text(topics: Sequence[Topic], tag: str) -> str:
     ann Q0 x/v/1 1 2 me
     ann Q0 x/v/2 2 1 me
     """
-    check_tag(tag)
+    tag = check_tag(tag)
     return ''.join(
         f'{topic.qid} Q0 {document} {rank} {len(topic.returned) + 1 - rank} {tag}\n'
         for topic in topics

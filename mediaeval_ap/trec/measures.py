@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import MissingExtraError, ParameterError, shown
 from mediaeval_ap.evaluation import Evaluation
 from mediaeval_ap.policies import LARGEST_TREC_DEPTH, TREC_DEPTH
+from mediaeval_ap.text import plain_text
 from mediaeval_ap.trec.exporting import Topic
 
 __all__ = ['check_columns', 'depth_of', 'measure', 'parse_measures', 'with_measures']
@@ -49,7 +50,8 @@ def parse_measures(measures: str | Iterable[str]) -> list[Any]:
         raise MissingExtraError(
             "measures: ir_measures is not installed; pip install 'mediaeval-ap[trec]'"
         ) from error
-    names = measures.split() if isinstance(measures, str) else measures
+    text = plain_text(measures)
+    names = measures if text is None else text.split()
     if not isinstance(names, Iterable):
         raise ParameterError(f'measures: found {shown(measures)}, expected names as nDCG@10')
     parsed = dict.fromkeys(_parsed(name, ir_measures.parse_measure) for name in names)
@@ -109,7 +111,7 @@ def depth_of(measures: Sequence[Any]) -> int:
 def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
     expected = 'a measure of ir_measures, as nDCG@10'
     try:
-        parsed = parse(name)
+        parsed = parse(plain_text(name) or name)
     except Exception as error:  # whatever the other library makes of what somebody typed
         raise ParameterError(f'measures: found {shown(name)}, expected {expected}') from error
     for parameter, info in parsed.SUPPORTED_PARAMS.items():

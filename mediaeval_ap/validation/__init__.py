@@ -148,7 +148,7 @@ def examine(
         if origin is not None
     }
     return Findings(
-        rules,
+        chosen.name,
         list(_findings(files, chosen)),
         {role: read.table.source for role, read in files.items()},
         {role: len(read.table) for role, read in files.items()},

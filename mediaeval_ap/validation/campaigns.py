@@ -105,5 +105,4 @@ def get(name: str) -> Rules:
         ...
     mediaeval_ap.errors.ParameterError: rules: found '2017', expected one of 2015, 2016, none
     """
-    check_policy('rules', name, CAMPAIGNS)
-    return _RULES[name]
+    return _RULES[check_policy('rules', name, CAMPAIGNS)]

@@ -184,6 +184,16 @@ def csv(role, name, why, content, error=None, value=None):
 LABELS = b'customer_id,prediction\n'
 SURE = b'id,landmarks\n'
 SCORES = b'fname,a,b\n1,.9,.1\n2,.1,.9\n'
+OTHER_SPACES = {
+    'vertical-tab': '\v',
+    'form-feed': '\f',
+    'file-separator': '\x1c',
+    'next-line': '\x85',
+    'no-break-space': '\u00a0',
+    'line-separator': '\u2028',
+    'ideographic-space': '\u3000',
+}
+WHITE_SPACE = {'space': ' ', 'tab': '\t', 'line-feed': '\n', 'cr-lf': '\r\n'}
 ONE = 'expected a label and its finite confidence, or nothing'
 
 CSV = [
@@ -361,4 +371,24 @@ CSV = [
     ),
 ]
 
-TABLES = [*PARQUET, *CSV]
+# User 1 is right if "a" is a label of its own, and user 2 is: so 1 for white space, else a half.
+SPACES = [
+    csv('map', name, f'a {name} {why}', LABELS + f'1,"a{space}c"\n2,b\n'.encode(), value=value)
+    for spaces, value, why in (
+        (WHITE_SPACE, 1.0, 'stands between labels'),
+        (OTHER_SPACES, 0.5, 'is part of a label'),
+    )
+    for name, space in spaces.items()
+]
+SPACES += [
+    csv(
+        'gap',
+        name,
+        f'a {name} does not end a label',
+        SURE + f'1,a{space}0.9\n2,b 0.8\n'.encode(),
+        f', line 2, landmarks: found {f"a{space}0.9"!r}, {ONE}',
+    )
+    for name, space in OTHER_SPACES.items()
+]
+
+TABLES = [*PARQUET, *CSV, *SPACES]
