@@ -160,7 +160,8 @@ def test_standard_input(folder, role):
         (
             ['reference.txt', 'reference.txt'],
             "Error: reference.txt, line 1: found 4 fields in 'x v 1 ann', expected 5 fields: "
-            'corpus_id video_id shot_id person_name confidence (2 more wrong lines)\n',
+            'corpus_id video_id shot_id person_name confidence; its first row fits a reference '
+            'file: are two files exchanged? (2 more wrong lines)\n',
         ),
         (
             ['reference.txt', 'run.txt', '-o', 'missing/map.txt'],

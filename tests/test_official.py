@@ -28,7 +28,8 @@ def run(request, official_data):
     expected = json.loads((folder / f'expected/{request.param}.json').read_text())
     if request.param == 'samples':
         samples = folder / 'samples'
-        return samples / 'reference.txt', None, samples / 'hypothesis.txt', None, expected
+        queries = list(expected['queries'])  # of which ?unknown? is not asked by default
+        return samples / 'reference.txt', None, samples / 'hypothesis.txt', queries, expected
     return (
         folder / 'reference/reference.2016-10-16.txt',
         folder / 'reference/test.eval',

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables.columns import Column
 from mediaeval_ap.tables.decompression import Chunks
-from mediaeval_ap.tables.format import BYTE_ORDER_MARK, holds_text, is_number
+from mediaeval_ap.tables.format import BYTE_ORDER_MARK, holds_text, is_header, is_number
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import blocks
 
@@ -81,6 +81,8 @@ def parse_in_bulk(
         return None
     columns = {field: text_column(table[field]) for field in layout.texts}
     if any('' in column.values for column in columns.values()):
+        return None
+    if is_header(' '.join(column.text(0) for column in columns.values()), layout):
         return None
     return columns, None if layout.number is None else number_column(table[layout.number].chunks)
 

@@ -31,9 +31,11 @@ __all__ = [
     'explain',
     'explain_bytes',
     'find_fields',
+    'header_of',
     'holds_no_row',
     'holds_text',
     'is_finite_decimal',
+    'is_header',
     'is_number',
     'no_rows',
     'number_bytes',
@@ -127,6 +129,8 @@ class Faults:
     ----------
     count : int
         How many are wrong so far.
+    remedy : str
+        What the error says behind what it expected.
 
     Examples
     --------
@@ -138,6 +142,7 @@ class Faults:
 
     def __init__(self, source: str, kind: str) -> None:
         self.count = 0
+        self.remedy = ''
         self._source = source
         self._kind = kind
         self._first: tuple[int, Wrong] | None = None
@@ -175,6 +180,7 @@ class Faults:
         if self._first is None:
             raise ValueError('nothing is wrong')
         number, wrong = self._first
+        wrong = dataclasses.replace(wrong, expected=f'{wrong.expected}{self.remedy}')
         return wrong.error(self._source, f'{self._kind} {number}', self.count - 1)
 
 
@@ -246,9 +252,56 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
         case Cause.NUMBER:
             at = layout.number_at
             field = find_fields(line)[at]
+            if is_header(line.decode(), layout):
+                return header_of(line.decode())
             expected = INTEGER if layout.integers and not _is_integer(field) else FINITE_DECIMAL
             return Wrong(str(layout.number), shown(field.decode()), expected, _starts(line)[at])
     return None
+
+
+def is_header(line: str, layout: Layout) -> bool:
+    """Return whether a line holds the names of the fields in place of a row.
+
+    Parameters
+    ----------
+    line : str
+        The line without its end.
+    layout : Layout
+        Its fields.
+
+    Returns
+    -------
+    bool
+        True whatever the case of the letters.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import SUBSET
+    >>> is_header('Corpus_ID Video_ID', SUBSET), is_header('INA F2', SUBSET)
+    (True, False)
+    """
+    return tuple(line.casefold().split()) == layout.fields
+
+
+def header_of(line: str) -> Wrong:
+    """Describe a header where rows are expected.
+
+    Parameters
+    ----------
+    line : str
+        The line.
+
+    Returns
+    -------
+    Wrong
+        To be told.
+
+    Examples
+    --------
+    >>> header_of('corpus_id video_id').expected
+    'rows only; remove this line'
+    """
+    return Wrong('', f'the header {shown(line)}', 'rows only; remove this line')
 
 
 def holds_no_row(line: bytes, layout: Layout) -> bool:

@@ -19,6 +19,7 @@ __all__ = [
     'EVIDENCE',
     'EVIDENCE_2015',
     'EVIDENCE_REFERENCE_2015',
+    'EXCHANGED',
     'HYPOTHESIS',
     'HYPOTHESIS_2015',
     'QRELS',
@@ -184,6 +185,9 @@ RUN = Layout(
     n_before=4,
     comment=rb'[ \t]*#',
 )
+
+# What is taken for one another where two files are given in the wrong order.
+EXCHANGED = {REFERENCE: HYPOTHESIS, HYPOTHESIS: REFERENCE, QRELS: RUN, RUN: QRELS}
 
 # What else a campaign has; times are read as the text they are.
 SHOTS = Layout('shot list', ('corpus_id', 'video_id', 'shot_id', 'start_time', 'end_time'))

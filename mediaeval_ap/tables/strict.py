@@ -20,11 +20,15 @@ from mediaeval_ap.tables.format import (
     Faults,
     explain,
     find_fields,
+    header_of,
+    holds_no_row,
     holds_text,
+    is_finite_decimal,
+    is_header,
     no_rows,
     number_bytes,
 )
-from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.tables.layouts import EXCHANGED, Layout
 from mediaeval_ap.tables.lines import blocks, split
 
 __all__ = ['ColumnBuilder', 'Proved', 'parse', 'prove']
@@ -70,8 +74,12 @@ def parse(
     numbers = array('d')
     faults = Faults(source, 'line')
     number = 1
+    first: tuple[int, bytes] | None = None
     for block in blocks(stream, source, PROVED_BYTES):
         lines = split(block)
+        if first is None:
+            rows = ((at, line) for at, line in enumerate(lines, number) if line.strip())
+            first = next((row for row in rows if not holds_no_row(row[1], layout)), None)
         proved = prove(lines, layout)
         if proved is None:
             faults.look((explain(line, layout) for line in lines), number)
@@ -81,13 +89,26 @@ def parse(
             numbers.extend(proved.numbers)
         number += len(lines)
     if faults.count:
+        other = EXCHANGED.get(layout)
+        if first is not None and other is not None and _fits(first[1], other, layout):
+            faults.remedy = f'; its first row fits a {other.name} file: are two files exchanged?'
         raise faults.error
-    if not builders[0].codes:
+    if first is None:
         raise no_rows(source, layout)
+    if is_header(text := first[1].decode(), layout):
+        raise header_of(text).error(source, f'line {first[0]}')
     columns = {
         field: builder.column() for field, builder in zip(layout.texts, builders, strict=True)
     }
     return columns, None if layout.number is None else np.array(numbers)
+
+
+def _fits(line: bytes, other: Layout, layout: Layout) -> bool:
+    """Return whether a line is wrong for a layout, and right for another."""
+    if explain(line, layout) is None or explain(line, other) or holds_no_row(line, other):
+        return False
+    # A row of text alone that ends with a number rather lacks a field.
+    return other.number is not None or not is_finite_decimal(find_fields(line)[-1])
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,8 @@ DISCOVERY_2015 = [
     ),
     no(
         *('reference', 'nobody', 'nobody who has a name', b'v 1 ?\nv 2 ?unknown?\n'),
-        ': every name of this reference begins with ?',
+        ': every name of this reference begins with ?, and stands for people without a name; '
+        'give the queries to ask for',
     ),
     # Bob's label does not count, and his evidence is still right: (1 + 0) / 2.
     scored('consensus', 'one', 'a shot that does not count', b'v 1\n', 0.5),

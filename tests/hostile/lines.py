@@ -1,9 +1,24 @@
 """Hostile text: lines of a run, of a reference, of queries, of a subset."""
 
-from hostile.entries import ANN, BOB, FINITE, FIVE, NO_ROWS, A, B, Entry, holding, read, refused
+from hostile.entries import (
+    ANN,
+    BOB,
+    FINITE,
+    FIVE,
+    NO_ROWS,
+    REFERENCE,
+    A,
+    B,
+    Entry,
+    holding,
+    read,
+    refused,
+)
 
 BOM = b'\xef\xbb\xbf'
 LONG = 10_000_000
+HEADER = 'corpus_id video_id shot_id person_name'
+ROWS_ONLY = 'expected rows only; remove this line'
 BLOCK = 1 << 20  # how much the strict parser takes at a time
 
 
@@ -210,8 +225,37 @@ OTHER_ROLES = [
     refused(
         *('run-as-reference.txt', 'a run in place of a reference', A),
         ", line 1: found 5 fields in 'x v 1 ann 0.9', "
-        'expected 4 fields: corpus_id video_id shot_id person_name',
+        'expected 4 fields: corpus_id video_id shot_id person_name'
+        '; its first row fits a hypothesis file: are two files exchanged?',
         role='reference',
+    ),
+    refused(
+        *('reference-as-run.txt', 'and the other way about', REFERENCE),
+        f", line 1: found 4 fields in 'x v 1 ann', {FIVE}"
+        '; its first row fits a reference file: are two files exchanged? (1 more wrong line)',
+    ),
+    refused(
+        *('header.txt', 'a header', f'\n{HEADER} confidence\n'.encode() + A + B),
+        f", line 2: found the header '{HEADER} confidence', {ROWS_ONLY}",
+    ),
+    refused(
+        *('header-alone.txt', 'nothing but a header', f'{HEADER.upper()} CONFIDENCE'.encode()),
+        f", line 1: found the header '{HEADER.upper()} CONFIDENCE', {ROWS_ONLY}",
+    ),
+    refused(
+        *('header.txt', 'a header that could be a row', f'\n{HEADER}\n'.encode() + REFERENCE),
+        f", line 2: found the header '{HEADER}', {ROWS_ONLY}",
+        role='reference',
+    ),
+    refused(
+        *('header.txt', 'a header that could be a name', b'person_name\nann\nbob\n'),
+        f", line 1: found the header 'person_name', {ROWS_ONLY}",
+        role='queries',
+    ),
+    refused(
+        *('header.txt', 'a header that could be a video', BOM + b'corpus_id\tvideo_id\nx v\n'),
+        f", line 1: found the header 'corpus_id\\tvideo_id', {ROWS_ONLY}",
+        role='subset',
     ),
     Entry(
         *('queries.txt', 'a byte order mark, CR LF, no last line end'),

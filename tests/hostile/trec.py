@@ -125,7 +125,8 @@ RUNS = [
     ),
     no_run(
         *('qrels-as-run', 'qrels in place of a run', Q1),
-        f", line 1: found 4 fields in '7 0 d1 1', {SIX}",
+        f", line 1: found 4 fields in '7 0 d1 1', {SIX}"
+        '; its first row fits a qrels file: are two files exchanged?',
     ),
     no_run(
         *('nul', 'a NUL', R1 + b'8 Q0 d\0 1 0.8 me\n'),
@@ -261,7 +262,8 @@ QRELS = [
     ),
     no_qrels(
         *('run-as-qrels', 'a run in place of qrels', R1),
-        f", line 1: found 6 fields in '7 Q0 d1 1 0.9 me', {FOUR}",
+        f", line 1: found 6 fields in '7 Q0 d1 1 0.9 me', {FOUR}"
+        '; its first row fits a TREC run file: are two files exchanged?',
     ),
     no_qrels(
         *('nul', 'a hole', Q1 + bytes(1000)), ', line 2: found a NUL byte at byte 1, expected text'
