@@ -9,27 +9,34 @@ says how deep the sum goes and what it is divided by, each as the least of some 
 R (relevant), k (the cutoff), N (returned) and H (hits in the top k); what a query is worth that
 nobody is relevant for; and what a shot counts that is returned again.
 
-Where nothing is returned and something is relevant, every definition gives 0.
+Where nothing is returned and something is relevant, every definition gives 0. Uncut average
+precision is the value without a cutoff: k is left out wherever it stands beside another quantity.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from numbers import Integral
+from typing import Literal, TypeAlias
 
 from mediaeval_ap.errors import ParameterError, UnknownDefinitionError, shown
 from mediaeval_ap.text import plain_text
 
 __all__ = [
+    'ALL',
     'CUTOFFS',
     'DEFAULT',
     'LARGEST_CUTOFF',
+    'Cutoff',
     'Definition',
     'Repeats',
+    'ap_column',
     'check_cutoff',
     'check_cutoffs',
+    'depths',
     'get',
     'names',
     'register',
@@ -38,6 +45,9 @@ __all__ = [
 
 CUTOFFS = (1, 10, 100, 1000)
 LARGEST_CUTOFF = 2**63 - 1
+Cutoff: TypeAlias = int | Literal['all']
+ALL: Literal['all'] = 'all'
+OR_ALL = " or 'all'"
 
 
 class Repeats(Enum):
@@ -109,6 +119,11 @@ class Definition:
     def counts_again(self) -> bool:
         """Whether a shot that is returned again counts again, so that values may exceed 1."""
         return self.repeats is Repeats.COUNT
+
+    @property
+    def has_uncut(self) -> bool:
+        """Whether a value without a cutoff is defined: not where k alone is divided by."""
+        return set(self.denominator) != {'k'}
 
     @property
     def formula(self) -> str:
@@ -215,7 +230,7 @@ hits, kaggle, mediaeval-2016, mediaeval-2016-final, trec
     return _REGISTRY[name]
 
 
-def check_cutoff(k: object, name: str = 'k') -> int:
+def check_cutoff(k: object, name: str = 'k', alternative: str = '') -> int:
     """A cutoff, if it is one.
 
     Parameters
@@ -224,6 +239,8 @@ def check_cutoff(k: object, name: str = 'k') -> int:
         Anything.
     name : str
         What it is called, for the error.
+    alternative : str
+        What else would be right, for the error.
 
     Returns
     -------
@@ -244,38 +261,93 @@ def check_cutoff(k: object, name: str = 'k') -> int:
     """
     if isinstance(k, Integral) and not isinstance(k, bool) and 0 < int(k) <= LARGEST_CUTOFF:
         return int(k)
-    raise ParameterError(f'{name}: found {shown(k)}, expected positive integers below 2**63')
+    expected = f'positive integers below 2**63{alternative}'
+    raise ParameterError(f'{name}: found {shown(k)}, expected {expected}')
 
 
-def check_cutoffs(K: object) -> list[int]:
-    """Cutoffs, if they are.
+def check_cutoffs(K: object, definition: Definition) -> list[Cutoff]:
+    """Return cutoffs, if they are.
 
     Parameters
     ----------
     K : object
         Anything.
+    definition : Definition
+        The definition that they are cutoffs of.
 
     Returns
     -------
-    list of int
-        The same numbers.
+    list of int or 'all'
+        The same, in their order.
 
     Raises
     ------
     ParameterError
-        When these are not integers from 1 to `LARGEST_CUTOFF`, one at least.
+        When these are not integers from 1 to `LARGEST_CUTOFF` or ``'all'``, each once and one at
+        least, or the definition has no value without a cutoff.
 
     Examples
     --------
-    >>> check_cutoffs((10, 100))
-    [10, 100]
+    >>> check_cutoffs((10, 'all'), get('trec'))
+    [10, 'all']
+    >>> check_cutoffs([5, 5], get('trec'))
+    Traceback (most recent call last):
+        ...
+    mediaeval_ap.errors.ParameterError: K: found 5 twice, expected each cutoff once
     """
     if isinstance(K, str | bytes) or not isinstance(K, Iterable):
-        raise ParameterError(f'K: found {shown(K)}, expected a list of positive integers')
-    cutoffs = [check_cutoff(k, 'K') for k in K]
+        raise ParameterError(f'K: found {shown(K)}, expected a list of positive integers{OR_ALL}')
+    cutoffs = [ALL if isinstance(k, str) and k == ALL else check_cutoff(k, 'K', OR_ALL) for k in K]
     if not cutoffs:
-        raise ParameterError('K: found none, expected positive integers')
+        raise ParameterError(f'K: found none, expected positive integers{OR_ALL}')
+    repeated = [k for k, times in Counter(cutoffs).items() if times > 1]
+    if repeated:
+        raise ParameterError(f'K: found {repeated[0]} twice, expected each cutoff once')
+    if ALL in cutoffs and not definition.has_uncut:
+        raise ParameterError(f'K: found all, expected numbers: {definition} divides by k')
     return cutoffs
+
+
+def depths(K: Iterable[Cutoff]) -> list[int]:
+    """Return how deep each cutoff goes.
+
+    Parameters
+    ----------
+    K : iterable of int or 'all'
+        Cutoffs.
+
+    Returns
+    -------
+    list of int
+        The same numbers; for all, the largest that there is.
+
+    Examples
+    --------
+    >>> depths([10, 'all'])
+    [10, 9223372036854775807]
+    """
+    return [LARGEST_CUTOFF if k == ALL else k for k in K]
+
+
+def ap_column(k: Cutoff) -> str:
+    """Name the column of average precision at a cutoff; that of the mean has an M before.
+
+    Parameters
+    ----------
+    k : int or 'all'
+        The cutoff.
+
+    Returns
+    -------
+    str
+        Its name.
+
+    Examples
+    --------
+    >>> ap_column(10), ap_column('all')
+    ('AP@10', 'AP')
+    """
+    return 'AP' if k == ALL else f'AP@{k}'
 
 
 def names() -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
-from mediaeval_ap.definitions import Definition
+from mediaeval_ap.definitions import Cutoff, Definition, ap_column
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Evaluation:
     ----------
     queries : list of str
         The names asked for, in the order of the rows of `ap`.
-    K : list of int
+    K : list of int or 'all'
         The cutoffs, in the order of its columns.
     ap : ndarray of float64, shape (n_queries, n_cutoffs)
         Average precision.
@@ -64,7 +64,7 @@ class Evaluation:
     """
 
     queries: list[str]
-    K: list[int]
+    K: list[Cutoff]
     ap: NDArray[np.float64]
     n_relevant: NDArray[np.int64]
     definition: Definition
@@ -102,8 +102,8 @@ class Evaluation:
         Returns
         -------
         pandas.DataFrame
-            A row per query, which is its index; columns ``AP@k`` for each cutoff, the measures,
-            ``n_relevant``.
+            A row per query, which is its index; columns ``AP@k`` for each cutoff, or ``AP`` for
+            none, the measures, ``n_relevant``.
 
         Examples
         --------
@@ -118,7 +118,7 @@ class Evaluation:
         frame = pandas.DataFrame(
             self.ap,
             index=pandas.Index(self.queries, name='query'),
-            columns=[f'AP@{k}' for k in self.K],
+            columns=[ap_column(k) for k in self.K],
         )
         for name, values in self.measures.items():
             frame[name] = values

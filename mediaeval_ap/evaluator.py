@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mediaeval_ap import definitions
-from mediaeval_ap.definitions import Definition, check_cutoff, check_cutoffs
+from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
 from mediaeval_ap.errors import (
     ParameterError,
     printable,
@@ -39,8 +39,8 @@ class AveragePrecision:
         Who is in which shot: ``corpus_id video_id shot_id person_name``. Paths may end in
         ``.gz``, ``.bz2``, ``.xz``, ``.zst`` or ``.parquet``; ``-`` is standard input. This, and
         all other tables, may be anything that `mediaeval_ap.tables.read` takes.
-    K : iterable of int
-        The cutoffs.
+    K : iterable of int or 'all'
+        The cutoffs, each once; ``'all'`` is none, for uncut average precision.
     subset : like reference, optional
         The videos that count, as ``corpus_id video_id``. Reference and hypotheses of other
         videos are left out.
@@ -53,8 +53,8 @@ class AveragePrecision:
     Raises
     ------
     ParameterError
-        When a cutoff or the limit is no positive integer, the definition is unknown, or the subset
-        leaves nothing of the reference.
+        When a cutoff or the limit is no positive integer, a cutoff is there twice, the definition
+        is unknown or has no uncut value, or the subset leaves nothing of the reference.
     ReadError, FormatError
         When the reference or the subset cannot be read.
 
@@ -74,14 +74,14 @@ class AveragePrecision:
     def __init__(
         self,
         reference: Any,
-        K: Iterable[int] = definitions.CUTOFFS,
+        K: Iterable[Cutoff] = definitions.CUTOFFS,
         *,
         subset: Any = None,
         definition: str | Definition = definitions.DEFAULT,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        cutoffs = check_cutoffs(K)
         definition = definitions.get(definition)
+        cutoffs = check_cutoffs(K, definition)
         videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
         read_table = read(reference, REFERENCE, max_bytes=max_bytes)
         table = read_table if videos is None else read_table.select(read_table.within(videos))
@@ -97,7 +97,7 @@ class AveragePrecision:
         self._task = Task(judged, cutoffs, definition, videos, max_bytes)
 
     @property
-    def K(self) -> list[int]:
+    def K(self) -> list[Cutoff]:
         """The cutoffs, as they were given."""
         return list(self._task.K)
 
@@ -363,7 +363,8 @@ class AveragePrecision:
         qrels, run : str or path-like
             Where to; both are on the disk before either replaces what was there. A query is a
             topic, a shot the document ``corpus/video/shot``, with what is white space, ``%`` or
-            ``/`` in them percent-encoded. Scores are integers that decrease strictly.
+            ``/`` in them percent-encoded, and a ``#`` that a query begins with. Scores are integers
+            that decrease strictly.
         queries : str, path-like, file object, DataFrame or iterable of str, optional
             The names to ask for; a string is a path. By default all of the reference.
         k : int
@@ -454,7 +455,7 @@ class AveragePrecision:
         import pandas
 
         query = check_query(query)
-        depth = max(self._task.K) if k is None else check_cutoff(k)
+        depth = max(depths(self._task.K)) if k is None else check_cutoff(k)
         ranking = self._ranking(hypothesis)
         (distances,) = ranking.names.distances([query])
         places, hits = self._task.scorer(ranking, stacklevel=3).ranked(query, distances, depth)

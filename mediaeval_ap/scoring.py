@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
-from mediaeval_ap.definitions import Definition, Repeats
+from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
 from mediaeval_ap.errors import ScoreAboveOneWarning, printable
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.nearest import NearestFirst
@@ -29,7 +29,7 @@ class Scorer:
         The run.
     relevance : Relevance
         Which of its shots are relevant.
-    K : list of int
+    K : sequence of int or 'all'
         The cutoffs.
     definition : Definition
         What average precision is.
@@ -50,13 +50,17 @@ class Scorer:
     """
 
     def __init__(
-        self, ranking: NearestFirst, relevance: Relevance, K: list[int], definition: Definition
+        self,
+        ranking: NearestFirst,
+        relevance: Relevance,
+        K: Sequence[Cutoff],
+        definition: Definition,
     ) -> None:
         self.ranking = ranking
         self.definition = definition
         self.relevance = relevance
-        self._K = K
-        self._depth = max(K)
+        self._K = depths(K)
+        self._depth = max(self._K)
         self._distinct = definition.repeats is Repeats.DROP
         self._n_returned = ranking.n_shots if self._distinct else len(ranking)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.definitions import Definition
+from mediaeval_ap.definitions import Cutoff, Definition
 from mediaeval_ap.errors import (
     EmptyRunWarning,
     NoOverlapWarning,
@@ -46,7 +46,7 @@ class Task:
     ----------
     reference : Reference
         Who is in which shot, of the videos that count.
-    K : list of int
+    K : list of int or 'all'
         The cutoffs.
     definition : Definition
         What average precision is.
@@ -67,7 +67,7 @@ class Task:
     """
 
     reference: Reference
-    K: list[int]
+    K: list[Cutoff]
     definition: Definition
     subset: Table | None
     max_bytes: int = MAX_BYTES

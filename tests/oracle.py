@@ -85,9 +85,11 @@ def average_precision(h, n_relevant, k, definition):
 
     R, N = n_relevant, len(h)
     if R == 0:
-        return Fraction(1) if definition.startswith('mediaeval-2016') else Fraction(0)
+        return Fraction(definition.startswith('mediaeval-2016'))
     if N == 0:
         return Fraction(0)
+    if k == 'all':
+        return uncut_average_precision(h, R, N, definition)
     if definition == 'mediaeval-2016':
         return S(k) / min(R, k, N)
     if definition == 'mediaeval-2016-final':
@@ -101,6 +103,19 @@ def average_precision(h, n_relevant, k, definition):
     if definition == 'hits':
         return S(k) / sum(h[:k]) if sum(h[:k]) else Fraction(0)
     raise ValueError(definition)
+
+
+def uncut_average_precision(h, R, N, definition):
+    """The same table without k, where something is relevant and something is returned."""
+    depth = R if definition == 'mediaeval-2016-final' else N
+    denominator = {
+        'mediaeval-2016': min(R, N),
+        'mediaeval-2016-final': R,
+        'trec': R,
+        'kaggle': R,
+        'hits': sum(h),
+    }[definition]
+    return sum_of_precisions(h[:depth]) / Fraction(denominator) if denominator else Fraction(0)
 
 
 def evaluate(reference, hypotheses, query, K, definition, subset=None):

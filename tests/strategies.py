@@ -13,5 +13,12 @@ confidences = st.sampled_from([0.0, -0.0, 0.5, 0.1, 1.0, -2.5, 1e300, 5e-324])
 reference_rows = st.lists(st.tuples(corpora, videos, shots, names), min_size=1, max_size=12)
 fields = (corpora, videos, shots, names, confidences)
 hypothesis_rows = st.lists(st.tuples(*fields), min_size=1, max_size=25)
-cutoffs = st.lists(st.integers(1, 30), min_size=1, max_size=4)
+cutoffs = st.lists(st.integers(1, 30) | st.just('all'), min_size=1, max_size=4, unique=True)
+
+
+def allowed(K, definition):
+    """Those of the cutoffs that a definition has, or another one."""
+    return [k for k in K if k != 'all' or definition != 'by-k'] or [7]
+
+
 subsets = st.none() | st.sets(st.tuples(corpora, videos), min_size=1)

@@ -29,6 +29,7 @@ ROUNDING = 1e-12
 )
 @settings(max_examples=300)
 def test_average_precision(definition, reference, hypotheses, K, subset, stranger):
+    K = strategies.allowed(K, definition)
     try:
         average_precision = AveragePrecision(reference, K, subset=subset, definition=definition)
     except ParameterError:
@@ -86,6 +87,7 @@ def test_order_of_hypotheses(hypotheses, query, k):
 @pytest.mark.parametrize('definition', definitions.names())
 @given(strategies.reference_rows, strategies.hypothesis_rows, strategies.cutoffs, st.randoms())
 def test_order_of_lines_is_nothing(definition, reference, hypotheses, K, random):
+    K = strategies.allowed(K, definition)
     queries = sorted({row[3] for row in reference})
 
     def evaluate():
@@ -105,6 +107,7 @@ def test_order_of_lines_is_nothing(definition, reference, hypotheses, K, random)
 @pytest.mark.parametrize('definition', definitions.names())
 @given(strategies.reference_rows, strategies.hypothesis_rows, strategies.cutoffs)
 def test_batch_equals_session_bit_for_bit(definition, reference, hypotheses, K):
+    K = strategies.allowed(K, definition)
     average_precision = AveragePrecision(reference, K, definition=definition)
     evaluation = average_precision.evaluate(hypotheses, [row[3] for row in reference])
     session = average_precision(hypotheses)
@@ -127,7 +130,7 @@ def test_larger_run_than_any_cutoff(definition):
         for _ in range(600)
     ]
     reference = [(*row[:3], word()) for row in chance.sample(hypotheses, 300)]
-    K = [1, 3, 10, 100, 5000]
+    K = strategies.allowed([1, 3, 10, 100, 5000, 'all'], definition)
     evaluation = AveragePrecision(reference, K, definition=definition).evaluate(hypotheses)
     for query, ap in list(zip(evaluation.queries, evaluation.ap, strict=True))[::12]:
         expected, _ = oracle.evaluate(reference, hypotheses, query, K, definition)

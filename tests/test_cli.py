@@ -221,6 +221,8 @@ def test_standard_streams_that_do_not_work(folder, redirection):
         ['reference.txt', 'run.txt', '-K', '0'],
         ['reference.txt', 'run.txt', '-K', '1,'],
         ['reference.txt', 'run.txt', '-K', '1.5'],
+        ['reference.txt', 'run.txt', '-K', 'ALL'],
+        ['reference.txt', 'run.txt', '-K', '1', '-K', ''],
         ['reference.txt', 'run.txt', '-K', '9' * 5000],
         ['reference.txt', 'run.txt', '--definition', 'map'],
         ['reference.txt', 'run.txt', '--format', 'xml'],
@@ -232,6 +234,72 @@ def test_wrong_usage_is_exit_code_2(folder, arguments):
     result = run('evaluate', *arguments)
     assert (result.exit_code, result.stdout) == (2, '')
     assert 'Traceback' not in result.stderr
+
+
+def test_cutoffs_of_several_options_add_up(folder):
+    K = [2, 'all', 1]
+    after = expected(K=K)
+    for options in (['-K', '2,all,1'], ['-K', '2', '-K', 'all', '-K', '1'], ['-K2,all', '-K1']):
+        result = run('evaluate', 'reference.txt', 'run.txt', '--format', 'json', *options)
+        assert json.loads(result.stdout) == after.to_dict()
+    result = run('evaluate', 'reference.txt', 'run.txt', *options, '--mean-only', '--format', 'csv')
+    assert result.stdout.splitlines()[0] == 'run,definition,MAP@2,MAP,MAP@1'
+
+
+CUTOFF_COMMANDS = sorted(
+    name for name, each in main.commands.items() if 'cutoffs' in {p.name for p in each.params}
+)
+
+
+@pytest.mark.parametrize('command', CUTOFF_COMMANDS)
+@pytest.mark.parametrize(
+    ('options', 'message'),
+    [
+        (['-K', '5,5'], 'K: found 5 twice, expected each cutoff once'),
+        (['-K', '1,5', '-K', '05'], 'K: found 5 twice, expected each cutoff once'),
+        (['-K', 'all', '-K', 'all'], 'K: found all twice, expected each cutoff once'),
+        (
+            ['-K', '5,all', '--definition', 'by-k'],
+            'K: found all, expected numbers: by-k divides by k',
+        ),
+    ],
+)
+def test_cutoffs_that_are_no_use(folder, command, options, message):
+    """Before anything is read."""
+    result = run(command, 'missing.txt', 'missing.txt', *options)
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert result.stderr.endswith(f'Error: {message}\n')
+
+
+def options_given_once():
+    for name, command in main.commands.items():
+        for option in command.params:
+            if isinstance(option, click.Option) and not option.multiple:
+                yield name, option.name
+
+
+@pytest.mark.parametrize(('command', 'twice'), sorted(options_given_once()))
+def test_an_option_is_given_once(folder, command, twice):
+    arguments = []
+    for each in main.commands[command].params:
+        if isinstance(each, click.Argument):
+            arguments.append('run.txt')
+        elif each.name == twice or each.required or 'evidence' in each.name:
+            value = [] if each.is_flag else [_some(each)]
+            arguments += [each.opts[0], *value] * (1 + (each.name == twice))
+    (option,) = (each for each in main.commands[command].params if each.name == twice)
+    result = run(command, *arguments)
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert result.stderr.endswith(f'Error: {option.opts[-1]} is given twice\n')
+    assert run(command, *arguments, '--help').exit_code == 0
+
+
+def _some(option):
+    """A value that an option takes."""
+    if isinstance(option.type, click.Choice):
+        return option.type.choices[0]
+    numbers = click.IntRange | click.types.FloatParamType
+    return '1' if isinstance(option.type, numbers) else 'RR'
 
 
 def test_unknown_definition_lists_the_known(folder):
@@ -275,6 +343,10 @@ def test_stream_answers_each_line(folder):
     assert result.stdout == 'ann\t2\t1.0\t1.0\nbob\t1\t1.0\t1.0\n'
     result = run('stream', 'reference.txt', 'run.txt', '-K', '2', '--format', 'jsonl', input='ann')
     assert json.loads(result.stdout) == {'query': 'ann', 'n_relevant': 2, 'AP@2': 1.0}
+    result = run(
+        'stream', 'reference.txt', 'run.txt', '-K', 'all,2', '--format', 'jsonl', input='ann'
+    )
+    assert json.loads(result.stdout) == {'query': 'ann', 'n_relevant': 2, 'AP': 1.0, 'AP@2': 1.0}
 
 
 @pytest.mark.parametrize('options', [[], ['--subset', 'subset.txt'], ['--definition', 'by-k']])

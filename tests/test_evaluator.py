@@ -37,7 +37,7 @@ def test_public_arguments():
     assert str(average_precision.definition) == 'mediaeval-2016'
 
 
-@pytest.mark.parametrize('K', [[10, 1], (1,), range(1, 3), np.array([2, 2]), iter([5])])
+@pytest.mark.parametrize('K', [[10, 1], (1,), range(1, 3), np.array([2, 3]), iter([5])])
 def test_cutoffs_as_given(K):
     expected = [5] if not hasattr(K, '__len__') else list(K)
     kept = AveragePrecision(REFERENCE, K).K
@@ -46,11 +46,54 @@ def test_cutoffs_as_given(K):
 
 
 @pytest.mark.parametrize(
-    'K', [[], 10, [0], [-1], [1.0], [True], ['1'], '12', b'12', None, [1, None], [2**63], [np.nan]]
+    'K',
+    [
+        *([], 10, [0], [-1], [1.0], [True], ['1'], '12', b'12', None, [1, None], [2**63], [np.nan]),
+        *('all', ['All'], [b'all'], [np.array(['all'])]),
+    ],
 )
 def test_cutoffs_that_mean_nothing(K):
     with pytest.raises(errors.ParameterError, match=r'K: found .*, expected .*positive integers'):
         AveragePrecision(REFERENCE, K)
+
+
+@pytest.mark.parametrize(
+    ('K', 'found'), [([5, 5], '5'), ([1, 5, 2, np.int8(5), 1], '1'), (['all', 1, 'all'], 'all')]
+)
+def test_a_cutoff_is_given_once(K, found):
+    with pytest.raises(
+        errors.ParameterError, match=f'^K: found {found} twice, expected each cutoff once$'
+    ):
+        AveragePrecision(REFERENCE, K)
+
+
+def test_uncut_average_precision():
+    average_precision = AveragePrecision(REFERENCE, [2, 'all', 1], definition='trec')
+    assert average_precision.K == [2, 'all', 1]
+    evaluation = average_precision.evaluate(RUN, ['ann', 'bob'])
+    # ann's two shots stand at ranks 1 and 2, bob's one at rank 1
+    assert evaluation.ap.tolist() == [[1.0, 1.0, 0.5], [1.0, 1.0, 1.0]]
+    assert evaluation.to_frame().columns.tolist() == ['AP@2', 'AP', 'AP@1', 'n_relevant']
+    assert json.loads(json.dumps(evaluation.to_dict()))['K'] == [2, 'all', 1]
+    run = [('x', 'v', str(shot), 'ann', -shot) for shot in range(5000)]
+    far = AveragePrecision([('x', 'v', '4999', 'ann')], ['all', 1000], definition='hits')
+    assert far(run).send('ann')[0] == [1 / 5000, 0.0]
+    assert len(far.rank(run, 'ann')) == 5000
+    assert [point.map.tolist() for point in far.watch(run, every=5000)] == [[1 / 5000, 0.0]]
+
+
+def test_the_cutoff_all_and_the_largest_are_two():
+    evaluation = AveragePrecision(REFERENCE, [2**63 - 1, 'all']).evaluate(RUN)
+    assert evaluation.ap[:, 0].tolist() == evaluation.ap[:, 1].tolist()
+
+
+@pytest.mark.parametrize(
+    'definition',
+    ['by-k', replace(definitions.get('kaggle'), name='by-k-twice', denominator=('k', 'k'))],
+)
+def test_what_divides_by_k_has_no_uncut_value(definition):
+    with pytest.raises(errors.ParameterError, match=r'^K: found all, .* by-k.* divides by k$'):
+        AveragePrecision(REFERENCE, [1, 'all'], definition=definition)
 
 
 @pytest.mark.parametrize('definition', ['map', '', None, [], 3])

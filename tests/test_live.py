@@ -106,6 +106,7 @@ class Changes(RuleBasedStateMachine):
         begin=st.lists(st.tuples(*strategies.fields), max_size=8),
     )
     def begin(self, reference, K, definition, subset, begin):
+        K = strategies.allowed(K, definition)
         try:
             self.average_precision = AveragePrecision(
                 reference, K, definition=definition, subset=subset
@@ -594,8 +595,9 @@ def test_a_restored_session_is_equal(definition, subset, tmp_path):
     reference, hypotheses = campaign(chance, 200)
     hypotheses += [('y', 'v0', '1', 'ab', -0.0), ('x', 'v', 'é', 'nan', 1e-300), ROW, ROW]
     reference.append(ROW[:4])
+    K = strategies.allowed([7, 'all', 3], definition)
     average_precision = AveragePrecision(
-        [*reference, reference[0]], [7, 3], definition=definition, subset=subset
+        [*reference, reference[0]], K, definition=definition, subset=subset
     )
     live = average_precision.live(hypotheses)
     live.save(tmp_path / 'live.parquet')
@@ -663,6 +665,16 @@ ELSEWHERE = {'columns': {'corpus_id': ['x'], 'video_id': ['w']}, 'name': 's', 's
         (lambda metadata: {**metadata, 'subset': ELSEWHERE}, 'no row of the reference'),
         (lambda metadata: {**metadata, 'K': []}, 'K: '),
         (lambda metadata: {**metadata, 'K': None}, 'K: '),
+        (lambda metadata: {**metadata, 'K': [5, 5]}, 'K: found 5 twice'),
+        (lambda metadata: {**metadata, 'K': ['any']}, 'K: '),
+        (
+            lambda metadata: {
+                **metadata,
+                'K': ['all'],
+                'definition': {**metadata['definition'], 'name': 'own', 'denominator': ['k']},
+            },
+            'own divides by k',
+        ),
         (lambda metadata: {**metadata, 'reference': {**metadata['reference'], 'name': 5}}, 'name'),
     ],
 )

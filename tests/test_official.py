@@ -1,7 +1,8 @@
-"""The campaigns' own data and what the published evaluator gave for it.
+"""The campaigns' own data and what the published evaluator gave for it; files for trec_eval.
 
 The folder has the layout of the public evaluation package, with what the evaluator printed beside
-it: `2016/expected/NAME.json` for each run.
+it: `2016/expected/NAME.json` for each run. `trec/NAME` holds `qrels`, a `run` full of ties, and
+what trec_eval 10.0 prints for them, `trec_eval-10.txt`.
 """
 
 import json
@@ -10,7 +11,7 @@ import random
 import numpy as np
 import pytest
 
-from mediaeval_ap import AveragePrecision
+from mediaeval_ap import AveragePrecision, evaluate_trec
 from mediaeval_ap.tables import HYPOTHESIS, read
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.ScoreAboveOneWarning')
@@ -84,3 +85,41 @@ def test_published_table(official_data):
         [0.0, 0.083, 0.15, 0.15],
         [0.0, 0.0, 0.0, 0.002],
     ]
+
+
+TREC_COLUMNS = {'map_cut_1': 1, 'map_cut_5': 5, 'map_cut_10': 10, 'map_cut_100': 100, 'map': 'all'}
+
+
+@pytest.fixture(params=['ties-1', 'ties-2'])
+def ties(request, official_data):
+    folder = official_data / 'trec' / request.param
+    if not folder.exists():
+        pytest.skip('needs the files for trec_eval, which no campaign published')
+    return folder
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_what_trec_eval_prints(ties):
+    """Every value, with the four decimals that are printed: there is nothing else to compare."""
+    lines = (ties / 'trec_eval-10.txt').read_text().splitlines()
+    printed = {(topic, measure): value for measure, topic, value in map(str.split, lines)}
+    evaluation = evaluate_trec(ties / 'qrels', ties / 'run', TREC_COLUMNS.values())
+    n_relevant = evaluation.n_relevant.tolist()
+    ours = {('all', 'num_rel'): str(sum(n_relevant))}
+    rows = [*zip(evaluation.queries, evaluation.ap.tolist(), strict=True)]
+    for topic, values in [*rows, ('all', evaluation.map.tolist())]:
+        for measure, value in zip(TREC_COLUMNS, values, strict=True):
+            ours[topic, measure] = f'{value:.4f}'
+    for topic, count in zip(evaluation.queries, n_relevant, strict=True):
+        ours[topic, 'num_rel'] = str(count)
+    assert ours == printed
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_single_precision_gives_other_values(ties):
+    """What is printed is no accident: trec_eval 9 would print others."""
+    by_version = [
+        evaluate_trec(ties / 'qrels', ties / 'run', ['all'], ties=each).map[0]
+        for each in ('trec_eval', 'trec_eval-9')
+    ]
+    assert f'{by_version[0]:.4f}' != f'{by_version[1]:.4f}'

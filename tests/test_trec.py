@@ -7,8 +7,10 @@ import warnings
 import numpy as np
 import oracle
 import pandas
+import polars
 import pytest
 import pytrec_eval
+import strategies
 from click.testing import CliRunner
 from hanging import no_hang
 from hostile.containers import pipe_of
@@ -46,7 +48,7 @@ runs = st.lists(
     max_size=12,
     unique_by=lambda row: row[:2],
 )
-K = [1, 2, 3, 100]
+K = [1, 2, 'all', 3, 100]
 # Precisions are added in doubles, and expected ones are products of a few quotients.
 ROUNDING = 1e-14
 
@@ -59,12 +61,13 @@ DEFINED = set(itertools.product(definitions.names(), TREC_TIES)) - {('hits', 'ex
 @settings(max_examples=40)
 @given(judged=qrels, returned=runs, level=st.integers(0, 2))
 def test_like_every_order_of_equal_scores(ties, definition, judged, returned, level):
+    K_allowed = strategies.allowed(K, definition)
     evaluation = evaluate_trec(
-        judged, returned, K, definition=definition, ties=ties, relevance_level=level
+        judged, returned, K_allowed, definition=definition, ties=ties, relevance_level=level
     )
     assert evaluation.queries == list(dict.fromkeys(row[0] for row in judged))
     for topic, ap in zip(evaluation.queries, evaluation.ap.tolist(), strict=True):
-        expected = oracle.evaluate_trec(judged, returned, topic, K, definition, ties, level)
+        expected = oracle.evaluate_trec(judged, returned, topic, K_allowed, definition, ties, level)
         assert ap == pytest.approx([float(value) for value in expected], abs=ROUNDING)
 
 
@@ -76,16 +79,36 @@ def test_trec_is_pytrec_eval(judged, returned, level):
         qrel.setdefault(topic, {})[document] = relevance
     for topic, document, score in returned:
         run.setdefault(topic, {})[document] = score
-    cutoffs = [5, 10, 15]
-    evaluator = pytrec_eval.RelevanceEvaluator(qrel, {'map_cut'}, relevance_level=level)
+    cutoffs = [5, 10, 15, 'all']
+    evaluator = pytrec_eval.RelevanceEvaluator(qrel, {'map', 'map_cut'}, relevance_level=level)
     results = evaluator.evaluate(run)
     evaluation = evaluate_trec(judged, returned, cutoffs, ties='trec_eval-9', relevance_level=level)
     for topic, ap in zip(evaluation.queries, evaluation.ap.tolist(), strict=True):
         if topic in results:
-            expected = [results[topic][f'map_cut_{k}'] for k in cutoffs]
+            expected = [results[topic][column(k)] for k in cutoffs]
             assert ap == pytest.approx(expected, abs=ROUNDING)
         else:
-            assert ap == [0.0] * 3
+            assert ap == [0.0] * 4
+
+
+def column(k):
+    """What pytrec_eval calls it."""
+    return 'map' if k == 'all' else f'map_cut_{k}'
+
+
+def test_trec_eval_10_compares_in_double_precision():
+    """d1 is relevant, and first only where its score, greater by 1e-9, is not equal."""
+    judged, run = [('7', 'd1', 1)], [('7', 'd2', 0.5), ('7', 'd1', 0.5 + 1e-9)]
+    first = {ties: evaluate_trec(judged, run, [1], ties=ties).map[0] for ties in TREC_TIES}
+    assert first == {
+        'trec_eval': 1.0,
+        'trec_eval-9': 0.0,
+        'expected': 1.0,
+        'best': 1.0,
+        'worst': 1.0,
+    }
+    evaluator = pytrec_eval.RelevanceEvaluator({'7': {'d1': 1}}, {'recip_rank'})
+    assert evaluator.evaluate({'7': {d: score for _, d, score in run}})['7']['recip_rank'] == 0.5
 
 
 def qrels_text(rows):
@@ -279,12 +302,54 @@ def test_large_runs_are_like_small_ones(plain, tmp_path, monkeypatch):
         qrel = pytrec_eval.parse_qrel(file)
     with open(tmp_path / 'run') as file:
         run = pytrec_eval.parse_run(file)
-    cutoffs = [5, 10, 100, 1000]
-    results = pytrec_eval.RelevanceEvaluator(qrel, {'map_cut'}).evaluate(run)
+    cutoffs = [5, 10, 100, 1000, 'all']
+    results = pytrec_eval.RelevanceEvaluator(qrel, {'map', 'map_cut'}).evaluate(run)
     evaluation = evaluate_trec(tmp_path / 'qrels', tmp_path / 'run', cutoffs, ties='trec_eval-9')
     for topic, ap in zip(evaluation.queries, evaluation.ap.tolist(), strict=True):
-        expected = [results[topic][f'map_cut_{k}'] for k in cutoffs]
+        expected = [results[topic][column(k)] for k in cutoffs]
         assert ap == pytest.approx(expected, abs=ROUNDING)
+
+
+def test_comments_are_in_lines_alone(folder):
+    """A topic that begins with # is one in values; in lines there is no way to spell it."""
+    judged, run = [('#7', 'd1', 1), ('8', '#d', 1)], [('#7', 'd1', 0.5), ('8', '#d', 0.5)]
+    frame = pandas.DataFrame(run, columns=['qid', 'docno', 'score'])
+    frame.to_parquet('run.parquet')
+    for origin in (run, frame, polars.from_pandas(frame), 'run.parquet'):
+        evaluation = evaluate_trec(judged, origin, [1])
+        assert (evaluation.queries, evaluation.map.tolist()) == (['#7', '8'], [1.0])
+    (folder / 'qrels').write_text(qrels_text(judged))
+    (folder / 'run').write_text(run_text(run))
+    evaluation = evaluate_trec('qrels', 'run', [1])
+    assert (evaluation.queries, evaluation.counts['judgements']) == (['8'], 1)
+    assert evaluation.counts['unknown'] == 0
+
+
+def test_an_indented_comment_is_one_in_a_run_only(folder):
+    """As trec_eval 10 has it: it reads a topic #7 here, for which nothing is returned."""
+    (folder / 'qrels').write_text('\t#7 0 d1 1\n' + qrels_text(QRELS))
+    (folder / 'run').write_text(' #7 Q0 d1 1 0.5 me\n' + run_text(RUN))
+    with pytest.warns(MissingIdsWarning, match='1 of 3 topics of qrels are missing'):
+        evaluation = evaluate_trec('qrels', 'run', [1])
+    assert evaluation.queries == ['#7', '7', '8']
+    assert evaluation.counts['hypotheses'] == len(RUN)
+
+
+def test_a_relevance_is_an_integer_literal_in_lines_alone(folder):
+    rows = [('7', 'd1', 1.0), ('7', 'd2', np.float32(2)), ('8', 'd1', np.int8(-1))]
+    assert evaluate_trec(rows, RUN, [1]).n_relevant.tolist() == [2, 0]
+    (folder / 'qrels').write_text('7 0 d1 +01\n7 0 d2 -0\n8 0 d1 -1\n')
+    assert evaluate_trec('qrels', RUN, [1]).n_relevant.tolist() == [1, 0]
+    with pytest.raises(FormatError, match=r'<rows>, row 1, relevance: found 0\.5, expected an int'):
+        evaluate_trec([('7', 'd1', 0.5)], RUN)
+
+
+def test_no_uncut_value_of_what_divides_by_k(folder):
+    with pytest.raises(ParameterError, match='K: found all, expected numbers: by-k divides by k'):
+        evaluate_trec(QRELS, RUN, ['all'], definition='by-k')
+    command = ['evaluate-trec', 'qrels', 'run', '-K', '1', '-K', 'all', '--mean-only']
+    result = CliRunner().invoke(main, [*command, '--format', 'csv'])
+    assert result.output == 'run,definition,MAP@1,MAP\nrun,trec,0.5,0.625\n'
 
 
 def test_the_command_prints_a_table(folder):

@@ -25,7 +25,7 @@ from mediaeval_ap.trec.measures import parse_measures
 quiet = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 # Sums of as many quotients, in another order.
 ROUNDING = 1e-12
-K = [5, 10, 100]
+K = [5, 10, 100, 'all']
 ROWS = [
     ('x', 'v', '2', 'ann', 0.9),
     ('x', 'v', '1', 'ann', 0.5),
@@ -39,11 +39,12 @@ def read_by_others(qrels, run):
     """AP@k by query as ir_measures and pytrec_eval have it."""
     with open(qrels) as one, open(run) as other:
         judged, ranked = pytrec_eval.parse_qrel(one), pytrec_eval.parse_run(other)
-    results = pytrec_eval.RelevanceEvaluator(judged, {'map_cut'}).evaluate(ranked)
+    results = pytrec_eval.RelevanceEvaluator(judged, {'map', 'map_cut'}).evaluate(ranked)
     by_pytrec_eval = {
-        unquote(query): [values[f'map_cut_{k}'] for k in K] for query, values in results.items()
+        unquote(query): [values['map' if k == 'all' else f'map_cut_{k}'] for k in K]
+        for query, values in results.items()
     }
-    measures = [ir_measures.AP @ k for k in K]
+    measures = [ir_measures.AP if k == 'all' else ir_measures.AP @ k for k in K]
     by_ir_measures = {}
     for value in ir_measures.iter_calc(
         measures,
@@ -108,6 +109,26 @@ def test_shots_and_names_are_words(tmp_path):
         'bob%20lee Q0 x%20y/v%2Fw/1%25 1 2 me',
         'bob%20lee Q0 x/v/2 2 1 me',
     ]
+
+
+@quiet
+def test_a_query_that_begins_with_the_mark_of_a_comment(tmp_path):
+    """Else its lines were comments, and it vanished from every mean."""
+    reference = [('#x', 'v', '1', '#1'), ('#x', 'v', '2', 'b#'), ('#x', 'v', '3', '##')]
+    run = [(*row, 0.5) for row in reference[:2]]
+    average_precision = AveragePrecision(reference, K, definition='trec')
+    average_precision.export_trec(run, tmp_path / 'qrels', tmp_path / 'run')
+    assert (tmp_path / 'qrels').read_text().splitlines() == [
+        '%23# 0 #x/v/3 1',
+        '%231 0 #x/v/1 1',
+        'b# 0 #x/v/2 1',
+    ]
+    own = evaluate_trec(tmp_path / 'qrels', tmp_path / 'run', K)
+    assert [unquote(query) for query in own.queries] == average_precision.queries
+    evaluation = average_precision.evaluate(run)
+    assert own.ap.tolist() == evaluation.ap.tolist()
+    for results in read_by_others(tmp_path / 'qrels', tmp_path / 'run'):
+        assert list(results) == average_precision.queries
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.RepeatedRowsWarning')
@@ -190,6 +211,13 @@ WRONG_MEASURES = [5, ir_measures.RR, [5], 'AP@10', 'foo@10', 'P@0', 'P(cutoff=-1
 def test_measures_that_there_are_not(measures):
     with pytest.raises(ParameterError, match='measures: '):
         AveragePrecision(REFERENCE, K=[10]).evaluate(ROWS, measures=measures)
+
+
+@quiet
+@pytest.mark.parametrize(('K', 'measure'), [([10], 'AP@10'), (['all'], 'AP'), ([1, 'all'], 'AP')])
+def test_measures_that_are_columns_already(K, measure):
+    with pytest.raises(ParameterError, match=f'measures: found {measure}, which is a column'):
+        AveragePrecision(REFERENCE, K).evaluate(ROWS, measures=measure)
 
 
 @quiet

@@ -16,6 +16,7 @@ from mediaeval_ap.cli.edge import (
     tell,
     write,
 )
+from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import DataWarning, Error, FormatError
 from mediaeval_ap.report import (
     ANSWER_FORMATS,
@@ -60,7 +61,7 @@ def evaluate(
     hypotheses: tuple[str, ...],
     queries: str | None,
     subset: str | None,
-    cutoffs: list[int],
+    cutoffs: list[Cutoff],
     definition: str,
     max_bytes: int,
     format: str,
@@ -94,7 +95,7 @@ def stream(
     reference: str,
     hypothesis: str,
     subset: str | None,
-    cutoffs: list[int],
+    cutoffs: list[Cutoff],
     definition: str,
     max_bytes: int,
     format: str,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mediaeval_ap import __version__
-from mediaeval_ap.errors import DataWarning, Error, WriteError, printable
+from mediaeval_ap import __version__, definitions
+from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.errors import DataWarning, Error, ParameterError, WriteError, printable
 from mediaeval_ap.files import write_whole
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     'INTERRUPTED',
     'STANDARD_STREAM',
+    'check_cutoffs',
     'check_paths',
     'is_on_terminal',
     'main',
@@ -32,8 +35,24 @@ INTERRUPTED = 130
 STANDARD_STREAM = '-'
 
 
+class _Command(click.Command):
+    """A command that takes each option once, but for those whose values add up."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = list(args)
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:  # completion asks about a line that is not whole
+            _, _, order = self.make_parser(ctx).parse_args(given)
+            for option, times in Counter(order).items():
+                if times > 1 and isinstance(option, click.Option) and not option.multiple:
+                    raise click.UsageError(f'{max(option.opts, key=len)} is given twice', ctx)
+        return rest
+
+
 class _Edge(click.Group):
     """Where errors and warnings of the library become one line each."""
+
+    command_class = _Command
 
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
@@ -64,7 +83,7 @@ def main() -> None:
 
 
 def read_reference(
-    reference: str, cutoffs: list[int], subset: str | None, definition: str, max_bytes: int
+    reference: str, cutoffs: list[Cutoff], subset: str | None, definition: str, max_bytes: int
 ) -> AveragePrecision:
     """What scores runs.
 
@@ -72,7 +91,7 @@ def read_reference(
     ----------
     reference : str
         A path.
-    cutoffs : list of int
+    cutoffs : list of int or 'all'
         The cutoffs.
     subset : str or None
         A path.
@@ -86,16 +105,47 @@ def read_reference(
     AveragePrecision
         The reference, read.
 
+    Raises
+    ------
+    click.UsageError
+        As of `check_cutoffs`.
+
     Examples
     --------
     >>> read_reference('samples/reference.txt', [10], None, 'trec', 1000).K
     [10]
     """
+    check_cutoffs(cutoffs, definition)
     from mediaeval_ap.evaluator import AveragePrecision
 
     return AveragePrecision(
         reference, cutoffs, subset=subset, definition=definition, max_bytes=max_bytes
     )
+
+
+def check_cutoffs(cutoffs: list[Cutoff], definition: str) -> None:
+    """Refuse cutoffs that a definition does not have, or that are given twice.
+
+    Parameters
+    ----------
+    cutoffs : list of int or 'all'
+        The cutoffs.
+    definition : str
+        Name of a definition.
+
+    Raises
+    ------
+    click.UsageError
+        When one is there twice, or it is all and the definition divides by k alone.
+
+    Examples
+    --------
+    >>> check_cutoffs([10, 'all'], 'trec')
+    """
+    try:
+        definitions.check_cutoffs(cutoffs, definitions.get(definition))
+    except ParameterError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def is_on_terminal() -> bool:

@@ -11,6 +11,7 @@ import click
 
 from mediaeval_ap import definitions
 from mediaeval_ap.cli.edge import STANDARD_STREAM
+from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import NoOverlapWarning, ParameterError
 from mediaeval_ap.policies import MISSING as MISSING_POLICIES
 from mediaeval_ap.policies import UNKNOWN as UNKNOWN_POLICIES
@@ -39,14 +40,18 @@ __all__ = [
 ]
 
 
-def _cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
-    """Positive integers between commas."""
-    fields = value.split(',')
-    if not all(re.fullmatch('[0-9]{1,19}', field) for field in fields) or not all(
-        0 < int(field) <= definitions.LARGEST_CUTOFF for field in fields
-    ):
-        raise click.BadParameter(f'found {value!r}, expected positive integers between commas')
-    return [int(field) for field in fields]
+def _cutoffs(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Cutoff]:
+    """Return the cutoffs of all values together."""
+    return [_cutoff(field, value) for value in values for field in value.split(',')]
+
+
+def _cutoff(field: str, value: str) -> Cutoff:
+    if field == definitions.ALL:
+        return definitions.ALL
+    if re.fullmatch('[0-9]{1,19}', field) and 0 < int(field) <= definitions.LARGEST_CUTOFF:
+        return int(field)
+    expected = 'positive integers, or all, between commas'
+    raise click.BadParameter(f'found {value!r}, expected {expected}')
 
 
 def checked(check: Callable[[Any], object]) -> Callable[[click.Context, click.Parameter, Any], Any]:
@@ -102,9 +107,10 @@ CUTOFFS = click.option(
     '-K',
     'cutoffs',
     callback=_cutoffs,
-    default=','.join(map(str, definitions.CUTOFFS)),
+    multiple=True,
+    default=[','.join(map(str, definitions.CUTOFFS))],
     show_default=True,
-    help='Cutoffs, between commas.',
+    help='Cutoffs between commas; all for uncut AP. Several -K add up.',
 )
 DEFINITION = click.option(
     '--definition',

@@ -8,7 +8,15 @@ import click
 
 from mediaeval_ap import definitions
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.edge import STANDARD_STREAM, check_paths, main, read_reference, write
+from mediaeval_ap.cli.edge import (
+    STANDARD_STREAM,
+    check_cutoffs,
+    check_paths,
+    main,
+    read_reference,
+    write,
+)
+from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.policies import (
     LARGEST_TREC_DEPTH,
     LARGEST_TREC_LEVEL,
@@ -111,7 +119,7 @@ def export_trec(
 def evaluate_trec_files(
     qrels: str,
     run: str,
-    cutoffs: list[int],
+    cutoffs: list[Cutoff],
     format: str,
     output: str,
     mean_only: bool,
@@ -123,6 +131,7 @@ def evaluate_trec_files(
     """
     if options['ties'] == 'expected' and 'H' in definitions.get(options['definition']).denominator:
         raise click.UsageError(f'--definition {options["definition"]} has no --ties expected')
+    check_cutoffs(cutoffs, options['definition'])
     check_paths([qrels, run], [output])
     from mediaeval_ap.trec import evaluate_trec
 

@@ -21,6 +21,7 @@ from mediaeval_ap.cli.edge import (
     tell,
     write,
 )
+from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import Error, FormatError
 from mediaeval_ap.report import (
     POINT_FORMATS,
@@ -68,7 +69,7 @@ def watch(
     hypothesis: str,
     queries: str | None,
     subset: str | None,
-    cutoffs: list[int],
+    cutoffs: list[Cutoff],
     definition: str,
     max_bytes: int,
     every: int,
@@ -154,7 +155,7 @@ class _Ending:
 
 @contextmanager
 def _showing(
-    cutoffs: list[int], format: str, skipped: _Skipped
+    cutoffs: list[Cutoff], format: str, skipped: _Skipped
 ) -> Iterator[Callable[[Point], None]]:
     """What shows a point: as a line, or in a table that a terminal shows anew."""
     headers = point_headers(cutoffs, skipping=skipped.allowed)

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mediaeval_ap import __version__, definitions
-from mediaeval_ap.definitions import Definition, Repeats, check_cutoffs
+from mediaeval_ap.definitions import Cutoff, Definition, Repeats, check_cutoffs
 from mediaeval_ap.errors import FormatError, WriteError, shown
 from mediaeval_ap.tables import (
     HYPOTHESIS,
@@ -43,7 +43,7 @@ class Saved:
     ----------
     reference : Table
         Who is in which shot.
-    K : list of int
+    K : list of int or 'all'
         The cutoffs.
     definition : Definition
         What average precision is.
@@ -64,7 +64,7 @@ class Saved:
     """
 
     reference: Table
-    K: Sequence[int]
+    K: Sequence[Cutoff]
     definition: Definition
     subset: Table | None
     hypotheses: Table | None
@@ -171,7 +171,7 @@ def from_parquet(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Sa
         reference = _table(metadata['reference'], REFERENCE)
         subset = None if metadata['subset'] is None else _table(metadata['subset'], SUBSET)
         definition = _definition(metadata['definition'])
-        K = check_cutoffs(metadata['K'])
+        K = check_cutoffs(metadata['K'], definition)
         if subset is not None and not reference.within(subset).any():
             raise ValueError('no row of the reference in the subset')
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:

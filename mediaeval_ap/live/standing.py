@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.definitions import Definition, Repeats
+from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
 from mediaeval_ap.keys import first_occurrences, ranges, run_starts
 from mediaeval_ap.live.live_ranking import LiveRanking, Rows
 from mediaeval_ap.metrics import average_precision_of_hits
@@ -35,7 +35,7 @@ class Standing:
         Distinct names.
     relevance : Relevance
         Which shots are relevant.
-    K : list of int
+    K : sequence of int or 'all'
         The cutoffs.
     definition : Definition
         What average precision is.
@@ -71,14 +71,14 @@ class Standing:
         self,
         queries: Sequence[str],
         relevance: Relevance,
-        K: list[int],
+        K: Sequence[Cutoff],
         definition: Definition,
         ranking: LiveRanking,
     ) -> None:
         self.queries = queries
         self._relevance = relevance
-        self._K = K
-        self._depth = max(K)
+        self._K = depths(K)
+        self._depth = max(self._K)
         self.definition = definition
         self._distinct = definition.repeats is Repeats.DROP
         self._ranking = ranking

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.grids import Grid, renderer
 
@@ -11,7 +12,7 @@ __all__ = ['ANSWER_FORMATS', 'render_answer', 'render_refusal']
 
 
 def render_answer(
-    query: str, ap: Sequence[float], n_relevant: int, K: Sequence[int], format: str = 'tsv'
+    query: str, ap: Sequence[float], n_relevant: int, K: Sequence[Cutoff], format: str = 'tsv'
 ) -> str:
     r"""One answer of a session as one line.
 
@@ -23,7 +24,7 @@ def render_answer(
         Average precision at each cutoff.
     n_relevant : int
         How many shots are relevant.
-    K : sequence of int
+    K : sequence of int or 'all'
         The cutoffs.
     format : {'tsv', 'jsonl'}
         The query, `n_relevant` and `ap` between tabs, or as an object.
@@ -43,7 +44,7 @@ def render_answer(
     >>> render_answer('alain_juppe', [0.0, 0.25], 2, [1, 10], 'jsonl')
     '{"query": "alain_juppe", "n_relevant": 2, "AP@1": 0.0, "AP@10": 0.25}\n'
     """
-    grid = Grid(['query', 'n_relevant', *(f'AP@{k}' for k in K)], [[query, n_relevant, *ap]])
+    grid = Grid(['query', 'n_relevant', *map(ap_column, K)], [[query, n_relevant, *ap]])
     return renderer(_RENDERERS, format)(grid)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mediaeval_ap.definitions import ap_column
 from mediaeval_ap.report.grids import Grid, heading, json_document, queries_counted
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def _run(evaluation: Evaluation) -> str:
 
 def _means(evaluation: Evaluation) -> Grid:
     rows: list[list[Any]] = [
-        [f'MAP@{k}', value] for k, value in zip(evaluation.K, evaluation.map.tolist(), strict=True)
+        [f'M{ap_column(k)}', value]
+        for k, value in zip(evaluation.K, evaluation.map.tolist(), strict=True)
     ]
     rows += [list(item) for item in evaluation.mean_measures.items()]
     return Grid(['MEAN AVERAGE PRECISION', queries_counted(len(evaluation.queries))], rows)
@@ -89,7 +91,7 @@ def _means(evaluation: Evaluation) -> Grid:
 def _queries(evaluation: Evaluation) -> Grid:
     described = evaluation.to_dict()
     measures = described.get('measures', {})
-    headers = ['query', *(f'AP@{k}' for k in evaluation.K), *measures, 'n_relevant']
+    headers = ['query', *map(ap_column, evaluation.K), *measures, 'n_relevant']
     columns = [evaluation.queries, *evaluation.ap.T.tolist(), *measures.values()]
     rows = zip(*columns, evaluation.n_relevant.tolist(), strict=True)
     return Grid(headers, [list(row) for row in rows])
@@ -111,7 +113,7 @@ def _means_by_run(evaluations: Sequence[Evaluation]) -> Grid:
         ]
         for evaluation in evaluations
     ]
-    cutoffs = [f'MAP@{k}' for k in evaluations[0].K]
+    cutoffs = [f'M{ap_column(k)}' for k in evaluations[0].K]
     return Grid(['run', 'definition', *cutoffs, *evaluations[0].measures], rows)
 
 

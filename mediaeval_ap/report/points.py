@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.report.grids import Grid, renderer
 
 if TYPE_CHECKING:
@@ -12,13 +13,15 @@ if TYPE_CHECKING:
 
 __all__ = ['POINT_FORMATS', 'point_cells', 'point_headers', 'render_point', 'render_point_headers']
 
+LEAST_WIDTH = len('0.000')
 
-def point_headers(K: Sequence[int], *, skipping: bool = False) -> list[str]:
+
+def point_headers(K: Sequence[Cutoff], *, skipping: bool = False) -> list[str]:
     """The columns of a table of points.
 
     Parameters
     ----------
-    K : sequence of int
+    K : sequence of int or 'all'
         The cutoffs.
     skipping : bool
         Whether lines that are wrong are skipped, and counted.
@@ -33,7 +36,12 @@ def point_headers(K: Sequence[int], *, skipping: bool = False) -> list[str]:
     >>> point_headers([1, 10])
     ['hypotheses', 'MAP@1', 'MAP@10', 'changed']
     """
-    return ['hypotheses', *(f'MAP@{k}' for k in K), 'changed', *(['skipped'] if skipping else [])]
+    return [
+        'hypotheses',
+        *(f'M{ap_column(k)}' for k in K),
+        'changed',
+        *(['skipped'] if skipping else []),
+    ]
 
 
 def point_cells(point: Point, n_skipped: int | None = None) -> list[str]:
@@ -85,11 +93,12 @@ def render_point_headers(headers: Sequence[str]) -> str:
     >>> render_point_headers(['hypotheses', 'MAP@1'])
     'hypotheses  MAP@1\n----------  -----\n'
     """
-    return _line(headers, headers) + _line(headers, ['-' * len(header) for header in headers])
+    rules = ['-' * max(len(header), LEAST_WIDTH) for header in headers]
+    return _line(headers, headers) + _line(headers, rules)
 
 
 def render_point(
-    point: Point, K: Sequence[int], format: str = 'table', *, n_skipped: int | None = None
+    point: Point, K: Sequence[Cutoff], format: str = 'table', *, n_skipped: int | None = None
 ) -> str:
     r"""One point as one line.
 
@@ -97,7 +106,7 @@ def render_point(
     ----------
     point : Point
         The point.
-    K : sequence of int
+    K : sequence of int or 'all'
         The cutoffs.
     format : {'table', 'jsonl'}
         What it is for.
@@ -137,7 +146,10 @@ def _json_line(point: Point, headers: Sequence[str], n_skipped: int | None) -> s
 
 
 def _line(headers: Sequence[str], cells: Sequence[str]) -> str:
-    padded = (cell.rjust(len(header)) for header, cell in zip(headers, cells, strict=True))
+    padded = (
+        cell.rjust(max(len(header), LEAST_WIDTH))
+        for header, cell in zip(headers, cells, strict=True)
+    )
     return f'{"  ".join(padded)}\n'
 
 

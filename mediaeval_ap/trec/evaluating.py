@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
-from mediaeval_ap.definitions import Definition, check_cutoffs
+from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs, depths
 from mediaeval_ap.errors import (
     MissingIdsWarning,
     ParameterError,
@@ -43,7 +43,7 @@ __all__ = ['evaluate_trec']
 def evaluate_trec(
     qrels: Any,
     run: Any,
-    K: Iterable[int] = definitions.CUTOFFS,
+    K: Iterable[Cutoff] = definitions.CUTOFFS,
     *,
     definition: str | Definition = 'trec',
     ties: TrecTies = 'trec_eval',
@@ -61,8 +61,8 @@ def evaluate_trec(
     run : like qrels
         What was returned: a file of ``qid Q0 docno rank score tag``, of which topic, document and
         score are looked at, a table with these columns, or tuples of these three.
-    K : iterable of int
-        The cutoffs.
+    K : iterable of int or 'all'
+        The cutoffs, each once; ``'all'`` is none, for uncut average precision: `map` of trec_eval.
     definition : str or Definition
         What average precision is: a name that `mediaeval_ap.definitions` knows.
     ties : {'trec_eval', 'trec_eval-9', 'expected', 'best', 'worst'}
@@ -108,8 +108,8 @@ def evaluate_trec(
     >>> evaluate_trec(qrels, run, [10]).map.tolist()
     [0.25]
     """
-    cutoffs = check_cutoffs(K)
     definition = definitions.get(definition)
+    cutoffs = check_cutoffs(K, definition)
     ties = _check_ties(ties, definition)
     missing = check_policy('missing', missing, TREC_MISSING)
     _check_level(relevance_level)
@@ -121,7 +121,7 @@ def evaluate_trec(
     n_relevant = np.bincount(judged.topic.codes[relevant], minlength=len(topics))
     ranked = _ranked(returned, topic, hit, ties)
     score = _expected if ties == 'expected' else _average_precision
-    ap = score(ranked, n_relevant, n_returned, cutoffs, definition)
+    ap = score(ranked, n_relevant, n_returned, depths(cutoffs), definition)
     kept = np.flatnonzero(n_returned) if missing == 'skip' else np.arange(len(topics))
     if not len(kept):
         raise ParameterError(f'{printable(returned.source.name)}: no topic of this run is judged')

@@ -27,7 +27,7 @@ __all__ = ['Topic', 'export', 'qrels_text', 'run_text', 'topics']
 SHOT = HYPOTHESIS.texts[:3]
 
 _encode_in_parts = re.compile(r'[\s%/]').sub
-_encode = re.compile(r'[\s%]').sub
+_encode = re.compile(r'[\s%]|\A#').sub  # a line that begins with # is a comment
 
 
 class Topic(NamedTuple):
@@ -44,8 +44,8 @@ class Topic(NamedTuple):
 
     Examples
     --------
-    >>> Topic('ann lee', ['x/v/1'], []).qid
-    'ann%20lee'
+    >>> Topic('ann lee', ['x/v/1'], []).qid, Topic('#1', [], []).qid
+    ('ann%20lee', '%231')
     """
 
     query: str
@@ -54,7 +54,7 @@ class Topic(NamedTuple):
 
     @property
     def qid(self) -> str:
-        """The query with its white space percent-encoded."""
+        """The query with its white space, and the # that it begins with, percent-encoded."""
         return _encode(lambda match: quote(match[0], safe=''), self.query)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.errors import MissingExtraError, ParameterError, shown
 from mediaeval_ap.evaluation import Evaluation
 from mediaeval_ap.policies import LARGEST_TREC_DEPTH, TREC_DEPTH
@@ -60,14 +61,14 @@ def parse_measures(measures: str | Iterable[str]) -> list[Any]:
     return list(parsed)
 
 
-def check_columns(measures: Sequence[Any], K: Sequence[int]) -> None:
+def check_columns(measures: Sequence[Any], K: Sequence[Cutoff]) -> None:
     """Refuse a measure that is called as one of the average precisions beside it.
 
     Parameters
     ----------
     measures : sequence of ir_measures.Measure
         What is asked for.
-    K : sequence of int
+    K : sequence of int or 'all'
         The cutoffs of average precision.
 
     Raises
@@ -79,7 +80,7 @@ def check_columns(measures: Sequence[Any], K: Sequence[int]) -> None:
     --------
     >>> check_columns(parse_measures('AP@5'), [10])
     """
-    taken = {f'AP@{k}' for k in K}
+    taken = set(map(ap_column, K))
     if clashing := [str(each) for each in measures if str(each) in taken]:
         raise ParameterError(
             f'measures: found {clashing[0]}, which is a column of the definition already; it is '
