@@ -56,6 +56,7 @@ INNER = {
         'threads',
         'exact_sums',
         'labels',
+        'numbers',
         'matching',
         'ranked_hits',
         'label_ranks',
