@@ -13,6 +13,7 @@
     ├── SessionClosedError (RuntimeError)  a session that is asked after its end
     ├── MissingHypothesisError (KeyError)  a hypothesis to withdraw that is not there
     ├── HalfStepError (RuntimeError)  a live session that something ended in the midst of a step
+    ├── CopyError (TypeError)         what is copied or pickled, and changes meanwhile
     └── UndefinedScoreError (ValueError)  a mean over nothing
 
     DataWarning (UserWarning)
@@ -33,6 +34,7 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
+    'CopyError',
     'DataWarning',
     'EmptyRunWarning',
     'Error',
@@ -160,6 +162,10 @@ class SessionClosedError(Error, RuntimeError):
 
 class HalfStepError(Error, RuntimeError):
     """A live session that an interrupt, or lack of memory, ended in the midst of a step."""
+
+
+class CopyError(Error, TypeError):
+    """A copy of what may change while it is copied, as a live session does."""
 
 
 class MissingHypothesisError(Error, KeyError):

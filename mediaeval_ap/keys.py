@@ -39,6 +39,9 @@ def combine(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
         if size * n_values > LARGEST_KEY:
             distinct, keys = np.unique(keys, return_inverse=True)
             size = len(distinct)
+        if size * n_values > LARGEST_KEY:
+            distinct, column = np.unique(column, return_inverse=True)
+            n_values = len(distinct)
         keys = keys * n_values + column
         size *= n_values
     return keys

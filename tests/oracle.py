@@ -84,10 +84,8 @@ def average_precision(h, n_relevant, k, definition):
         return sum(Fraction(sum(top[:i]), i) * top[i - 1] for i in range(1, len(top) + 1))
 
     R, N = n_relevant, len(h)
-    if R == 0:
-        return Fraction(definition.startswith('mediaeval-2016'))
-    if N == 0:
-        return Fraction(0)
+    if R == 0 or N == 0:
+        return Fraction(R == 0 and definition.startswith('mediaeval-2016'))
     if k == 'all':
         return uncut_average_precision(h, R, N, definition)
     if definition == 'mediaeval-2016':

@@ -2,11 +2,13 @@
 
 import csv
 import gzip
+import io
 import math
 from pathlib import Path
 
 import oracle
 import pandas
+import pyarrow
 import pytest
 
 from mediaeval_ap import challenges
@@ -20,6 +22,9 @@ from mediaeval_ap.errors import (
     UndefinedScoreError,
     UnknownIdsWarning,
 )
+from mediaeval_ap.tables.format import explain_number
+from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.records import read_records
 
 SAMPLES = Path(__file__).parent.parent / 'samples'
 CLOSE = {'rel': 1e-14, 'abs': 1e-15}  # as the metrics are to the oracle
@@ -508,6 +513,59 @@ def test_samples_without_labels():
     score = challenges.evaluate_lrap(truth, scores, label_weighted=True)
     assert score.value == 1 / 2
     assert list(score.notes) == ['1 of 2 queries have no true label: they do not count']
+
+
+ROUNDED = [[2**53, 2**53 + 1], [0.5, 0.25]]
+SCORED = {
+    'csv': lambda rows: text_of(rows, '{}'),
+    'quoted': lambda rows: text_of(rows, '"{}"'),
+    'frame': lambda rows: pandas.DataFrame(rows[:1], columns=['a', 'b'], dtype='int64'),
+    'objects': lambda rows: pandas.DataFrame(rows, columns=['a', 'b'], dtype=object),
+    'pyarrow': lambda rows: pyarrow.table([[value] for value in rows[0]], ['a', 'b']),
+}
+
+
+def text_of(rows, field):
+    lines = [['a', 'b'], *rows]
+    return io.StringIO(''.join(','.join(map(field.format, line)) + '\n' for line in lines))
+
+
+@pytest.mark.parametrize('door', SCORED)
+def test_scores_that_doubles_would_round(door):
+    """By whatever door, a score is the number that it says, or refused."""
+    with pytest.raises(FormatError, match=r'\bb: found .*(9007199254740993|beyond 2\*\*53)'):
+        read_records(SCORED[door](ROUNDED), [RecordLayout((), other_numbers=True)])
+    read = read_records(SCORED[door]([[1, 2]]), [RecordLayout((), other_numbers=True)])
+    assert [read['a'].to_pylist(), read['b'].to_pylist()] == [[1.0], [2.0]]
+
+
+@pytest.mark.parametrize(
+    'number',
+    ['9007199254740993', '+9007199254740993', '-0009007199254740993', '1' + '0' * 22 + '1'],
+)
+def test_integers_in_text_that_no_double_holds(number):
+    assert float(number) != int(number)
+    assert explain_number(number.encode()) == 'a finite number that a double can hold'
+    answers = pandas.DataFrame({'id': ['1', '2'], 'landmarks': ['a 0.5', f'a {number}']})
+    truth = pandas.DataFrame({'id': ['1', '2'], 'landmark_id': ['a', 'a']})
+    with pytest.raises(FormatError) as caught:
+        challenges.evaluate_gap(truth, answers)
+    assert str(caught.value) == (
+        f"<DataFrame>, row 2, landmarks: found 'a {number}', expected a label and a finite number "
+        'that a double can hold'
+    )
+
+
+@pytest.mark.parametrize(
+    'number',
+    ['9007199254740992', '9007199254740994', '1e23', '9007199254740993.0', '0.1', '0' * 5000 + '7'],
+)
+def test_decimals_in_text_are_the_nearest_doubles(number):
+    assert explain_number(number.encode()) is None
+    answers = pandas.DataFrame({'id': ['1'], 'landmarks': [f'a {number}']})
+    truth = pandas.DataFrame({'id': ['1'], 'landmark_id': ['a']})
+    table = challenges.evaluate_gap(truth, answers, per_query=True).table
+    assert table['confidence'].tolist() == [float(number)]
 
 
 def test_a_saved_index_is_no_class(tmp_path):

@@ -57,6 +57,7 @@ INNER = {
         'threads',
         'exact_sums',
         'labels',
+        'numbers',
         'matching',
         'ranked_hits',
         'label_ranks',

@@ -14,7 +14,10 @@ import pytest
 from mediaeval_ap import AveragePrecision, evaluate_trec
 from mediaeval_ap.tables import HYPOTHESIS, read
 
-pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.ScoreAboveOneWarning')
+pytestmark = [
+    pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.ScoreAboveOneWarning'),
+    pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning'),
+]
 
 # The expected figures are written with twelve decimals.
 WRITTEN = 1e-12

@@ -14,6 +14,7 @@ from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision
 from mediaeval_ap.policies import MISSING, UNKNOWN, Missing, Ties, Unknown, check_policy
 from mediaeval_ap.tables import MAX_BYTES, is_finite_decimal
+from mediaeval_ap.tables.format import EXACT_NUMBER, LARGEST_INTEGER, explain_number
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records, read_records
 
@@ -25,7 +26,6 @@ __all__ = ['evaluate_gap']
 TRUTH = RecordLayout(('id', 'landmark_id'))
 PREDICTIONS = RecordLayout(('id', 'landmarks'))
 QUERIES_IN_PIECE = 100_000
-EXPECTED = 'a label and its finite confidence, or nothing'
 
 
 def evaluate_gap(
@@ -146,8 +146,8 @@ def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.
         np.flatnonzero((n_words != 0) & (n_words != 2)), given[~np.isfinite(confidence)]
     )
     if len(wrong):
-        found = shown(answers['landmarks'][wrong[0]].as_py())
-        raise answers.error(wrong, 'landmarks', found, EXPECTED)
+        found = answers['landmarks'][wrong[0]].as_py()
+        raise answers.error(wrong, 'landmarks', shown(found), _expected(words, offsets, wrong[0]))
     labels = np.full(len(answers), -1)
     labels[given] = offsets[given]
     texts = words.take(pyarrow.array(labels, mask=labels < 0)).fill_null('')
@@ -157,7 +157,7 @@ def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.
 
 
 def _decimals(words: pyarrow.Array) -> NDArray[np.float64]:
-    """The numbers that words are; not finite where a word is none."""
+    """Return the numbers that words are; not finite where one is none, or no double holds it."""
     import pyarrow
 
     numbers: NDArray[np.float64]
@@ -166,4 +166,16 @@ def _decimals(words: pyarrow.Array) -> NDArray[np.float64]:
     except pyarrow.ArrowInvalid:  # some are none, or this reader knows fewer than the format
         texts = [word.encode() for word in words.to_pylist()]
         numbers = np.array([float(text) if is_finite_decimal(text) else np.nan for text in texts])
+    if len(large := np.flatnonzero(np.abs(numbers) >= LARGEST_INTEGER)):
+        wrong = [row for row in large if explain_number(words[row].as_py().encode())]
+        numbers = numbers.copy()  # pyarrow's cannot be written to
+        numbers[wrong] = np.nan
     return numbers
+
+
+def _expected(words: pyarrow.Array, offsets: NDArray[np.int64], row: int) -> str:
+    """Return what a row should hold of which something is wrong."""
+    begin, end = offsets[row : row + 2]
+    if end - begin == 2 and explain_number(words[begin + 1].as_py().encode()) == EXACT_NUMBER:
+        return f'a label and {EXACT_NUMBER}'
+    return 'a label and its finite confidence, or nothing'

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from threading import Lock
-from typing import Any
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 
 from mediaeval_ap.definitions import check_cutoff
-from mediaeval_ap.errors import HalfStepError
+from mediaeval_ap.errors import CopyError, HalfStepError
 from mediaeval_ap.evaluation import Evaluation
 from mediaeval_ap.files import write_whole
 from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses
@@ -43,6 +43,9 @@ class Live(Session):
     time in proportion to the names, and to the hypotheses of those that changed since the last
     answer. One that was saved and restored knows what is there only.
 
+    A session cannot be copied or pickled, which raises a `CopyError`: `save` and
+    `AveragePrecision.restore` make another one, `snapshot` a ranking that stays as it is.
+
     Where an interrupt ends a step halfway, the session is at an end: every later call raises a
     `HalfStepError`, and none answers from what may be half of something.
 
@@ -71,6 +74,12 @@ class Live(Session):
         self._hypotheses = Hypotheses(shots)
         self._ranking = LiveRanking(self._hypotheses)
         self._snapshot: Ranking | None = None
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise CopyError(
+            f'{SOURCE.name}: a live session cannot be copied or pickled; save() and restore() make '
+            'another one, and snapshot() a ranking that stays as it is'
+        )
 
     def __len__(self) -> int:
         with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import deepcopy
 from typing import ClassVar, Self
 
 from mediaeval_ap.errors import ParameterError
@@ -66,6 +67,10 @@ expected MeanAveragePrecision(k=3, definition=kaggle)
     @abstractmethod
     def reset(self) -> None:
         """Forget everything but the settings."""
+
+    def __copy__(self) -> Self:
+        """Return another that shares nothing with this one, which goes on changing."""
+        return deepcopy(self)
 
     def _expect_same(self, other: Self) -> None:
         if repr(other) != repr(self):

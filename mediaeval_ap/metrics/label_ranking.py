@@ -11,6 +11,7 @@ from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.exact_sums import ExactSums
 from mediaeval_ap.metrics.label_ranks import score_labels
+from mediaeval_ap.metrics.numbers import doubles, number_array
 
 __all__ = [
     'LabelRankingAveragePrecision',
@@ -302,7 +303,10 @@ class LabelRankingAveragePrecision(Accumulator):
 
 
 def _matrices(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    truth, scores = _array(y_true, 'y_true', 2, 'biuf'), _array(y_score, 'y_score', 2, 'iuf')
+    truth, scores = (
+        number_array(y_true, 'y_true', 2, 'biuf'),
+        number_array(y_score, 'y_score', 2, 'iuf'),
+    )
     if not truth.shape[1]:
         raise ParameterError('y_true: found no classes, expected at least one')
     names = [list(each.columns) for each in (y_true, y_score) if hasattr(each, 'columns')]
@@ -318,22 +322,10 @@ def _matrices(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 def _weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
     if sample_weight is None:
         return np.ones(n_samples)
-    weights = _array(sample_weight, 'sample_weight', 1, 'iuf').astype(np.float64)
+    name = 'sample_weight'
+    weights = doubles(number_array(sample_weight, name, 1, 'iuf'), name)
     if len(weights) != n_samples:
         raise ParameterError(f'sample_weight: found {len(weights)} numbers, expected {n_samples}')
     if len(wrong := weights[~(np.isfinite(weights) & (weights >= 0))]):
         raise ParameterError(f'sample_weight: found {wrong[0]}, expected finite numbers from 0')
     return weights
-
-
-def _array(values: Any, name: str, n_dimensions: int, kinds: str) -> NDArray[Any]:
-    expected = f'expected {n_dimensions} of numbers'
-    if isinstance(values, np.ma.MaskedArray):
-        raise ParameterError(f'{name}: found a masked array, {expected}')
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise ParameterError(f'{name}: found rows of different lengths, {expected}') from None
-    if array.ndim != n_dimensions or array.dtype.kind not in kinds:
-        raise ParameterError(f'{name}: found {array.ndim} dimensions of {array.dtype}, {expected}')
-    return array

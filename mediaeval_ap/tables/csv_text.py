@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.format import (
     BYTE_ORDER_MARK,
-    FINITE_DECIMAL,
+    LARGEST_INTEGER,
     Faults,
     Wrong,
     explain_bytes,
-    is_finite_decimal,
+    explain_number,
     no_rows,
 )
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -209,7 +209,8 @@ def _proved(content: bytes, header: Sequence[str], layout: RecordLayout) -> pyar
     numbers = [table[name] for name, kind in types.items() if kind == number]
     if len(table) != n_lines - 1 or not len(table):
         return None
-    return table if all(np.isfinite(each.to_numpy()).all() for each in numbers) else None
+    # What is not finite is wrong, and a large integer may be.
+    return table if all((np.abs(each) < LARGEST_INTEGER).all() for each in numbers) else None
 
 
 def _explained(
@@ -254,10 +255,10 @@ def _explain(record: list[str], header: Sequence[str], layout: RecordLayout) -> 
         return Wrong('', found, f'{len(header)} fields as in the header')
     if layout.other_numbers:
         for name, value in zip(header, record, strict=True):
-            if name not in layout.texts and not is_finite_decimal(
-                value.strip(BETWEEN_WORDS).encode()
-            ):
-                return Wrong(name, shown(value), FINITE_DECIMAL)
+            if name in layout.texts:
+                continue
+            if expected := explain_number(value.strip(BETWEEN_WORDS).encode()):
+                return Wrong(name, shown(value), expected)
     return None
 
 

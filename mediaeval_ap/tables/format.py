@@ -23,6 +23,7 @@ __all__ = [
     'EXACT_NUMBER',
     'FINITE_DECIMAL',
     'INTEGER',
+    'LARGEST_INTEGER',
     'TEXT',
     'Cause',
     'Faults',
@@ -30,6 +31,7 @@ __all__ = [
     'cause_of',
     'explain',
     'explain_bytes',
+    'explain_number',
     'find_fields',
     'header_of',
     'holds_no_row',
@@ -43,6 +45,7 @@ __all__ = [
 ]
 
 BYTE_ORDER_MARK = b'\xef\xbb\xbf'
+LARGEST_INTEGER = 1 << 53  # up to which doubles hold all
 NUMBER_BYTES = b'0123456789+-.eE'
 INTEGER_BYTES = b'0123456789+-'
 FINITE_DECIMAL = 'a finite decimal number'
@@ -530,3 +533,31 @@ def number_bytes(layout: Layout) -> bytes:
     b'0123456789+-'
     """
     return INTEGER_BYTES if layout.integers else NUMBER_BYTES
+
+
+def explain_number(field: bytes) -> str | None:
+    """Explain what a number in a field with a header should be.
+
+    Parameters
+    ----------
+    field : bytes
+        The field.
+
+    Returns
+    -------
+    str or None
+        What is expected; none where the field is a finite decimal. An integer that is written out
+        has to be one that a double holds, as in tables of values; any other decimal stands for the
+        nearest double.
+
+    Examples
+    --------
+    >>> [explain_number(field) for field in (b'0.1', b'nan', b'9007199254740993')]
+    [None, 'a finite decimal number', 'a finite number that a double can hold']
+    """
+    if not is_finite_decimal(field):
+        return FINITE_DECIMAL
+    digits = field.lstrip(b'+-').lstrip(b'0')  # few enough, where the number is finite
+    if digits.isdigit() and int(digits) != int(float(digits)):
+        return EXACT_NUMBER
+    return None

@@ -194,6 +194,7 @@ OTHER_SPACES = {
     'ideographic-space': '\u3000',
 }
 WHITE_SPACE = {'space': ' ', 'tab': '\t', 'line-feed': '\n', 'cr-lf': '\r\n'}
+EXACT = 'expected a finite number that a double can hold'
 ONE = 'expected a label and its finite confidence, or nothing'
 
 CSV = [
@@ -347,6 +348,35 @@ CSV = [
         'a number beyond doubles',
         SCORES.replace(b'2,.1', b'2,1e999'),
         f", line 3, a: found '1e999', {FINITE}",
+    ),
+    csv(
+        'lrap',
+        'rounded-score',
+        'integers that are one double',
+        SCORES.replace(b'.9,.1', b'9007199254740993,9007199254740992'),
+        f", line 2, a: found '9007199254740993', {EXACT}",
+    ),
+    csv(
+        'lrap',
+        'large-scores',
+        'integers and other numbers that are doubles',
+        SCORES.replace(b'.9,.1', b'9007199254740994,-1e300'),
+        value=1.0,
+    ),
+    csv(
+        'gap',
+        'rounded-confidence',
+        'an integer that no double holds',
+        SURE + b'1,a 9007199254740992\n2,b +9007199254740993\n',
+        ", line 3, landmarks: found 'b +9007199254740993', expected a label and a finite number "
+        'that a double can hold',
+    ),
+    csv(
+        'gap',
+        'large-confidence',
+        'integers that are doubles',
+        SURE + b'1,x 9007199254740992\n2,b 9007199254740994\n',
+        value=0.5,
     ),
     csv(
         'lrap',
