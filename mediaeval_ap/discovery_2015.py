@@ -21,7 +21,7 @@ from mediaeval_ap.evaluation_2015 import Evaluation2015
 from mediaeval_ap.keys import first_occurrences, ranges
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.names import closest
-from mediaeval_ap.overlap import likely_cause
+from mediaeval_ap.overlap import likely_cause, warn_of_no_overlap
 from mediaeval_ap.policies import RATIO_2015, check_ratio
 from mediaeval_ap.relevance import PLACEHOLDER
 from mediaeval_ap.shots import Shots
@@ -50,7 +50,6 @@ from mediaeval_ap.task import (
     names_asked,
     only_placeholders,
     warn_of_floor,
-    warn_of_no_overlap,
 )
 
 __all__ = ['PersonDiscovery2015']

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Cutoff, Definition
 from mediaeval_ap.errors import (
     EmptyRunWarning,
-    NoOverlapWarning,
     ParameterError,
     RepeatedQueriesWarning,
     RepeatedRowsWarning,
@@ -20,7 +19,7 @@ from mediaeval_ap.errors import (
     printable,
 )
 from mediaeval_ap.evaluation import Evaluation, note_of_floor
-from mediaeval_ap.overlap import likely_cause, likely_cause_in_tables
+from mediaeval_ap.overlap import likely_cause, likely_cause_in_tables, warn_of_no_overlap
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.relevance import PLACEHOLDER, Reference, Relevance
@@ -33,7 +32,6 @@ __all__ = [
     'only_placeholders',
     'warn_of_empty_run',
     'warn_of_floor',
-    'warn_of_no_overlap',
     'warn_of_repeated_rows',
 ]
 
@@ -399,40 +397,6 @@ def warn_of_floor(
     if 0 < n_without < len(n_relevant):
         note = note_of_floor(n_without, len(n_relevant), definition.without_relevant)
         warnings.warn(f'{reference}: {note}', WithoutRelevantWarning, stacklevel=stacklevel)
-
-
-def warn_of_no_overlap(source: str, finding: str, cause: str, *, stacklevel: int) -> None:
-    """Warn that nothing of an input occurs in the other one.
-
-    Parameters
-    ----------
-    source : str
-        Name of the input.
-    finding : str
-        How much of it occurs where.
-    cause : str
-        The likely cause, or nothing.
-    stacklevel : int
-        Passed to `warnings.warn`.
-
-    Warns
-    -----
-    NoOverlapWarning
-        Says all of this.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter('always')
-    ...     warn_of_no_overlap('run.txt', '0 of 9 shots occur in ref.txt', '', stacklevel=1)
-    >>> print(caught[0].message)
-    run.txt: 0 of 9 shots occur in ref.txt; are these files of the same data?
-    """
-    remedy = f'; {cause}' if cause else '; are these files of the same data?'
-    warnings.warn(
-        f'{printable(source)}: {finding}{remedy}', NoOverlapWarning, stacklevel=stacklevel
-    )
 
 
 def warn_of_empty_run(name: str, count: int, *, stacklevel: int) -> None:

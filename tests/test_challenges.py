@@ -194,8 +194,8 @@ def test_white_space_between_labels_is_as_much_as_you_like():
     truth = table('customer_id,prediction', ('a', ' x  y '))
     predictions = table('customer_id,prediction', ('a', '\ty \t x'))
     assert challenges.evaluate_map(truth, predictions).value == 1
-    no_break = table('customer_id,prediction', ('a', 'y\xa0x'))
-    assert challenges.evaluate_map(truth, no_break).value == 0
+    no_break = table('customer_id,prediction', ('a', 'y\xa0x x'))
+    assert challenges.evaluate_map(truth, no_break).value == 1 / 4
 
 
 def test_repeated_labels_of_a_truth():

@@ -9,10 +9,11 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap import AveragePrecision
+from mediaeval_ap import AveragePrecision, challenges, evaluate_trec
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import (
     EmptyRunWarning,
+    FormatError,
     NoOverlapWarning,
     ParameterError,
     WithoutRelevantWarning,
@@ -248,6 +249,109 @@ def test_one_warning_class_is_for_scripts():
         warnings.simplefilter('error', NoOverlapWarning)
         with pytest.raises(NoOverlapWarning):
             AveragePrecision(REFERENCE).evaluate(run(shot=str))
+
+
+QRELS = [('07', 'd1', 1), ('08', 'd2', 1), ('08', 'd3', 0)]
+
+
+def trec_run(topic='{:02}', document='d{}'):
+    return [(topic.format(each), document.format(each - 6), 0.5) for each in (7, 8)]
+
+
+TREC_CAUSES = {
+    'topics': (trec_run('{}'), "0 of 2 topics occur in <rows>; equal but for leading zeros: '7' h"),
+    'documents': (
+        trec_run(document='D{}'),
+        "0 of 2 returned documents occur in <rows>; equal but for case: 'D1' here, 'd1' there",
+    ),
+}
+
+
+@pytest.mark.parametrize('what', TREC_CAUSES)
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.MissingIdsWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.UnknownIdsWarning')
+def test_trec_files_that_do_not_meet(what):
+    rows, told = TREC_CAUSES[what]
+    with pytest.warns(NoOverlapWarning) as caught:
+        evaluation = evaluate_trec(QRELS, rows)
+    (warning,) = (each for each in caught if each.category is NoOverlapWarning)
+    assert told in str(warning.message)
+    assert warning.filename == __file__
+    assert (evaluation.counts['relevant'], evaluation.counts['relevant_returned']) == (2, 0)
+
+
+def test_trec_files_that_meet():
+    """A run without a relevant document is no mistake where its documents are judged."""
+    counts = evaluate_trec(QRELS, trec_run()).counts
+    assert (counts['relevant'], counts['relevant_returned']) == (2, 2)
+    wrong = [('07', 'd2', 0.5), ('08', 'd3', 0.5)]
+    assert evaluate_trec(QRELS, wrong).counts['relevant_returned'] == 0
+
+
+def test_a_run_of_other_topics_alone_is_an_error():
+    with pytest.raises(
+        ParameterError, match=r"no topic of this run is judged; .* leading zeros: '7'"
+    ):
+        evaluate_trec(QRELS, trec_run('{}'), missing='skip')
+
+
+def table(header, *rows):
+    return pandas.DataFrame(rows, columns=header.split(','))
+
+
+CHALLENGES = {
+    'first hit': (
+        challenges.evaluate_first_hit,
+        table('Image,Id', ('1.jpg', 'w_1'), ('2.jpg', 'w_2')),
+        lambda name, label: table('Image,Id', (name.format('1.jpg'), label.format('w_1'))),
+    ),
+    'map': (
+        challenges.evaluate_map,
+        table('customer_id,prediction', ('01', '0108 0109'), ('02', '0109')),
+        lambda name, label: table(
+            'customer_id,prediction', (name.format('01'), label.format('0108'))
+        ),
+    ),
+    'gap': (
+        challenges.evaluate_gap,
+        table('id,landmark_id', ('a', '01'), ('b', '02')),
+        lambda name, label: table('id,landmarks', (name.format('a'), f'{label.format("01")} 0.5')),
+    ),
+}
+DROPPING = {'missing': 'zero', 'unknown': 'drop'}
+
+
+@pytest.mark.parametrize('challenge', CHALLENGES)
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.MissingIdsWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.UnknownIdsWarning')
+def test_challenges_whose_ids_or_labels_do_not_meet(challenge):
+    evaluate, truth, predictions = CHALLENGES[challenge]
+    suffixed = "equal but for '.0' at the end"
+    with pytest.raises(FormatError, match=f'no id is in both files: {suffixed}'):
+        evaluate(truth, predictions('{}.0', '{}'))
+    for names, told in [
+        (('{}.0', '{}'), f'^<DataFrame>: 0 of 1 ids occur in <DataFrame>; {suffixed}'),
+        (('{}', '{}.0'), f'^<DataFrame>: 0 of 1 predicted labels occur in <DataFrame>; {suffixed}'),
+    ]:
+        with pytest.warns(NoOverlapWarning, match=told) as caught:
+            assert evaluate(truth, predictions(*names), **DROPPING).value == 0
+        told_here = [each.filename for each in caught if each.category is NoOverlapWarning]
+        assert told_here == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter('error', NoOverlapWarning)
+        assert evaluate(truth, predictions('{}', '{}'), **DROPPING).value > 0
+
+
+def test_samples_and_classes_that_do_not_meet():
+    truth = table('fname,labels', ('1.wav', 'bark'))
+    scores = table('fname,bark,meow', ('1', 0.5, 0.2))
+    with pytest.raises(
+        FormatError, match=r"no id is in both files: equal but for '\.wav' at the end"
+    ):
+        challenges.evaluate_lrap(truth, scores)
+    scores = table('fname,Bark,Meow', ('1.wav', 0.5, 0.2))
+    with pytest.raises(FormatError, match="no label is a class: equal but for case: 'bark' here"):
+        challenges.evaluate_lrap(truth, scores)
 
 
 ids = st.text('aA0:./', min_size=1, max_size=5)

@@ -335,6 +335,7 @@ def test_an_indented_comment_is_one_in_a_run_only(folder):
     assert evaluation.counts['hypotheses'] == len(RUN)
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')
 def test_a_relevance_is_an_integer_literal_in_lines_alone(folder):
     rows = [('7', 'd1', 1.0), ('7', 'd2', np.float32(2)), ('8', 'd1', np.int8(-1))]
     assert evaluate_trec(rows, RUN, [1]).n_relevant.tolist() == [2, 0]
@@ -361,7 +362,9 @@ def test_the_command_prints_a_table(folder):
     result = CliRunner().invoke(
         main, ['evaluate-trec', 'qrels', 'run', *options, '--mean-only', '--format', 'csv']
     )
-    assert result.output == 'run,definition,MAP@1,MAP@2\nrun,kaggle,0.0,0.0\n'
+    assert result.stdout == 'run,definition,MAP@1,MAP@2\nrun,kaggle,0.0,0.0\n'
+    told = 'qrels: 1 of 2 queries have no relevant shot: each counts 0'
+    assert result.stderr == f'Warning: {told}\n'
     result = CliRunner().invoke(main, ['evaluate-trec', '-', '-'])
     assert result.exit_code == 2
     (folder / 'run').write_text(run_text(RUN[:1]))

@@ -17,6 +17,7 @@ from mediaeval_ap.errors import (
     printable,
     shown,
 )
+from mediaeval_ap.overlap import likely_cause, warn_of_no_overlap
 from mediaeval_ap.policies import Missing, Unknown
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.tables import Source
@@ -25,7 +26,7 @@ from mediaeval_ap.tables.records import Records
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['Aligned', 'align', 'pieces', 'places_of', 'unique_ids']
+__all__ = ['Aligned', 'align', 'check_labels', 'pieces', 'places_of', 'unique_ids']
 
 
 @dataclass(frozen=True)
@@ -167,11 +168,14 @@ def align(
     """
     predicted = unique_ids(predictions, name)
     strangers = np.flatnonzero(places_of(predicted, ids) < 0)
+    cause = ''
+    if len(strangers) == len(predicted):
+        cause = likely_cause(predicted.to_pylist(), ids.to_pylist())
     if len(strangers) and unknown == 'error':
         found = f'{shown(predicted[strangers[0]].as_py())}, which {_name(truth)} lacks'
-        raise predictions.error(
-            strangers, name, found, 'an id of the truth, unless unknown ids are dropped'
-        )
+        remedy = f'; no id is in both files: {cause}' if cause else ''
+        expected = f'an id of the truth, unless unknown ids are dropped{remedy}'
+        raise predictions.error(strangers, name, found, expected)
     rows = places_of(ids, predicted)
     absent = np.flatnonzero(rows < 0)
     if len(absent) and missing != 'zero':
@@ -181,6 +185,9 @@ def align(
         expected = f'one for each id of {_name(truth)}{unless}'
         raise FormatError(predictions.source.name, '', name, found, expected)
     counts = {'missing': len(absent), 'unknown': len(strangers)}
+    if len(strangers) == len(predicted):
+        finding = f'0 of {len(predicted):,} ids occur in {_name(truth)}'
+        warn_of_no_overlap(predictions.source.name, finding, cause, stacklevel=4)
     _warn(truth, predictions, len(ids), counts)
     return Aligned(rows, {'truth': truth.source, 'predictions': predictions.source}, counts)
 
@@ -205,6 +212,39 @@ def _warn(truth: Records, predictions: Records, n_ids: int, counts: Mapping[str,
 
 def _name(records: Records) -> str:
     return printable(records.source.name)
+
+
+def check_labels(
+    truth: Records, predictions: Records, labels: pyarrow.Array, predicted: pyarrow.Array
+) -> None:
+    r"""Warn when no predicted label is a true label of anybody.
+
+    To be called where there is no hit, since it takes time.
+
+    Parameters
+    ----------
+    truth, predictions : Records
+        The files.
+    labels, predicted : pyarrow.Array
+        The true labels, and the predicted ones; nothing where missing or empty.
+
+    Warns
+    -----
+    NoOverlapWarning
+        Names both files, and the likely cause where there is one.
+
+    Examples
+    --------
+    >>> import io, pyarrow
+    >>> from mediaeval_ap.tables.layouts import RecordLayout
+    >>> from mediaeval_ap.tables.records import read_records
+    >>> file = read_records(io.StringIO('Image,Id\n1,a\n'), [RecordLayout(('Image', 'Id'))])
+    >>> check_labels(file, file, file['Id'], pyarrow.array(['a', 'b']))
+    """
+    true, said = (set(each.unique().to_pylist()) - {None, ''} for each in (labels, predicted))
+    if true and said and not true & said:
+        finding = f'0 of {len(said):,} predicted labels occur in {_name(truth)}'
+        warn_of_no_overlap(predictions.source.name, finding, likely_cause(said, true), stacklevel=4)
 
 
 def places_of(texts: pyarrow.Array, among: pyarrow.Array) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.challenges.alignment import align, pieces, unique_ids
+from mediaeval_ap.challenges.alignment import align, check_labels, pieces, unique_ids
 from mediaeval_ap.challenges.words import none_if_empty, split
 from mediaeval_ap.errors import shown
 from mediaeval_ap.evaluation import Score, notes_of
@@ -110,6 +110,8 @@ def evaluate_gap(
     )
     for part in pieces(len(ids), QUERIES_IN_PIECE, progress):
         metric.update(*(column[part] for column in rows))
+    if not metric.compute():
+        check_labels(true, answers, true['landmark_id'], labels)
     table = None
     if per_query:
         _, table = global_average_precision(*rows, ties=metric.ties, return_frame=True)

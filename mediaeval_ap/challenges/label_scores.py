@@ -12,6 +12,7 @@ from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.keys import first_occurrences
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
+from mediaeval_ap.overlap import likely_cause
 from mediaeval_ap.policies import UNKNOWN, Unknown, check_policy
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -135,7 +136,10 @@ def _labels(
     labels = places_of(words, pyarrow.array(classes, words.type))
     if len(wrong := np.flatnonzero(labels < 0)):
         found = shown(words[wrong[0]].as_py())
-        raise true.error(np.unique(rows[wrong]), 'labels', found, f'classes of {printable(scores)}')
+        expected = f'classes of {printable(scores)}'
+        if len(wrong) == len(labels) and (cause := likely_cause(words.to_pylist(), classes)):
+            expected += f'; no label is a class: {cause}'
+        raise true.error(np.unique(rows[wrong]), 'labels', found, expected)
     keys = rows * len(classes) + labels
     again = np.setdiff1d(np.arange(len(keys)), first_occurrences(keys))
     if len(again):

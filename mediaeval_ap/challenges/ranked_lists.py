@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mediaeval_ap.challenges.alignment import align, pieces, unique_ids
+from mediaeval_ap.challenges.alignment import align, check_labels, pieces, unique_ids
 from mediaeval_ap.challenges.words import split
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import RepeatedRowsWarning, printable
@@ -103,6 +103,8 @@ def evaluate_first_hit(
         metric.update(labels[part], split(texts[part]))
         for part in pieces(len(images), QUERIES_IN_PIECE, progress)
     ]
+    if not metric.compute():
+        check_labels(true, predicted, labels, split(texts).values)
     table = None
     if per_query:
         columns = {'Image': images.to_pandas(), 'Id': labels.to_pandas()}
@@ -199,6 +201,8 @@ def evaluate_map(
     ]
     ap, n_relevant = map(np.concatenate, zip(*answers, strict=True))
     _warn_of_repeated_labels(true, len(relevant.flatten()), int(n_relevant.sum()), metric)
+    if not ap[n_relevant > 0].any():
+        check_labels(true, predicted, relevant.values, split(texts).values)
     above = users.filter(ap > 1).to_pylist()
     warn_of_scores_above_one(above, predicted.source.name, metric.definition, stacklevel=3)
     table = None

@@ -283,7 +283,8 @@ def is_header(line: str, layout: Layout) -> bool:
     >>> is_header('Corpus_ID Video_ID', SUBSET), is_header('INA F2', SUBSET)
     (True, False)
     """
-    return tuple(line.casefold().split()) == layout.fields
+    words = tuple(field.decode() for field in find_fields(line.casefold().encode()))
+    return words == layout.fields
 
 
 def header_of(line: str) -> Wrong:

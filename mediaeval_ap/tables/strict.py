@@ -78,7 +78,7 @@ def parse(
     for block in blocks(stream, source, PROVED_BYTES):
         lines = split(block)
         if first is None:
-            rows = ((at, line) for at, line in enumerate(lines, number) if line.strip())
+            rows = enumerate(lines, number)
             first = next((row for row in rows if not holds_no_row(row[1], layout)), None)
         proved = prove(lines, layout)
         if proved is None:

@@ -25,6 +25,7 @@ from mediaeval_ap.keys import find, ranges
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.metrics.ranked_hits import average_precision_of_terms
 from mediaeval_ap.metrics.tied_ranks import TieBlocks, expected_precisions
+from mediaeval_ap.overlap import likely_cause, warn_of_no_overlap
 from mediaeval_ap.policies import (
     LARGEST_TREC_LEVEL,
     TREC_MISSING,
@@ -35,6 +36,7 @@ from mediaeval_ap.policies import (
 )
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import QRELS, RUN
+from mediaeval_ap.task import warn_of_floor
 from mediaeval_ap.trec.entries import Entries, read_entries
 
 __all__ = ['evaluate_trec']
@@ -124,13 +126,20 @@ def evaluate_trec(
     ap = score(ranked, n_relevant, n_returned, depths(cutoffs), definition)
     kept = np.flatnonzero(n_returned) if missing == 'skip' else np.arange(len(topics))
     if not len(kept):
-        raise ParameterError(f'{printable(returned.source.name)}: no topic of this run is judged')
+        cause = likely_cause(returned.topic.values, topics)
+        raise ParameterError(
+            f'{printable(returned.source.name)}: no topic of this run is judged'
+            f'{f"; {cause}" if cause else ""}'
+        )
     counts = {
         'queries': len(kept),
         'queries_without_relevant': int(np.count_nonzero(n_relevant[kept] == 0)),
         **_counts(judged, returned, int(np.count_nonzero(n_returned))),
+        'relevant': int(n_relevant[kept].sum()),
+        'relevant_returned': int(np.count_nonzero(hit)),
     }
     _warn(judged, returned, counts, missing)
+    warn_of_floor(printable(judged.source.name), n_relevant[kept], definition, stacklevel=3)
     return Evaluation(
         [topics[place] for place in kept.tolist()],
         cutoffs,
@@ -289,6 +298,8 @@ def _begins(ranked: _Ranked, n_returned: NDArray[np.int64]) -> NDArray[np.int64]
 
 def _warn(judged: Entries, returned: Entries, counts: dict[str, int], missing: TrecMissing) -> None:
     run, truth = printable(returned.source.name), printable(judged.source.name)
+    if not counts['relevant_returned']:
+        _warn_of_no_overlap(judged, returned, truth)
     if n_missing := counts['missing']:
         scored = 'scored as if nothing were returned' if missing == 'zero' else 'left out'
         warnings.warn(
@@ -304,3 +315,16 @@ def _warn(judged: Entries, returned: Entries, counts: dict[str, int], missing: T
             UnknownIdsWarning,
             stacklevel=3,
         )
+
+
+def _warn_of_no_overlap(judged: Entries, returned: Entries, truth: str) -> None:
+    """Warn when no topic of the run is judged, or else no document."""
+    here, there = set(returned.topic.values), set(judged.topic.values)
+    what = 'topics'
+    if here & there:
+        here, there = (set(each.document.unique().to_pylist()) for each in (returned, judged))
+        what = 'returned documents'
+    if not here & there:
+        finding = f'0 of {len(here):,} {what} occur in {truth}'
+        cause = likely_cause(here, there)
+        warn_of_no_overlap(returned.source.name, finding, cause, stacklevel=5)
