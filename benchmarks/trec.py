@@ -69,7 +69,7 @@ if __name__ == '__main__':
         folder = Path(name)
         make(folder)
         files = [str(folder / 'qrels'), str(folder / 'run')]
-        options = ['-K', '10,100,1000', '--mean-only', '--format', 'csv']
+        options = ['-K', '10,100,1000', '--ties', 'trec_eval-9', '--mean-only', '--format', 'csv']
         commands = {
             '`evaluate-trec`': [sys.executable, '-m', 'mediaeval_ap', 'evaluate-trec', *files],
             'pytrec_eval': [sys.executable, __file__, name],

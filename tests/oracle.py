@@ -78,28 +78,24 @@ REPEATS = {
 
 def average_precision(h, n_relevant, k, definition):
     """The table of definitions, row by row. `h` is 1 or 0 by rank."""
-
-    def S(depth):
-        top = h[:depth]
-        return sum(Fraction(sum(top[:i]), i) * top[i - 1] for i in range(1, len(top) + 1))
-
     R, N = n_relevant, len(h)
     if R == 0 or N == 0:
         return Fraction(R == 0 and definition.startswith('mediaeval-2016'))
     if k == 'all':
         return uncut_average_precision(h, R, N, definition)
+    S = sum_of_precisions(h[:k])
     if definition == 'mediaeval-2016':
-        return S(k) / min(R, k, N)
+        return S / min(R, k, N)
     if definition == 'mediaeval-2016-final':
-        return S(min(R, k)) / min(R, k)
+        return sum_of_precisions(h[: min(R, k)]) / min(R, k)
     if definition == 'trec':
-        return S(k) / R
+        return S / R
     if definition == 'kaggle':
-        return S(k) / min(R, k)
+        return S / min(R, k)
     if definition == 'by-k':
-        return S(k) / k
+        return S / k
     if definition == 'hits':
-        return S(k) / sum(h[:k]) if sum(h[:k]) else Fraction(0)
+        return S / sum(h[:k]) if sum(h[:k]) else Fraction(0)
     raise ValueError(definition)
 
 
@@ -113,7 +109,7 @@ def uncut_average_precision(h, R, N, definition):
         'kaggle': R,
         'hits': sum(h),
     }[definition]
-    return sum_of_precisions(h[:depth]) / Fraction(denominator) if denominator else Fraction(0)
+    return sum_of_precisions(h[:depth]) / Fraction(denominator or 1)
 
 
 def evaluate(reference, hypotheses, query, K, definition, subset=None):

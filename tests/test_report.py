@@ -16,9 +16,12 @@ from mediaeval_ap import AveragePrecision, errors
 from mediaeval_ap.files import write_all_whole
 from mediaeval_ap.report import (
     FORMATS,
+    point_headers,
     render_answer,
     render_definitions,
     render_evaluations,
+    render_point,
+    render_point_headers,
     render_ranking,
     write_whole,
 )
@@ -157,6 +160,23 @@ def test_ranking():
         *('1', 'x', 'v', '1', 'a|b_c', '0.000', '0.3333333333333333', '1', 'yes', '1.000')
     ]
     assert json.loads(render_ranking(ranking, 'json')) == ranking.to_dict('records')
+
+
+def test_points_and_answers_without_a_cutoff():
+    """A header that is shorter than the value below it does not shift what follows.
+
+    The first query's shot stands first, the other one's second.
+    """
+    (point,) = AveragePrecision(REFERENCE, ['all', 1]).watch(RUN)
+    assert render_point_headers(point_headers(['all', 1])) + render_point(point, ['all', 1]) == (
+        'hypotheses    MAP  MAP@1  changed\n'
+        '----------  -----  -----  -------\n'
+        '         2  0.750  0.500        2\n'
+    )
+    line = json.loads(render_point(point, ['all', 1], 'jsonl'))
+    assert list(line) == ['hypotheses', 'MAP', 'MAP@1', 'changed']
+    answer = json.loads(render_answer('ann', [0.5, 1.0], 2, [1, 'all'], 'jsonl'))
+    assert answer == {'query': 'ann', 'n_relevant': 2, 'AP@1': 0.5, 'AP': 1.0}
 
 
 def test_definitions():

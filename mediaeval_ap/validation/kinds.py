@@ -151,7 +151,8 @@ warning | upper-case | a name with upper-case letters | write the name in lower 
 warning | equal-confidences | confidences that are all equal \
 | give what is surer a higher confidence: equal ones leave the order to chance
 warning | single-precision | confidences that differ, but not in single precision \
-| write confidences further apart, or equal: a reader in single precision takes them for ties
+| write confidences further apart, or equal: readers in single precision, as trec_eval 9, take \
+them for ties
 warning | unlisted-video | hypotheses for a video that is not in the list of videos \
 | check the ids of the video; nothing in it counts
 warning | unreferenced-video | hypotheses for a video that the reference does not have \
