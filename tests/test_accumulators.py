@@ -194,6 +194,14 @@ def test_sums_are_exact(terms, cut):
         assert one.fraction(group) == sum(Fraction(x) for g, x in terms if g == group)
 
 
+@pytest.mark.parametrize('terms', [[-1.0], [1.0, -3.0], [-1e-300, -1 / 3], [-(2.0**53) + 1]])
+def test_sums_of_negative_terms(terms):
+    sums = ExactSums()
+    sums.add(np.array(terms))
+    assert sums.fraction() == sum(map(Fraction, terms))
+    assert sums.n_terms == len(terms)
+
+
 def test_sums_are_not_shared():
     one, other = ExactSums(), ExactSums()
     other.add(np.array([0.5]))

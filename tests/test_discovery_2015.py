@@ -83,6 +83,35 @@ def test_like_the_rules_as_they_are_written(reference, run, queries, least, cons
     assert evaluation.ewmap == pytest.approx(float(weighted), abs=1e-15)
 
 
+few_shots = st.sampled_from(SHOTS[:2])
+many_names = st.sampled_from(['a', 'b', 'c', 'd', 'ab', 'cd', 'abc'])
+
+
+@QUIET
+@given(
+    st.lists(st.tuples(few_shots, many_names), min_size=1, max_size=4),
+    st.lists(st.tuples(few_shots, many_names, confidences), min_size=3, max_size=12),
+)
+def test_more_names_than_shots(said, heard):
+    """Pairs of name and shot have keys of their own, however many there are of either."""
+    reference = [(*shot, name) for shot, name in said]
+    run = [(*shot, name, confidence) for shot, name, confidence in heard]
+    queries = sorted({name for _, name in said} | {name for _, name, _ in heard})
+    evaluation = PersonDiscovery2015(SHOTS[:2], reference).evaluate(run, queries=queries)
+    expected = [
+        oracle.evaluate_2015(reference, run, query, Fraction(19, 20))[:2] for query in queries
+    ]
+    assert evaluation.names == [name for name, _ in expected]
+    # Two hits at most, whose precisions are added in doubles.
+    assert evaluation.ap.tolist() == pytest.approx([float(ap) for _, ap in expected], abs=1e-15)
+
+
+def test_a_pair_is_not_another_with_name_and_shot_exchanged():
+    discovery = PersonDiscovery2015([('v', '1'), ('v', '2')], [('v', '1', 'c')])
+    run = [('v', '2', 'a', 0.5), ('v', '2', 'b', 0.5), ('v', '1', 'c', 0.5)]
+    assert discovery.evaluate(run, queries=['c']).ap.tolist() == [1.0]
+
+
 @QUIET
 def test_the_samples_are_scored_by_the_rules():
     def rows(name):

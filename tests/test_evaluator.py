@@ -341,6 +341,17 @@ def test_repeated_hypotheses_are_kept(average_precision):
     assert ap == [1.5, 1.0]
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.RepeatedRowsWarning')
+def test_hypotheses_are_counted_and_not_their_shots():
+    """min(R, k, N) is 2 for one shot that is returned twice."""
+    average_precision = AveragePrecision([('x', 'v', shot, 'a') for shot in '123'], K=[10])
+    run = [('x', 'v', '1', 'a', 0.5)] * 2
+    assert average_precision.evaluate(run).ap.tolist() == [[1.0]]
+    assert average_precision(run).send('a') == ([1.0], 3)
+    assert average_precision.live(run).send('a') == ([1.0], 3)
+    assert [point.ap.tolist() for point in average_precision.watch(run)] == [[[1.0]]]
+
+
 def test_repeated_reference_rows_count_where_repeats_do():
     repeated = [*REFERENCE, REFERENCE[0]]
     with pytest.warns(errors.RepeatedRowsWarning, match='1 of 4 rows repeat .* are kept'):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, bulk, lines, strict
 from mediaeval_ap.tables.bulk import parse_in_bulk
-from mediaeval_ap.tables.format import Cause, holds_no_row, parse_line
+from mediaeval_ap.tables.format import Cause, Wrong, holds_no_row, parse_line
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.lenient import read_leniently
 
@@ -347,6 +347,14 @@ def test_every_reader_takes_lines_of_the_same_length(before, after, too_many, mo
 def test_messages(line, message):
     with pytest.raises(FormatError, match=f'^file, line 3, {message}|^file, line 3: {message}'):
         parse(b'a b c d 1\n\n' + line + b'\na b c d 2\n', HYPOTHESIS)
+
+
+def test_where_a_fault_stands_is_not_compared():
+    """A line and a tuple are told the same; the place is for who points at it."""
+    one, other = (Wrong('confidence', "'high'", 'a number', at) for at in (3, 5))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert repr(one) == "Wrong(field='confidence', found=\"'high'\", expected='a number')"
 
 
 def test_long_field_is_shortened():

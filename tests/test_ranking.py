@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mediaeval_ap.names import Names
-from mediaeval_ap.order import in_order
+from mediaeval_ap.names import Names, closest
+from mediaeval_ap.order import first_in_order, in_order
 from mediaeval_ap.ranking import Ranking
 from mediaeval_ap.shots import shot_order
 from mediaeval_ap.tables import HYPOTHESIS, read
@@ -103,6 +103,83 @@ def test_every_depth_is_a_prefix():
 @given(st.lists(st.from_regex('[0-9]{1,6}|[0-9a-z]{1,3}', fullmatch=True)))
 def test_order_of_shots(shots):
     assert sorted(shots, key=shot_order) == sorted(shots, key=oracle.shot_order)
+
+
+def check_first(columns, count):
+    """Rows that are equal in all columns may stand in any order."""
+    first = first_in_order(columns, count)
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    assert len(set(first.tolist())) == len(first)
+    assert [rows[i] for i in first] == sorted(rows)[:count]
+
+
+def partition(values, kth):
+    """What `numpy.partition` promises, and no more: the rest stands as it seldom does there."""
+    ordered = np.sort(values)
+    kth = range(len(ordered))[kth]
+    return np.concatenate([ordered[:kth][::-1], ordered[kth : kth + 1], ordered[:kth:-1]])
+
+
+@pytest.mark.parametrize('promised', [False, True])
+@pytest.mark.parametrize(
+    ('seed', 'n_rows', 'n_values', 'count'),
+    [(374, 400, 400, 133), (1, 50, 50, 25), (2, 1500, 9, 700), (3, 200, 20, 1)],
+)
+def test_first_of_many_rows(seed, n_rows, n_values, count, promised, monkeypatch):
+    """Of a few rows numpy sorts all; of many, what it likes."""
+    if promised:
+        monkeypatch.setattr(np, 'partition', partition)
+    random = np.random.default_rng(seed)  # any rows would do
+    columns = random.integers(0, n_values, n_rows), random.integers(0, 3, n_rows) / 2
+    check_first(columns, count)
+    check_first(columns[:1], count)
+    check_first(columns[::-1], count)
+    check_first((random.permutation(n_rows),), count)
+
+
+def test_first_of_rows_that_only_the_last_key_decides():
+    columns = np.array([[0, 1, 1, 2], [0, 2, 2, 0], [0, 8, 7, 0]])
+    assert first_in_order(tuple(columns), 2).tolist() == [0, 2]
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(50, 1500),
+    st.sampled_from([2, 9, 400, 10**6]),
+    st.floats(0, 1.1),
+)
+@settings(max_examples=50)
+def test_first_of_many_rows_of_any_kind(seed, n_rows, n_values, share):
+    random = np.random.default_rng(seed)
+    columns = (
+        random.integers(0, n_values, n_rows),
+        -random.integers(0, 4, n_rows) / 4,
+        random.integers(0, n_values, n_rows),
+    )
+    check_first(columns, max(1, int(n_rows * share)))
+
+
+@given(
+    st.lists(st.text('ab', min_size=1, max_size=5), min_size=1, max_size=6),
+    st.sets(st.text('abc', min_size=1, max_size=5), min_size=1, max_size=9),
+    st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(4, 5), Fraction(1)]),
+    st.integers(1, 20),
+)
+def test_closest_names_whatever_a_block_holds(queries, names, least, cells):
+    """Fewer cells than names, too: then a block is one query."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('mediaeval_ap.names.BLOCK_CELLS', cells)
+        chosen, ratios = closest(queries, sorted(names), float(least))
+    for query, name, ratio in zip(queries, chosen, ratios.tolist(), strict=True):
+        share, best = min((-oracle.ratio(query, each), each) for each in names)
+        assert (name, ratio) == ((best, float(-share)) if -share > least else (None, 0.0))
+
+
+def test_closest_names_with_fewer_cells_in_a_block_than_names(monkeypatch):
+    monkeypatch.setattr('mediaeval_ap.names.BLOCK_CELLS', 1)
+    names, ratios = closest(['ann_lee', 'bob', 'rob'], ['anne_lee', 'rob', 'bobb'], 0.5)
+    assert names == ['anne_lee', 'bobb', 'rob']
+    assert ratios.tolist() == [14 / 15, 6 / 7, 1.0]
 
 
 def test_numbers_of_any_length():
