@@ -35,6 +35,7 @@ INNER = {
         'layouts',
         'columns',
         'format',
+        'causes',
         'lines',
         'strict',
         'decompression',
