@@ -24,6 +24,7 @@
     ├── WithoutRelevantWarning        queries for which nothing is relevant
     ├── MissingIdsWarning             ids of a truth that the predictions lack
     ├── UnknownIdsWarning             predictions for ids that the truth lacks
+    ├── UnlistedProblemsWarning       more problems of a kind than are listed
     └── ScoreAboveOneWarning          an average precision above 1
 
 Catch `Error` for all of them, or the builtin in parentheses. Every message is one line.
@@ -54,6 +55,7 @@ __all__ = [
     'UndefinedScoreError',
     'UnknownDefinitionError',
     'UnknownIdsWarning',
+    'UnlistedProblemsWarning',
     'WithoutRelevantWarning',
     'WriteError',
     'printable',
@@ -208,6 +210,10 @@ class MissingIdsWarning(DataWarning):
 
 class UnknownIdsWarning(DataWarning):
     """Predictions for ids that the truth lacks, and that were left out."""
+
+
+class UnlistedProblemsWarning(DataWarning):
+    """More problems of a kind than are listed; the others were counted."""
 
 
 class ScoreAboveOneWarning(DataWarning):

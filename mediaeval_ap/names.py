@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ __all__ = ['Names', 'closest']
 
 BLOCK_CELLS = 4 << 20
 THREADED_CELLS = 1 << 18  # fewer are done before threads are started
+USUAL_CHARACTERS = 64
 ALL_CORES = -1
 
 
@@ -66,8 +68,18 @@ class Names:
                 self.values,
                 scorer=Levenshtein.normalized_distance,
                 dtype=np.float64,
-                workers=ALL_CORES if len(asked) * len(self) > THREADED_CELLS else 1,
+                workers=ALL_CORES if self._is_much(len(asked)) else 1,
             )
+
+    def _is_much(self, n_queries: int) -> bool:
+        """Whether their distances take longer than it takes to start threads."""
+        if n_queries * len(self) > THREADED_CELLS:
+            return True
+        return n_queries * self._n_characters > THREADED_CELLS * USUAL_CHARACTERS
+
+    @cached_property
+    def _n_characters(self) -> int:
+        return sum(map(len, self.values))
 
 
 def closest(

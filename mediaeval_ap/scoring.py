@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +114,26 @@ class Scorer:
             self.definition,
         )
         return ap, n_relevant
+
+    def distances(self, queries: Sequence[str]) -> Iterator[NDArray[np.float64]]:
+        """The distances that scoring these queries needs.
+
+        Parameters
+        ----------
+        queries : sequence of str
+            Names.
+
+        Yields
+        ------
+        ndarray of float64, shape (n_names,) or (0,)
+            The distance of a query to each name of the run; nothing for a query that no shot of
+            the run is relevant to, which has no hits.
+        """
+        has_hits = [len(self.relevance.relevant_shots(query)) > 0 for query in queries]
+        wanted = [query for query, has in zip(queries, has_hits, strict=True) if has]
+        found = self.ranking.names.distances(wanted)
+        for has in has_hits:
+            yield next(found) if has else np.empty(0)
 
     def _hits(self, query: str, distances: NDArray[np.float64]) -> NDArray[np.int64]:
         if not len(self.relevance.relevant_shots(query)):  # no ranking holds a hit

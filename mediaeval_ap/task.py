@@ -226,7 +226,7 @@ class Task:
             inputs['queries'] = queries.source
         asked = self.asked(queries, stacklevel=stacklevel + 1)
         scorer = self.scorer(ranking, stacklevel=stacklevel + 1)
-        distances = ranking.names.distances(asked)
+        distances = scorer.distances(asked)
         ap, n_relevant = scorer.score_all(asked, tracked(distances, len(asked), progress))
         scorer.warn_of_scores_above_one(ap, asked, stacklevel=stacklevel + 1)
         warn_of_floor(self.name, n_relevant, self.definition, stacklevel=stacklevel + 1)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -64,7 +65,8 @@ def test_runs(tmp_path, entry):
     else:
         further = len(wrong) - 1
         more = f' ({further} more wrong line{"s" if further > 1 else ""})' if further else ''
-        assert as_message(wrong[0]) + more == error
+        guessed = re.sub('; its first row fits .*? exchanged[?]', '', error)  # of the whole file
+        assert as_message(wrong[0]) + more == guessed
     text = render_problems(findings, 'text', None)
     assert all(line.isprintable() for line in text.split('\n'))
     assert len(json.loads(render_problems(findings, 'json', None))['problems']) == len(problems)

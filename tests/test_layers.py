@@ -36,6 +36,7 @@ INNER = {
         'layouts',
         'columns',
         'format',
+        'causes',
         'lines',
         'strict',
         'decompression',

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import pickle
 import re
 from pathlib import Path
 
@@ -18,7 +19,9 @@ from oracle import edit_distance
 
 from mediaeval_ap import Problem, errors, report, validate
 from mediaeval_ap.cli import main
-from mediaeval_ap.tables import HYPOTHESIS, SUBSET, lenient, lines, read
+from mediaeval_ap.tables import HYPOTHESIS, SUBSET, causes, lenient, lines, places, read
+from mediaeval_ap.tables.causes import CAUSES, RIGHT, causes_of
+from mediaeval_ap.tables.format import Cause, cause_of, count_fields, find_fields
 from mediaeval_ap.tables.lenient import read_leniently
 from mediaeval_ap.validation import examine, kinds, near_names
 from mediaeval_ap.validation.near_names import earlier_neighbours
@@ -342,12 +345,130 @@ def test_rows_are_those_of_the_strict_parser(content):
     assert raised.value.further == max(len(lenient_table.wrong) - 1, 0)
 
 
+dirty = st.sampled_from(
+    [
+        b' ',
+        b'\t',
+        b'\v',
+        b'\f',
+        b'\r',
+        b'\0',
+        b'\xff',
+        b'\xc3',
+        b'\xc3\xa9',
+        b'\xed\xa0\x80',
+        b'\xf0\x9f',
+    ]
+)
+some_lines = st.lists(
+    st.lists(
+        st.sampled_from([b'x', b'v', b'1', b'-', b' ', b' ', b'nan']) | dirty, max_size=12
+    ).map(b''.join)
+)
+
+
+@given(some_lines, st.sampled_from([HYPOTHESIS, SUBSET]))
+def test_causes_of_many_lines_are_those_of_each(lines, layout):
+    """The slow way is the specification; so it is for a line that is long, and goes that way."""
+    each = [cause_of(line, layout) for line in lines]
+    many = [None if cause == RIGHT else CAUSES[cause] for cause in causes_of(lines, layout)]
+    assert many == each
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(causes, 'LONG', 3)
+        assert causes_of(lines, layout).tolist() == [
+            RIGHT if cause is None else CAUSES.index(cause) for cause in each
+        ]
+
+
+@given(
+    st.lists(st.sampled_from([b'a', b'\xc3\xa9e', b' ', b'\t', b'  ']), max_size=9).map(b''.join)
+)
+def test_fields_of_a_line_are_counted_as_they_are_found(line):
+    assert count_fields(line) == len(find_fields(line))
+
+
 def test_wrong_lines_are_a_sequence():
     wrong = read_leniently(io.BytesIO(b'x\nx v\n\xff\n'), SUBSET).wrong
     assert [each.line for each in wrong] == [1, 3]
     assert wrong[-1] == list(wrong)[1] == wrong[1:][0]
     with pytest.raises(IndexError):
         wrong[2]
+
+
+# How many problems are kept.
+
+MANY = 'x v 1 a2 high\n' * 7 + 'x\n' * 5 + 'x v 2 ann 1\n'
+
+
+def test_problems_are_counted_on_and_kept_up_to_a_limit():
+    run, evidence = named(MANY.encode(), 'run'), named(b'a x v image -1\n' * 9, 'evidence')
+    everything = examine(run, evidence=evidence)
+    assert everything.left_out == {}
+    run.seek(0), evidence.seek(0)
+    limited = examine(run, evidence=evidence, max_problems=4)
+    assert limited.counts == everything.counts
+    assert limited.count('error') == everything.count('error')
+    assert limited.problems() == everything.problems(most=4)
+    assert limited.problems(most=2) == everything.problems(most=2)
+    counted = {str(kind): count for kind, count in limited.left_out.items()}
+    assert counted['field-count'] == 1
+    assert counted['confidence'] == counted['name'] == 3
+    assert counted['timestamp'] == 5
+    assert 'repeated-row' not in counted
+
+
+def test_a_list_that_is_cut_says_so(folder):
+    Path('bad.txt').write_text(MANY)
+    message = 'max_problems=4 are not listed: 1 field-count, 3 confidence, 3 name'
+    with pytest.warns(errors.UnlistedProblemsWarning, match=message):
+        assert len(validate('bad.txt', max_problems=4)) == 12
+    done = run('bad.txt', '--max-problems', '4', '--all')
+    assert (done.exit_code, done.stderr) == (1, '')
+    assert done.stdout.count('\n  bad.txt, line ') == 12
+    assert '\nerror confidence: 7\n' in done.stdout
+    assert '\n  … and 3 more, 3 of them beyond --max-problems 4\n' in done.stdout
+    document = json.loads(run('bad.txt', '--max-problems', '4', '--format', 'json').stdout)
+    assert (document['max_problems'], len(document['problems'])) == (4, 12)
+    assert document['left_out'] == {'field-count': 1, 'confidence': 3, 'name': 3}
+    assert document['counts']['field-count'] == 5
+    assert document['errors'] == 19
+
+
+@pytest.mark.parametrize('wrong', [0, -1, True, 1.5, '5', None])
+def test_what_is_no_limit_of_problems(wrong):
+    with pytest.raises(
+        errors.ParameterError, match=r'^max_problems: found .*, expected a positive'
+    ):
+        validate([('x', 'v', '1', 'ann', 0.5)], max_problems=wrong)
+
+
+def test_lines_that_are_not_kept_are_not_held():
+    """Of each cause the first are, and of a long line what is wrong with it."""
+    content = b'x\n\xff\n' * 1000 + b'x v w ' + b'y' * 5000 + b'\n'
+    wrong = read_leniently(io.BytesIO(content), SUBSET, max_problems=3).wrong
+    assert [each.line for each in wrong] == [1, 2, 3, 4, 5, 6]
+    assert (wrong.n_found, wrong.n_of(Cause.FIELDS), wrong.n_of(Cause.BYTES)) == (2001, 1001, 1000)
+    whole = read_leniently(io.BytesIO(content), SUBSET).wrong
+    assert len(pickle.dumps(whole[-1])) < places.LONG_LINE / 4
+    assert whole[-1].wrong.found.startswith("4 fields in 'x v w yyy")
+    assert whole[-1].column == 5
+
+
+def test_findings_can_be_pickled(folder):
+    Path('bad.txt').write_text(MANY)
+    findings = examine('bad.txt', max_problems=4)
+    Path('bad.txt').unlink()
+    again = pickle.loads(pickle.dumps(findings))
+    assert again.problems() == findings.problems()
+    assert again.problems(most=1) == findings.problems(most=1)
+    assert (again.counts, again.left_out) == (findings.counts, findings.left_out)
+    assert again.inputs == findings.inputs
+    assert report.render_problems(again) == report.render_problems(findings)
+    assert report.render_problems(again, 'json', None) == report.render_problems(
+        findings, 'json', None
+    )
+    (empty,) = pickle.loads(pickle.dumps(examine(io.BytesIO(b'\n')))).problems()
+    assert str(empty.kind) == 'empty'
 
 
 # Where files come from.
@@ -504,7 +625,8 @@ def test_json(folder):
     }
     del document['version']
     counts = {'confidence': 21, 'name': 21}
-    assert document == {'rules': '2016', 'errors': 42, 'warnings': 0, 'counts': counts}
+    limits = {'max_problems': 100_000, 'left_out': {}}
+    assert document == {'rules': '2016', 'errors': 42, 'warnings': 0, 'counts': counts, **limits}
 
 
 def test_json_is_as_its_schema_says(folder):

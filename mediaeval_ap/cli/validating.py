@@ -15,6 +15,12 @@ from mediaeval_ap.report import PROBLEM_FORMATS, SHOWN_PROBLEMS, render_problems
 __all__ = ['validate']
 
 
+def _max_problems() -> int:
+    from mediaeval_ap.tables.places import MAX_PROBLEMS  # not for the sake of a help text
+
+    return MAX_PROBLEMS
+
+
 @main.command()
 @options.HYPOTHESIS
 @click.option('--shots', type=options.FILE, help='The shot list: ids, start_time end_time.')
@@ -33,11 +39,26 @@ __all__ = ['validate']
     help='Whose rules hold, and whose fields; none looks at the format alone, and warns.',
 )
 @options.MAX_BYTES
-@click.option('--all', 'show_all', is_flag=True, help=f'Show more than {SHOWN_PROBLEMS} a kind.')
+@click.option(
+    '--max-problems',
+    type=click.IntRange(1),
+    default=_max_problems,
+    show_default='100,000',
+    help='How many problems of a kind are kept; the others are counted.',
+)
+@click.option(
+    '--all', 'show_all', is_flag=True, help=f'Show all that are kept, not {SHOWN_PROBLEMS} a kind.'
+)
 @click.option('--format', type=click.Choice(PROBLEM_FORMATS), default='text', show_default=True)
 @options.OUTPUT
 def validate(
-    hypothesis: str, max_bytes: int, show_all: bool, format: str, output: str, **files: Any
+    hypothesis: str,
+    max_bytes: int,
+    max_problems: int,
+    show_all: bool,
+    format: str,
+    output: str,
+    **files: Any,
 ) -> None:
     """List every problem of a submission, with its place and how to mend it.
 
@@ -46,7 +67,7 @@ def validate(
     check_paths([hypothesis, *(files[role] for role in files if role != 'rules')], [output])
     from mediaeval_ap.validation import examine
 
-    findings = examine(hypothesis, max_bytes=max_bytes, **files)
+    findings = examine(hypothesis, max_bytes=max_bytes, max_problems=max_problems, **files)
     write(render_problems(findings, format, None if show_all else SHOWN_PROBLEMS), output)
     if findings.count('error'):
         sys.exit(1)

@@ -12,7 +12,7 @@ from mediaeval_ap.errors import printable
 from mediaeval_ap.report.grids import json_document, renderer
 
 if TYPE_CHECKING:
-    from mediaeval_ap.validation import Findings, Problem
+    from mediaeval_ap.validation import Findings, Kind, Problem
 
 __all__ = ['PROBLEM_FORMATS', 'SHOWN_PROBLEMS', 'render_problems']
 
@@ -33,7 +33,7 @@ def render_problems(
     format : {'text', 'json'}
         For eyes, or for programs.
     most : int or None
-        How many problems of each kind are shown; none for all.
+        How many problems of each kind are shown; none for all that are kept.
 
     Returns
     -------
@@ -76,12 +76,18 @@ def _lines(findings: Findings, most: int | None) -> Iterator[str]:
         yield f'{kind.severity} {kind}: {count:,}'
         yield from (f'  {line}' for line in lines)
         if count > len(lines):
-            yield f'  … and {count - len(lines):,} more'
+            yield f'  … and {count - len(lines):,} more{_left_out(findings, kind)}'
         yield ''
     errors, warnings = (
         _counted(findings.count(severity), severity) for severity in ('error', 'warning')
     )
     yield f'{errors}, {warnings}'
+
+
+def _left_out(findings: Findings, kind: Kind) -> str:
+    if kind not in findings.left_out:
+        return ''
+    return f', {findings.left_out[kind]:,} of them beyond --max-problems {findings.max_problems}'
 
 
 def _line(problem: Problem) -> str:
@@ -109,6 +115,8 @@ def _json(findings: Findings, most: int | None) -> str:
         'errors': findings.count('error'),
         'warnings': findings.count('warning'),
         'counts': {kind.name: count for kind, count in findings.counts.items()},
+        'max_problems': findings.max_problems,
+        'left_out': {kind.name: count for kind, count in findings.left_out.items()},
         'problems': problems,
     }
     return _in_control(lambda match: f'\\u{ord(match[0]):04x}', json_document(document))

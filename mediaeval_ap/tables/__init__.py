@@ -32,7 +32,7 @@ from mediaeval_ap.tables.sources import (
     STANDARD_INPUT,
     ByteSource,
     Hasher,
-    check_max_bytes,
+    check_limit,
     standard_input,
 )
 from mediaeval_ap.tables.strict import parse
@@ -100,7 +100,7 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
     >>> len(reference['person_name'].values)
     2003
     """
-    check_max_bytes(max_bytes)
+    check_limit(max_bytes)
     if isinstance(origin, Table):
         if origin.layout != layout:
             raise ParameterError(f'table: found a {origin.layout.name}, expected a {layout.name}')

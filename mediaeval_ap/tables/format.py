@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.layouts import Layout, RecordLayout
@@ -29,6 +30,7 @@ __all__ = [
     'Faults',
     'Wrong',
     'cause_of',
+    'count_fields',
     'explain',
     'explain_bytes',
     'explain_number',
@@ -57,6 +59,8 @@ _field = re.compile(b'[^%b]+' % BETWEEN_WORDS.encode())
 find_fields = _field.findall
 _is_integer = re.compile(rb'[+-]?[0-9]+').fullmatch
 _match_fields = _field.finditer
+_SHAPES = bytes(ord(' ') if chr(byte) in BETWEEN_WORDS else ord('x') for byte in range(256))
+QUOTED_BYTES = 1000  # more than are shown
 
 
 class Cause(Enum):
@@ -164,7 +168,7 @@ class Faults:
             if wrong is not None:
                 self.add(each, wrong)
 
-    def add(self, number: int, wrong: Wrong) -> None:
+    def add(self, number: int, wrong: Wrong, further: int = 0) -> None:
         """Add a wrong line or row.
 
         Parameters
@@ -173,8 +177,10 @@ class Faults:
             Which, from 1.
         wrong : Wrong
             What is wrong with it.
+        further : int
+            How many behind it are wrong as well.
         """
-        self.count += 1
+        self.count += 1 + further
         self._first = self._first or (number, wrong)
 
     @property
@@ -212,14 +218,36 @@ def cause_of(line: bytes, layout: Layout) -> Cause | None:
         return None
     if not holds_text(line):
         return Cause.BYTES
-    fields = find_fields(line)
-    if not fields:
+    count = count_fields(line)
+    if not count:
         return None
-    if len(fields) != len(layout.fields):
+    if count != len(layout.fields):
         return Cause.FIELDS
-    if layout.number is not None and not is_number(fields[layout.number_at], layout):
+    if layout.number is not None and not is_number(find_fields(line)[layout.number_at], layout):
         return Cause.NUMBER
     return None
+
+
+def count_fields(line: bytes) -> int:
+    r"""How many fields a line holds: there may be millions.
+
+    Parameters
+    ----------
+    line : bytes
+        The line without its end.
+
+    Returns
+    -------
+    int
+        Their number.
+
+    Examples
+    --------
+    >>> count_fields(b' INA	  F2')
+    2
+    """
+    shape = line.translate(_SHAPES)
+    return shape.count(b' x') + shape.startswith(b'x')
 
 
 def explain(line: bytes, layout: Layout) -> Wrong | None:
@@ -249,8 +277,9 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
         case Cause.BYTES:
             return explain_bytes(line)
         case Cause.FIELDS:
-            count = len(find_fields(line))
-            found = f'{count} field{"s" if count > 1 else ""} in {shown(line.decode())}'
+            count = count_fields(line)
+            quoted = shown(line[:QUOTED_BYTES].decode(errors='ignore'))
+            found = f'{count} field{"s" if count > 1 else ""} in {quoted}'
             return Wrong('', found, layout.expected, _end_of(line, len(layout.fields)))
         case Cause.NUMBER:
             at = layout.number_at
@@ -258,7 +287,8 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
             if is_header(line.decode(), layout):
                 return header_of(line.decode())
             expected = INTEGER if layout.integers and not _is_integer(field) else FINITE_DECIMAL
-            return Wrong(str(layout.number), shown(field.decode()), expected, _starts(line)[at])
+            start = next(islice(_match_fields(line), at, None)).start()
+            return Wrong(str(layout.number), shown(field.decode()), expected, start)
     return None
 
 
@@ -334,13 +364,7 @@ def holds_no_row(line: bytes, layout: Layout) -> bool:
 
 def _end_of(line: bytes, n_fields: int) -> int:
     """Where a line has too many fields, or ends too early."""
-    starts = _starts(line)
-    return starts[n_fields] if len(starts) > n_fields else len(line)
-
-
-def _starts(line: bytes) -> list[int]:
-    """Where each field of a line begins."""
-    return [match.start() for match in _match_fields(line)]
+    return next((each.start() for each in islice(_match_fields(line), n_fields, None)), len(line))
 
 
 def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[str, ...] | None:

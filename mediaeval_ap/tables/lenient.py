@@ -9,34 +9,38 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from array import array
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.tables import read
+from mediaeval_ap.tables.causes import CAUSES, RIGHT, causes_of, splitter
 from mediaeval_ap.tables.columns import Source, Table
-from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Cause, cause_of, find_fields, holds_no_row
+from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Cause, holds_no_row
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import split, whole_lines
-from mediaeval_ap.tables.places import LenientTable, Starts, WrongLines
+from mediaeval_ap.tables.places import MAX_PROBLEMS, LenientTable, Starts, WrongLines
 from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
 from mediaeval_ap.tables.strict import ColumnBuilder, prove
-from mediaeval_ap.text import BETWEEN_WORDS
 
 __all__ = ['read_leniently']
 
 PROVED_LINES = 64
 STRICT_BLOCKS = 4
 BLOCKS_AT_ONCE = 8
-
-_match_fields = re.compile(f'[^{BETWEEN_WORDS}]+').finditer
-_is_irregular = re.compile(rb'^[ \t]|[ \t]{2}').search
+LINES_AT_ONCE = 1 << 14
 
 
-def read_leniently(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> LenientTable:
+def read_leniently(
+    origin: Any,
+    layout: Layout,
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_problems: int = MAX_PROBLEMS,
+) -> LenientTable:
     r"""Read a table to its end, whatever its lines hold.
 
     Parameters
@@ -47,6 +51,8 @@ def read_leniently(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -
         The fields of a row. A number is the last of them.
     max_bytes : int
         How many bytes a compressed file, Parquet, a pipe or standard input may come to.
+    max_problems : int
+        How many wrong lines of each cause are kept; the others are counted.
 
     Returns
     -------
@@ -78,7 +84,7 @@ def read_leniently(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -
     if source.is_parquet:
         return LenientTable(read(origin, layout, max_bytes=max_bytes))
     hasher = Hasher()
-    reading = _Reading(layout)
+    reading = _Reading(layout, max_problems)
     with source.open(hasher) as stream:
         reading.read(stream)
     return reading.result(Source(source.name, None if source.is_open else hasher.sha256))
@@ -89,17 +95,18 @@ class _Reading:
 
     The first blocks of lines are proved by the strict parser's own proof; behind these, a few
     blocks at once by the bulk reader, each alone where that is in doubt. What cannot be proved is
-    looked at line by line.
+    looked at for the cause of each line.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, max_problems: int) -> None:
         self._layout = layout
         self._builders = [ColumnBuilder() for _ in layout.texts]
         self._numbers = array('d')
         self._lines = array('q')
-        self._wrong = WrongLines(layout)
+        self._wrong = WrongLines(layout, max_problems)
         self._starts = Starts(len(layout.fields))
         self._next = 1
+        self._in_doubt = False  # the last block was wrong somewhere, as the next may be
 
     def result(self, source: Source) -> LenientTable:
         texts = zip(self._layout.texts, self._builders, strict=True)
@@ -125,20 +132,22 @@ class _Reading:
         self._read_in_bulk(waiting)
 
     def _pass_over_line(self) -> None:
-        self._wrong.add(self._next, Cause.LENGTH, b'')
+        self._wrong.add(self._next, np.array([CAUSES.index(Cause.LENGTH)], np.int8), [b''])
         self._next += 1
 
     def _read_in_bulk(self, blocks: list[bytes]) -> None:
-        if not blocks or self._accept_in_bulk(b''.join(blocks)):
+        if not blocks or (not self._in_doubt and self._accept_in_bulk(b''.join(blocks))):
             return
         for block in blocks:
-            if not self._accept_in_bulk(block):
+            if self._in_doubt or not self._accept_in_bulk(block):
                 self._read_strictly(block)
 
     def _read_strictly(self, block: bytes) -> None:
         lines = split(block)
-        for start in range(0, len(lines), PROVED_LINES):
-            self._look_at(lines[start : start + PROVED_LINES])
+        begins_right = prove(lines[:PROVED_LINES], self._layout) is not None
+        self._in_doubt = not (begins_right and self._accept(lines))
+        if self._in_doubt:
+            self._look_at(lines)
 
     def _accept_in_bulk(self, block: bytes) -> bool:
         """Take the lines of a block if the bulk reader can prove all of them right."""
@@ -190,42 +199,39 @@ class _Reading:
 
     def _note_starts(self, lines: list[bytes], first_row: int) -> None:
         """Keep where the fields begin of rows that are not one space apart."""
-        if not _may_be_irregular(b'\n'.join(lines)):
+        text = b'\n'.join((*lines, b''))
+        if not _may_be_irregular(text):
             return
-        for row, line in enumerate(lines, first_row):
-            if _is_irregular(line):
-                self._starts.add(row, [each.start() for each in _match_fields(line.decode())])
+        for begin in range(0, len(lines), LINES_AT_ONCE):
+            some = lines[begin : begin + LINES_AT_ONCE]
+            self._starts.look_at(b'\n'.join((*some, b'')), first_row + begin)
 
     def _look_at(self, lines: list[bytes]) -> None:
-        """Take the lines that are right, or nearly, and say what is wrong with the others."""
-        if self._accept(lines):
-            return
-        rows: list[tuple[int, bytes, bool]] = []
-        for number, line in enumerate(lines, self._next):
-            cause = cause_of(line, self._layout)
-            if cause is not None:
-                self._wrong.add(number, cause, line)
-            if cause is None or cause is Cause.NUMBER:
-                rows.append((number, line, cause is None))
-        self._take([row for row in rows if not holds_no_row(row[1], self._layout)])
+        """Take the lines that are right, or nearly, and keep the others."""
+        causes = causes_of(lines, self._layout)
+        self._wrong.add(self._next, causes, lines)
+        rows = np.flatnonzero((causes == RIGHT) | (causes == CAUSES.index(Cause.NUMBER)))
+        places = [row for row in rows.tolist() if not holds_no_row(lines[row], self._layout)]
+        self._take(np.array(places, np.int64), [lines[place] for place in places], causes[places])
         self._next += len(lines)
 
-    def _take(self, rows: list[tuple[int, bytes, bool]]) -> None:
-        """Keep lines with as many fields as there should be: number, line, whether it is right."""
-        if not rows:
+    def _take(
+        self, places: NDArray[np.int64], lines: list[bytes], causes: NDArray[np.int8]
+    ) -> None:
+        """Keep lines with as many fields as there should be."""
+        if not lines:
             return
         first_row = len(self._lines)
-        self._lines.extend(number for number, _, _ in rows)
-        columns = list(zip(*(find_fields(line) for _, line, _ in rows), strict=True))
+        self._lines.frombytes((places + self._next).tobytes())
+        columns = list(zip(*map(splitter(b'\n'.join(lines)), lines), strict=True))
         if self._layout.number is not None:
-            numbers = columns.pop()
+            numbers = zip(columns.pop(), causes.tolist(), strict=True)
             self._numbers.extend(
-                float(text) if is_right else np.nan
-                for text, (_, _, is_right) in zip(numbers, rows, strict=True)
+                float(text) if cause == RIGHT else np.nan for text, cause in numbers
             )
         for builder, fields in zip(self._builders, columns, strict=True):
             builder.extend(fields)
-        self._note_starts([line for _, line, _ in rows], first_row)
+        self._note_starts(lines, first_row)
 
 
 def _may_be_irregular(text: bytes) -> bool:

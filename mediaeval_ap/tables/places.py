@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.tables.causes import CAUSES, LONG, fields_of
 from mediaeval_ap.tables.columns import Table
 from mediaeval_ap.tables.format import Cause, Wrong, explain
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import endless
 
-__all__ = ['LenientTable', 'Starts', 'WrongLine', 'WrongLines']
+__all__ = ['MAX_PROBLEMS', 'LenientTable', 'Starts', 'WrongLine', 'WrongLines']
+
+MAX_PROBLEMS = 100_000  # six times the lines of the largest run of a campaign
+LONG_LINE = 1 << 12  # is explained at once, and not kept
+CONTINUATIONS = bytes(range(0x80, 0xC0))  # the bytes of UTF-8 that begin no character
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,37 +59,51 @@ class WrongLines(Sequence[WrongLine]):
     ----------
     layout : Layout
         What a line should hold.
+    most : int
+        How many of each cause are kept; the others are counted.
 
     Examples
     --------
     >>> from mediaeval_ap.tables import SUBSET
-    >>> lines = WrongLines(SUBSET)
-    >>> lines.add(3, Cause.FIELDS, b'INA')
-    >>> len(lines), lines[0].line, lines.places(Cause.FIELDS).tolist()
-    (1, 3, [0])
+    >>> from mediaeval_ap.tables.causes import causes_of
+    >>> lines = WrongLines(SUBSET, most=1)
+    >>> some = [b'INA', b'INA F2', b'F2']
+    >>> lines.add(3, causes_of(some, SUBSET), some)
+    >>> len(lines), lines[0].line, lines.n_of(Cause.FIELDS)
+    (1, 3, 2)
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, most: int = MAX_PROBLEMS) -> None:
         self._layout = layout
+        self._most = most
+        self._counts = np.zeros(len(CAUSES), np.int64)
         self._numbers = array('q')
         self._causes = array('b')
-        self._lines: list[bytes] = []
+        self._lines: list[bytes | WrongLine] = []
 
-    def add(self, number: int, cause: Cause, line: bytes) -> None:
-        """Add a line behind those that were added before.
+    def add(self, number: int, causes: NDArray[np.int8], lines: Sequence[bytes]) -> None:
+        """Add the wrong ones of some lines, behind those that were added before.
 
         Parameters
         ----------
         number : int
-            Its number, from 1.
-        cause : Cause
-            Why it is wrong.
-        line : bytes
-            What it is, without its end; nothing of one that is too long.
+            The number of the first, from 1.
+        causes : ndarray of int8, shape (n_lines,)
+            The place in `CAUSES` of why each is wrong; `RIGHT` where it is not.
+        lines : sequence of bytes
+            The lines without their ends; nothing of one that is too long.
         """
-        self._numbers.append(number)
-        self._causes.append(_CAUSES.index(cause))
-        self._lines.append(line)
+        kept = []
+        for cause, count in enumerate(self._counts):
+            places = np.flatnonzero(causes == cause)
+            kept.append(places[: max(0, self._most - int(count))])
+            self._counts[cause] += len(places)
+        for place in np.sort(np.concatenate(kept)).tolist():
+            line, cause = lines[place], int(causes[place])
+            self._numbers.append(number + place)
+            self._causes.append(cause)
+            is_long = len(line) > LONG_LINE
+            self._lines.append(self._explained(number + place, cause, line) if is_long else line)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -96,13 +116,38 @@ class WrongLines(Sequence[WrongLine]):
         if isinstance(place, slice):
             return [self[each] for each in range(*place.indices(len(self)))]
         at = range(len(self))[place]
-        line, cause = self._lines[at], _CAUSES[self._causes[at]]
+        line = self._lines[at]
+        if isinstance(line, WrongLine):
+            return line
+        return self._explained(self._numbers[at], self._causes[at], line)
+
+    def _explained(self, number: int, cause: int, line: bytes) -> WrongLine:
         wrong = explain(line, self._layout) or endless()
-        column = len(line[: wrong.at].decode(errors='replace')) + 1
-        return WrongLine(self._numbers[at], column, cause, wrong)
+        column = len(line[: wrong.at].translate(None, CONTINUATIONS)) + 1  # all of it is text
+        return WrongLine(number, column, CAUSES[cause], wrong)
+
+    @property
+    def n_found(self) -> int:
+        """How many lines are wrong, kept or not."""
+        return int(self._counts.sum())
+
+    def n_of(self, cause: Cause) -> int:
+        """How many lines are wrong for a cause, kept or not.
+
+        Parameters
+        ----------
+        cause : Cause
+            Why.
+
+        Returns
+        -------
+        int
+            Their number.
+        """
+        return int(self._counts[CAUSES.index(cause)])
 
     def places(self, cause: Cause) -> NDArray[np.int64]:
-        """Which lines are wrong for a cause.
+        """Which lines that are kept are wrong for a cause.
 
         Parameters
         ----------
@@ -114,10 +159,9 @@ class WrongLines(Sequence[WrongLine]):
         ndarray of int64
             Their places among these, ascending.
         """
-        return np.flatnonzero(np.array(self._causes) == _CAUSES.index(cause))
+        return np.flatnonzero(np.array(self._causes) == CAUSES.index(cause))
 
 
-_CAUSES = tuple(Cause)
 NOTHING = Layout('nothing', ())  # of which no line is wrong
 
 
@@ -212,7 +256,7 @@ class LenientTable:
 
 
 class Starts:
-    """Where the fields of some rows begin.
+    r"""Where the fields of some rows begin.
 
     Parameters
     ----------
@@ -222,7 +266,7 @@ class Starts:
     Examples
     --------
     >>> starts = Starts(2)
-    >>> starts.add(7, [0, 5])
+    >>> starts.look_at(b'ann 0.5\nbob  0.25\n', 6)
     >>> starts.find(7), starts.find(6)
     ([0, 5], None)
     """
@@ -232,18 +276,35 @@ class Starts:
         self._rows = array('q')
         self._starts = array('i')
 
-    def add(self, row: int, starts: Sequence[int]) -> None:
-        """Keep a row.
+    def look_at(self, text: bytes, first_row: int) -> None:
+        """Keep the rows whose fields do not stand one space apart.
 
         Parameters
         ----------
-        row : int
-            Greater than any before.
-        starts : sequence of int
-            The character of each field, from 0.
+        text : bytes
+            The lines of rows, each with an LF behind it and none of them blank.
+        first_row : int
+            The number of the first, greater than any before.
         """
-        self._rows.append(row)
-        self._starts.extend(starts)
+        if len(text) > LONG:
+            starts = np.array([list(_starts_of(line)) for line in text.split(b'\n')[:-1]])
+            is_kept = np.ones(len(starts), np.bool_)
+        else:
+            starts, is_kept = self._irregular(text)
+        self._rows.extend((first_row + np.flatnonzero(is_kept)).tolist())
+        self._starts.frombytes(starts[is_kept].astype(np.int32).tobytes())
+
+    def _irregular(self, text: bytes) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Where the fields of each line begin, and whether anybody could not compute it."""
+        codes = np.frombuffer(text, np.uint8)
+        if not text.isascii():
+            codes = np.frombuffer(text.decode().encode('utf-32-le'), np.uint32)
+        fields = fields_of(codes)
+        starts, ends = (each.reshape(-1, self._n_fields) for each in (fields.starts, fields.ends))
+        starts = starts - fields.line_starts[:, np.newaxis]
+        ends = ends - fields.line_starts[:, np.newaxis]
+        is_irregular = (starts[:, 0] > 0) | (starts[:, 1:] - ends[:, :-1] > 1).any(axis=1)
+        return starts, is_irregular
 
     def find(self, row: int) -> list[int] | None:
         """What was kept of a row.
@@ -262,3 +323,9 @@ class Starts:
         if place == len(self._rows) or self._rows[place] != row:
             return None
         return self._starts[place * self._n_fields : (place + 1) * self._n_fields].tolist()
+
+
+def _starts_of(line: bytes) -> Iterator[int]:
+    """The characters at which the fields of a line begin."""
+    for each in re.finditer(rb'[^ \t]+', line):
+        yield len(line[: each.start()].translate(None, CONTINUATIONS))

@@ -25,7 +25,7 @@ __all__ = [
     'STANDARD_INPUT',
     'ByteSource',
     'Hasher',
-    'check_max_bytes',
+    'check_limit',
     'is_regular',
     'opening',
     'standard_input',
@@ -89,7 +89,7 @@ class ByteSource:
     ) -> None:
         origin = plain_text(origin) or origin
         self.origin = origin
-        self.max_bytes = check_max_bytes(max_bytes)
+        self.max_bytes = check_limit(max_bytes)
         if not isinstance(origin, str | os.PathLike):
             if not hasattr(origin, 'read'):
                 raise ParameterError(f'found {shown(origin)}, expected a path or an open file')
@@ -236,13 +236,15 @@ def is_regular(file: IO[Any]) -> bool:
     return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
 
 
-def check_max_bytes(max_bytes: int) -> int:
-    """The limit of what a source may give, if it can be one.
+def check_limit(limit: int, name: str = 'max_bytes') -> int:
+    """A limit of what is read or kept, if it can be one.
 
     Parameters
     ----------
-    max_bytes : int
-        The limit.
+    limit : int
+        How much.
+    name : str
+        Name of the parameter, for the error.
 
     Returns
     -------
@@ -256,15 +258,15 @@ def check_max_bytes(max_bytes: int) -> int:
 
     Examples
     --------
-    >>> check_max_bytes(1 << 32)
+    >>> check_limit(1 << 32)
     4294967296
     """
     try:
-        if not isinstance(max_bytes, bool) and index(max_bytes) > 0:
-            return index(max_bytes)
+        if not isinstance(limit, bool) and index(limit) > 0:
+            return index(limit)
     except TypeError:
         pass
-    raise ParameterError(f'max_bytes: found {shown(max_bytes)}, expected a positive integer')
+    raise ParameterError(f'{name}: found {shown(limit)}, expected a positive integer')
 
 
 def _as_utf8(path: str) -> str:

@@ -1,7 +1,7 @@
 """The strict line parser: lines of text to columns, over bytes.
 
 What a line may hold is the matter of `mediaeval_ap.tables.format`. `parse` proves whole blocks of
-lines right at once, and asks `explain` for each line of a block that it cannot prove.
+lines right at once, and asks `explain` for the first wrong line of a file.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.tables.causes import RIGHT, causes_of
 from mediaeval_ap.tables.columns import Column
 from mediaeval_ap.tables.format import (
     Faults,
@@ -82,7 +83,7 @@ def parse(
             first = next((row for row in rows if not holds_no_row(row[1], layout)), None)
         proved = prove(lines, layout)
         if proved is None:
-            faults.look((explain(line, layout) for line in lines), number)
+            _count(faults, lines, layout, number)
         elif not faults.count:
             for builder, fields in zip(builders, proved.texts, strict=False):
                 builder.extend(fields)
@@ -101,6 +102,16 @@ def parse(
         field: builder.column() for field, builder in zip(layout.texts, builders, strict=True)
     }
     return columns, None if layout.number is None else np.array(numbers)
+
+
+def _count(faults: Faults, lines: list[bytes], layout: Layout, number: int) -> None:
+    """Count the wrong lines of some, and explain the first."""
+    places = np.flatnonzero(causes_of(lines, layout) != RIGHT)
+    if len(places):
+        first = int(places[0])
+        wrong = explain(lines[first], layout)
+        assert wrong is not None
+        faults.add(number + first, wrong, len(places) - 1)
 
 
 def _fits(line: bytes, other: Layout, layout: Layout) -> bool:

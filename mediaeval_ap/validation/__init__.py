@@ -7,13 +7,15 @@ parses, as `mediaeval_ap.tables.lenient` does, and nothing stops at the first pr
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.lenient import read_leniently
-from mediaeval_ap.tables.places import LenientTable
+from mediaeval_ap.tables.places import MAX_PROBLEMS, LenientTable
+from mediaeval_ap.tables.sources import check_limit
 from mediaeval_ap.validation import (
     campaigns,
     comparisons,
@@ -40,6 +42,7 @@ def validate(
     reference: Any = None,
     rules: str = '2016',
     max_bytes: int = MAX_BYTES,
+    max_problems: int = MAX_PROBLEMS,
 ) -> list[Problem]:
     r"""Every problem of a submission.
 
@@ -62,6 +65,8 @@ def validate(
         warnings are given.
     max_bytes : int
         How many bytes a compressed file, Parquet, a pipe or standard input may come to.
+    max_problems : int
+        How many problems of each kind are listed, the first. `examine` counts the others.
 
     Returns
     -------
@@ -75,7 +80,12 @@ def validate(
     FormatError
         When a row of a table of values is wrong, or there is none.
     ParameterError
-        When there are no such rules, an origin is none of these, or the limit no positive integer.
+        When there are no such rules, an origin is none of these, or a limit no positive integer.
+
+    Warns
+    -----
+    UnlistedProblemsWarning
+        When there are more problems of a kind than are listed.
 
     Examples
     --------
@@ -88,7 +98,7 @@ def validate(
     2 7 name 'Bob'
     2 7 upper-case 'Bob'
     """
-    return examine(
+    findings = examine(
         hypothesis,
         shots=shots,
         videos=videos,
@@ -96,7 +106,16 @@ def validate(
         reference=reference,
         rules=rules,
         max_bytes=max_bytes,
-    ).problems()
+        max_problems=max_problems,
+    )
+    if findings.left_out:
+        beyond = ', '.join(f'{count:,} {kind}' for kind, count in findings.left_out.items())
+        warnings.warn(
+            f'problems beyond max_problems={max_problems} are not listed: {beyond}',
+            UnlistedProblemsWarning,
+            stacklevel=2,
+        )
+    return findings.problems()
 
 
 def examine(
@@ -108,18 +127,19 @@ def examine(
     reference: Any = None,
     rules: str = '2016',
     max_bytes: int = MAX_BYTES,
+    max_problems: int = MAX_PROBLEMS,
 ) -> Findings:
     """How many problems of each kind a submission has; the problems themselves when asked for.
 
     Parameters
     ----------
-    hypothesis, shots, videos, evidence, reference, rules, max_bytes
+    hypothesis, shots, videos, evidence, reference, rules, max_bytes, max_problems
         As `validate` takes them.
 
     Returns
     -------
     Findings
-        Counts, and problems that are written out as far as they are wanted.
+        Counts, and problems that are written out as far as they are wanted. It can be pickled.
 
     Raises
     ------
@@ -134,6 +154,7 @@ def examine(
     """
     if hypothesis is None:
         raise ParameterError('hypothesis: found None, expected a submission')
+    max_problems = check_limit(max_problems, 'max_problems')
     chosen = campaigns.get(rules)
     origins = {
         'hypothesis': hypothesis,
@@ -143,7 +164,9 @@ def examine(
         'reference': reference,
     }
     files = {
-        role: read_leniently(origin, chosen.layouts[role], max_bytes=max_bytes)
+        role: read_leniently(
+            origin, chosen.layouts[role], max_bytes=max_bytes, max_problems=max_problems
+        )
         for role, origin in origins.items()
         if origin is not None
     }
@@ -152,6 +175,7 @@ def examine(
         list(_findings(files, chosen)),
         {role: read.table.source for role, read in files.items()},
         {role: len(read.table) for role, read in files.items()},
+        max_problems,
     )
 
 

@@ -19,7 +19,7 @@ from mediaeval_ap.keys import ranges, run_starts
 
 __all__ = ['earlier_neighbours']
 
-CHARACTERS_AT_ONCE = 1 << 22
+CHARACTERS_AT_ONCE = 1 << 20
 CODE_BITS = 21  # of a code point
 _NO_HASHES = np.empty(0, dtype=np.uint64)
 
@@ -134,12 +134,13 @@ class _Group:
         shorter: NDArray[np.int64],
         hashes: NDArray[np.uint64],
     ) -> None:
-        flat = keys.ravel()
-        starts = np.searchsorted(hashes, flat)
-        hits = np.flatnonzero(hashes[np.minimum(starts, len(hashes) - 1)] == flat)
-        sizes = np.searchsorted(hashes, flat[hits], side='right') - starts[hits]
+        order = keys.ravel().argsort()  # what is looked up in order is found several times as fast
+        ascending = keys.ravel()[order]
+        starts = np.searchsorted(hashes, ascending)
+        hits = np.flatnonzero(hashes[np.minimum(starts, len(hashes) - 1)] == ascending)
+        sizes = np.searchsorted(hashes, ascending[hits], side='right') - starts[hits]
         found = shorter[ranges(starts[hits], sizes)]
-        longer = self._places[hits // keys.shape[1]].repeat(sizes)
+        longer = self._places[order[hits] // keys.shape[1]].repeat(sizes)
         np.minimum.at(earliest, np.maximum(longer, found), np.minimum(longer, found))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables.columns import Source
 from mediaeval_ap.tables.format import Cause, no_rows
-from mediaeval_ap.tables.places import LenientTable
+from mediaeval_ap.tables.places import MAX_PROBLEMS, LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.kinds import Kind, Severity
 
@@ -103,7 +103,9 @@ class Finding:
     kind : Kind
         What they are.
     count : int
-        How many.
+        How many there are.
+    n_kept : int
+        How many of them can be written out, the first.
     problem : callable
         Makes the problem of a number from 0; they are in the order of the file.
 
@@ -117,10 +119,37 @@ class Finding:
 
     kind: Kind
     count: int
+    n_kept: int
     problem: Callable[[int], Problem]
 
     def __iter__(self) -> Iterator[Problem]:
-        return map(self.problem, range(self.count))
+        return map(self.problem, range(self.n_kept))
+
+    def written_out(self, most: int) -> Finding:
+        """The same without the file that it was found in.
+
+        Parameters
+        ----------
+        most : int
+            How many of its problems are kept.
+
+        Returns
+        -------
+        Finding
+            One that can be pickled.
+        """
+        problems = tuple(islice(self, most))
+        return Finding(self.kind, self.count, len(problems), _Listed(problems))
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """Problems that are written out."""
+
+    problems: tuple[Problem, ...]
+
+    def __call__(self, place: int) -> Problem:
+        return self.problems[place]
 
 
 def at_rows(
@@ -165,7 +194,7 @@ def at_rows(
         line, column = read.line(row), read.column(row, detail.field)
         return _problem(kind, read.table.source.name, line, column, detail)
 
-    return Finding(kind, len(rows), problem)
+    return Finding(kind, len(rows), len(rows), problem)
 
 
 def _problem(kind: Kind, source: str, line: int, column: int | None, detail: Detail) -> Problem:
@@ -212,12 +241,12 @@ def at_wrong_lines(read: LenientTable) -> list[Finding]:
             detail = Detail(each.wrong.field, each.wrong.found, each.wrong.expected)
             return _problem(kind, source, each.line, each.column, detail)
 
-        return Finding(kind, len(places), problem)
+        return Finding(kind, read.wrong.n_of(cause), len(places), problem)
 
     if not read.wrong and not len(read.table):
         kind, error = kinds.get('empty'), no_rows(source, read.table.layout)
         empty = _problem(kind, source, 1, 1, Detail('', error.found, error.expected))
-        return [Finding(kind, 1, lambda _: empty)]
+        return [Finding(kind, 1, 1, lambda _: empty)]
     return [finding(cause) for cause in Cause if len(read.wrong.places(cause))]
 
 
@@ -234,11 +263,15 @@ class Findings:
         The files by what they are.
     rows : mapping of str to int
         How many rows each has.
+    max_problems : int
+        How many problems of each kind are kept; the others are counted.
 
     Attributes
     ----------
     counts : dict of Kind to int
         How many problems of each kind that there are, errors first.
+    left_out : dict of Kind to int
+        How many of these are not kept, of each kind that there are more of than are kept.
 
     Examples
     --------
@@ -256,7 +289,9 @@ class Findings:
         findings: Sequence[Finding],
         inputs: Mapping[str, Source],
         rows: Mapping[str, int],
+        max_problems: int = MAX_PROBLEMS,
     ) -> None:
+        self.max_problems = max_problems
         self.rules = rules
         self.inputs = inputs
         self.rows = rows
@@ -271,6 +306,19 @@ class Findings:
             for kind, found in self._findings.items()
             if found
         }
+        self.left_out = {
+            kind: count - max_problems
+            for kind, count in self.counts.items()
+            if count > max_problems
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        findings = [
+            each.written_out(self.max_problems)
+            for found in self._findings.values()
+            for each in found
+        ]
+        return Findings, (self.rules, findings, self.inputs, self.rows, self.max_problems)
 
     def count(self, severity: Severity) -> int:
         """How many problems are errors, or warnings.
@@ -293,13 +341,14 @@ class Findings:
         Parameters
         ----------
         most : int, optional
-            How many of each kind; by default all.
+            How many of each kind; by default all that are kept.
 
         Returns
         -------
         list of Problem
             The first of each kind.
         """
+        most = self.max_problems if most is None else min(most, self.max_problems)
         return [
             problem
             for found in self._findings.values()
