@@ -62,7 +62,7 @@ def evaluate(
     definition: str,
     max_bytes: int,
     format: str,
-    output: str,
+    output: options.Output,
     mean_only: bool,
     measures: str,
 ) -> None:
@@ -146,7 +146,7 @@ def rank(
     definition: str,
     max_bytes: int,
     format: str,
-    output: str,
+    output: options.Output,
 ) -> None:
     """Show the first hypotheses for QUERY, as they are scored."""
     check_paths([reference, hypothesis, subset], [output])

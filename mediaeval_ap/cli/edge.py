@@ -12,7 +12,7 @@ import click
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import DataWarning, Error, WriteError, printable
-from mediaeval_ap.files import write_whole
+from mediaeval_ap.files import Destination, write_whole
 
 if TYPE_CHECKING:
     from mediaeval_ap.evaluator import AveragePrecision
@@ -114,14 +114,14 @@ def is_on_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def check_paths(inputs: Iterable[str | None], outputs: Iterable[str] = ()) -> None:
+def check_paths(inputs: Iterable[str | None], outputs: Iterable[str | Destination] = ()) -> None:
     """Refuse to read standard input for two things, and to write over what is read or written.
 
     Parameters
     ----------
     inputs : iterable of str or None
         What is read.
-    outputs : iterable of str
+    outputs : iterable of str or Destination
         What is written.
 
     Raises
@@ -137,7 +137,7 @@ def check_paths(inputs: Iterable[str | None], outputs: Iterable[str] = ()) -> No
     if read.count(STANDARD_STREAM) > 1:
         raise click.UsageError('standard input (-) can be read once only')
     taken = {_identity(path): 'is read, too' for path in read}
-    for path in outputs:
+    for path in (os.fspath(output) for output in outputs):
         if path == STANDARD_STREAM or (os.path.exists(path) and not os.path.isfile(path)):
             continue
         if (file := _identity(path)) in taken:
@@ -169,7 +169,7 @@ def tell(message: str) -> None:
     click.echo(message, file=sys.stderr, err=True)
 
 
-def write(text: str, output: str) -> None:
+def write(text: str, output: str | Destination) -> None:
     """Write to a file whole, or to standard output as UTF-8 whatever the locale, flushed.
 
     What a terminal would obey is escaped on a terminal, and nowhere else.
@@ -178,7 +178,7 @@ def write(text: str, output: str) -> None:
     ----------
     text : str
         What to write.
-    output : str
+    output : str or Destination
         A path, or ``-``.
 
     Raises

@@ -37,7 +37,12 @@ __all__ = ['validate']
 @click.option('--format', type=click.Choice(PROBLEM_FORMATS), default='text', show_default=True)
 @options.OUTPUT
 def validate(
-    hypothesis: str, max_bytes: int, show_all: bool, format: str, output: str, **files: Any
+    hypothesis: str,
+    max_bytes: int,
+    show_all: bool,
+    format: str,
+    output: options.Output,
+    **files: Any,
 ) -> None:
     """List every problem of a submission, with its place and how to mend it.
 
