@@ -22,6 +22,8 @@ def main() -> None:
         from mediaeval_ap.cli import main as command
 
         command(prog_name='mediaeval-ap')
+    except MemoryError:  # while that was imported, which says it otherwise
+        sys.exit('Error: out of memory')
     finally:  # the exit code is known: no signal changes it while the interpreter is taken down
         for number in SIGNALS:
             _signal.signal(number, _signal.SIG_IGN)

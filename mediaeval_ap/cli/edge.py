@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mediaeval_ap import __version__
-from mediaeval_ap.errors import DataWarning, Error, WriteError, printable
+from mediaeval_ap.errors import DataWarning, Error, ReadError, WriteError, printable
 from mediaeval_ap.files import Destination, write_whole
 
 if TYPE_CHECKING:
@@ -30,6 +30,16 @@ __all__ = [
 
 INTERRUPTED = 130
 STANDARD_STREAM = '-'
+LACKS_OF_MEMORY = (
+    'failed to map segment',
+    'annot allocate memory',
+    "can't start new thread",
+    'Failed to launch worker thread',
+)
+OUT_OF_MEMORY = (
+    'out of memory: give the command more, or less to do at once '
+    '(fewer runs or queries, smaller cutoffs)'
+)
 
 
 class _Edge(click.Group):
@@ -41,10 +51,21 @@ class _Edge(click.Group):
             warnings.showwarning = _show_warning
             try:
                 return super().invoke(ctx)
-            except Error as error:
+            except (Error, MemoryError, ImportError, RuntimeError) as error:
+                if _is_lack_of_memory(error):
+                    raise click.ClickException(OUT_OF_MEMORY) from None
+                if not isinstance(error, Error):
+                    raise
                 raise click.ClickException(str(error)) from error
             except KeyboardInterrupt:
                 ctx.exit(INTERRUPTED)
+
+
+def _is_lack_of_memory(error: Exception) -> bool:
+    """Whether that is why something failed, as those say it that cannot load or start something."""
+    if isinstance(error, ReadError | ImportError | RuntimeError):
+        return any(reason in str(error) for reason in LACKS_OF_MEMORY)
+    return isinstance(error, MemoryError)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
