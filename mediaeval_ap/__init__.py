@@ -3,12 +3,10 @@
 Everything public is here; nothing is imported before it is used.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as of typing, without its import: the command takes signals after this one
 if TYPE_CHECKING:
+    from typing import Any
+
     from mediaeval_ap import challenges, definitions, errors, metrics, tables
     from mediaeval_ap.definitions import Definition
     from mediaeval_ap.discovery_2015 import PersonDiscovery2015
@@ -61,7 +59,9 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> 'Any':
+    from importlib import import_module
+
     if name in _HOME:
         return getattr(import_module(f'{__name__}.{_HOME[name]}'), name)
     if name in __all__:

@@ -1,5 +1,59 @@
-"""``python -m mediaeval_ap``."""
+"""The process of the command: its signals and standard streams, before anything is imported.
 
-from mediaeval_ap.cli import main
+SIGINT (Ctrl-C) and SIGTERM end it at once, with exit code 130 or 143: nothing is raised, so that
+neither an import nor a thread of another library is left by half. Outputs that were begun are
+removed; those that are taking their places are let to.
+"""
 
-main(prog_name='mediaeval-ap')
+import _signal  # type: ignore[import-not-found]  # signal imports others first, Ctrl-C a traceback
+import os
+import sys
+
+SIGNALS = (_signal.SIGINT, _signal.SIGTERM)
+
+
+def main() -> None:
+    """Run the command, and exit."""
+    for number in SIGNALS:
+        if _signal.getsignal(number) != _signal.SIG_IGN:  # as nohup has it
+            _signal.signal(number, _leave)
+    _fill_closed_streams()
+    try:
+        from mediaeval_ap.cli import main as command
+
+        command(prog_name='mediaeval-ap')
+    except MemoryError:  # while that was imported, which says it otherwise
+        sys.exit('Error: out of memory')
+    finally:  # the exit code is known: no signal changes it while the interpreter is taken down
+        for number in SIGNALS:
+            _signal.signal(number, _signal.SIG_IGN)
+
+
+def _leave(number: int, _: object) -> None:
+    files = sys.modules.get('mediaeval_ap.files')
+    give_up = getattr(files, 'give_up', None)  # not there yet while it is imported
+    if give_up is not None and not give_up():
+        return
+    try:
+        if os.isatty(2):  # on a line of it may stand a progress bar, or ^C
+            os.write(2, b'\n')
+    finally:
+        os._exit(128 + number)
+
+
+def _fill_closed_streams() -> None:
+    """Let no file that is opened later take the place of a standard stream that is closed.
+
+    What takes it cannot be used, as what is closed. Only errors, which nobody sees then, go there.
+    """
+    for descriptor, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, mode)  # the lowest number that is free
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, 'w')  # noqa: SIM115
+
+
+if __name__ == '__main__':
+    main()

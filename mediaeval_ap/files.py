@@ -7,17 +7,239 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import BinaryIO
+from contextlib import ExitStack, contextmanager, suppress
+from typing import BinaryIO, Self
 
 from mediaeval_ap.errors import WriteError
 
-__all__ = ['write_all_whole', 'write_whole']
+__all__ = ['Destination', 'give_up', 'write_all_whole', 'write_whole']
 
 _open_already = re.compile(
     '/dev/std(?P<name>in|out|err)|(/dev|/proc/self)/fd/(?P<number>[0-9]+)'
 ).fullmatch
+
+_HAS_FOLDERS = {os.access, os.open, os.rename, os.stat, os.unlink} <= os.supports_dir_fd
+_FOLDER = getattr(os, 'O_DIRECTORY', 0) | getattr(os, 'O_PATH', os.O_RDONLY)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, 'O_BINARY', 0)
+_STREAM = os.O_WRONLY | os.O_APPEND
+_NO_LINK = getattr(os, 'O_NOFOLLOW', 0)
+
+_begun: list[tuple[str, int | None]] = []  # name, and descriptor of the folder
+_is_placing = False
+
+
+class Destination(os.PathLike[str]):
+    """The place of an output, found when this is made, and held until it is closed.
+
+    What happens to the path later leads nowhere else: the output goes to the same folder, and takes
+    the place of a link that is planted there.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file, there already or not, or a link to one; or a pipe or device.
+
+    Raises
+    ------
+    WriteError
+        When nothing can be written there.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), 'map.txt')
+    >>> with Destination(path) as destination:
+    ...     path.symlink_to('elsewhere')
+    ...     write_whole(destination, 'MAP@1 0.5')
+    >>> path.is_symlink(), path.read_text()
+    (False, 'MAP@1 0.5')
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = os.fsdecode(path)
+        self._stream: int | None = None  # the descriptor of what is open already
+        self._folder: int | None = None
+        self.is_stream = True
+        with _named(self._path):
+            if match := _open_already(self._path):
+                number = match['number'] or {'in': 0, 'out': 1, 'err': 2}[match['name']]
+                self._stream = int(number)
+            else:
+                self._find()
+
+    def _find(self) -> None:
+        target = os.path.realpath(self._path)
+        mode = stat.S_IFREG
+        with suppress(FileNotFoundError):
+            mode = os.stat(target).st_mode
+        if stat.S_ISDIR(mode) or not os.path.basename(self._path):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        self.is_stream = not stat.S_ISREG(mode)
+        self._name = target
+        if not _HAS_FOLDERS:
+            os.stat(os.path.dirname(target))
+        else:
+            folder, self._name = os.path.split(target)
+            self._folder = os.open(folder, _FOLDER)
+        try:
+            self._standing()
+        except OSError:
+            self.close()
+            raise
+
+    def __fspath__(self) -> str:
+        return self._path
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        if self._folder is not None:
+            os.close(self._folder)
+            self._folder = None
+
+    def _standing(self) -> os.stat_result | None:
+        """The status of the file that will be replaced, if there is one."""
+        try:
+            status = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        if not os.access(self._name, os.W_OK, dir_fd=self._folder):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return status
+
+    def append(self, content: bytes) -> None:
+        """Write to a stream, which goes on where it stands.
+
+        Parameters
+        ----------
+        content : bytes
+            What to write.
+
+        Raises
+        ------
+        WriteError
+            When that cannot be done.
+        """
+        with _named(self._path):
+            if self._stream is None:
+                descriptor = os.open(self._name, _STREAM | _NO_LINK, dir_fd=self._folder)
+            else:
+                descriptor = os.dup(self._stream)
+            with open(descriptor, 'wb') as stream:
+                stream.write(content)
+
+    @contextmanager
+    def beside(self, content: bytes) -> Iterator[str]:
+        """Write a file beside the one that it is to replace, and remove it if it did not.
+
+        Parameters
+        ----------
+        content : bytes
+            What to write; it is on the disk then.
+
+        Yields
+        ------
+        str
+            Its name, for `place`.
+
+        Raises
+        ------
+        WriteError
+            When that cannot be done.
+        """
+        temporary = os.path.join(os.path.dirname(self._name), f'.{os.urandom(8).hex()}.tmp')
+        begun = temporary, self._folder
+        _begun.append(begun)
+        try:
+            with _named(self._path), self._created(temporary) as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            yield temporary
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=self._folder)
+            _begun.remove(begun)
+
+    def _created(self, temporary: str) -> BinaryIO:
+        """A new file, of the owner and mode that it will have before anything is in it."""
+        standing = self._standing()
+        mode = 0o666 if standing is None else _first_mode(standing)
+        file = os.open(temporary, _NEW | _NO_LINK, mode, dir_fd=self._folder)
+        if standing is not None:
+            _take_after(file, standing)
+        return open(file, 'wb')
+
+    def place(self, temporary: str) -> None:
+        """Put a file that was written beside it in its place.
+
+        Parameters
+        ----------
+        temporary : str
+            Its name.
+
+        Raises
+        ------
+        WriteError
+            When that cannot be done.
+        """
+        with _named(self._path):
+            os.replace(temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+
+
+def _first_mode(standing: os.stat_result) -> int:
+    """The mode of a file until it has the owner and group of the one that it replaces."""
+    mode = stat.S_IMODE(standing.st_mode)
+    if hasattr(os, 'geteuid') and (standing.st_uid, standing.st_gid) != (
+        os.geteuid(),
+        os.getegid(),
+    ):
+        return mode & 0o700  # no one else opens it meanwhile
+    return mode & 0o777
+
+
+def _take_after(descriptor: int, standing: os.stat_result) -> None:
+    """Give a file the owner, group and mode of another, as far as the system allows it."""
+    if not hasattr(os, 'fchown'):
+        return
+    mode = stat.S_IMODE(standing.st_mode)
+    try:
+        os.fchown(descriptor, standing.st_uid, standing.st_gid)
+    except OSError:
+        mode &= 0o777  # to run as the owner or group was meant for those it had
+        with suppress(OSError):
+            os.fchown(descriptor, -1, standing.st_gid)
+    with suppress(OSError):
+        os.fchmod(descriptor, mode)
+
+
+def give_up() -> bool:
+    """Remove the files that are begun, in a process that a signal is about to end.
+
+    Returns
+    -------
+    bool
+        False when files are put in their places, or have been: then the process shall end by
+        itself, so that all of them are, and its exit code says so.
+
+    Examples
+    --------
+    >>> isinstance(give_up(), bool)
+    True
+    """
+    if _is_placing:
+        return False
+    for temporary, folder in _begun:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+    return True
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -25,7 +247,7 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
 
     Parameters
     ----------
-    path : str or path-like
+    path : str, path-like or Destination
         Where to. What is there already is replaced; a pipe or device is written to as it is.
     content : str or bytes
         What to write; text as UTF-8, compressed where the path ends in ``.gz``, ``.bz2``, ``.xz``
@@ -52,7 +274,7 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> N
 
     Parameters
     ----------
-    contents : mapping of str or path-like to str or bytes
+    contents : mapping of str, path-like or Destination to str or bytes
         Where to, and what to write there, as for `write_whole`.
 
     Raises
@@ -71,26 +293,30 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> N
     >>> list(folder.iterdir())
     []
     """
-    paths = {os.fsdecode(path): content for path, content in contents.items()}
+    global _is_placing
     with ExitStack() as stack:
-        replacements = {
-            path: stack.enter_context(_beside(path, content))
-            for path, content in paths.items()
-            if not _is_stream(path)
+        destinations = {
+            path if isinstance(path, Destination) else stack.enter_context(Destination(path)): path
+            for path in contents
         }
-        for path, content in paths.items():
-            if path not in replacements:
-                with _named(path), _opened(path) as stream:
-                    stream.write(_encoded(path, content))
-        for path, temporary in replacements.items():
-            with _named(path):
-                os.replace(temporary, os.path.realpath(path))
+        temporaries = {
+            each: stack.enter_context(each.beside(_encoded(path, contents[path])))
+            for each, path in destinations.items()
+            if not each.is_stream
+        }
+        for each, path in destinations.items():
+            if each.is_stream:
+                each.append(_encoded(path, contents[path]))
+        if temporaries:
+            _is_placing = True  # and stays so: the process of a command has its outputs then
+        for each, temporary in temporaries.items():
+            each.place(temporary)
 
 
-def _encoded(path: str, content: str | bytes) -> bytes:
+def _encoded(path: str | os.PathLike[str], content: str | bytes) -> bytes:
     if isinstance(content, bytes):
         return content
-    suffix = os.path.splitext(path)[1].lower()
+    suffix = os.path.splitext(os.fsdecode(path))[1].lower()
     return _COMPRESSORS.get(suffix, bytes)(content.encode())
 
 
@@ -120,52 +346,6 @@ def _zstandard(content: bytes) -> bytes:
 
 
 _COMPRESSORS = {'.gz': _gzip, '.bz2': _bzip2, '.xz': _xz, '.zst': _zstandard}
-
-
-def _is_stream(path: str) -> bool:
-    """Whether it is a pipe, a device, or a name for what is open already, as /dev/stdout."""
-    if _open_already(path):
-        return True
-    return os.path.exists(path) and not os.path.isfile(path)
-
-
-def _opened(path: str) -> BinaryIO:
-    """A stream, which goes on where the one that is open already stands."""
-    if (match := _open_already(path)) is None:
-        return open(path, 'ab')
-    descriptor = match['number'] or {'in': 0, 'out': 1, 'err': 2}[match['name']]
-    return open(os.dup(int(descriptor)), 'wb')
-
-
-def _check_replaceable(path: str, target: Path) -> None:
-    if not os.path.basename(path):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    try:
-        target.stat()
-    except FileNotFoundError:
-        return
-    if not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-
-
-@contextmanager
-def _beside(path: str, content: str | bytes) -> Iterator[Path]:
-    """A file beside the one that it will replace, on the disk; removed if it does not."""
-    with _named(path):
-        target = Path(os.path.realpath(path))
-        _check_replaceable(path, target)
-        temporary = target.with_name(f'.{os.urandom(8).hex()}.tmp')
-        temporary.touch(exist_ok=False)  # before the try: a file not ours is not removed
-    try:
-        with _named(path), open(temporary, 'wb') as file:
-            file.write(_encoded(path, content))
-            file.flush()
-            os.fsync(file.fileno())
-            if target.exists():
-                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager

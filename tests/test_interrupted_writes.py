@@ -23,10 +23,10 @@ from mediaeval_ap.files import write_whole
 
 def killing(name, when):
     step = getattr(os, name)
-    def wrapped(*given):
+    def wrapped(*given, **named):
         if when == 'before':
             os.kill(os.getpid(), signal.SIGKILL)
-        step(*given)
+        step(*given, **named)
         os.kill(os.getpid(), signal.SIGKILL)
     setattr(os, name, wrapped)
 

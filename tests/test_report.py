@@ -268,7 +268,7 @@ def test_written_between_what_others_write(tmp_path, path):
 def test_not_written_where_writing_would_not_be_allowed(tmp_path, monkeypatch):
     path = tmp_path / 'map.txt'
     path.write_text('old')
-    monkeypatch.setattr(os, 'access', lambda *_: False)  # the tests' user may have all rights
+    monkeypatch.setattr(os, 'access', lambda *_, **__: False)  # the tests' user may have all rights
     with pytest.raises(errors.WriteError, match=r'map\.txt: Permission denied'):
         write_whole(path, 'new')
     assert path.read_text() == 'old'

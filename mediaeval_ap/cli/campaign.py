@@ -65,7 +65,7 @@ def evaluate(
     definition: str,
     max_bytes: int,
     format: str,
-    output: str,
+    output: options.Output,
     mean_only: bool,
     measures: str,
 ) -> None:
@@ -160,7 +160,7 @@ def rank(
     definition: str,
     max_bytes: int,
     format: str,
-    output: str,
+    output: options.Output,
 ) -> None:
     """Show the first hypotheses for QUERY, as they are scored."""
     check_paths([reference, hypothesis, subset], [output])

@@ -75,7 +75,7 @@ def evaluate_2015(
     ratio: float,
     max_bytes: int,
     format: str,
-    output: str,
+    output: options.Output,
     mean_only: bool,
 ) -> None:
     """Score a run of 2015: MAP and, with evidence, correctness and EwMAP.

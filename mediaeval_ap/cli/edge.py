@@ -13,8 +13,15 @@ import click
 
 from mediaeval_ap import __version__, definitions
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import DataWarning, Error, ParameterError, WriteError, printable
-from mediaeval_ap.files import write_whole
+from mediaeval_ap.errors import (
+    DataWarning,
+    Error,
+    ParameterError,
+    ReadError,
+    WriteError,
+    printable,
+)
+from mediaeval_ap.files import Destination, write_whole
 
 if TYPE_CHECKING:
     from mediaeval_ap.evaluator import AveragePrecision
@@ -33,6 +40,16 @@ __all__ = [
 
 INTERRUPTED = 130
 STANDARD_STREAM = '-'
+LACKS_OF_MEMORY = (
+    'failed to map segment',
+    'annot allocate memory',
+    "can't start new thread",
+    'Failed to launch worker thread',
+)
+OUT_OF_MEMORY = (
+    'out of memory: give the command more, or less to do at once '
+    '(fewer runs or queries, smaller cutoffs)'
+)
 
 
 class _Command(click.Command):
@@ -60,10 +77,21 @@ class _Edge(click.Group):
             warnings.showwarning = _show_warning
             try:
                 return super().invoke(ctx)
-            except (Error, DataWarning) as error:
+            except (Error, DataWarning, MemoryError, ImportError, RuntimeError) as error:
+                if _is_lack_of_memory(error):
+                    raise click.ClickException(OUT_OF_MEMORY) from None
+                if not isinstance(error, Error | DataWarning):
+                    raise
                 raise click.ClickException(str(error)) from error
             except KeyboardInterrupt:
                 ctx.exit(INTERRUPTED)
+
+
+def _is_lack_of_memory(error: Exception) -> bool:
+    """Whether that is why something failed, as those say it that cannot load or start something."""
+    if isinstance(error, ReadError | ImportError | RuntimeError):
+        return any(reason in str(error) for reason in LACKS_OF_MEMORY)
+    return isinstance(error, MemoryError)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -164,14 +192,14 @@ def is_on_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def check_paths(inputs: Iterable[str | None], outputs: Iterable[str] = ()) -> None:
+def check_paths(inputs: Iterable[str | None], outputs: Iterable[str | Destination] = ()) -> None:
     """Refuse to read standard input for two things, and to write over what is read or written.
 
     Parameters
     ----------
     inputs : iterable of str or None
         What is read.
-    outputs : iterable of str
+    outputs : iterable of str or Destination
         What is written.
 
     Raises
@@ -187,7 +215,7 @@ def check_paths(inputs: Iterable[str | None], outputs: Iterable[str] = ()) -> No
     if read.count(STANDARD_STREAM) > 1:
         raise click.UsageError('standard input (-) can be read once only')
     taken = {_identity(path): 'is read, too' for path in read}
-    for path in outputs:
+    for path in (os.fspath(output) for output in outputs):
         if path == STANDARD_STREAM or (os.path.exists(path) and not os.path.isfile(path)):
             continue
         if (file := _identity(path)) in taken:
@@ -219,7 +247,7 @@ def tell(message: str) -> None:
     click.echo(message, file=sys.stderr, err=True)
 
 
-def write(text: str, output: str) -> None:
+def write(text: str, output: str | Destination) -> None:
     """Write to a file whole, or to standard output as UTF-8 whatever the locale, flushed.
 
     What a terminal would obey is escaped on a terminal, and nowhere else.
@@ -228,7 +256,7 @@ def write(text: str, output: str) -> None:
     ----------
     text : str
         What to write.
-    output : str
+    output : str or Destination
         A path, or ``-``.
 
     Raises

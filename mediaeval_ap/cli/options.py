@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from mediaeval_ap import definitions
 from mediaeval_ap.cli.edge import STANDARD_STREAM
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import NoOverlapWarning, ParameterError
+from mediaeval_ap.files import Destination
 from mediaeval_ap.policies import MISSING as MISSING_POLICIES
 from mediaeval_ap.policies import UNKNOWN as UNKNOWN_POLICIES
 from mediaeval_ap.report import FORMATS
@@ -26,6 +28,7 @@ __all__ = [
     'MAX_BYTES',
     'MEAN_ONLY',
     'MISSING',
+    'NEW_FILE',
     'OUTPUT',
     'PER_QUERY',
     'PREDICTIONS',
@@ -36,6 +39,7 @@ __all__ = [
     'SUBSET',
     'TRUTH',
     'UNKNOWN',
+    'Output',
     'checked',
 ]
 
@@ -96,6 +100,21 @@ def _max_bytes() -> int:
     return MAX_BYTES
 
 
+class _NewFile(click.Path):
+    """Where an output goes, found and held before anything is read."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Destination | str:
+        path = super().convert(value, param, ctx)
+        if path == STANDARD_STREAM:
+            return STANDARD_STREAM
+        destination = Destination(os.fsdecode(path))
+        if ctx is not None:
+            ctx.call_on_close(destination.close)
+        return destination
+
+
 FILE = click.Path(allow_dash=True, readable=False)  # what cannot be read is wrong data, not usage
 REFERENCE = click.argument('reference', type=FILE)
 HYPOTHESIS = click.argument('hypothesis', type=FILE)
@@ -120,10 +139,12 @@ DEFINITION = click.option(
     help='What average precision is.',
 )
 FORMAT = click.option('--format', type=click.Choice(FORMATS), default='table', show_default=True)
+Output = str | Destination
+NEW_FILE = _NewFile(dir_okay=False, allow_dash=True)
 OUTPUT = click.option(
     '-o',
     '--output',
-    type=click.Path(dir_okay=False, allow_dash=True),
+    type=NEW_FILE,
     default=STANDARD_STREAM,
     help='Write there, whole or not at all, instead of to standard output.',
 )

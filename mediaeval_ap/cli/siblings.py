@@ -39,7 +39,7 @@ def score_lists(
     definition: str | None,
     first_hit: bool,
     format: str,
-    output: str,
+    output: options.Output,
     **options: Any,
 ) -> None:
     """Score lists of labels: mean average precision at k, or first-hit MAP.
@@ -78,7 +78,7 @@ def score_lists(
 @options.FORMAT
 @options.OUTPUT
 def score_global_list(
-    truth: str, predictions: str, format: str, output: str, **options: Any
+    truth: str, predictions: str, format: str, output: options.Output, **options: Any
 ) -> None:
     """Score labels with a confidence, all in one list: global average precision.
 
@@ -102,7 +102,9 @@ def score_global_list(
 @options.MAX_BYTES
 @options.FORMAT
 @options.OUTPUT
-def score_labels(truth: str, scores: str, format: str, output: str, **options: Any) -> None:
+def score_labels(
+    truth: str, scores: str, format: str, output: options.Output, **options: Any
+) -> None:
     """Score numbers for every class: label ranking average precision.
 
     TRUTH has fname,labels with commas between the labels, in quotes; SCORES has fname and a column

@@ -33,12 +33,8 @@ __all__ = ['evaluate_trec_files', 'export_trec']
 @main.command('export-trec')
 @options.REFERENCE
 @options.HYPOTHESIS
-@click.option(
-    '--qrels', type=click.Path(dir_okay=False), required=True, help='Where to write the qrels.'
-)
-@click.option(
-    '--run', type=click.Path(dir_okay=False), required=True, help='Where to write the run.'
-)
+@click.option('--qrels', type=options.NEW_FILE, required=True, help='Where to write the qrels.')
+@click.option('--run', type=options.NEW_FILE, required=True, help='Where to write the run.')
 @options.QUERIES
 @options.SUBSET
 @click.option(
@@ -60,8 +56,8 @@ __all__ = ['evaluate_trec_files', 'export_trec']
 def export_trec(
     reference: str,
     hypothesis: str,
-    qrels: str,
-    run: str,
+    qrels: options.Output,
+    run: options.Output,
     queries: str | None,
     subset: str | None,
     k: int,
@@ -121,7 +117,7 @@ def evaluate_trec_files(
     run: str,
     cutoffs: list[Cutoff],
     format: str,
-    output: str,
+    output: options.Output,
     mean_only: bool,
     **options: Any,
 ) -> None:

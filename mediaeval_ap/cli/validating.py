@@ -57,7 +57,7 @@ def validate(
     max_problems: int,
     show_all: bool,
     format: str,
-    output: str,
+    output: options.Output,
     **files: Any,
 ) -> None:
     """List every problem of a submission, with its place and how to mend it.

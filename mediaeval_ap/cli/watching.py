@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections import deque
@@ -13,7 +14,6 @@ import click
 
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.edge import (
-    INTERRUPTED,
     STANDARD_STREAM,
     check_paths,
     main,
@@ -32,6 +32,8 @@ from mediaeval_ap.report import (
 )
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from rich.console import Console
     from rich.table import Table
 
@@ -42,6 +44,7 @@ __all__ = ['watch']
 Row = tuple[Any, ...]
 
 LINES_AROUND_ROWS = 5
+SHOW_CURSOR = b'\x1b[?25h\n'
 LEAST_WIDTH = 7  # of a MAP that exceeds 1, too
 
 
@@ -81,7 +84,8 @@ def watch(
 
     HYPOTHESIS is standard input by default. A line holds how many hypotheses there are, MAP at each
     cutoff, and how many queries changed since the line before (with jsonl, which). The last line is
-    for all of them, also before an error or after Ctrl-C, which ends with exit code 130.
+    for all of them, also before an error or after Ctrl-C, which ends with exit code 130 (143 after
+    SIGTERM).
     """
     from mediaeval_ap.tables import HYPOTHESIS
     from mediaeval_ap.tables.arriving import arriving
@@ -91,7 +95,7 @@ def watch(
     skipped = _Skipped(skip_bad)
     run = arriving(hypothesis, HYPOTHESIS, follow=follow, on_wrong=skipped.add, max_bytes=max_bytes)
     rows = _Ending(run)
-    with _showing(cutoffs, format, skipped) as show, rows:
+    with rows, _showing(cutoffs, format, skipped, rows) as show:
         for point in average_precision.watch(rows, queries, every=every):
             show(point)
     if skipped.count:
@@ -99,8 +103,8 @@ def watch(
         tell(f'skipped {skipped.count} wrong line{plural}')
     if rows.error is not None:
         raise rows.error
-    if rows.interrupted:
-        sys.exit(INTERRUPTED)
+    if rows.signal:
+        sys.exit(128 + rows.signal)
 
 
 class _Skipped:
@@ -118,44 +122,71 @@ class _Skipped:
 
 
 class _Ending:
-    """Rows that end at an error or at Ctrl-C, so that those before it are scored still."""
+    """Rows that end at an error or at a signal, so that those before it are scored still.
+
+    Until the first row is there, signals do what they did before, as there is nothing to score. A
+    second signal does that, too. Those that are ignored, or left to the system, stay so.
+    """
 
     def __init__(self, rows: Iterator[Row]) -> None:
         self.error: Error | None = None
-        self.interrupted = False
+        self.signal = 0
+        self.before_leaving: Callable[[], object] = lambda: None
         self._rows = rows
         self._waiting = False
+        self._before: dict[int, Callable[[int, FrameType | None], Any]] = {}
 
     def __enter__(self) -> Self:
-        self._before = signal.signal(signal.SIGINT, self._interrupt)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
-    def _interrupt(self, *_: object) -> None:
-        impatient, self.interrupted = self.interrupted, True
-        if self._waiting or impatient:
+    def _take_signals(self) -> None:
+        for number in signal.SIGINT, signal.SIGTERM:
+            handler = signal.getsignal(number)
+            if callable(handler):
+                self._before[number] = handler
+                signal.signal(number, self._end)
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        if self.signal:
+            self.before_leaving()
+            self._before[number](number, frame)
+        self.signal = number
+        if self._waiting:
             raise KeyboardInterrupt
 
     def __iter__(self) -> Iterator[Row]:
-        while not self.interrupted:
+        is_first = True
+        while True:
             try:
-                self._waiting = True
-                row = next(self._rows)
-            except (StopIteration, KeyboardInterrupt):
+                try:  # whenever the handler raises, it is in here
+                    self._waiting = True
+                    if self.signal:
+                        return
+                    row = next(self._rows)
+                finally:
+                    self._waiting = False
+            except StopIteration:
                 return
+            except KeyboardInterrupt:
+                if self.signal:
+                    return
+                raise
             except Error as error:
                 self.error = error
                 return
-            finally:
-                self._waiting = False
+            if is_first:
+                self._take_signals()
+                is_first = False
             yield row
 
 
 @contextmanager
 def _showing(
-    cutoffs: list[Cutoff], format: str, skipped: _Skipped
+    cutoffs: list[Cutoff], format: str, skipped: _Skipped, rows: _Ending
 ) -> Iterator[Callable[[Point], None]]:
     """What shows a point: as a line, or in a table that a terminal shows anew."""
     headers = point_headers(cutoffs, skipping=skipped.allowed)
@@ -169,6 +200,7 @@ def _showing(
         write(heading.pop() + line if heading else line, STANDARD_STREAM)
 
     if format == 'table' and (screen := _Screen.on_terminal(headers)):
+        rows.before_leaving = screen.give_back_cursor
         with screen:
             yield lambda point: screen.show(point_cells(point, counted()))
     else:
@@ -201,7 +233,6 @@ class _Screen:
         return screen if console.is_interactive and fits else None
 
     def __enter__(self) -> Self:
-        self._live.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -209,7 +240,13 @@ class _Screen:
 
     def show(self, cells: Sequence[str]) -> None:
         self._rows.append(cells)
+        self._live.start()  # no sooner: until the first row is there, signals end at once
         self._live.update(self._table())
+
+    @staticmethod
+    def give_back_cursor() -> None:
+        """Show the cursor again, whatever is being written."""
+        os.write(sys.stdout.fileno(), SHOW_CURSOR)
 
     def _table(self) -> Table:
         from rich.box import SIMPLE

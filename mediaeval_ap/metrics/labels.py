@@ -144,6 +144,8 @@ def arrow_array(values: Any, name: str) -> pyarrow.Array:
         try:
             sized = values if hasattr(values, '__len__') else list(values)
             values = pyarrow.array(sized, from_pandas=True)
+        except MemoryError:
+            raise
         except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
             reason = str(error).splitlines()[0]
             raise ParameterError(f'{name}: {reason}, expected values of one kind') from None

@@ -17,7 +17,7 @@ from mediaeval_ap.tables.sources import (
     STANDARD_INPUT,
     ByteSource,
     Hasher,
-    standard_input,
+    opening,
 )
 
 __all__ = ['arriving']
@@ -77,7 +77,8 @@ def arriving(
     """
     source = ByteSource(origin, max_bytes)
     if source.origin == STANDARD_INPUT:
-        yield from _parsed(standard_input(), source.name, layout, on_wrong)
+        with opening(source.name), source.open_stored(may_change=follow) as stream:
+            yield from _parsed(stream, source.name, layout, on_wrong)
     elif follow:
         with following(source) as stream:
             yield from _parsed(stream, source.name, layout, on_wrong)

@@ -108,6 +108,8 @@ def to_arrow(origin: Any) -> pyarrow.Table:
         if hasattr(origin, 'to_arrow'):  # polars, whose stream has types that old pyarrows lack
             return pyarrow.table(origin.to_arrow())
         return pyarrow.table(origin)
+    except MemoryError:  # one of pyarrow's is an ArrowException, too
+        raise
     except (pyarrow.ArrowException, TypeError) as error:
         found = f'found {type(origin).__name__}, which is no table to Arrow: {error}'
         raise ParameterError(found.splitlines()[0]) from error

@@ -25,7 +25,7 @@ from mediaeval_ap.tables.lines import blocks
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['number_column', 'parse_in_bulk', 'read_in_bulk', 'text_column']
+__all__ = ['number_column', 'parse_in_bulk', 'read_csv', 'read_in_bulk', 'text_column']
 
 PARSER_BLOCK_BYTES = 8 << 20
 LEAN_BLOCK_BYTES = 1 << 20
@@ -132,15 +132,15 @@ def read_in_bulk(
     if layout.number is not None:
         types[layout.number] = coded if layout.integers else pyarrow.float64()
     try:
-        table = csv.read_csv(
+        table = read_csv(
             pyarrow.PythonFile(_buffered_normal_lines(stream, source, layout), mode='r'),
-            read_options=csv.ReadOptions(
+            csv.ReadOptions(
                 column_names=list(layout.fields),
                 block_size=LEAN_BLOCK_BYTES if lean else PARSER_BLOCK_BYTES,
                 use_threads=not lean,
             ),
-            parse_options=csv.ParseOptions(delimiter=' ', quote_char=False, escape_char=False),
-            convert_options=csv.ConvertOptions(
+            csv.ParseOptions(delimiter=' ', quote_char=False, escape_char=False),
+            csv.ConvertOptions(
                 column_types=types,
                 include_columns=list(fields),
                 null_values=[],
@@ -149,6 +149,8 @@ def read_in_bulk(
         )
         if layout.integers and layout.number in fields:
             table = _with_integers(table, layout)
+    except MemoryError:  # one of pyarrow's is an ArrowException, too
+        raise
     except (_Doubt, pyarrow.ArrowException):
         return None
     numbers = table[layout.number].chunks if layout.number in fields else []
@@ -166,6 +168,42 @@ def _with_integers(table: pyarrow.Table, layout: Layout) -> pyarrow.Table:
         raise _Doubt
     doubles = np.array([float(value) for value in column.values])[column.codes]
     return table.set_column(table.column_names.index(name), name, pyarrow.array(doubles))
+
+
+def read_csv(source: Any, *options: Any) -> pyarrow.Table:
+    r"""Read CSV by pyarrow in a thread of its own, so that this one goes on taking signals.
+
+    In the main thread pyarrow would take them from it until all is read.
+
+    Parameters
+    ----------
+    source : pyarrow file or buffer
+        Where the bytes come from.
+    *options : pyarrow.csv.ReadOptions, ParseOptions, ConvertOptions
+        How to read them.
+
+    Returns
+    -------
+    pyarrow.Table
+        As of `pyarrow.csv.read_csv`.
+
+    Raises
+    ------
+    pyarrow.ArrowException
+        Likewise, or what reading the source raises.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> read_csv(pyarrow.BufferReader(b'Image,Id\n1,w\n')).column_names
+    ['Image', 'Id']
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from pyarrow import csv
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(csv.read_csv, source, *options).result()
 
 
 def text_column(column: pyarrow.ChunkedArray) -> Column:

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.tables.bulk import read_csv
 from mediaeval_ap.tables.format import (
     BYTE_ORDER_MARK,
     LARGEST_INTEGER,
@@ -192,7 +193,7 @@ def _proved(content: bytes, header: Sequence[str], layout: RecordLayout) -> pyar
     text, number = pyarrow.large_string(), pyarrow.float64()
     types = {name: text if name in layout.texts else number for name in layout.columns(header)}
     try:
-        table = csv.read_csv(
+        table = read_csv(
             pyarrow.BufferReader(content),
             csv.ReadOptions(column_names=list(header), skip_rows=1, block_size=PARSER_BLOCK_BYTES),
             csv.ParseOptions(quote_char=False, escape_char=False),
@@ -203,6 +204,8 @@ def _proved(content: bytes, header: Sequence[str], layout: RecordLayout) -> pyar
                 strings_can_be_null=False,
             ),
         )
+    except MemoryError:
+        raise
     except pyarrow.ArrowException:
         return None
     n_lines = content.count(b'\n') + (not content.endswith(b'\n'))

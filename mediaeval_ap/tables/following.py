@@ -98,5 +98,5 @@ def following(source: ByteSource) -> Iterator[Following]:
     """
     if not source.is_plain:
         raise ReadError(source.name, f'{source.suffix} cannot be followed, only plain text')
-    with opening(source.name), source.open_stored() as stored:
+    with opening(source.name), source.open_stored(may_change=True) as stored:
         yield Following(io.BufferedReader(stored), source.name)

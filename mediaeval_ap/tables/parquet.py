@@ -71,7 +71,7 @@ def read_parquet(
         try:
             table = _read(stream, choose, source)
         except (pyarrow.ArrowException, OSError) as error:
-            if isinstance(error, ReadError) or getattr(error, 'strerror', None):
+            if isinstance(error, ReadError | MemoryError) or getattr(error, 'strerror', None):
                 raise
             reason = (str(error).splitlines() or ['damaged'])[0]
             raise OSError(f'not readable as Parquet: {reason}') from error
@@ -104,7 +104,7 @@ def _read(
         file = parquet.ParquetFile(stream, read_dictionary=encoded)
         parts = (file.read_row_group(number, columns=names) for number in range(len(groups)))
         return _within_limit(parts, source)
-    except ReadError:
+    except (ReadError, MemoryError):
         raise
     except (pyarrow.ArrowException, OSError):  # damaged, or texts that cannot be read so
         largest = max(group.total_byte_size for group in groups)

@@ -232,6 +232,8 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Rec
     for name in _chosen(list(frame.columns), layouts, source.name):
         try:
             columns[name] = pyarrow.array(frame[name], from_pandas=True)
+        except MemoryError:
+            raise
         except (pyarrow.ArrowException, UnicodeError) as error:
             reason = str(error).splitlines()[0]
             raise FormatError(source.name, '', name, reason, 'one kind of value') from None

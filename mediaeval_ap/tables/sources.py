@@ -9,9 +9,9 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from operator import index
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from mediaeval_ap.errors import ParameterError, ReadError, shown
 from mediaeval_ap.tables.decompression import BUFFER_BYTES, DECOMPRESSORS, Limit
@@ -35,6 +35,10 @@ MAX_BYTES = 4 << 30
 STANDARD_INPUT = '-'
 PARQUET_SUFFIXES = {'.parquet', '.pq'}
 COMPRESSED_SIZE_FACTOR = 4
+CHANGED = (
+    'changed while it was read: wait until nobody writes to it, or read a copy '
+    '(watch --follow reads a run that grows)'
+)
 
 
 class Hasher:
@@ -189,29 +193,70 @@ class ByteSource:
 
                 yield _buffered(stored, watch)
 
-    def open_stored(self) -> Any:
+    @contextmanager
+    def open_stored(self, *, may_change: bool = False) -> Iterator[Any]:
         """Open the stream of bytes as they are stored.
 
-        Returns
-        -------
-        context manager of a binary file
+        Parameters
+        ----------
+        may_change : bool
+            Whether the file may change meanwhile, as one that is followed.
+
+        Yields
+        ------
+        binary file
             The bytes, compressed where they are.
 
         Raises
         ------
+        ReadError
+            When a regular file was changed while it was read.
         OSError
             When it cannot be opened.
         """
+        with self._file() as file, nullcontext() if may_change else _unchanged(file, self.name):
+            is_text = self.is_open and isinstance(file.read(0), str)
+            yield io.BytesIO(file.read().encode()) if is_text else file
+
+    def _file(self) -> AbstractContextManager[Any]:
         if self.is_path:
             return open(self._path, 'rb', buffering=0)
         if self.origin == STANDARD_INPUT:
             return nullcontext(standard_input())
-        file = cast('IO[Any]', self.origin)
-        if getattr(file, 'closed', False):
+        if getattr(self.origin, 'closed', False):
             raise ReadError(self.name, 'is closed')
-        if isinstance(file.read(0), str):
-            return closing(io.BytesIO(file.read().encode()))
-        return nullcontext(file)
+        return nullcontext(self.origin)
+
+
+@contextmanager
+def _unchanged(file: IO[Any], name: str) -> Iterator[None]:
+    """Refuse a file that was changed meanwhile: half of it may be old, or missing.
+
+    That is the error also where what was read of it is wrong, as half a line.
+    """
+    before = _version(file)
+    try:
+        yield
+    except Exception as error:
+        if _is_other(file, before):
+            raise ReadError(name, CHANGED) from error
+        raise
+    if _is_other(file, before):
+        raise ReadError(name, CHANGED)
+
+
+def _is_other(file: IO[Any], before: tuple[int, int] | None) -> bool:
+    after = _version(file)
+    return before is not None and after is not None and after != before
+
+
+def _version(file: IO[Any]) -> tuple[int, int] | None:
+    """The size of a regular file, and when it was changed last; none for anything else."""
+    try:
+        status = os.fstat(file.fileno())
+    except (AttributeError, OSError, TypeError, ValueError):  # none of the system's, or closed
+        return None
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
 def is_regular(file: IO[Any]) -> bool:

@@ -113,6 +113,8 @@ def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
     expected = 'a measure of ir_measures, as nDCG@10'
     try:
         parsed = parse(plain_text(name) or name)
+    except MemoryError:
+        raise
     except Exception as error:  # whatever the other library makes of what somebody typed
         raise ParameterError(f'measures: found {shown(name)}, expected {expected}') from error
     for parameter, info in parsed.SUPPORTED_PARAMS.items():
@@ -172,6 +174,8 @@ def measure(topics: Sequence[Topic], measures: Sequence[Any]) -> dict[str, NDArr
     try:
         for value in ir_measures.iter_calc(measures, qrels, run):
             values[str(value.measure)][int(value.query_id)] = value.value
+    except MemoryError:
+        raise
     except Exception as error:  # of any of the tools behind it
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ParameterError(f'measures: ir_measures cannot compute this: {reason}') from error

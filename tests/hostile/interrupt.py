@@ -1,0 +1,274 @@
+"""Interrupt real commands at random moments: `python tests/hostile/interrupt.py --tries 500`.
+
+Each try starts a command as its console script does, and sends it SIGINT or SIGTERM at a moment
+between its first import and its end. It must exit with 130 or 143, say nothing, and leave no output
+and nothing temporary; or it was done, and has to have exited with 0 and all of its output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+SAMPLES = Path(__file__).resolve().parents[2] / 'samples'
+ROWS = 60_000
+ROWS_OF_BULK = 240_000  # more than 32 MiB, so that the bulk reader is taken
+SECONDS_OF_FOLLOWING = 1.0  # it would never end by itself
+SECONDS_TO_END = 120  # hundreds of times what the slowest takes: a command that hangs is a failure
+OLD = b'old\n'
+
+# As the script that is installed, which tells when its first import begins.
+COMMAND = """
+import os, sys
+os.write(int(sys.argv.pop(1)), b'.')
+from {module} import {function}
+sys.argv[0] = 'mediaeval-ap'
+sys.exit({function}())
+"""
+ENTRY_POINT = """
+from importlib.metadata import entry_points
+(found,) = entry_points(group='console_scripts', name='mediaeval-ap')
+print(found.module, found.attr)
+"""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command, and the files that it writes in the folder it runs in."""
+
+    arguments: str
+    outputs: tuple[str, ...] = ()
+    is_endless: bool = False
+
+
+JOBS = {
+    'evaluate': Job('evaluate ../reference.txt ../run.txt'),
+    'output': Job('evaluate ../reference.txt ../run.txt --format csv -o map.csv', ('map.csv',)),
+    'bulk': Job('evaluate ../reference.txt ../bulk.txt -K 10 -o map.txt', ('map.txt',)),
+    'gzip': Job('evaluate ../reference.txt ../run-2.txt.gz -K 10 --mean-only'),
+    'parquet': Job('evaluate ../reference.txt ../run-2.parquet -K 10 --mean-only'),
+    'zstd': Job('evaluate ../reference.txt ../run.txt -o map.txt.zst', ('map.txt.zst',)),
+    'evaluate-trec': Job('evaluate-trec ../qrels.txt ../trec.txt -o map.txt', ('map.txt',)),
+    'export-trec': Job(
+        'export-trec ../reference.txt ../run.txt --qrels qrels.txt --run run.txt -k 100'
+        ' --queries ../queries.txt',
+        ('qrels.txt', 'run.txt'),
+    ),
+    'map': Job('map ../truth.csv ../predictions.csv -o map.json --format json', ('map.json',)),
+    'validate': Job('validate ../run-2.txt --rules none -o found.txt', ('found.txt',)),
+    'watch': Job('watch ../reference.txt ../run.txt --every 100 -K 10'),
+    'follow': Job('watch ../reference.txt ../run.txt --every 5000 --follow -K 10', is_endless=True),
+}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a command left behind."""
+
+    code: int
+    stdout: str
+    stderr: str
+    files: Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class Try:
+    """One interrupted command, and what is wrong with its end, if anything is."""
+
+    job: str
+    signal: signal.Signals
+    seconds: float
+    ended: Ended
+    defect: str
+
+    def __str__(self) -> str:
+        return (
+            f'{self.job}: {self.signal.name} after {self.seconds:.4f} s: exit code '
+            f'{self.ended.code}, {self.defect or "as it should be"}'
+        )
+
+
+def make_inputs(folder: Path) -> None:
+    """Write what the commands read: samples, and runs so large that they take all readers."""
+    import pyarrow
+    from pyarrow import parquet
+
+    (folder / 'reference.txt').write_bytes((SAMPLES / 'reference.txt').read_bytes())
+    (folder / 'run.txt').write_bytes((SAMPLES / 'hypothesis.txt').read_bytes())
+    (folder / 'queries.txt').write_bytes((SAMPLES / 'queries.txt').read_bytes())
+    corpus = 'corpus' * 15  # long lines are a large file of few rows
+    rows = [
+        f'{corpus} v{row % 999:05} s{row:08} name{row % 97} 0.{row % 9973 + 1}'
+        for row in range(ROWS_OF_BULK)
+    ]
+    (folder / 'bulk.txt').write_text(''.join(f'{row}\n' for row in rows))
+    rows = rows[:ROWS]
+    text = ''.join(f'{row}\n' for row in rows).encode()
+    (folder / 'run-2.txt').write_bytes(text)
+    (folder / 'run-2.txt.gz').write_bytes(gzip.compress(text, 1))
+    names = ['corpus_id', 'video_id', 'shot_id', 'person_name', 'confidence']
+    *texts, numbers = zip(*map(str.split, rows), strict=True)
+    columns = [*map(pyarrow.array, texts), pyarrow.array(list(map(float, numbers)))]
+    parquet.write_table(pyarrow.table(columns, names), folder / 'run-2.parquet')
+    topics = range(50)
+    (folder / 'qrels.txt').write_text(
+        ''.join(f'{topic} 0 d{number} 1\n' for topic in topics for number in range(0, 90, 9))
+    )
+    (folder / 'trec.txt').write_text(
+        ''.join(
+            f'{topic} Q0 d{number} {number} {1 / (number + 2)} tag\n'
+            for topic in topics
+            for number in range(1000)
+        )
+    )
+    users = range(20_000)
+    (folder / 'truth.csv').write_text(
+        'customer_id,article_id\n' + ''.join(f'u{user},{user % 50}\n' for user in users)
+    )
+    (folder / 'predictions.csv').write_text(
+        'customer_id,prediction\n'
+        + ''.join(f'u{user},{user % 9} {user % 7 + 20} 49\n' for user in users)
+    )
+
+
+class Interrupter:
+    """Starts commands and ends them by signals.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds what the commands read; each runs in a folder of its own within it.
+    python : str
+        The interpreter of the environment that the package is installed in.
+    """
+
+    def __init__(self, folder: Path, python: str = sys.executable) -> None:
+        self._folder = folder
+        self._python = python
+        entry = subprocess.check_output([python, '-c', ENTRY_POINT], text=True, cwd=folder)
+        module, function = entry.split()
+        self._script = COMMAND.format(module=module, function=function)
+        self._whole: dict[str, tuple[Ended, float]] = {}
+
+    def whole(self, name: str) -> tuple[Ended, float]:
+        """How a command ends that nothing interrupts, and after how many seconds."""
+        if name not in self._whole:
+            if JOBS[name].is_endless:
+                self._run(name, None, 0.1)  # loads what it takes into the memory
+                self._whole[name] = Ended(0, '', '', {}), SECONDS_OF_FOLLOWING
+            else:
+                self._run(name, None, 0)
+                began = time.perf_counter()
+                ended = self._run(name, None, 0)
+                if ended.code or _unexpected(ended.stderr):
+                    raise RuntimeError(f'{name} fails by itself: {ended.stderr}')
+                self._whole[name] = ended, time.perf_counter() - began
+        return self._whole[name]
+
+    def interrupt(self, name: str, number: signal.Signals, fraction: float) -> Try:
+        """Interrupt a command when a fraction of its time has passed."""
+        whole, seconds = self.whole(name)
+        moment = seconds * fraction
+        ended = self._run(name, number, moment)
+        return Try(name, number, moment, ended, _defect(JOBS[name], number, whole, ended))
+
+    def _run(self, name: str, number: signal.Signals | None, seconds: float) -> Ended:
+        job = JOBS[name]
+        told, tell = os.pipe()
+        with tempfile.TemporaryDirectory(dir=self._folder) as folder:
+            for output in job.outputs:
+                Path(folder, output).write_bytes(OLD)
+            with subprocess.Popen(
+                [self._python, '-c', self._script, str(tell), *job.arguments.split()],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                pass_fds=[tell],
+            ) as process:
+                os.close(tell)
+                os.read(told, 1)
+                os.close(told)
+                if job.is_endless and number is None:
+                    number = signal.SIGKILL
+                if number is not None:
+                    time.sleep(seconds)
+                    process.send_signal(number)
+                try:
+                    stdout, stderr = process.communicate(timeout=SECONDS_TO_END)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    stdout, stderr = process.communicate()
+                    stderr += f'not done in {SECONDS_TO_END} seconds'
+            files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+            return Ended(process.returncode, stdout, stderr, files)
+
+
+def _defect(job: Job, number: signal.Signals, whole: Ended, ended: Ended) -> str:
+    """What is wrong with the end of an interrupted command; empty if nothing is."""
+    if unexpected := _unexpected(ended.stderr):
+        return f'on standard error {unexpected[-2000:]!r}'
+    if ended.code == 0 and not job.is_endless:
+        if ended == whole:
+            return ''
+        return 'done, but not with all of its output'
+    if ended.code != 128 + number:
+        return f'expected {128 + number}'
+    if ended.files != dict.fromkeys(job.outputs, OLD):
+        return f'left {sorted(ended.files)}, or another content of what was there before'
+    return ''
+
+
+def _unexpected(stderr: str) -> str:
+    """All but warnings, which are about the data."""
+    lines = stderr.splitlines(keepends=True)
+    return ''.join(line for line in lines if not line.startswith('Warning: '))
+
+
+def tries(interrupter: Interrupter, names: list[str], count: int, seed: int) -> Iterator[Try]:
+    """Interrupt commands in turn, each at a random moment by one of both signals."""
+    chance = random.Random(seed)
+    for turn in range(count):
+        number = chance.choice([signal.SIGINT, signal.SIGTERM])
+        yield interrupter.interrupt(names[turn % len(names)], number, chance.uniform(0, 1.05))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument('jobs', nargs='*', metavar='JOB', help=f'of {", ".join(JOBS)}')
+    parser.add_argument('--tries', type=int, default=500)
+    parser.add_argument('--seed', type=int, default=time.time_ns() % 10**6)
+    parser.add_argument('--python', default=sys.executable, help='where the package is installed')
+    given = parser.parse_args()
+    names = given.jobs or list(JOBS)
+    print(f'{given.tries} tries, seed {given.seed}', flush=True)
+    codes: Counter[int] = Counter()
+    n_defects = 0
+    with tempfile.TemporaryDirectory() as folder:
+        make_inputs(Path(folder))
+        interrupter = Interrupter(Path(folder), given.python)
+        for each in tries(interrupter, names, given.tries, given.seed):
+            codes[each.ended.code] += 1
+            if each.defect:
+                n_defects += 1
+                print(each, flush=True)
+    print(f'{n_defects} defects; exit codes {dict(sorted(codes.items()))}')
+    sys.exit(bool(n_defects))
+
+
+if __name__ == '__main__':
+    main()
