@@ -200,3 +200,15 @@ def test_table_path_needs_neither_pandas_nor_pyarrow(tmp_path):
 def test_help_needs_no_numpy():
     loaded = modules_after('from mediaeval_ap.cli import main')
     assert not loaded & {'numpy', 'pandas', 'pyarrow', 'rapidfuzz'}
+
+
+def test_trec_files_need_no_pandas(tmp_path):
+    """Which pyarrow's own ways from and to arrays import first, and which takes longer than all."""
+    qrels, run = tmp_path / 'qrels', tmp_path / 'run'
+    qrels.write_text('7 0 d1 1\n')
+    run.write_text('7 Q0 d1 1 0.5 me\n')
+    loaded = modules_after(
+        f'from mediaeval_ap import evaluate_trec\nevaluate_trec({str(qrels)!r}, {str(run)!r})'
+    )
+    assert 'pyarrow' in loaded
+    assert 'pandas' not in loaded

@@ -31,6 +31,7 @@ PARSER_BLOCK_BYTES = 8 << 20
 LEAN_BLOCK_BYTES = 1 << 20
 
 _collapse_spaces = re.compile(rb' {2,}').sub
+_is_comment_behind = re.compile(rb'\n[ \t]*#').search  # faster than removing where none is
 
 
 class _Doubt(Exception):
@@ -127,10 +128,10 @@ def read_in_bulk(
     from pyarrow import csv
 
     text = pyarrow.string()
-    coded = pyarrow.dictionary(pyarrow.int32(), text)
-    types = dict.fromkeys(layout.texts, text if lean else coded)
+    types = dict.fromkeys(layout.texts, text if lean else pyarrow.dictionary(pyarrow.int32(), text))
     if layout.number is not None:
-        types[layout.number] = coded if layout.integers else pyarrow.float64()
+        fields_of_numbers = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
+        types[layout.number] = fields_of_numbers if layout.integers else pyarrow.float64()
     try:
         table = read_csv(
             pyarrow.PythonFile(_buffered_normal_lines(stream, source, layout), mode='r'),
@@ -159,15 +160,20 @@ def read_in_bulk(
 
 
 def _with_integers(table: pyarrow.Table, layout: Layout) -> pyarrow.Table:
-    """The same with doubles for integers in digits: of these pyarrow would take others, too."""
+    """The same with doubles for integers in digits, of which there are few distinct ones."""
     import pyarrow
 
     name = str(layout.number)
-    column = text_column(table[name])
-    if not all(is_number(value.encode(), layout) for value in column.values):
-        raise _Doubt
-    doubles = np.array([float(value) for value in column.values])[column.codes]
-    return table.set_column(table.column_names.index(name), name, pyarrow.array(doubles))
+    chunks = []
+    for chunk in table[name].chunks:
+        fields = chunk.dictionary.to_pylist()
+        if not all(is_number(field, layout) for field in fields):
+            raise _Doubt
+        doubles = np.array(list(map(float, fields)))[np.from_dlpack(chunk.indices)]
+        buffers = [None, pyarrow.py_buffer(doubles)]  # pyarrow.array would import pandas first
+        chunks.append(pyarrow.Array.from_buffers(pyarrow.float64(), len(chunk), buffers))
+    place = table.column_names.index(name)
+    return table.set_column(place, name, pyarrow.chunked_array(chunks, pyarrow.float64()))
 
 
 def read_csv(source: Any, *options: Any) -> pyarrow.Table:
@@ -258,30 +264,34 @@ def _normal_lines(stream: BinaryIO, source: str, layout: Layout) -> Iterator[byt
     """Blocks of lines with one space between fields, and LF for every line end."""
     first = True
     for block in blocks(stream, source):
-        if layout.comment is not None and _may_hold_comments(block):
-            block = layout.without_comments(block)
-        if b'\t' in block:
-            block = block.replace(b'\t', b' ')
-        if b'\r' in block:
-            block = block.replace(b'\r\n', b'\n')
-        if not holds_text(block):
-            raise _Doubt
-        if b'  ' in block:
-            block = _collapse_spaces(b' ', block)
-        if b' \n' in block:
-            block = block.replace(b' \n', b'\n')
-        if b'\n ' in block:
-            block = block.replace(b'\n ', b'\n')
-        block = block.strip(b' ')
+        block = _normal(_without_comments(block, layout))
         if first and block.startswith(BYTE_ORDER_MARK):
             raise _Doubt
         first = first and not block  # as one of comments alone
         yield block
 
 
-def _may_hold_comments(block: bytes) -> bool:
-    """Whether a field begins with the mark: within fields, as of documents, it is frequent."""
-    return block.startswith(b'#') or any(mark in block for mark in (b'\n#', b' #', b'\t#'))
+def _without_comments(block: bytes, layout: Layout) -> bytes:
+    if layout.comment is None or b'#' not in block:
+        return block
+    holds_comments = layout.is_comment(block) or _is_comment_behind(block)
+    return layout.without_comments(block) if holds_comments else block
+
+
+def _normal(block: bytes) -> bytes:
+    if b'\t' in block:
+        block = block.replace(b'\t', b' ')
+    if b'\r' in block:
+        block = block.replace(b'\r\n', b'\n')
+    if not holds_text(block):
+        raise _Doubt
+    if b'  ' in block:
+        block = _collapse_spaces(b' ', block)
+    if b' \n' in block:
+        block = block.replace(b' \n', b'\n')
+    if b'\n ' in block:
+        block = block.replace(b'\n ', b'\n')
+    return block.strip(b' ')
 
 
 def _buffered_normal_lines(stream: BinaryIO, source: str, layout: Layout) -> BinaryIO:

@@ -186,7 +186,7 @@ def _check_level(level: Any) -> None:
 
 
 def _refuse_fractions(judged: Entries) -> None:
-    wrong = np.flatnonzero(judged.number % 1)
+    wrong = np.flatnonzero(judged.number != np.trunc(judged.number))
     if len(wrong):
         found = f'{judged.number[wrong[0]]!s}'
         raise judged.error(int(wrong[0]), str(QRELS.number), found, 'an integer')
