@@ -43,6 +43,7 @@ INNER = {
         'following',
         'bulk',
         'arrow',
+        'pages',
         'parquet',
         'rows',
         'csv_text',

@@ -65,6 +65,7 @@ class WrongLines(Sequence[WrongLine]):
     Examples
     --------
     >>> from mediaeval_ap.tables import SUBSET
+    >>> from mediaeval_ap.tables.causes import causes_of
     >>> lines = WrongLines(SUBSET, most=1)
     >>> some = [b'INA', b'INA F2', b'F2']
     >>> lines.add(3, causes_of(some, SUBSET), some)
