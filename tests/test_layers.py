@@ -44,6 +44,7 @@ INNER = {
         'following',
         'bulk',
         'arrow',
+        'pages',
         'parquet',
         'rows',
         'csv_text',

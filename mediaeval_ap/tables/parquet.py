@@ -1,14 +1,16 @@
 """Parquet files, read within a limit.
 
 A few bytes of Parquet can stand for very many: pages are compressed, and a value is written once
-for all the rows that repeat it. So the limit is on what the rows come to when each has its own, and
-is counted before they do.
+for all the rows that repeat it. So there is a limit on what the pages come to, counted before they
+are decompressed, and the same on what the rows come to when each has its own values, counted before
+these are.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +18,7 @@ import numpy as np
 from mediaeval_ap.errors import FormatError, ReadError
 from mediaeval_ap.tables.columns import Source
 from mediaeval_ap.tables.decompression import Limit
+from mediaeval_ap.tables.pages import PageWatcher, check_footer
 from mediaeval_ap.tables.sources import ByteSource, is_regular, opening
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ __all__ = ['read_parquet']
 
 LEAST_BYTES_OF_VALUE = 4
 ROWS_OF_PART = 1 << 12
+LEAST_OF_METADATA = 64 << 20  # may be read whatever the limit
 
 
 def read_parquet(
@@ -84,7 +88,9 @@ def _read(
     import pyarrow
     from pyarrow import parquet
 
-    opened = parquet.ParquetFile(stream)
+    check_footer(stream, source.name, max(source.max_bytes, LEAST_OF_METADATA))
+    watched = PageWatcher(stream)
+    opened = parquet.ParquetFile(watched)
     names = list(choose(opened.schema_arrow.names))
     fields = [field for field in opened.schema_arrow if field.name in names]
     for field in fields:
@@ -93,24 +99,42 @@ def _read(
             raise FormatError(
                 source.name, '', field.name, f'a column of {kind}', 'one value in each row'
             )
-    groups = list(map(opened.metadata.row_group, range(opened.num_row_groups)))
     declared = Limit(source.name, source.max_bytes)
-    for group in groups:
-        declared.add(group.num_rows * len(names) * LEAST_BYTES_OF_VALUE)
-    if not groups:
+    for number in range(opened.num_row_groups):
+        n_rows = opened.metadata.row_group(number).num_rows
+        declared.add(n_rows * len(names) * LEAST_BYTES_OF_VALUE)
+    if not opened.num_row_groups:
         return opened.read(columns=names)
+    encoded = [field.name for field in fields if _is_text(field.type)]
+    watched.limit = Limit(source.name, source.max_bytes)
+    file = parquet.ParquetFile(watched, metadata=opened.metadata, read_dictionary=encoded)
+    numbers = range(opened.num_row_groups)
     try:
-        encoded = [field.name for field in fields if _is_text(field.type)]
-        file = parquet.ParquetFile(stream, read_dictionary=encoded)
-        parts = (file.read_row_group(number, columns=names) for number in range(len(groups)))
-        return _within_limit(parts, source)
+        return _within_limit(
+            (file.read_row_group(number, columns=names) for number in numbers), source
+        )
     except (ReadError, MemoryError):
         raise
     except (pyarrow.ArrowException, OSError):  # damaged, or texts that cannot be read so
-        largest = max(group.total_byte_size for group in groups)
-        n_rows = min(ROWS_OF_PART, source.max_bytes // max(1, largest) + 1)
-        batches = opened.iter_batches(n_rows, columns=names)
-        return _within_limit((pyarrow.Table.from_batches([batch]) for batch in batches), source)
+        parts = (_in_small_parts(opened, watched, number, names, source) for number in numbers)
+        return _within_limit(chain.from_iterable(parts), source)
+
+
+def _in_small_parts(
+    opened: Any, watched: PageWatcher, number: int, names: list[str], source: ByteSource
+) -> Iterator[pyarrow.Table]:
+    """The rows of a row group, so few at a time that they cannot come to much more than is allowed.
+
+    A value may be as long as all pages of its column, and much longer than its part of them.
+    """
+    import pyarrow
+
+    watched.limit, watched.n_bytes = Limit(source.name, source.max_bytes), 0
+    next(opened.iter_batches(1, row_groups=[number], columns=names), None)  # counts the pages
+    n_rows = min(ROWS_OF_PART, source.max_bytes // max(1, watched.n_bytes) + 1)
+    watched.limit = None
+    for batch in opened.iter_batches(n_rows, row_groups=[number], columns=names):
+        yield pyarrow.Table.from_batches([batch])
 
 
 def _within_limit(parts: Iterable[pyarrow.Table], source: ByteSource) -> pyarrow.Table:

@@ -1,0 +1,252 @@
+"""What a Parquet file comes to, counted before pyarrow makes it.
+
+A page of Parquet says in its header how large it is once it is decompressed. The footer says so as
+well, but nothing holds it to the truth, and pyarrow ends the process on some footers that are
+damaged. So pyarrow reads through a file that looks at the bytes which it is given: the headers of
+the pages in them are read by Apache Thrift, in whose compact protocol they are written.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from thrift.protocol.TCompactProtocol import TCompactProtocol
+from thrift.Thrift import TException, TType
+from thrift.transport.TTransport import TFileObjectTransport
+
+from mediaeval_ap.tables.decompression import Limit
+
+__all__ = ['PageWatcher', 'check_footer']
+
+BYTES_OF_VALUE = 4
+LONGEST_STRING = 1 << 27
+SMALL_FOOTER_SHARE = 256  # bytes, measured, are the most that pyarrow makes of one of a footer
+BYTES_OF_ELEMENT = 1536  # so are those of an element: of a column, or of its part in a row group
+COPIES_OF_TEXT = 8
+
+
+class _Protocol(TCompactProtocol):  # type: ignore[misc]  # ships no type information
+    """Reads as the C++ implementation does, and counts the elements of lists."""
+
+    def __init__(self, stream: io.BytesIO) -> None:
+        super().__init__(TFileObjectTransport(stream), string_length_limit=LONGEST_STRING)
+        self.n_elements = 0
+
+    def readFieldBegin(self) -> tuple[None, int, int]:
+        name, kind, number = super().readFieldBegin()
+        return name, kind, (number + (1 << 15)) % (1 << 16) - (1 << 15)  # it has 16 bits
+
+    def readListBegin(self) -> tuple[int, int]:
+        kind, size = super().readListBegin()
+        self.n_elements += size
+        return kind, size
+
+    def readString(self) -> bytes:
+        return bytes(self.readBinary())  # statistics may be no text
+
+
+class _Fields(dict[int, tuple[Any, ...]]):
+    """The fields of a structure by number, as Thrift wants them; others are passed over."""
+
+    def __missing__(self, number: int) -> None:
+        raise IndexError(number)
+
+
+class _Values:
+    """The header of a page of values: how many it says there are."""
+
+    num_values = 0
+
+    def read(self, protocol: _Protocol) -> None:
+        protocol.readStruct(self, _Fields({1: (1, TType.I32, 'num_values', None)}))
+
+
+class _PageHeader:
+    """The header of a page."""
+
+    uncompressed_page_size = -1
+    compressed_page_size = -1
+    values = dictionary = values_v2 = _Values()
+    fields = _Fields(
+        {
+            2: (2, TType.I32, 'uncompressed_page_size', None),
+            3: (3, TType.I32, 'compressed_page_size', None),
+            5: (5, TType.STRUCT, 'values', (_Values, None)),
+            7: (7, TType.STRUCT, 'dictionary', (_Values, None)),
+            8: (8, TType.STRUCT, 'values_v2', (_Values, None)),
+        }
+    )
+
+    def read(self, protocol: _Protocol) -> None:
+        protocol.readStruct(self, self.fields)
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes the page comes to, at least."""
+        headers = (self.values, self.dictionary, self.values_v2)
+        n_values = max(each.num_values for each in headers)
+        return max(self.uncompressed_page_size, BYTES_OF_VALUE * n_values)
+
+
+class PageWatcher(io.RawIOBase):
+    """A file of Parquet that counts the pages in what is read of it.
+
+    pyarrow reads all pages of a column in a row group at once.
+
+    Parameters
+    ----------
+    stream : binary file
+        The file, which has a size.
+
+    Attributes
+    ----------
+    limit : Limit or None
+        What the pages are counted against; none while the footer is read.
+    n_bytes : int
+        How many bytes have been counted.
+
+    Examples
+    --------
+    >>> watched = PageWatcher(io.BytesIO(b'PAR1'))
+    >>> watched.read(4), watched.n_bytes
+    (b'PAR1', 0)
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.limit: Limit | None = None
+        self.n_bytes = 0
+
+    def readable(self) -> bool:
+        """Whether it can be read.
+
+        Returns
+        -------
+        bool
+            True.
+        """
+        return True
+
+    def seekable(self) -> bool:
+        """Whether it can be read from anywhere.
+
+        Returns
+        -------
+        bool
+            True.
+        """
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """Go to a place.
+
+        Parameters
+        ----------
+        offset : int
+            How far from where `whence` says.
+        whence : int
+            As for any file.
+
+        Returns
+        -------
+        int
+            The place, from 0.
+        """
+        return int(self._stream.seek(offset, whence))
+
+    def tell(self) -> int:
+        """The place that is read from.
+
+        Returns
+        -------
+        int
+            From 0.
+        """
+        return int(self._stream.tell())
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Read bytes, and count the pages in them.
+
+        Parameters
+        ----------
+        size : int
+            How many; all that there are where it is negative.
+
+        Returns
+        -------
+        bytes
+            As many, or fewer at the end of the file.
+
+        Raises
+        ------
+        ReadError
+            When the pages come to more than the limit.
+        OSError
+            When there are no pages.
+        """
+        here = self.tell()
+        rest = self.seek(0, io.SEEK_END) - here
+        self.seek(here)
+        content = bytes(self._stream.read(rest if size < 0 else min(size, max(0, rest))))
+        if self.limit is not None:
+            self._count(content, self.limit)
+        return content
+
+    def _count(self, content: bytes, limit: Limit) -> None:
+        stream = io.BytesIO(content)
+        while stream.tell() < len(content):
+            header = _PageHeader()
+            try:
+                header.read(_Protocol(stream))
+            except EOFError:
+                return  # cut off, which is an error to pyarrow, or behind the pages
+            except (TException, LookupError, ValueError, AssertionError) as error:
+                raise OSError(f'damaged page header: {error or type(error).__name__}') from error
+            if header.compressed_page_size < 0 or header.uncompressed_page_size < 0:
+                raise OSError('damaged page header: a size below 0')
+            self.n_bytes += header.n_bytes
+            limit.add(header.n_bytes)
+            stream.seek(header.compressed_page_size, io.SEEK_CUR)
+
+
+def check_footer(stream: Any, name: str, max_bytes: int) -> None:
+    """Refuse a footer that comes to too much, before it is read.
+
+    Parameters
+    ----------
+    stream : binary file
+        A file that has a size.
+    name : str
+        Its name, for the error.
+    max_bytes : int
+        How many bytes it may come to.
+
+    Raises
+    ------
+    ReadError
+        When that is more.
+
+    Notes
+    -----
+    Text is counted with its copies, and each element of a list, as a column's chunk is one, as what
+    pyarrow makes of it. A small footer is not looked at.
+
+    Examples
+    --------
+    >>> check_footer(io.BytesIO(b'PAR1'), 'run.parquet', 1)
+    """
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(max(0, size - 8))
+    length = int.from_bytes(stream.read(8)[:4], 'little')
+    if length * SMALL_FOOTER_SHARE <= max_bytes or length > size:  # else pyarrow says what is wrong
+        return
+    limit = Limit(name, max_bytes, 'has metadata that come to')
+    limit.add(length * COPIES_OF_TEXT)
+    stream.seek(max(0, size - 8 - length))
+    protocol = _Protocol(io.BytesIO(stream.read(length)))
+    try:
+        protocol.skip(TType.STRUCT)
+    except (TException, LookupError, ValueError, AssertionError, EOFError) as error:
+        raise OSError(f'damaged metadata: {error or type(error).__name__}') from error
+    limit.add(protocol.n_elements * BYTES_OF_ELEMENT)
