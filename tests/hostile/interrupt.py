@@ -27,6 +27,7 @@ ROWS_OF_BULK = 240_000  # more than 32 MiB, so that the bulk reader is taken
 SECONDS_OF_FOLLOWING = 1.0  # it would never end by itself
 SECONDS_TO_END = 120  # hundreds of times what the slowest takes: a command that hangs is a failure
 OLD = b'old\n'
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
 # As the script that is installed; it tells when the command begins to import. What comes before is
 # Python itself and two small modules, the second of which takes the signals.
@@ -163,6 +164,10 @@ class Interrupter:
     """
 
     def __init__(self, folder: Path, python: str = sys.executable) -> None:
+        # A shell that starts this in the background may let all of it ignore SIGINT.
+        for number in SIGNALS:
+            if signal.getsignal(number) == signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
         self._folder = folder
         self._python = python
         entry = subprocess.check_output([python, '-c', ENTRY_POINT], text=True, cwd=folder)
@@ -248,7 +253,7 @@ def tries(interrupter: Interrupter, names: list[str], count: int, seed: int) -> 
     """Interrupt commands in turn, each at a random moment by one of both signals."""
     chance = random.Random(seed)
     for turn in range(count):
-        number = chance.choice([signal.SIGINT, signal.SIGTERM])
+        number = chance.choice(SIGNALS)
         yield interrupter.interrupt(names[turn % len(names)], number, chance.random())
 
 
