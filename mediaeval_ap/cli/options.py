@@ -101,7 +101,13 @@ def _max_bytes() -> int:
 
 
 class _NewFile(click.Path):
-    """Where an output goes, found and held before anything is read."""
+    """Where an output goes, found and held before anything is read.
+
+    Examples
+    --------
+    >>> NEW_FILE.convert('-', None, None)
+    '-'
+    """
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None

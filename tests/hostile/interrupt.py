@@ -27,11 +27,21 @@ ROWS_OF_BULK = 240_000  # more than 32 MiB, so that the bulk reader is taken
 SECONDS_OF_FOLLOWING = 1.0  # it would never end by itself
 SECONDS_TO_END = 120  # hundreds of times what the slowest takes: a command that hangs is a failure
 OLD = b'old\n'
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
-# As the script that is installed, which tells when its first import begins.
+# As the script that is installed; it tells when the command begins to import. What comes before is
+# Python itself and two small modules, the second of which takes the signals.
 COMMAND = """
 import os, sys
-os.write(int(sys.argv.pop(1)), b'.')
+
+class Teller:
+    def find_spec(self, name, *_):
+        if name == 'mediaeval_ap.cli':
+            sys.meta_path.remove(self)
+            os.write(tell, b'.')
+
+tell = int(sys.argv.pop(1))
+sys.meta_path.insert(0, Teller())
 from {module} import {function}
 sys.argv[0] = 'mediaeval-ap'
 sys.exit({function}())
@@ -154,6 +164,10 @@ class Interrupter:
     """
 
     def __init__(self, folder: Path, python: str = sys.executable) -> None:
+        # A shell that starts this in the background may let all of it ignore SIGINT.
+        for number in SIGNALS:
+            if signal.getsignal(number) == signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
         self._folder = folder
         self._python = python
         entry = subprocess.check_output([python, '-c', ENTRY_POINT], text=True, cwd=folder)
@@ -165,25 +179,23 @@ class Interrupter:
         """How a command ends that nothing interrupts, and after how many seconds."""
         if name not in self._whole:
             if JOBS[name].is_endless:
-                self._run(name, None, 0.1)  # loads what it takes into the memory
                 self._whole[name] = Ended(0, '', '', {}), SECONDS_OF_FOLLOWING
             else:
-                self._run(name, None, 0)
-                began = time.perf_counter()
-                ended = self._run(name, None, 0)
+                self._run(name, None, 0)  # loads what it takes from the disk
+                ended, seconds = self._run(name, None, 0)
                 if ended.code or _unexpected(ended.stderr):
                     raise RuntimeError(f'{name} fails by itself: {ended.stderr}')
-                self._whole[name] = ended, time.perf_counter() - began
+                self._whole[name] = ended, seconds
         return self._whole[name]
 
     def interrupt(self, name: str, number: signal.Signals, fraction: float) -> Try:
         """Interrupt a command when a fraction of its time has passed."""
         whole, seconds = self.whole(name)
         moment = seconds * fraction
-        ended = self._run(name, number, moment)
-        return Try(name, number, moment, ended, _defect(JOBS[name], number, whole, ended))
+        ended, _ = self._run(name, number, moment)
+        return Try(name, number, moment, ended, find_defect(JOBS[name], number, whole, ended))
 
-    def _run(self, name: str, number: signal.Signals | None, seconds: float) -> Ended:
+    def _run(self, name: str, number: signal.Signals | None, seconds: float) -> tuple[Ended, float]:
         job = JOBS[name]
         told, tell = os.pipe()
         with tempfile.TemporaryDirectory(dir=self._folder) as folder:
@@ -201,8 +213,7 @@ class Interrupter:
                 os.close(tell)
                 os.read(told, 1)
                 os.close(told)
-                if job.is_endless and number is None:
-                    number = signal.SIGKILL
+                began = time.perf_counter()
                 if number is not None:
                     time.sleep(seconds)
                     process.send_signal(number)
@@ -212,11 +223,12 @@ class Interrupter:
                     process.kill()
                     stdout, stderr = process.communicate()
                     stderr += f'not done in {SECONDS_TO_END} seconds'
+                took = time.perf_counter() - began
             files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
-            return Ended(process.returncode, stdout, stderr, files)
+            return Ended(process.returncode, stdout, stderr, files), took
 
 
-def _defect(job: Job, number: signal.Signals, whole: Ended, ended: Ended) -> str:
+def find_defect(job: Job, number: signal.Signals, whole: Ended, ended: Ended) -> str:
     """What is wrong with the end of an interrupted command; empty if nothing is."""
     if unexpected := _unexpected(ended.stderr):
         return f'on standard error {unexpected[-2000:]!r}'
@@ -241,8 +253,8 @@ def tries(interrupter: Interrupter, names: list[str], count: int, seed: int) -> 
     """Interrupt commands in turn, each at a random moment by one of both signals."""
     chance = random.Random(seed)
     for turn in range(count):
-        number = chance.choice([signal.SIGINT, signal.SIGTERM])
-        yield interrupter.interrupt(names[turn % len(names)], number, chance.uniform(0, 1.05))
+        number = chance.choice(SIGNALS)
+        yield interrupter.interrupt(names[turn % len(names)], number, chance.random())
 
 
 def main() -> None:

@@ -1,0 +1,238 @@
+"""Outputs that are files: their folder, owner and mode, and who else writes there."""
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mediaeval_ap import AveragePrecision, cli, files
+from mediaeval_ap.errors import WriteError
+from mediaeval_ap.files import Destination, write_all_whole, write_whole
+
+as_root = pytest.mark.skipif(
+    not hasattr(os, 'geteuid') or os.geteuid() != 0, reason='only root gives files to others'
+)
+NOBODY = 65534
+
+
+@pytest.fixture(params=[True, False], ids=['descriptors', 'paths'])
+def folder(tmp_path, monkeypatch, request):
+    """A folder, written to as where systems name folders by descriptors, and where they do not."""
+    if not request.param:
+        monkeypatch.setattr(files, '_HAS_FOLDERS', False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def modes(folder, monkeypatch):
+    """The modes that a temporary file has had: as it was made, and as it was when all was in it."""
+    seen = []
+
+    def look(file):
+        seen.append(stat.S_IMODE(os.fstat(file).st_mode))
+        return file
+
+    made, synced = os.open, os.fsync
+    monkeypatch.setattr(
+        os,
+        'open',
+        lambda *given, **named: (
+            look(made(*given, **named)) if is_new(given) else made(*given, **named)
+        ),
+    )
+    monkeypatch.setattr(os, 'fsync', lambda file: synced(look(file)))
+    return seen
+
+
+def is_new(given):
+    return len(given) > 1 and given[1] & os.O_CREAT
+
+
+def mode_of(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+@pytest.mark.parametrize('umask', [0o022, 0o077, 0o002])
+def test_a_new_file_has_its_mode_from_the_start(folder, modes, umask):
+    before = os.umask(umask)
+    try:
+        write_whole('map.txt', 'new')
+    finally:
+        os.umask(before)
+    assert [*modes, mode_of('map.txt')] == [0o666 & ~umask] * 3
+
+
+@pytest.mark.parametrize('mode', [0o600, 0o640, 0o604, 0o400 | 0o200 | 0o004])
+def test_a_replaced_file_lends_its_mode_from_the_start(folder, modes, mode):
+    Path('map.txt').write_text('old')
+    os.chmod('map.txt', mode)
+    write_whole('map.txt', 'new')
+    assert [*modes, mode_of('map.txt')] == [mode] * 3
+
+
+def test_a_mode_beyond_the_umask_is_there_before_the_content(folder, modes):
+    Path('map.txt').write_text('old')
+    os.chmod('map.txt', 0o666)
+    before = os.umask(0o077)
+    try:
+        write_whole('map.txt', 'new')
+    finally:
+        os.umask(before)
+    assert modes == [0o600, 0o666]  # never more than it will have
+    assert mode_of('map.txt') == 0o666
+
+
+@as_root
+@pytest.mark.parametrize('mode', [0o640, 0o4755, 0o2664])
+def test_owner_and_group_are_kept(folder, modes, mode):
+    Path('map.txt').write_text('old')
+    os.chown('map.txt', 1234, 5678)
+    os.chmod('map.txt', mode)
+    write_whole('map.txt', 'new')
+    status = os.stat('map.txt')
+    assert (status.st_uid, status.st_gid, mode_of('map.txt')) == (1234, 5678, mode)
+    # Nobody else may have opened it before it had its owner.
+    assert modes == [mode & 0o700, mode]
+
+
+@as_root
+def test_what_the_system_does_not_allow_is_not_kept(tmp_path):
+    """An owner; and with it what lets a file be run in the owner's name."""
+    path = tmp_path / 'map.txt'
+    path.write_text('old')
+    path.chmod(0o4757)
+    tmp_path.chmod(0o777)
+    for parent in tmp_path.parents[:2]:
+        parent.chmod(0o755)
+    script = f"""
+import os, sys
+from mediaeval_ap.files import write_whole
+import mediaeval_ap.errors
+os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})
+write_whole(sys.argv[1], 'new')
+"""
+    subprocess.run([sys.executable, '-c', script, path], check=True)
+    status = path.stat()
+    assert path.read_text() == 'new'
+    assert (status.st_uid, status.st_gid, mode_of(path)) == (NOBODY, NOBODY, 0o757)
+
+
+@pytest.mark.skipif(not files._HAS_FOLDERS, reason='this system names folders by their path only')
+def test_the_folder_is_that_of_the_beginning(tmp_path):
+    (tmp_path / 'out').mkdir()
+    (tmp_path / 'elsewhere').mkdir()
+    with Destination(tmp_path / 'out/map.txt') as destination:
+        (tmp_path / 'out').rename(tmp_path / 'moved')
+        (tmp_path / 'out').symlink_to(tmp_path / 'elsewhere')
+        write_whole(destination, 'new')
+    assert os.listdir(tmp_path / 'elsewhere') == []
+    assert (tmp_path / 'moved/map.txt').read_text() == 'new'
+
+
+def test_a_link_that_is_planted_later_is_replaced(folder):
+    Path('precious.txt').write_text('old')
+    with Destination('map.txt') as destination:
+        Path('map.txt').symlink_to('precious.txt')
+        write_whole(destination, 'new')
+    assert not Path('map.txt').is_symlink()
+    assert (Path('map.txt').read_text(), Path('precious.txt').read_text()) == ('new', 'old')
+    assert sorted(os.listdir()) == ['map.txt', 'precious.txt']
+
+
+def test_a_link_of_the_beginning_is_followed_as_it_was_then(folder):
+    Path('target.txt').write_text('old')
+    Path('map.txt').symlink_to('target.txt')
+    with Destination('map.txt') as destination:
+        Path('map.txt').unlink()
+        Path('map.txt').symlink_to('precious.txt')
+        write_whole(destination, 'new')
+    assert Path('target.txt').read_text() == 'new'
+    assert not Path('precious.txt').exists()
+
+
+def test_a_link_in_the_place_of_a_pipe_is_not_followed(folder):
+    os.mkfifo('pipe')
+    Path('precious.txt').write_text('old')
+    with Destination('pipe') as destination:
+        os.unlink('pipe')
+        Path('pipe').symlink_to('precious.txt')
+        with pytest.raises(WriteError, match='pipe: '):
+            write_whole(destination, 'new')
+    assert Path('precious.txt').read_text() == 'old'
+
+
+def test_a_destination_serves_for_more_than_one_output(folder):
+    with Destination('map.txt') as destination:
+        for content in 'one', 'two':
+            write_all_whole({destination: content, 'other.txt': content})
+            assert Path('map.txt').read_text() == Path('other.txt').read_text() == content
+    destination.close()  # a second time
+
+
+INPUTS = {'reference.txt': 'x v 1 ann\n', 'run.txt': 'x v 1 ann 0.5\n'}
+COMMANDS = {
+    'evaluate': ['-o', 'out/file'],
+    'rank': ['ann', '-o', 'out/file'],
+    'export-trec': ['--qrels', 'out/file', '--run', 'run.trec'],
+}
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_commands_find_their_outputs_before_they_read(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    for name, content in INPUTS.items():
+        Path(name).write_text(content)
+    arguments = [command, *INPUTS, *COMMANDS[command]]
+    result = CliRunner().invoke(cli.main, [command, 'none', 'none', *COMMANDS[command]])
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr == 'Error: out/file: No such file or directory\n'
+
+    os.mkdir('out')
+    Path('precious.txt').write_text('old')
+    read = AveragePrecision.__init__
+
+    def plant(*given, **named):
+        Path('out/file').symlink_to('../precious.txt')
+        os.rename('out', 'moved')
+        os.mkdir('out')
+        read(*given, **named)
+
+    monkeypatch.setattr(AveragePrecision, '__init__', plant)
+    before = len(os.listdir('/proc/self/fd')) if os.path.isdir('/proc/self/fd') else None
+    result = CliRunner().invoke(cli.main, arguments, catch_exceptions=False)
+    assert (result.exit_code, result.output) == (0, '')
+    assert (os.listdir('out'), os.listdir('moved')) == ([], ['file'])
+    assert not Path('moved/file').is_symlink()
+    assert Path('precious.txt').read_text() == 'old'
+    if before is not None:  # the folder is let go of
+        assert len(os.listdir('/proc/self/fd')) == before
+
+
+def test_processes_that_write_one_output_leave_one_whole_file(tmp_path):
+    path = tmp_path / 'map.txt'
+    path.write_text('')
+    script = (
+        'import sys\n'
+        'from mediaeval_ap.files import write_whole\n'
+        'for _ in range(30): write_whole(sys.argv[1], (sys.argv[2] + "\\n") * 50_000)\n'
+    )
+    words = ['one', 'two', 'six', 'ten']
+    writers = [subprocess.Popen([sys.executable, '-c', script, path, word]) for word in words]
+    waiting = threading.Thread(target=lambda: [writer.wait() for writer in writers])
+    waiting.start()
+    whole = {'', *(f'{word}\n' * 50_000 for word in words)}
+    seen = set()
+    while waiting.is_alive():
+        content = path.read_text()
+        assert content in whole
+        seen.add(content)
+    waiting.join()
+    assert [writer.returncode for writer in writers] == [0] * len(words)
+    assert path.read_text() in whole - {''}
+    assert os.listdir(tmp_path) == ['map.txt']
