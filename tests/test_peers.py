@@ -60,7 +60,7 @@ def apk(actual, predicted, k):
     return total / min(k, len(actual))
 
 
-@given(relevant, returned, st.lists(st.integers(1, 50), min_size=1))
+@given(relevant, returned, st.lists(st.integers(1, 50), min_size=1, unique=True))
 def test_kaggle_computed_directly(relevant, returned, K):
     reference, run = corpora(relevant, returned)
     evaluation = AveragePrecision(reference, K, definition='kaggle').evaluate(run)
