@@ -22,7 +22,7 @@ from mediaeval_ap.errors import (
     UndefinedScoreError,
     UnknownIdsWarning,
 )
-from mediaeval_ap.tables.format import explain_number
+from mediaeval_ap.tables.csv_text import explain_number
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import read_records
 

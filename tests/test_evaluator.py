@@ -362,11 +362,15 @@ def test_repeated_reference_rows_count_where_repeats_do():
     assert dropped(RUN).send('ann') == ([1.0], 2)
 
 
-def test_warning_names_a_few_queries_and_counts_the_rest():
-    names = [f'name{i}' for i in range(8)]
+@pytest.mark.parametrize(
+    ('n_names', 'named'),
+    [(8, 'name3, name4 and 3 more;'), (6, 'name3, name4 and 1 more;'), (5, 'name3, name4;')],
+)
+def test_warning_names_a_few_queries_and_counts_the_rest(n_names, named):
+    names = [f'name{i}' for i in range(n_names)]
     reference = [('x', name, '1', name) for name in names]
     run = [(*row, confidence) for row in reference for confidence in (1.0, 2.0)]
-    with pytest.warns(errors.ScoreAboveOneWarning, match='name0, name1, .*name4 and 3 more'):
+    with pytest.warns(errors.ScoreAboveOneWarning, match=f'name0, name1, .*{named}'):
         AveragePrecision(reference, [2]).evaluate(run)
 
 

@@ -14,7 +14,8 @@ from mediaeval_ap.evaluation import Score, notes_of
 from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision
 from mediaeval_ap.policies import MISSING, UNKNOWN, Missing, Ties, Unknown, check_policy
 from mediaeval_ap.tables import MAX_BYTES, is_finite_decimal
-from mediaeval_ap.tables.format import EXACT_NUMBER, LARGEST_INTEGER, explain_number
+from mediaeval_ap.tables.csv_text import explain_number
+from mediaeval_ap.tables.format import EXACT_NUMBER, LARGEST_INTEGER
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records, read_records
 

@@ -26,11 +26,13 @@ from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.bulk import read_csv
 from mediaeval_ap.tables.format import (
     BYTE_ORDER_MARK,
+    EXACT_NUMBER,
+    FINITE_DECIMAL,
     LARGEST_INTEGER,
     Faults,
     Wrong,
     explain_bytes,
-    explain_number,
+    is_finite_decimal,
     no_rows,
 )
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -39,7 +41,7 @@ from mediaeval_ap.text import BETWEEN_WORDS
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['Parsed', 'choose_layout', 'parse_csv']
+__all__ = ['Parsed', 'choose_layout', 'explain_number', 'parse_csv']
 
 PARSER_BLOCK_BYTES = 8 << 20
 DECODER_BLOCK_BYTES = 1 << 20
@@ -262,6 +264,34 @@ def _explain(record: list[str], header: Sequence[str], layout: RecordLayout) -> 
                 continue
             if expected := explain_number(value.strip(BETWEEN_WORDS).encode()):
                 return Wrong(name, shown(value), expected)
+    return None
+
+
+def explain_number(field: bytes) -> str | None:
+    """Explain what a number in a field with a header should be.
+
+    Parameters
+    ----------
+    field : bytes
+        The field.
+
+    Returns
+    -------
+    str or None
+        What is expected; none where the field is a finite decimal. An integer that is written out
+        has to be one that a double holds, as in tables of values; any other decimal stands for the
+        nearest double.
+
+    Examples
+    --------
+    >>> [explain_number(field) for field in (b'0.1', b'nan', b'9007199254740993')]
+    [None, 'a finite decimal number', 'a finite number that a double can hold']
+    """
+    if not is_finite_decimal(field):
+        return FINITE_DECIMAL
+    digits = field.lstrip(b'+-').lstrip(b'0')  # few enough, where the number is finite
+    if digits.isdigit() and int(digits) != int(float(digits)):
+        return EXACT_NUMBER
     return None
 
 

@@ -33,7 +33,6 @@ __all__ = [
     'count_fields',
     'explain',
     'explain_bytes',
-    'explain_number',
     'find_fields',
     'header_of',
     'holds_no_row',
@@ -558,31 +557,3 @@ def number_bytes(layout: Layout) -> bytes:
     b'0123456789+-'
     """
     return INTEGER_BYTES if layout.integers else NUMBER_BYTES
-
-
-def explain_number(field: bytes) -> str | None:
-    """Explain what a number in a field with a header should be.
-
-    Parameters
-    ----------
-    field : bytes
-        The field.
-
-    Returns
-    -------
-    str or None
-        What is expected; none where the field is a finite decimal. An integer that is written out
-        has to be one that a double holds, as in tables of values; any other decimal stands for the
-        nearest double.
-
-    Examples
-    --------
-    >>> [explain_number(field) for field in (b'0.1', b'nan', b'9007199254740993')]
-    [None, 'a finite decimal number', 'a finite number that a double can hold']
-    """
-    if not is_finite_decimal(field):
-        return FINITE_DECIMAL
-    digits = field.lstrip(b'+-').lstrip(b'0')  # few enough, where the number is finite
-    if digits.isdigit() and int(digits) != int(float(digits)):
-        return EXACT_NUMBER
-    return None
