@@ -109,7 +109,7 @@ def renderer(renderers: Mapping[str, Renderer], format: str) -> Renderer:
         ...
     mediaeval_ap.errors.ParameterError: format: found 'xml', expected one of text
     """
-    if format not in renderers:
+    if not (isinstance(format, str) and format in renderers):
         known = ', '.join(renderers)
         raise ParameterError(f'format: found {shown(format)}, expected one of {known}')
     return renderers[format]
