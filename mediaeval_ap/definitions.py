@@ -20,10 +20,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from numbers import Integral
-from typing import Literal, TypeAlias
+from typing import Literal, NoReturn, TypeAlias
 
 from mediaeval_ap.errors import ParameterError, UnknownDefinitionError, shown
-from mediaeval_ap.text import plain_text
+from mediaeval_ap.text import is_text, plain_text
 
 __all__ = [
     'ALL',
@@ -73,11 +73,11 @@ class Definition:
     name : str
         Its name in the registry, which is how it prints.
     depth : tuple of {'R', 'k', 'N'}
-        The sum goes down to the least of these.
+        The sum goes down to the least of these. Each stands there once.
     denominator : tuple of {'R', 'k', 'N', 'H'}
         The sum is divided by the least of these.
     without_relevant : float
-        The value when nobody is relevant (R = 0).
+        The value when nobody is relevant (R = 0), from 0 to 1.
     repeats : Repeats
         What a shot counts that is returned again.
     source : str
@@ -86,7 +86,7 @@ class Definition:
     Raises
     ------
     ParameterError
-        When a depth or denominator names no such quantity, or none at all.
+        When a field is none of these.
 
     Examples
     --------
@@ -104,13 +104,24 @@ class Definition:
     source: str
 
     def __post_init__(self) -> None:
+        if not is_text(self.name):
+            self._refuse('name', 'trimmed text on one line, not empty')
         for field, known in (('depth', 'RkN'), ('denominator', 'RkNH')):
-            quantities = getattr(self, field)
-            if not quantities or not set(quantities) <= set(known):
-                raise ParameterError(
-                    f'definition {self.name!r}, {field}: found {quantities!r}, '
-                    f'expected some of {", ".join(known)}'
-                )
+            if not _are_some(getattr(self, field), known):
+                self._refuse(field, f'a tuple of some of {", ".join(known)}, each once')
+        value = self.without_relevant
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (is_number and 0 <= value <= 1):
+            self._refuse('without_relevant', 'a number from 0 to 1')
+        if not isinstance(self.repeats, Repeats):
+            self._refuse('repeats', 'one of Repeats')
+        if not is_text(self.source):
+            self._refuse('source', 'trimmed text on one line, not empty')
+
+    def _refuse(self, field: str, expected: str) -> NoReturn:
+        found = shown(getattr(self, field))
+        name = f' {shown(self.name)}' if field != 'name' else ''
+        raise ParameterError(f'definition{name}, {field}: found {found}, expected {expected}')
 
     def __str__(self) -> str:
         return self.name
@@ -154,6 +165,12 @@ class Definition:
         }
 
 
+def _are_some(quantities: object, known: str) -> bool:
+    if not isinstance(quantities, tuple) or not all(isinstance(each, str) for each in quantities):
+        return False
+    return 0 < len(quantities) == len(set(quantities)) and set(quantities) <= set(known)
+
+
 def _least(quantities: tuple[str, ...]) -> str:
     return quantities[0] if len(quantities) == 1 else f'min({", ".join(quantities)})'
 
@@ -187,7 +204,7 @@ def register(definition: Definition) -> Definition:
     mediaeval_ap.errors.ParameterError: definition 'trec' is registered already
     """
     if definition.name in _REGISTRY:
-        raise ParameterError(f'definition {definition.name!r} is registered already')
+        raise ParameterError(f'definition {shown(definition.name)} is registered already')
     _REGISTRY[definition.name] = definition
     return definition
 

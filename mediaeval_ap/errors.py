@@ -259,7 +259,7 @@ def shown(value: object) -> str:
     Returns
     -------
     str
-        Its ``repr``, shortened.
+        Its ``repr``, shortened; of what has none, its class.
 
     Examples
     --------
@@ -267,9 +267,16 @@ def shown(value: object) -> str:
     "'nan'"
     >>> len(shown('x' * 1000)) < 100
     True
+    >>> shown(10**5000)
+    '<int of 16610 bits>'
     """
-    short = value[: SHOWN_CHARACTERS + 1] if isinstance(value, str | bytes) else value
-    text = printable(repr(short))
+    try:
+        short = value[: SHOWN_CHARACTERS + 1] if isinstance(value, str | bytes) else value
+        text = printable(repr(short))
+    except Exception:  # whatever the class of somebody else raises
+        if isinstance(value, int):  # Python prints none of more than a few thousand digits
+            return f'<{type(value).__name__} of {int.bit_length(value)} bits>'
+        return _shortened(printable(f'<{type(value).__name__} that cannot be shown>'))
     return text if len(text) <= SHOWN_CHARACTERS + 2 else _shortened(text)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.text import is_text, plain_text
@@ -108,7 +108,8 @@ def check_ratio(ratio: object) -> None:
         ...
     mediaeval_ap.errors.ParameterError: ratio: found nan, expected a number from 0 to 1
     """
-    if isinstance(ratio, Real) and not isinstance(ratio, bool) and 0 <= float(ratio) <= 1:
+    number: Any = ratio  # whose order needs no double, which an integer may be too large for
+    if isinstance(ratio, Real) and not isinstance(ratio, bool) and 0 <= number <= 1:
         return
     raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
 

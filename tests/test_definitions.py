@@ -96,7 +96,43 @@ def test_definition_of_ones_own_needs_no_registration():
     assert 'mine' not in definitions.names()
 
 
-@pytest.mark.parametrize('change', [{'denominator': ('X',)}, {'depth': ()}, {'depth': ('H',)}])
-def test_definitions_of_unknown_quantities(change):
-    with pytest.raises(ParameterError, match='expected some of R, k, N'):
-        replace(definitions.get('trec'), **change)
+class Unshown:
+    """Something that cannot be printed."""
+
+    def __repr__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ('field', 'wrong', 'expected'),
+    [
+        (
+            'name',
+            ['', ' trec', 'a\nb', 'a\0', '\ud800', None, 7, b'trec', Unshown()],
+            'trimmed text',
+        ),
+        ('source', ['', 'a\nb', '\ud800', None, 7, Unshown()], 'trimmed text'),
+        *(
+            (
+                field,
+                [(), ('X',), 'k', ['k'], {'k'}, ('k', 'k'), ('k', 1), ((),), None, 7, (Unshown(),)],
+                'a tuple of some of R, k, N',
+            )
+            for field in ('depth', 'denominator')
+        ),
+        ('depth', [('H',)], 'a tuple of some of R, k, N, each once'),
+        (
+            'without_relevant',
+            [-0.5, 1.5, float('nan'), float('inf'), 10**5000, True, '1', None, [1], 1j, Unshown()],
+            'a number from 0 to 1',
+        ),
+        ('repeats', ['DROP', 1, None, Unshown()], 'one of Repeats'),
+    ],
+)
+def test_every_field_of_a_definition_is_checked(field, wrong, expected):
+    for value in wrong:
+        with pytest.raises(
+            ParameterError, match=f'{field}: found .*, expected {expected}'
+        ) as caught:
+            replace(definitions.get('trec'), **{field: value})
+        assert str(caught.value).isprintable()

@@ -38,6 +38,21 @@ def name_of(entry):
     return f'{entry.role}-{entry.name[:40]!a}'
 
 
+def files_beside(folder, role):
+    """Files that are right, for what a file of a role is scored with: their paths by role."""
+    beside = {
+        'reference': REFERENCE,
+        'hypothesis': A + B,
+        'truth': TRUTH.get(role, b''),
+        **TREC,
+        **{f'2015-{role}': content for role, content in FILES_2015.items()},
+    }
+    paths = {role: folder / f'{role}.txt' for role in beside}
+    for each, content in beside.items():
+        paths[each].write_bytes(content)
+    return paths
+
+
 @pytest.fixture(params=CATALOGUE, ids=name_of)
 def hostile(request, tmp_path):
     """An entry, its file, and the paths of what stands beside it, by role."""
@@ -45,17 +60,7 @@ def hostile(request, tmp_path):
     path = tmp_path / 'file' / entry.name
     path.parent.mkdir()
     entry.make(path)
-    beside = {
-        'reference': REFERENCE,
-        'hypothesis': A + B,
-        'truth': TRUTH.get(entry.role, b''),
-        **TREC,
-        **{f'2015-{role}': content for role, content in FILES_2015.items()},
-    }
-    paths = {role: tmp_path / f'{role}.txt' for role in beside}
-    for role, content in beside.items():
-        paths[role].write_bytes(content)
-    return entry, path, {**paths, entry.role: path}
+    return entry, path, {**files_beside(tmp_path, entry.role), entry.role: path}
 
 
 def limit(entry):

@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +11,8 @@ from pathlib import Path
 import pyarrow
 import pytest
 from click.testing import CliRunner
-from hostile.catalogue import CATALOGUE
+from hostile import sixteen_mib
+from hostile.catalogue import CATALOGUE, SESSIONS, make
 from hostile.containers import pipe_of
 from hostile.entries import REFERENCE, TRUTH, A, B
 from pyarrow import parquet
@@ -305,54 +308,108 @@ def test_rows_of_parquet_are_counted_as_if_written_out(tmp_path, options):
     assert len(read(path, SUBSET, max_bytes=10_000 + 2 * 8 * 60)) == 50
 
 
-# Bombs in turn, and how much memory has been in use at most.
-BOMBS = """
-import sys
+# Each file in turn, in a process of its own that has done nothing but imports and one right file:
+# what becomes of it, and by how many KiB the memory in use has grown at most.
+PEAKS = """
+import json, os, sys
 from pathlib import Path
-from mediaeval_ap.challenges import evaluate_gap
+from test_hostile import files_beside, score
+from hostile.catalogue import CATALOGUE, SESSIONS
+from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import Error
-from mediaeval_ap.tables import HYPOTHESIS, read
+from mediaeval_ap.validation import examine
+import pyarrow.csv, pyarrow.parquet, pyarrow.compute, pandas
 
-def peak():
+def memory(name):
     status = Path('/proc/self/status').read_text().splitlines()
-    return next(int(line.split()[1]) for line in status if 'VmHWM' in line)
+    return next(int(line.split()[1]) for line in status if line.startswith(name))
 
-import pyarrow.csv, pyarrow.parquet, pyarrow.compute
-read('samples/hypothesis.txt', HYPOTHESIS)
-before = peak()
-for path in sys.argv[1:]:
+def outcome(call):
+    Path('/proc/self/clear_refs').write_text('5')  # forgets the peak
+    before = memory('VmRSS')
     try:
-        if '.csv' in path:
-            evaluate_gap('samples/landmarks_truth.csv', path, max_bytes=1_000_000)
-        else:
-            read(path, HYPOTHESIS, max_bytes=1_000_000)
+        call()
+        message = None
     except Error as error:
-        print(str(error).split(': ')[-2], peak() - before, sep=': ')
+        message = str(error)
+    return message, memory('VmHWM') - before
+
+def measure(entry, path, paths):
+    if entry.role == 'session':
+        yield outcome(lambda: AveragePrecision.restore(path, max_bytes=entry.max_bytes))
+        return
+    yield outcome(lambda: score(entry, path, paths))
+    if entry.role == 'hypothesis' and not path.is_fifo():  # which gives what it holds once
+        yield outcome(lambda: examine(path, max_bytes=entry.max_bytes or 100 << 20))
+
+folder = Path(sys.argv[1])
+for entry in [*CATALOGUE, *SESSIONS]:
+    path = folder / entry.role / entry.name
+    paths = {**files_beside(folder, entry.role), entry.role: path}
+    if os.fork() == 0:
+        try:
+            for message, growth in measure(entry, path, paths):
+                print(json.dumps([entry.role, entry.name, message, growth]), flush=True)
+        finally:
+            os._exit(0)
+    os.wait()
 """
+LARGEST_GROWTH = 300  # MB
+has_proc = pytest.mark.skipif(
+    not Path('/proc/self/clear_refs').exists(),
+    reason='this system does not say how much memory a process has used',
+)
 
 
-def test_bombs_take_no_memory(tmp_path):
-    """What they take is a fraction of what they stand for."""
-    if not Path('/proc/self/status').exists():
-        pytest.skip('this system does not say how much memory a process has used')
-    bombs = [entry for entry in CATALOGUE if 'bomb' in entry.name or 'prefix' in entry.name]
-    entries = [entry for entry in bombs if entry.role in {'hypothesis', 'gap'}]
-    assert len(entries) == 7
-    for entry in entries:
-        entry.make(tmp_path / entry.name)
-    paths = sorted(
-        (tmp_path / entry.name for entry in entries), key=lambda path: '.parquet' in path.name
-    )
+@has_proc
+def test_hostile_files_take_little_memory(tmp_path):
+    """What any of them takes is a fraction of what some of them stand for."""
+    make(tmp_path / 'hostile')
     done = subprocess.run(
-        [sys.executable, '-c', BOMBS, *paths],
-        cwd=Path(__file__).parents[1],
+        [sys.executable, '-c', PEAKS, tmp_path / 'hostile'],
+        cwd=Path(__file__).parent,
         capture_output=True,
         text=True,
         check=True,
     )
-    messages, growths = zip(*(line.split(': ') for line in done.stdout.splitlines()), strict=True)
-    assert set(messages) == {'decompresses to more than 1000000 bytes, the limit'}
-    in_mib = [int(growth) / 1024 for growth in growths]
-    assert len(in_mib) == 7
-    assert max(in_mib[:5]) < 48, in_mib  # of streams, of which four have 64 MiB
-    assert max(in_mib[5:]) < 200, in_mib  # of Parquet with 1 and 10 GB, in values of up to 10 MiB
+    peaks = list(map(json.loads, done.stdout.splitlines()))
+    assert {(role, name) for role, name, _, _ in peaks} == {
+        (entry.role, entry.name) for entry in [*CATALOGUE, *SESSIONS]
+    }
+    in_mb = {(role, name, message): kib / 1000 for role, name, message, kib in peaks}
+    assert {each for each, growth in in_mb.items() if growth >= LARGEST_GROWTH} == set()
+
+
+@pytest.mark.parametrize('entry', SESSIONS, ids=lambda entry: entry.name)
+def test_descriptions_of_sessions(tmp_path, entry):
+    path = tmp_path / entry.name
+    entry.make(path)
+    with pytest.raises(ReadError) as caught:
+        AveragePrecision.restore(path, max_bytes=entry.max_bytes)
+    assert str(caught.value) == entry.error.replace('{path}', str(path))
+
+
+# A few of the worst of `sixteen_mib.py`, which prints how long each takes.
+WORST = [
+    ('words', 'validate-python'),
+    ('words', 'validate-all'),
+    ('upper-case', 'validate'),
+    ('one-line-of-fields', 'evaluate'),
+    ('short-names', 'evaluate'),
+]
+
+
+@has_proc
+@pytest.mark.parametrize(('shape', 'command'), WORST, ids=map('-'.join, WORST))
+def test_problems_take_little_memory(shape, command):
+    """In a process of a process, as the memory of the one that starts it counts for it as well."""
+    arguments = [shape, '--suffix', '.gz', '--command', command]
+    done = subprocess.run(
+        [sys.executable, sixteen_mib.__file__, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    mib, code = re.search(r', (\d+) MiB, exit code (\d+)$', done.stdout).groups()
+    assert code in {'0', '1'}
+    assert int(mib) << 20 < 1_000_000_000

@@ -39,7 +39,7 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.live.growing import Columns, Distinct
 from mediaeval_ap.live.known_shots import KnownShots
 from mediaeval_ap.live.standing import Standing
-from mediaeval_ap.tables import HYPOTHESIS, read
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
 quiet = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 
@@ -652,6 +652,17 @@ def saved_with(path, change):
 ELSEWHERE = {'columns': {'corpus_id': ['x'], 'video_id': ['w']}, 'name': 's', 'sha256': None}
 
 
+COLUMNS_OF_TEXT = dict.fromkeys(REFERENCE.fields, 'xv')
+
+
+def with_reference(**changes):
+    return lambda metadata: {**metadata, 'reference': {**metadata['reference'], **changes}}
+
+
+def with_definition(**changes):
+    return lambda metadata: {**metadata, 'definition': {**metadata['definition'], **changes}}
+
+
 @pytest.mark.parametrize(
     ('change', 'found'),
     [
@@ -676,6 +687,29 @@ ELSEWHERE = {'columns': {'corpus_id': ['x'], 'video_id': ['w']}, 'name': 's', 's
             'own divides by k',
         ),
         (lambda metadata: {**metadata, 'reference': {**metadata['reference'], 'name': 5}}, 'name'),
+        (with_reference(name='\ud800'), "'utf-8' codec can't encode"),
+        (with_reference(sha256=7), 'digest'),
+        (with_reference(sha256='a\nb'), 'digest'),
+        (with_reference(columns=COLUMNS_OF_TEXT), 'in place of a list'),
+        (with_reference(columns={field: [7] for field in COLUMNS_OF_TEXT}), 'corpus_id'),
+        (with_reference(columns={field: [] for field in COLUMNS_OF_TEXT}), 'no rows'),
+        (with_definition(name=7), 'name: found 7'),
+        (with_definition(name='a\nb'), 'name: found'),
+        (with_definition(depth='k'), 'in place of a list'),
+        (with_definition(depth=['k', 'k']), 'depth: found'),
+        (with_definition(denominator=[['k']]), 'denominator: found'),
+        (with_definition(name='own', without_relevant=float('nan')), 'without_relevant: found nan'),
+        (with_definition(name='own', without_relevant='1'), 'without_relevant: found'),
+        (with_definition(name='own', without_relevant=-1), 'without_relevant: found -1'),
+        (with_definition(repeats=[]), 'list'),
+        (with_definition(source=None), 'source: found None'),
+        (with_definition(more=1), 'unexpected keyword'),
+        (lambda metadata: {**metadata, 'K': {'1': 1}}, 'K: '),
+        (lambda metadata: {**metadata, 'K': [1.0]}, 'K: '),
+        (lambda metadata: {**metadata, 'K': '10'}, 'K: '),
+        ('{"format": 1, "K": [' + '1' * 5000 + ']}', '4300'),
+        ('[' * 100_000, 'recursion'),
+        ('{"format": ' + '[' * 500 + ']' * 500 + '}', 'format'),
     ],
 )
 def test_damaged_metadata_are_an_error(change, found, tmp_path):

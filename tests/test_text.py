@@ -158,7 +158,7 @@ def answers(text, reference, hypotheses, queries, K, definition, subset):
 def test_a_run_of_a_campaign(text, reference, hypotheses, K, definition, stranger):
     queries = [*sorted({row[3] for row in reference}), stranger]
     subset = [('x', 'v'), ('y', 'w'), reference[0][:2]]
-    given_ = reference, hypotheses, queries, K, definition, subset
+    given_ = reference, hypotheses, queries, strategies.allowed(K, definition), definition, subset
     assert list(answers(text, *given_)) == list(answers(str, *given_))
 
 

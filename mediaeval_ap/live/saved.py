@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap import __version__, definitions
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, check_cutoffs
@@ -22,16 +22,24 @@ from mediaeval_ap.tables import (
     Table,
     read,
 )
-from mediaeval_ap.tables.arrow import from_arrow
+from mediaeval_ap.tables.arrow import check_names, from_arrow
+from mediaeval_ap.tables.decompression import Limit
+from mediaeval_ap.tables.pages import LEAST_OF_METADATA, METADATA_COME_TO
 from mediaeval_ap.tables.parquet import read_parquet
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.task import Task
+from mediaeval_ap.text import is_text
+
+if TYPE_CHECKING:
+    import pyarrow
 
 __all__ = ['Saved', 'from_parquet', 'to_parquet']
 
 METADATA = b'mediaeval_ap.live'
 FORMAT = 1
 WRITTEN = 'what Live.save wrote'
+BYTES_OF_CHARACTER = 8  # at most, in the text and in the values that it becomes
+BYTES_OF_VALUE = 64  # and of a value or its place in a list, for each mark beside it
 LARGEST_METADATA = 64 << 20  # readers of Parquet refuse more than 100 million bytes
 
 
@@ -136,7 +144,7 @@ def from_parquet(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Sa
     path : str or path-like
         Where `to_parquet` wrote it.
     max_bytes : int
-        How many bytes its rows may come to.
+        How many bytes its metadata may come to, and its rows.
 
     Returns
     -------
@@ -146,7 +154,7 @@ def from_parquet(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Sa
     Raises
     ------
     ReadError
-        When the file cannot be read as Parquet, or its rows come to more.
+        When the file cannot be read as Parquet, or comes to more.
     FormatError
         When it is another one.
 
@@ -160,24 +168,39 @@ def from_parquet(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Sa
     ['ann']
     """
     source = ByteSource(path, max_bytes)
-    table, described = read_parquet(source, lambda names: names)
-    text = (table.schema.metadata or {}).get(METADATA)
-    if text is None:
-        raise FormatError(source.name, '', '', 'no saved session', WRITTEN)
+    restored: list[Saved] = []
+
+    def look(schema: pyarrow.Schema) -> Sequence[str]:
+        text = (schema.metadata or {}).get(METADATA)
+        if text is None:
+            raise FormatError(source.name, '', '', 'no saved session', WRITTEN)
+        restored.append(_restored(text, source))
+        check_names(schema.names, HYPOTHESIS, source.name)
+        return HYPOTHESIS.fields
+
+    table, described = read_parquet(source, look)
+    hypotheses = from_arrow(table, HYPOTHESIS, described) if len(table) else None
+    return replace(restored[0], hypotheses=hypotheses)
+
+
+def _restored(text: bytes, source: ByteSource) -> Saved:
+    """What a session is made of but for its hypotheses."""
+    limit = Limit(source.name, max(source.max_bytes, LEAST_OF_METADATA), METADATA_COME_TO)
+    limit.add(BYTES_OF_CHARACTER * len(text))
+    limit.add(BYTES_OF_VALUE * sum(text.count(mark) for mark in (b'[', b'{', b':', b',')))
     try:
         metadata = json.loads(text)
         if metadata['format'] != FORMAT:
-            raise ValueError(f'format {metadata["format"]!r}, not {FORMAT}')
+            raise ValueError(f'format {shown(metadata["format"])}, not {FORMAT}')
         reference = _table(metadata['reference'], REFERENCE)
         subset = None if metadata['subset'] is None else _table(metadata['subset'], SUBSET)
         definition = _definition(metadata['definition'])
         K = check_cutoffs(metadata['K'], definition)
         if subset is not None and not reference.within(subset).any():
             raise ValueError('no row of the reference in the subset')
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise FormatError(source.name, '', 'metadata', shown(str(error)), WRITTEN) from error
-    hypotheses = from_arrow(table, HYPOTHESIS, described) if len(table) else None
-    return Saved(reference, K, definition, subset, hypotheses)
+    return Saved(reference, K, definition, subset, None)
 
 
 def _described(table: Table) -> dict[str, Any]:
@@ -186,18 +209,27 @@ def _described(table: Table) -> dict[str, Any]:
 
 
 def _table(described: Mapping[str, Any], layout: Layout) -> Table:
-    columns = [described['columns'][field] for field in layout.texts]
+    columns = [_listed(described['columns'][field]) for field in layout.texts]
     table = read(list(zip(*columns, strict=True)), layout)
     name, sha256 = described['name'], described['sha256']
-    if not isinstance(name, str) or not isinstance(sha256, str | None):
+    if not isinstance(name, str):
         raise TypeError('a source that has no name')
+    name.encode()  # else nobody could write it
+    if not (sha256 is None or is_text(sha256)):
+        raise TypeError('a source whose digest is none')
     return replace(table, source=Source(name, sha256))
+
+
+def _listed(values: object) -> list[Any]:
+    if not isinstance(values, list):
+        raise TypeError(f'{shown(values)} in place of a list')
+    return values
 
 
 def _definition(described: Mapping[str, Any]) -> Definition:
     fields = {**described, 'repeats': Repeats[described['repeats']]}
     for field in ('depth', 'denominator'):
-        fields[field] = tuple(fields[field])
+        fields[field] = tuple(_listed(fields[field]))
     definition = Definition(**fields)
     known = {each.name: each for each in definitions.registered()}
     if known.get(definition.name, definition) != definition:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from copy import deepcopy
 from typing import ClassVar, Self
 
-from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.errors import ParameterError, shown
 
 __all__ = ['Accumulator']
 
@@ -73,8 +73,8 @@ expected MeanAveragePrecision(k=3, definition=kaggle)
         return deepcopy(self)
 
     def _expect_same(self, other: Self) -> None:
-        if repr(other) != repr(self):
-            raise ParameterError(f'merge: found {other!r}, expected {self!r}')
+        if type(other) is not type(self) or repr(other) != repr(self):
+            raise ParameterError(f'merge: found {shown(other)}, expected {self!r}')
 
     def __repr__(self) -> str:
         settings = ', '.join(f'{name}={getattr(self, name)}' for name in self.settings)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.tables.columns import Column, Source, Table, is_arrow, is_instance
@@ -36,6 +36,9 @@ from mediaeval_ap.tables.sources import (
     standard_input,
 )
 from mediaeval_ap.tables.strict import parse
+
+if TYPE_CHECKING:
+    import pyarrow
 
 __all__ = [
     'BULK_BYTES',
@@ -233,8 +236,8 @@ def _read_bytes(source: ByteSource, layout: Layout) -> Table:
         from mediaeval_ap.tables.arrow import check_names, from_arrow
         from mediaeval_ap.tables.parquet import read_parquet
 
-        def fields(names: Sequence[str]) -> Sequence[str]:
-            check_names(names, layout, source.name)
+        def fields(schema: pyarrow.Schema) -> Sequence[str]:
+            check_names(schema.names, layout, source.name)
             return layout.fields
 
         table, described = read_parquet(source, fields)

@@ -17,13 +17,15 @@ from thrift.transport.TTransport import TFileObjectTransport
 
 from mediaeval_ap.tables.decompression import Limit
 
-__all__ = ['PageWatcher', 'check_footer']
+__all__ = ['LEAST_OF_METADATA', 'METADATA_COME_TO', 'PageWatcher', 'check_footer']
 
 BYTES_OF_VALUE = 4
 LONGEST_STRING = 1 << 27
 SMALL_FOOTER_SHARE = 256  # bytes, measured, are the most that pyarrow makes of one of a footer
 BYTES_OF_ELEMENT = 1536  # so are those of an element: of a column, or of its part in a row group
 COPIES_OF_TEXT = 8
+LEAST_OF_METADATA = 64 << 20  # may be read whatever the limit
+METADATA_COME_TO = 'has metadata that come to'
 
 
 class _Protocol(TCompactProtocol):  # type: ignore[misc]  # ships no type information
@@ -220,7 +222,7 @@ def check_footer(stream: Any, name: str, max_bytes: int) -> None:
     name : str
         Its name, for the error.
     max_bytes : int
-        How many bytes it may come to.
+        How many bytes it may come to, where that is more than `LEAST_OF_METADATA`.
 
     Raises
     ------
@@ -236,12 +238,13 @@ def check_footer(stream: Any, name: str, max_bytes: int) -> None:
     --------
     >>> check_footer(io.BytesIO(b'PAR1'), 'run.parquet', 1)
     """
+    max_bytes = max(max_bytes, LEAST_OF_METADATA)
     size = stream.seek(0, io.SEEK_END)
     stream.seek(max(0, size - 8))
     length = int.from_bytes(stream.read(8)[:4], 'little')
     if length * SMALL_FOOTER_SHARE <= max_bytes or length > size:  # else pyarrow says what is wrong
         return
-    limit = Limit(name, max_bytes, 'has metadata that come to')
+    limit = Limit(name, max_bytes, METADATA_COME_TO)
     limit.add(length * COPIES_OF_TEXT)
     stream.seek(max(0, size - 8 - length))
     protocol = _Protocol(io.BytesIO(stream.read(length)))

@@ -28,11 +28,10 @@ __all__ = ['read_parquet']
 
 LEAST_BYTES_OF_VALUE = 4
 ROWS_OF_PART = 1 << 12
-LEAST_OF_METADATA = 64 << 20  # may be read whatever the limit
 
 
 def read_parquet(
-    source: ByteSource, choose: Callable[[Sequence[str]], Sequence[str]]
+    source: ByteSource, choose: Callable[[pyarrow.Schema], Sequence[str]]
 ) -> tuple[pyarrow.Table, Source]:
     """Read some columns of a Parquet file.
 
@@ -41,7 +40,8 @@ def read_parquet(
     source : ByteSource
         A path, and how many bytes the rows may come to.
     choose : callable
-        Takes the names of the columns, and returns those to read.
+        Takes the schema, before anything else is read, and returns the names of the columns to
+        read.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def read_parquet(
     >>> import pandas
     >>> path = pathlib.Path(tempfile.mkdtemp(), 'subset.parquet')
     >>> pandas.DataFrame({'corpus_id': ['INA'], 'video_id': ['F2']}).to_parquet(path)
-    >>> read_parquet(ByteSource(path), lambda names: names[1:])[0].column_names
+    >>> read_parquet(ByteSource(path), lambda schema: schema.names[1:])[0].column_names
     ['video_id']
     """
     import pyarrow
@@ -83,15 +83,15 @@ def read_parquet(
 
 
 def _read(
-    stream: Any, choose: Callable[[Sequence[str]], Sequence[str]], source: ByteSource
+    stream: Any, choose: Callable[[pyarrow.Schema], Sequence[str]], source: ByteSource
 ) -> pyarrow.Table:
     import pyarrow
     from pyarrow import parquet
 
-    check_footer(stream, source.name, max(source.max_bytes, LEAST_OF_METADATA))
+    check_footer(stream, source.name, source.max_bytes)
     watched = PageWatcher(stream)
     opened = parquet.ParquetFile(watched)
-    names = list(choose(opened.schema_arrow.names))
+    names = list(choose(opened.schema_arrow))
     fields = [field for field in opened.schema_arrow if field.name in names]
     for field in fields:
         if pyarrow.types.is_nested(field.type):
@@ -100,15 +100,16 @@ def _read(
                 source.name, '', field.name, f'a column of {kind}', 'one value in each row'
             )
     declared = Limit(source.name, source.max_bytes)
+    numbers = []
     for number in range(opened.num_row_groups):
-        n_rows = opened.metadata.row_group(number).num_rows
-        declared.add(n_rows * len(names) * LEAST_BYTES_OF_VALUE)
-    if not opened.num_row_groups:
-        return opened.read(columns=names)
+        if n_rows := opened.metadata.row_group(number).num_rows:  # else nothing is there to be read
+            declared.add(n_rows * len(names) * LEAST_BYTES_OF_VALUE)
+            numbers.append(number)
+    if not numbers:
+        return opened.schema_arrow.empty_table().select(names)
     encoded = [field.name for field in fields if _is_text(field.type)]
     watched.limit = Limit(source.name, source.max_bytes)
     file = parquet.ParquetFile(watched, metadata=opened.metadata, read_dictionary=encoded)
-    numbers = range(opened.num_row_groups)
     try:
         return _within_limit(
             (file.read_row_group(number, columns=names) for number in numbers), source

@@ -207,7 +207,9 @@ def read_records(
         )
     source = ByteSource(origin, max_bytes)
     if source.is_parquet:
-        table, file = read_parquet(source, lambda names: _chosen(names, layouts, source.name))
+        table, file = read_parquet(
+            source, lambda schema: _chosen(schema.names, layouts, source.name)
+        )
         return _from_table(table, layouts, file)
     hasher, content = Hasher(), io.BytesIO()
     with source.open(hasher) as stream:

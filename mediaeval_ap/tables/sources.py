@@ -102,7 +102,7 @@ class ByteSource:
         elif origin == STANDARD_INPUT:
             self.name = '<stdin>'
         else:
-            self._path = os.fsdecode(origin)
+            self._path = str.__str__(os.fsdecode(origin))
             self.name = _as_utf8(self._path)
             if '\0' in self.name:
                 raise ReadError(self.name, 'no path holds a NUL')
@@ -294,7 +294,7 @@ def check_limit(limit: int, name: str = 'max_bytes') -> int:
     Returns
     -------
     int
-        The same.
+        The same, or the largest that there can be.
 
     Raises
     ------
@@ -308,7 +308,7 @@ def check_limit(limit: int, name: str = 'max_bytes') -> int:
     """
     try:
         if not isinstance(limit, bool) and index(limit) > 0:
-            return index(limit)
+            return min(index(limit), sys.maxsize)
     except TypeError:
         pass
     raise ParameterError(f'{name}: found {shown(limit)}, expected a positive integer')

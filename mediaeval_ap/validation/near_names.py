@@ -8,6 +8,7 @@ all of a name's are made at once; whoever is found is compared.
 
 from __future__ import annotations
 
+import secrets
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -21,6 +22,8 @@ __all__ = ['earlier_neighbours']
 
 CHARACTERS_AT_ONCE = 1 << 20
 CODE_BITS = 21  # of a code point
+# Another in each process, so that nobody can make names whose hashes are equal: such cost a search.
+SALT = np.uint64(secrets.randbits(64))
 _NO_HASHES = np.empty(0, dtype=np.uint64)
 
 
@@ -92,7 +95,7 @@ class _Group:
 
     def _mixed(self, columns: NDArray[np.int64], where: NDArray[np.int64]) -> NDArray[np.uint64]:
         """What the characters of some columns add to a hash when they stand in others."""
-        place = where.astype(np.uint64) << np.uint64(CODE_BITS)
+        place = (where.astype(np.uint64) << np.uint64(CODE_BITS)) + SALT
         return _mix(place + self._codes[:, columns].astype(np.uint64))
 
     def note(

@@ -7,7 +7,7 @@ from hostile.containers import MIB, MILLION, limited
 from hostile.entries import Entry, holding
 from hostile.tables import storing, table
 
-LONG_NAME = 256 * MIB
+LONG_NAME = 128 * MIB
 TOO_MUCH_METADATA = limited('has metadata that come to').replace('1000000', str(64 * MIB))
 
 
@@ -103,7 +103,7 @@ def small_name(path):
 
 
 BOMBS = [
-    bomb('long-name', 'a name of 256 MiB in a few kilobytes', lambda p: compressed(long_name())(p)),
+    bomb('long-name', 'a name of 128 MiB in a few kilobytes', lambda p: compressed(long_name())(p)),
     bomb(
         'long-name-plain',
         'the same without a dictionary',
@@ -165,4 +165,28 @@ BOMBS = [
         lambda path: storing(table().replace_schema_metadata({'more': 'x' * (8 * MIB)}))(path),
         TOO_MUCH_METADATA,
     ),
+]
+
+
+def session(text):
+    """A run that says it is a live session, with this as its description."""
+    return storing(table().replace_schema_metadata({'mediaeval_ap.live': text}))
+
+
+# What `AveragePrecision.restore` refuses: no command reads them.
+SESSIONS = [
+    Entry(
+        f'{name}.parquet',
+        why,
+        session(text),
+        error=TOO_MUCH_METADATA,
+        role='session',
+        max_bytes=MILLION,
+    )
+    for name, why, text in [
+        ('lists', 'a description of 500,000 lists', '[' + '[0],' * 500_000 + '0]'),
+        ('mappings', 'a description of 300,000 mappings', '[' + '{"a":0},' * 300_000 + '0]'),
+        ('texts', 'a description of wide text', '["😀' + 'x' * 4 * MIB + '"]'),
+        ('description', 'a description that is long', ' ' * 9 * MIB),
+    ]
 ]

@@ -190,23 +190,31 @@ def main() -> None:
     parser.add_argument('shapes', nargs='*', help='which  [default: all]')
     parser.add_argument('--suffix', action='append', choices=list(COMPRESS), help='compressed so')
     parser.add_argument('--command', action='append', choices=list(COMMANDS))
-    parser.add_argument('--make', type=Path, metavar='FILE', help='make one of them there instead')
+    parser.add_argument('--write', type=Path, metavar='FILE', help='write one of them there alone')
     given = parser.parse_args()
-    if given.make:
+    if given.write:
         (shape,) = given.shapes
-        given.make.write_bytes(COMPRESS.get(given.make.suffix, bytes)(SHAPES[shape]()))
+        given.write.write_bytes(COMPRESS.get(given.write.suffix, bytes)(SHAPES[shape]()))
         return
     with tempfile.TemporaryDirectory() as folder:
-        for shape, suffix in product(given.shapes or SHAPES, given.suffix or ['.']):
-            path = Path(folder, 'run').with_suffix(suffix.rstrip('.'))
-            make = [sys.executable, __file__, shape, '--make', path]
-            subprocess.run(make, check=True)  # as the memory of this process would be counted
+        for shape, suffix in product(given.shapes or SHAPES, given.suffix or ['']):
+            path = Path(folder, f'run{suffix}')
+            make(shape, path)
             for command in given.command or ['validate', 'evaluate']:
-                print(path.with_stem(shape).name, command, *measure(command, path), flush=True)
+                seconds, busy, mib, code = measure(command, path)
+                figures = (
+                    f'{seconds:.1f} s, {busy:.1f} s of processors, {mib} MiB, exit code {code}'
+                )
+                print(f'{shape}{suffix} {command}: {figures}', flush=True)
 
 
-def measure(command: str, path: Path) -> tuple[str, str, str, int]:
-    """Seconds, those of processors, peak memory and exit code of a command."""
+def make(shape: str, path: Path) -> None:
+    """Make one of them in another process, whose memory does not count."""
+    subprocess.run([sys.executable, __file__, shape, '--write', path], check=True)
+
+
+def measure(command: str, path: Path) -> tuple[float, float, int, int]:
+    """Seconds, those of all processors, MiB at most, and exit code of a command."""
     words = [sys.executable, *COMMANDS[command], path]
     begin = time.perf_counter()
     with open(os.devnull, 'w') as nowhere:
@@ -214,8 +222,7 @@ def measure(command: str, path: Path) -> tuple[str, str, str, int]:
         _, status, used = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - begin
     busy = used.ru_utime + used.ru_stime
-    memory = f'{used.ru_maxrss >> 10} MiB'
-    return f'{seconds:.1f} s', f'{busy:.1f} s busy', memory, os.waitstatus_to_exitcode(status)
+    return seconds, busy, used.ru_maxrss >> 10, os.waitstatus_to_exitcode(status)
 
 
 if __name__ == '__main__':

@@ -7,10 +7,13 @@ else that is raised is a defect, as is a disagreement between the strict and the
 import bz2
 import gzip
 import io
+import json
 import lzma
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
+from random import Random
 
 import pyarrow
 from click.testing import CliRunner
@@ -29,6 +32,7 @@ from hostile.submissions import (
 )
 from mediaeval_ap import AveragePrecision, challenges
 from mediaeval_ap.cli import main
+from mediaeval_ap.errors import Error
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET, read
 from mediaeval_ap.tables import REFERENCE as REFERENCE_LAYOUT
 from mediaeval_ap.tables.bulk import parse_in_bulk
@@ -90,9 +94,16 @@ def read_records_of(path, layout):
 
 
 def restored(path):
+    """What is wrong with a saved session is said when it is restored, and never later."""
     live = AveragePrecision.restore(path, max_bytes=MAX_BYTES)
-    live._check()
-    live.evaluate()
+    try:
+        live._check()
+        live.send('ann')
+        live.evaluate()
+        live.add('x', 'v', '2', 'bob', 0.5)
+        live.send('bob')
+    except Error as error:
+        raise AssertionError(f'restored, and then: {error}') from error
 
 
 def described(data):
@@ -100,6 +111,45 @@ def described(data):
     changed = parquet.read_table(io.BytesIO(session())).replace_schema_metadata({METADATA: data})
     parquet.write_table(changed, folder() / 'described.parquet')
     restored(folder() / 'described.parquet')
+
+
+# What may stand anywhere in JSON, and in no description of a session.
+VALUES = [
+    *('null', 'true', '0', '-1', '0.5', '1e400', 'NaN', '-Infinity', '1' * 300, '1' * 5000),
+    *(
+        '""',
+        '"x"',
+        '"k"',
+        '"R"',
+        '"DROP"',
+        '"a b\\n"',
+        '"\\ud800"',
+        '"\\u0000"',
+        '[]',
+        '[[]]',
+        '["x"]',
+    ),
+    *('["k", "k"]', '["R", 1]', '[1, 10]', '[1e3]', '{}', '{"x": 1}', '[' * 9999 + ']' * 9999),
+]
+
+
+def described_otherwise(data):
+    """A saved session some values of whose description are others, chosen by these bytes."""
+    chance = Random(data)
+    description = json.loads(parquet.read_schema(io.BytesIO(session())).metadata[METADATA])
+    for _ in range(len(data) % 4):
+        holder, key = chance.choice(list(places_of(description)))
+        holder[key] = f'<{chance.randrange(len(VALUES))}>'
+    text = re.sub(r'"<(\d+)>"', lambda match: VALUES[int(match[1])], json.dumps(description))
+    described(text.encode())
+
+
+def places_of(values):
+    """Each value within values: what holds it, and where."""
+    for key, value in values.items() if isinstance(values, dict) else enumerate(values):
+        yield values, key
+        if isinstance(value, dict | list):
+            yield from places_of(value)
 
 
 def command(arguments, data):
@@ -172,6 +222,7 @@ TARGETS = {
     'description': Target(
         described, (parquet.read_schema(io.BytesIO(session())).metadata[METADATA],)
     ),
+    'description-values': Target(described_otherwise, (b'', b'1', b'12')),
     'csv': Target(partial(csv, CSV_LAYOUTS), (*SURE, *SCORES)),
     'map': Target(partial(challenge, challenges.evaluate_map, TRUTH['map'], LISTS[0]), LISTS),
     'gap': Target(partial(challenge, challenges.evaluate_gap, TRUTH['gap'], SURE[0]), SURE),
