@@ -134,7 +134,7 @@ class Definition:
     @property
     def has_uncut(self) -> bool:
         """Whether a value without a cutoff is defined: not where k alone is divided by."""
-        return set(self.denominator) != {'k'}
+        return self.denominator != ('k',)
 
     @property
     def formula(self) -> str:

@@ -89,7 +89,7 @@ def test_the_cutoff_all_and_the_largest_are_two():
 
 @pytest.mark.parametrize(
     'definition',
-    ['by-k', replace(definitions.get('kaggle'), name='by-k-twice', denominator=('k', 'k'))],
+    ['by-k', replace(definitions.get('kaggle'), name='by-k-by-another-name', denominator=('k',))],
 )
 def test_what_divides_by_k_has_no_uncut_value(definition):
     with pytest.raises(errors.ParameterError, match=r'^K: found all, .* by-k.* divides by k$'):
