@@ -1,5 +1,6 @@
 """The process of the command: how signals end it, standard streams, and want of memory."""
 
+import gzip
 import itertools
 import os
 import pty
@@ -11,12 +12,16 @@ import termios
 from contextlib import contextmanager
 from pathlib import Path
 
+import ir_measures
+import pyarrow
 import pytest
 from click.testing import CliRunner
 from hostile import interrupt
+from pyarrow import parquet
 
-from mediaeval_ap import cli
+from mediaeval_ap import cli, tables
 from mediaeval_ap.cli.watching import _Ending
+from mediaeval_ap.tables import bulk, csv_text
 
 TRIES = 60
 SEED = 60  # any would do: the moments are random all the same, as the machine's load is
@@ -364,3 +369,127 @@ def test_closed_standard_streams(folder, closed):
     assert Path('map.csv').read_text().startswith('run,query,AP@1,')
     assert 'Warning' not in Path('map.csv').read_text()
     assert Path('run.txt').read_text() == RUN
+
+
+# Runs a command on little, then on much with no more than so many MiB beyond what it has by then;
+# with fewer than some, threads of other libraries abort.
+LIMITED = """
+import resource, sys
+from mediaeval_ap import cli, tables
+tables.BULK_BYTES = int(sys.argv[2])
+cli.main([*sys.argv[3:-1], 'small' + sys.argv[-1], '-o', 'small.out'], standalone_mode=False)
+print('small', file=sys.stderr)
+with open('/proc/self/statm') as file:
+    size = int(file.read().split()[0]) * resource.getpagesize()
+limit = size + (int(sys.argv[1]) << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+cli.main([*sys.argv[3:-1], 'large' + sys.argv[-1], '-o', 'large.out'], prog_name='mediaeval-ap')
+"""
+MANY = 200_000
+
+
+@pytest.fixture(scope='module')
+def runs(tmp_path_factory):
+    """Runs that are small and large, in all formats."""
+    folder = tmp_path_factory.mktemp('runs')
+    (folder / 'reference.txt').write_text('x v 1 ann\n')
+    (folder / 'qrels.txt').write_text('7 0 d1 1\n')
+    for name, n_rows in ('small', 2), ('large', MANY):
+        rows = [('x', f'v{row}', f's{row}', f'name{row}', row / MANY) for row in range(n_rows)]
+        text = ''.join(f'{" ".join(map(str, row))}\n' for row in rows)
+        (folder / f'{name}.txt').write_text(text)
+        (folder / f'{name}.txt.gz').write_bytes(gzip.compress(text.encode(), 1))
+        names = ['corpus_id', 'video_id', 'shot_id', 'person_name', 'confidence']
+        columns = list(map(list, zip(*rows, strict=True)))
+        parquet.write_table(pyarrow.table(columns, names), folder / f'{name}.parquet')
+        (folder / f'{name}.trec').write_text(
+            ''.join(f'7 Q0 d{row} 1 0.{row + 1} me\n' for row in range(10 * n_rows))
+        )
+    return folder
+
+
+OUT_OF_MEMORY = (
+    'Error: out of memory: give the command more, or less to do at once '
+    '(fewer runs or queries, smaller cutoffs)\n'
+)
+
+
+@pytest.mark.skipif(not os.path.exists('/proc/self/statm'), reason='needs to know its size')
+@pytest.mark.parametrize(
+    ('suffix', 'bulk_bytes', 'mib', 'command'),
+    [
+        ('.txt', 1 << 40, 8, 'evaluate reference.txt'),
+        ('.txt', 1 << 40, 24, 'evaluate reference.txt'),
+        ('.txt', 0, 8, 'evaluate reference.txt'),
+        ('.txt', 0, 24, 'evaluate reference.txt'),
+        ('.txt.gz', 0, 8, 'evaluate reference.txt'),
+        ('.parquet', 0, 8, 'evaluate reference.txt'),
+        ('.parquet', 0, 24, 'evaluate reference.txt'),
+        ('.txt', 0, 8, 'validate --rules none'),
+        ('.trec', 0, 8, 'evaluate-trec qrels.txt'),
+    ],
+)
+def test_out_of_memory(runs, suffix, bulk_bytes, command, mib):
+    arguments = [str(mib), str(bulk_bytes), *command.split(), suffix]
+    done = subprocess.run(
+        [sys.executable, '-c', LIMITED, *arguments],
+        cwd=runs,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS_TO_END,
+    )
+    assert done.stderr.partition('small\n')[2] == OUT_OF_MEMORY
+    assert (done.returncode, done.stdout) == (1, '')
+    assert not (runs / 'large.out').exists()
+
+
+@pytest.mark.parametrize(
+    'error',
+    [
+        MemoryError(),
+        pyarrow.ArrowMemoryError('malloc of size 64 failed'),
+        RuntimeError("can't start new thread"),
+        ImportError('libarrow.so: failed to map segment from shared object'),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    ('owner', 'name', 'arguments'),
+    [
+        (bulk, 'read_csv', ['evaluate', 'reference.txt', 'run.txt']),
+        (csv_text, 'read_csv', ['map', 'truth.csv', 'truth.csv']),
+        (parquet.ParquetFile, '__init__', ['evaluate', 'reference.txt', 'run.parquet']),
+        (ir_measures, 'iter_calc', ['evaluate', 'reference.txt', 'run.txt', '--measures', 'RR']),
+        (
+            ir_measures,
+            'parse_measure',
+            ['evaluate', 'reference.txt', 'run.txt', '--measures', 'RR'],
+        ),
+    ],
+)
+def test_lack_of_memory_is_never_taken_for_another_error(
+    folder, monkeypatch, owner, name, arguments, error
+):
+    def fail(*_, **__):
+        raise error
+
+    if owner is ir_measures and not isinstance(error, MemoryError):
+        pytest.skip('of the tools behind it, every error but lack of memory is said as theirs')
+    (folder / 'truth.csv').write_text('customer_id,prediction\nu,7\n')
+    (folder / 'run.parquet').write_bytes(b'')
+    monkeypatch.setattr(tables, 'BULK_BYTES', 0)
+    monkeypatch.setattr(owner, name, fail)
+    result = CliRunner().invoke(cli.main, arguments)
+    assert (result.exit_code, result.stdout, result.stderr) == (1, '', OUT_OF_MEMORY)
+
+
+def test_other_errors_of_these_kinds_are_not_hidden(folder, monkeypatch):
+    for error in RuntimeError('a defect'), ImportError('another'):
+
+        def fail(*_, error=error, **__):
+            raise error
+
+        monkeypatch.setattr(cli.campaign, 'read_reference', fail)
+        result = CliRunner().invoke(cli.main, ['evaluate', 'reference.txt', 'run.txt'])
+        assert result.exception is error
