@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars
 import pyarrow
 import pytest
 from click.testing import CliRunner
@@ -27,6 +28,8 @@ from mediaeval_ap import (
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import ParameterError, ReadError
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, SUBSET, read
+from mediaeval_ap.tables.decompression import Limit
+from mediaeval_ap.tables.pages import PageWatcher
 
 SURE = b'id,landmarks\n1,a 0.9\n2,b 0.8\n'
 SCORES = b'fname,a,b\n1,.9,.1\n2,.1,.9\n'
@@ -306,6 +309,56 @@ def test_rows_of_parquet_are_counted_as_if_written_out(tmp_path, options):
     with refuses(str(path), 9_999):
         read(path, SUBSET, max_bytes=9_999)
     assert len(read(path, SUBSET, max_bytes=10_000 + 2 * 8 * 60)) == 50
+
+
+@pytest.mark.parametrize(
+    'options',
+    [
+        *({'compression': each} for each in ('none', 'snappy', 'gzip', 'brotli', 'lz4', 'zstd')),
+        {'data_page_version': '2.0', 'row_group_size': 1000},
+        {'data_page_size': 100, 'write_batch_size': 5, 'write_page_index': True},
+        {'use_dictionary': False, 'write_page_checksum': True, 'version': '1.0'},
+        {'use_dictionary': False, 'column_encoding': {'person_name': 'DELTA_LENGTH_BYTE_ARRAY'}},
+        {'use_dictionary': False, 'column_encoding': {'person_name': 'DELTA_BYTE_ARRAY'}},
+    ],
+)
+def test_pages_of_every_kind_are_counted(tmp_path, options):
+    """The limit is theirs where it is less than what they come to, and they are read where not."""
+    path = tmp_path / 'run.parquet'
+    run = read('samples/hypothesis.txt', HYPOTHESIS)
+    columns = dict(zip(HYPOTHESIS.fields, zip(*run.rows(), strict=True), strict=True))
+    parquet.write_table(
+        pyarrow.table({name: list(each) for name, each in columns.items()}), path, **options
+    )
+    assert list(read(path, HYPOTHESIS).rows()) == list(run.rows())
+    chunks = parquet.read_metadata(path)
+    groups = list(map(chunks.row_group, range(chunks.num_row_groups)))
+    n_bytes = counted(path)
+    told = sum(group.column(i).total_uncompressed_size for group in groups for i in range(5))
+    assert n_bytes >= 0.75 * told  # the headers are not counted, a fifth where pages are tiny
+    with refuses(str(path), 100_000):
+        read(path, HYPOTHESIS, max_bytes=100_000)
+
+
+def counted(path):
+    """How many bytes a watcher counts while a file is read."""
+    with open(path, 'rb') as stream:
+        watched = PageWatcher(stream)
+        file = parquet.ParquetFile(watched, pre_buffer=False)
+        watched.limit = Limit(str(path), MAX_BYTES)
+        for number in range(file.num_row_groups):
+            file.read_row_group(number)
+    return watched.n_bytes
+
+
+def test_other_writers(tmp_path):
+    path = tmp_path / 'run.parquet'
+    run = read('samples/hypothesis.txt', HYPOTHESIS)
+    frame = polars.DataFrame(list(run.rows()), schema=list(HYPOTHESIS.fields), orient='row')
+    frame.write_parquet(path, row_group_size=1000, data_page_size=5000)
+    assert list(read(path, HYPOTHESIS).rows()) == list(run.rows())
+    with refuses(str(path), 100_000):
+        read(path, HYPOTHESIS, max_bytes=100_000)
 
 
 # Each file in turn, in a process of its own that has done nothing but imports and one right file:

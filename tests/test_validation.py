@@ -625,7 +625,7 @@ def test_json(folder):
     }
     del document['version']
     counts = {'confidence': 21, 'name': 21}
-    limits = {'max_problems': 100_000, 'left_out': {}}
+    limits = {'max_problems': 20_000, 'left_out': {}}
     assert document == {'rules': '2016', 'errors': 42, 'warnings': 0, 'counts': counts, **limits}
 
 

@@ -43,7 +43,7 @@ def _max_problems() -> int:
     '--max-problems',
     type=click.IntRange(1),
     default=_max_problems,
-    show_default='100,000',
+    show_default='20,000',
     help='How many problems of a kind are kept; the others are counted.',
 )
 @click.option(

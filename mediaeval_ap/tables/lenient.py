@@ -144,10 +144,12 @@ class _Reading:
 
     def _read_strictly(self, block: bytes) -> None:
         lines = split(block)
-        begins_right = prove(lines[:PROVED_LINES], self._layout) is not None
-        self._in_doubt = not (begins_right and self._accept(lines))
-        if self._in_doubt:
-            self._look_at(lines)
+        self._in_doubt = False
+        for start in range(0, len(lines), PROVED_LINES):
+            if not self._accept(lines[start : start + PROVED_LINES]):
+                self._in_doubt = True
+                self._look_at(lines[start:])
+                break
 
     def _accept_in_bulk(self, block: bytes) -> bool:
         """Take the lines of a block if the bulk reader can prove all of them right."""

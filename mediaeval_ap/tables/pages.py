@@ -94,7 +94,8 @@ class _PageHeader:
 class PageWatcher(io.RawIOBase):
     """A file of Parquet that counts the pages in what is read of it.
 
-    pyarrow reads all pages of a column in a row group at once.
+    pyarrow reads all pages of a column in a row group at once, and nothing else in the same go,
+    where it does not buffer before (`pre_buffer`).
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ def _read(
 
     check_footer(stream, source.name, source.max_bytes)
     watched = PageWatcher(stream)
-    opened = parquet.ParquetFile(watched)
+    opened = parquet.ParquetFile(watched, pre_buffer=False)
     names = list(choose(opened.schema_arrow))
     fields = [field for field in opened.schema_arrow if field.name in names]
     for field in fields:
@@ -109,7 +109,9 @@ def _read(
         return opened.schema_arrow.empty_table().select(names)
     encoded = [field.name for field in fields if _is_text(field.type)]
     watched.limit = Limit(source.name, source.max_bytes)
-    file = parquet.ParquetFile(watched, metadata=opened.metadata, read_dictionary=encoded)
+    file = parquet.ParquetFile(
+        watched, metadata=opened.metadata, read_dictionary=encoded, pre_buffer=False
+    )
     try:
         return _within_limit(
             (file.read_row_group(number, columns=names) for number in numbers), source

@@ -20,7 +20,7 @@ from mediaeval_ap.tables.lines import endless
 
 __all__ = ['MAX_PROBLEMS', 'LenientTable', 'Starts', 'WrongLine', 'WrongLines']
 
-MAX_PROBLEMS = 100_000  # six times the lines of the largest run of a campaign
+MAX_PROBLEMS = 20_000  # more than the lines of the largest run of a campaign
 LONG_LINE = 1 << 12  # is explained at once, and not kept
 CONTINUATIONS = bytes(range(0x80, 0xC0))  # the bytes of UTF-8 that begin no character
 

@@ -22,7 +22,7 @@ __all__ = ['earlier_neighbours']
 
 CHARACTERS_AT_ONCE = 1 << 20
 CODE_BITS = 21  # of a code point
-# Another in each process, so that nobody can make names whose hashes are equal: such cost a search.
+# Another in each process, so that nobody can make names of equal hashes: each costs a search.
 SALT = np.uint64(secrets.randbits(64))
 _NO_HASHES = np.empty(0, dtype=np.uint64)
 
