@@ -21,6 +21,7 @@ _open_already = re.compile(
 _HAS_FOLDERS = {os.access, os.open, os.rename, os.stat, os.unlink} <= os.supports_dir_fd
 _FOLDER = getattr(os, 'O_DIRECTORY', 0) | getattr(os, 'O_PATH', os.O_RDONLY)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, 'O_BINARY', 0)
+CLOSED = -1  # which the system refuses
 _STREAM = os.O_WRONLY | os.O_APPEND
 _NO_LINK = getattr(os, 'O_NOFOLLOW', 0)
 
@@ -97,10 +98,10 @@ class Destination(os.PathLike[str]):
         self.close()
 
     def close(self) -> None:
-        """Let go of the folder."""
-        if self._folder is not None:
+        """Let go of the folder; nothing can be written any more."""
+        if self._folder is not None and self._folder != CLOSED:
             os.close(self._folder)
-            self._folder = None
+            self._folder = CLOSED
 
     def _standing(self) -> os.stat_result | None:
         """The status of the file that will be replaced, if there is one."""
@@ -164,7 +165,7 @@ class Destination(os.PathLike[str]):
                 os.fsync(file.fileno())
             yield temporary
         finally:
-            with suppress(FileNotFoundError):
+            with suppress(OSError):  # not there any more, as a rule; else what was wrong is said
                 os.unlink(temporary, dir_fd=self._folder)
             _begun.remove(begun)
 

@@ -175,6 +175,16 @@ def test_a_destination_serves_for_more_than_one_output(folder):
     destination.close()  # a second time
 
 
+@pytest.mark.skipif(not files._HAS_FOLDERS, reason='this system names folders by their path only')
+def test_a_destination_that_is_closed_is_none(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Destination('map.txt') as destination:
+        pass
+    with pytest.raises(WriteError, match=r'map\.txt: Bad file descriptor'):
+        write_whole(destination, 'new')
+    assert os.listdir() == []
+
+
 INPUTS = {'reference.txt': 'x v 1 ann\n', 'run.txt': 'x v 1 ann 0.5\n'}
 COMMANDS = {
     'evaluate': ['-o', 'out/file'],
