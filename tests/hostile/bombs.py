@@ -1,5 +1,9 @@
 """Hostile Parquet that stands for much more than it holds."""
 
+import tempfile
+from functools import cache
+from pathlib import Path
+
 import pyarrow
 from pyarrow import parquet
 
@@ -24,6 +28,19 @@ def one_row(n_times):
 
 def compressed(content, **options):
     return storing(content, compression='zstd', store_schema=False, **options)
+
+
+def once(make):
+    """What makes a file, which takes a while, and from then on writes the same few bytes."""
+
+    @cache
+    def content():
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, 'made')
+            make(path)
+            return path.read_bytes()
+
+    return lambda path: path.write_bytes(content())
 
 
 def signed(number, length=1):
@@ -95,7 +112,7 @@ ROW_GROUP = b'\x19' + structures(*[PART] * 50_000) + b'\x16\x00\x16\x00\x00'
 
 def bomb(name, why, make, error=None):
     error = error or limited('decompresses to')
-    return Entry(f'{name}.parquet', why, make, error=error, max_bytes=MILLION)
+    return Entry(f'{name}.parquet', why, once(make), error=error, max_bytes=MILLION)
 
 
 def small_name(path):
