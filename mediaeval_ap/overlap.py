@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -30,6 +29,8 @@ def _with_one_separator(text: str) -> str:
 
 
 def _as_nfc(text: str) -> str:
+    import unicodedata
+
     return unicodedata.normalize('NFC', text)
 
 

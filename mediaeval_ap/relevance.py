@@ -66,9 +66,10 @@ class Reference:
     def videos(self) -> frozenset[tuple[str, str]]:
         """The distinct videos, as pairs of corpus and video."""
         corpus, video = self.table['corpus_id'], self.table['video_id']
-        keys = np.unique(corpus.codes.astype(np.int64) * len(video.values) + video.codes)
-        pairs = (divmod(key, len(video.values)) for key in keys.tolist())
-        return frozenset((corpus.values[one], video.values[other]) for one, other in pairs)
+        keys = corpus.codes.astype(np.int64) * len(video.values) + video.codes
+        first = first_occurrences(keys)
+        texts = (self.table.texts(field, first) for field in ('corpus_id', 'video_id'))
+        return frozenset(zip(*texts, strict=True))
 
     def __contains__(self, name: object) -> bool:
         return name in self._n_relevant
