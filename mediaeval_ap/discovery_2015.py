@@ -23,7 +23,7 @@ from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.names import closest
 from mediaeval_ap.overlap import likely_cause, warn_of_no_overlap
 from mediaeval_ap.policies import RATIO_2015, check_ratio
-from mediaeval_ap.relevance import PLACEHOLDER
+from mediaeval_ap.relevance import without_placeholders
 from mediaeval_ap.shots import Shots
 from mediaeval_ap.tables import (
     MAX_BYTES,
@@ -282,14 +282,14 @@ class PersonDiscovery2015:
         return read(origin, layout, max_bytes=self._max_bytes)
 
     def _asked_by_default(self) -> list[str]:
-        names = sorted(name for name in self._names.values if not name.startswith(PLACEHOLDER))
+        names = without_placeholders(self._names.values)
         if not names:
             raise only_placeholders(self._inputs['reference'].name)
         return names
 
     @property
     def _n_placeholders(self) -> int:
-        return sum(name.startswith(PLACEHOLDER) for name in self._names.values)
+        return len(self._names.values) - len(without_placeholders(self._names.values))
 
     def _relevant_to(self, query: str) -> int:
         code = self._names.code_of.get(query)

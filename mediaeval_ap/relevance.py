@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Protocol
 
@@ -12,9 +13,30 @@ from mediaeval_ap.keys import first_occurrences
 from mediaeval_ap.shots import Shots
 from mediaeval_ap.tables import Table
 
-__all__ = ['PLACEHOLDER', 'Reference', 'Relevance']
+__all__ = ['PLACEHOLDER', 'Reference', 'Relevance', 'without_placeholders']
 
 PLACEHOLDER = '?'  # the first character of what stands for people without a name
+
+
+def without_placeholders(names: Iterable[str]) -> list[str]:
+    """Return the names that stand for a person, sorted.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of a reference.
+
+    Returns
+    -------
+    list of str
+        Those that do not begin with ``?``.
+
+    Examples
+    --------
+    >>> without_placeholders(['bob', '?unknown?', 'ann'])
+    ['ann', 'bob']
+    """
+    return sorted(name for name in names if not name.startswith(PLACEHOLDER))
 
 
 class Reference:
@@ -57,7 +79,7 @@ class Reference:
         self.table = table
         self.counts_again = counts_again
         names = table['person_name'].values
-        self.queries = sorted(name for name in names if not name.startswith(PLACEHOLDER))
+        self.queries = without_placeholders(names)
         self.n_placeholders = len(names) - len(self.queries)
         rows: list[int] = np.bincount(table['person_name'].codes).tolist()
         self._n_relevant = dict(zip(names, rows, strict=True))
@@ -134,14 +156,9 @@ class Relevance:
         self._nothing = np.empty(0, dtype=np.int64)
         self._in_both = by_name
 
+    @cached_property
     def n_in_both(self) -> int:
-        """Return the number of shots that are in the reference and known, under whatever name.
-
-        Returns
-        -------
-        int
-            Distinct shots.
-        """
+        """The number of distinct shots that are in the reference and known, under whatever name."""
         return int(np.count_nonzero(np.bincount(self._in_both)))
 
     def relevant_shots(self, query: str) -> NDArray[np.int64]:

@@ -182,7 +182,7 @@ class Task:
             When no shot of the run is in the reference.
         """
         scorer = Scorer(ranking, Relevance(self.reference, ranking.shots), self.K, self.definition)
-        if len(ranking) and not scorer.relevance.n_in_both():
+        if len(ranking) and not scorer.relevance.n_in_both:
             self._warn_of_no_overlap(ranking, stacklevel=stacklevel + 1)
         return scorer
 
@@ -234,7 +234,7 @@ class Task:
             'queries': len(asked),
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
             'placeholders': self.reference.n_placeholders if queries is None else 0,
-            **self._counts(ranking, scorer.relevance.n_in_both()),
+            **self._counts(ranking, scorer.relevance.n_in_both),
         }
         return Evaluation(asked, list(self.K), ap, n_relevant, self.definition, inputs, counts)
 

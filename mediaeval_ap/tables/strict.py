@@ -15,7 +15,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.tables.causes import RIGHT, causes_of
+from mediaeval_ap.tables.causes import RIGHT, causes_of, splitter
 from mediaeval_ap.tables.columns import Column
 from mediaeval_ap.tables.format import (
     Faults,
@@ -172,8 +172,7 @@ def prove(lines: list[bytes], layout: Layout) -> Proved | None:
         text = b'\n'.join(lines)
     if not holds_text(text):
         return None
-    fields = find_fields if b'\v' in text or b'\f' in text else bytes.split
-    rows = [row for row in map(fields, lines) if row]
+    rows = [row for row in map(splitter(text), lines) if row]
     if set(map(len, rows)) - {len(layout.fields)}:
         return None
     columns = list(zip(*rows, strict=True))
