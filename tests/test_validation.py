@@ -447,7 +447,8 @@ def test_lines_that_are_not_kept_are_not_held():
     content = b'x\n\xff\n' * 1000 + b'x v w ' + b'y' * 5000 + b'\n'
     wrong = read_leniently(io.BytesIO(content), SUBSET, max_problems=3).wrong
     assert [each.line for each in wrong] == [1, 2, 3, 4, 5, 6]
-    assert (wrong.n_found, wrong.n_of(Cause.FIELDS), wrong.n_of(Cause.BYTES)) == (2001, 1001, 1000)
+    assert sum(map(wrong.n_of, Cause)) == 2001
+    assert (wrong.n_of(Cause.FIELDS), wrong.n_of(Cause.BYTES)) == (1001, 1000)
     whole = read_leniently(io.BytesIO(content), SUBSET).wrong
     assert len(pickle.dumps(whole[-1])) < places.LONG_LINE / 4
     assert whole[-1].wrong.found.startswith("4 fields in 'x v w yyy")

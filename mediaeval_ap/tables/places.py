@@ -126,11 +126,6 @@ class WrongLines(Sequence[WrongLine]):
         column = len(line[: wrong.at].translate(None, CONTINUATIONS)) + 1  # all of it is text
         return WrongLine(number, column, CAUSES[cause], wrong)
 
-    @property
-    def n_found(self) -> int:
-        """How many lines are wrong, kept or not."""
-        return int(self._counts.sum())
-
     def n_of(self, cause: Cause) -> int:
         """How many lines are wrong for a cause, kept or not.
 
