@@ -23,7 +23,7 @@ from numbers import Integral
 from typing import Literal, NoReturn, TypeAlias
 
 from mediaeval_ap.errors import ParameterError, UnknownDefinitionError, shown
-from mediaeval_ap.text import is_text, plain_text
+from mediaeval_ap.plain_text import is_text, plain_text
 
 __all__ = [
     'ALL',

@@ -15,16 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import first_occurrences, ranges
+from mediaeval_ap.choices import RATIO_2015, check_ratio
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
+from mediaeval_ap.evaluation.criteria import (
+    names_asked,
+    only_placeholders,
+    warn_of_floor,
+)
+from mediaeval_ap.evaluation.overlap import likely_cause, warn_of_no_overlap
+from mediaeval_ap.evaluation.relevance import without_placeholders
 from mediaeval_ap.evaluation_2015 import Evaluation2015
-from mediaeval_ap.keys import first_occurrences, ranges
 from mediaeval_ap.metrics import average_precision_of_hits
-from mediaeval_ap.names import closest
-from mediaeval_ap.overlap import likely_cause, warn_of_no_overlap
-from mediaeval_ap.policies import RATIO_2015, check_ratio
-from mediaeval_ap.relevance import without_placeholders
-from mediaeval_ap.shots import Shots
+from mediaeval_ap.ranking.distances import closest
+from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import (
     MAX_BYTES,
     QUERIES,
@@ -45,11 +50,6 @@ from mediaeval_ap.tables.layouts import (
     REFERENCE_2015,
     SHOT_IDS_2015,
     SHOTS_2015,
-)
-from mediaeval_ap.task import (
-    names_asked,
-    only_placeholders,
-    warn_of_floor,
 )
 
 __all__ = ['PersonDiscovery2015']

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.evaluation import (
+from mediaeval_ap.results import (
     manifest,
     mean_average_precision,
     note_of_floor,

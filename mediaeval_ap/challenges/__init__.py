@@ -13,9 +13,9 @@ Each reads a truth and predictions, finds what belongs together by its id, feeds
 `mediaeval_ap.metrics` piece by piece, and returns a `Score`.
 """
 
-from mediaeval_ap.challenges.global_list import evaluate_gap
-from mediaeval_ap.challenges.label_scores import evaluate_lrap
-from mediaeval_ap.challenges.ranked_lists import evaluate_first_hit, evaluate_map
+from mediaeval_ap.challenges.gap import evaluate_gap
+from mediaeval_ap.challenges.label_ranking import evaluate_lrap
+from mediaeval_ap.challenges.map_at_k import evaluate_first_hit, evaluate_map
 
 __all__ = [
     'evaluate_first_hit',

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.errors import (
     FormatError,
     MissingIdsWarning,
@@ -17,8 +18,7 @@ from mediaeval_ap.errors import (
     printable,
     shown,
 )
-from mediaeval_ap.overlap import likely_cause, warn_of_no_overlap
-from mediaeval_ap.policies import Missing, Unknown
+from mediaeval_ap.evaluation.overlap import likely_cause, warn_of_no_overlap
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.tables import Source
 from mediaeval_ap.tables.records import Records

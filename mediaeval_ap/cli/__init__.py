@@ -7,7 +7,7 @@ is; 130, interrupted; 143, terminated.
 Modules that cost time to import are imported by the command that needs them.
 """
 
-from mediaeval_ap.cli import campaign, discovery_2015, siblings, trec, validating, watching
-from mediaeval_ap.cli.edge import main
+from mediaeval_ap.cli import challenges, evaluate, evaluate_2015, live, trec, validate
+from mediaeval_ap.cli.errors import main
 
-__all__ = ['campaign', 'discovery_2015', 'main', 'siblings', 'trec', 'validating', 'watching']
+__all__ = ['challenges', 'evaluate', 'evaluate_2015', 'live', 'main', 'trec', 'validate']

@@ -11,12 +11,12 @@ from typing import Any
 import click
 
 from mediaeval_ap import definitions
-from mediaeval_ap.cli.edge import STANDARD_STREAM
+from mediaeval_ap.choices import MISSING as MISSING_POLICIES
+from mediaeval_ap.choices import UNKNOWN as UNKNOWN_POLICIES
+from mediaeval_ap.cli.errors import STANDARD_STREAM
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import NoOverlapWarning, ParameterError
 from mediaeval_ap.files import Destination
-from mediaeval_ap.policies import MISSING as MISSING_POLICIES
-from mediaeval_ap.policies import UNKNOWN as UNKNOWN_POLICIES
 from mediaeval_ap.report import FORMATS
 
 __all__ = [
@@ -73,7 +73,7 @@ def checked(check: Callable[[Any], object]) -> Callable[[click.Context, click.Pa
 
     Examples
     --------
-    >>> from mediaeval_ap.policies import check_tag
+    >>> from mediaeval_ap.choices import check_tag
     >>> tag = click.Option(['--tag'], callback=checked(check_tag))
     >>> tag.process_value(click.Context(click.Command('export')), 'my_run')
     'my_run'

@@ -7,8 +7,16 @@ from typing import Any
 import click
 
 from mediaeval_ap import definitions
+from mediaeval_ap.choices import (
+    LARGEST_TREC_DEPTH,
+    LARGEST_TREC_LEVEL,
+    TREC_DEPTH,
+    TREC_MISSING,
+    TREC_TIES,
+    check_tag,
+)
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.edge import (
+from mediaeval_ap.cli.errors import (
     STANDARD_STREAM,
     check_cutoffs,
     check_paths,
@@ -17,14 +25,6 @@ from mediaeval_ap.cli.edge import (
     write,
 )
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.policies import (
-    LARGEST_TREC_DEPTH,
-    LARGEST_TREC_LEVEL,
-    TREC_DEPTH,
-    TREC_MISSING,
-    TREC_TIES,
-    check_tag,
-)
 from mediaeval_ap.report import render_evaluations
 
 __all__ = ['evaluate_trec_files', 'export_trec']

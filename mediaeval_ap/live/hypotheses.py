@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from sortedcontainers import SortedList
 
 from mediaeval_ap.errors import MissingHypothesisError, shown
-from mediaeval_ap.live.growing import Distinct
 from mediaeval_ap.live.known_shots import KnownShots
+from mediaeval_ap.live.numbering import Distinct
+from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.tables import HYPOTHESIS, Column, Source, Table
 from mediaeval_ap.tables.rows import explain_row
-from mediaeval_ap.text import plain_text
 
 __all__ = ['SOURCE', 'Hypotheses']
 

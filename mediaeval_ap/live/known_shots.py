@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.live.growing import Columns, Distinct
-from mediaeval_ap.shots import shot_order
+from mediaeval_ap.live.numbering import Columns, Distinct
+from mediaeval_ap.ranking.shots import shot_order
 from mediaeval_ap.tables import Table
 
 __all__ = ['KnownShots', 'ShotOrder']

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from mediaeval_ap import __version__, definitions
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, check_cutoffs
 from mediaeval_ap.errors import FormatError, WriteError, shown
+from mediaeval_ap.evaluation.criteria import Task
+from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import (
     HYPOTHESIS,
     MAX_BYTES,
@@ -24,11 +26,9 @@ from mediaeval_ap.tables import (
 )
 from mediaeval_ap.tables.arrow import check_names, from_arrow
 from mediaeval_ap.tables.decompression import Limit
-from mediaeval_ap.tables.pages import LEAST_OF_METADATA, METADATA_COME_TO
 from mediaeval_ap.tables.parquet import read_parquet
+from mediaeval_ap.tables.parquet_pages import LEAST_OF_METADATA, METADATA_COME_TO
 from mediaeval_ap.tables.sources import ByteSource
-from mediaeval_ap.task import Task
-from mediaeval_ap.text import is_text
 
 if TYPE_CHECKING:
     import pyarrow
@@ -102,7 +102,7 @@ def to_parquet(task: Task, hypotheses: Table, name: str) -> bytes:
 
     Examples
     --------
-    >>> from mediaeval_ap.relevance import Reference
+    >>> from mediaeval_ap.evaluation.relevance import Reference
     >>> reference = Reference(read([('x', 'v', '1', 'ann')], REFERENCE), counts_again=True)
     >>> task = Task(reference, [10], definitions.get('trec'), None)
     >>> to_parquet(task, read([('x', 'v', '1', 'ann', 0.5)], HYPOTHESIS), 'live.parquet')[:4]

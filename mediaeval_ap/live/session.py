@@ -11,20 +11,20 @@ import numpy as np
 
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import CopyError, HalfStepError
-from mediaeval_ap.evaluation import Evaluation
+from mediaeval_ap.evaluation.criteria import Task, warn_of_empty_run, warn_of_floor
+from mediaeval_ap.evaluation.relevance import Relevance
+from mediaeval_ap.evaluation.scoring import Scorer
+from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.files import write_whole
 from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses
+from mediaeval_ap.live.incremental import Standing
 from mediaeval_ap.live.known_shots import KnownShots
-from mediaeval_ap.live.live_ranking import LiveRanking
+from mediaeval_ap.live.ranking import LiveRanking
 from mediaeval_ap.live.saved import to_parquet
-from mediaeval_ap.live.standing import Standing
 from mediaeval_ap.live.watching import Point, batches, points
-from mediaeval_ap.ranking import Ranking
-from mediaeval_ap.relevance import Relevance
-from mediaeval_ap.scoring import Scorer
-from mediaeval_ap.session import Session
+from mediaeval_ap.ranking.frozen import Ranking
+from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import HYPOTHESIS, Table, is_rows
-from mediaeval_ap.task import Task, warn_of_empty_run, warn_of_floor
 
 __all__ = ['Live']
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.evaluation import mean_average_precision
-from mediaeval_ap.live.live_ranking import LiveRanking
-from mediaeval_ap.live.standing import Standing
-from mediaeval_ap.scoring import warn_of_scores_above_one
+from mediaeval_ap.evaluation.scoring import warn_of_scores_above_one
+from mediaeval_ap.live.incremental import Standing
+from mediaeval_ap.live.ranking import LiveRanking
+from mediaeval_ap.results import mean_average_precision
 from mediaeval_ap.tables import HYPOTHESIS, Table, is_rows
 from mediaeval_ap.tables.rows import from_rows
 

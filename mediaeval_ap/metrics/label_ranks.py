@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.keys import run_starts
 
 __all__ = ['LabelScores', 'score_labels']
 

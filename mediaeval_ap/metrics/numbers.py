@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.tables.arrow import to_arrow
-from mediaeval_ap.tables.columns import is_arrow
-from mediaeval_ap.tables.format import EXACT_NUMBER, LARGEST_INTEGER
+from mediaeval_ap.tables.line_format import EXACT_NUMBER, LARGEST_INTEGER
+from mediaeval_ap.tables.table import is_arrow
 
 __all__ = ['doubles', 'number_array']
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
 from typing import TypeVar
 
@@ -35,5 +34,7 @@ def on_all_cores(work: Callable[[Item], Result], items: Sequence[Item]) -> list[
     """
     if len(items) == 1:
         return [work(items[0])]
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(cpu_count()) as pool:
         return list(pool.map(work, items))

@@ -9,10 +9,10 @@ from os import cpu_count
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.keys import run_starts
-from mediaeval_ap.metrics.ranked_hits import precision_at_hits
+from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.choices import Ties
+from mediaeval_ap.metrics.ap_kernel import precision_at_hits
 from mediaeval_ap.metrics.threads import on_all_cores
-from mediaeval_ap.policies import Ties
 
 __all__ = ['TieBlocks', 'expected_precisions', 'mean_precisions', 'precisions_at_correct']
 
@@ -45,7 +45,7 @@ def precisions_at_correct(
     Examples
     --------
     >>> confidence, correct = np.array([0.9, 0.9]), np.array([True, False])
-    >>> from mediaeval_ap.policies import TIES
+    >>> from mediaeval_ap.choices import TIES
     >>> {ties: precisions_at_correct(confidence, correct, ties).tolist() for ties in TIES}
     {'expected': [0.5, 0.25], 'stable': [1.0], 'best': [1.0], 'worst': [0.5]}
     """

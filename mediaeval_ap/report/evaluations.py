@@ -9,7 +9,7 @@ from mediaeval_ap.definitions import ap_column
 from mediaeval_ap.report.grids import Grid, heading, json_document, queries_counted
 
 if TYPE_CHECKING:
-    from mediaeval_ap.evaluation import Evaluation
+    from mediaeval_ap.results import Evaluation
 
 __all__ = ['render_evaluations']
 

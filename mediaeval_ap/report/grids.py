@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from mediaeval_ap.errors import ParameterError, printable, shown
-from mediaeval_ap.text import plain_text
+from mediaeval_ap.plain_text import plain_text
 
 __all__ = [
     'FORMATS',

@@ -12,7 +12,8 @@ from mediaeval_ap.errors import printable
 from mediaeval_ap.report.grids import json_document, renderer
 
 if TYPE_CHECKING:
-    from mediaeval_ap.validation import Findings, Kind, Problem
+    from mediaeval_ap.validation import Findings, Problem
+    from mediaeval_ap.validation.kinds import Kind
 
 __all__ = ['PROBLEM_FORMATS', 'SHOWN_PROBLEMS', 'render_problems']
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mediaeval_ap.report.grids import Grid, heading, json_document, queries_counted
 
 if TYPE_CHECKING:
-    from mediaeval_ap.evaluation import Score
+    from mediaeval_ap.results import Score
 
 __all__ = ['render_score']
 

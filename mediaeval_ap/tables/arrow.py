@@ -14,11 +14,11 @@ from mediaeval_ap.errors import (
     ParameterError,
     shown,
 )
+from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables.bulk import text_column
-from mediaeval_ap.tables.columns import Source, Table
-from mediaeval_ap.tables.format import EXACT_NUMBER, FINITE_DECIMAL, TEXT, no_rows
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.text import is_text
+from mediaeval_ap.tables.line_format import EXACT_NUMBER, FINITE_DECIMAL, TEXT, no_rows
+from mediaeval_ap.tables.table import Source, Table
 
 if TYPE_CHECKING:
     import pyarrow
@@ -60,7 +60,7 @@ def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
     Examples
     --------
     >>> import pyarrow
-    >>> from mediaeval_ap.tables import SUBSET
+    >>> from mediaeval_ap.tables.layouts import SUBSET
     >>> table = pyarrow.table({'corpus_id': ['INA'], 'video_id': ['F2']})
     >>> from_arrow(table, SUBSET, Source('<Table>')).texts('video_id')
     ['F2']
@@ -134,7 +134,7 @@ def check_names(names: Sequence[str], layout: Layout, source: str) -> None:
 
     Examples
     --------
-    >>> from mediaeval_ap.tables import SUBSET
+    >>> from mediaeval_ap.tables.layouts import SUBSET
     >>> check_names(['video_id', 'corpus_id', 'more'], SUBSET, '<Table>')
     """
     if missing := [field for field in layout.fields if names.count(field) != 1]:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.tables.columns import Column
 from mediaeval_ap.tables.decompression import Chunks
-from mediaeval_ap.tables.format import BYTE_ORDER_MARK, holds_text, is_header, is_number
 from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK, holds_text, is_header, is_number
 from mediaeval_ap.tables.lines import blocks
+from mediaeval_ap.tables.table import Column
 
 if TYPE_CHECKING:
     import pyarrow
@@ -70,7 +70,7 @@ def parse_in_bulk(
 
     Examples
     --------
-    >>> from mediaeval_ap.tables import SUBSET
+    >>> from mediaeval_ap.tables.layouts import SUBSET
     >>> columns, _ = parse_in_bulk(io.BytesIO(b'INA  F2\n'), SUBSET, 'file')
     >>> columns['video_id'].values
     ['F2']
@@ -120,7 +120,7 @@ def read_in_bulk(
 
     Examples
     --------
-    >>> from mediaeval_ap.tables import SUBSET
+    >>> from mediaeval_ap.tables.layouts import SUBSET
     >>> read_in_bulk(io.BytesIO(b'INA F2\n'), SUBSET, 'file', ['video_id']).column_names
     ['video_id']
     """

@@ -1,6 +1,6 @@
 """Why lines are wrong, for very many of them at once.
 
-What is wrong with one line is the matter of `mediaeval_ap.tables.format`; this gives the same
+What is wrong with one line is the matter of `mediaeval_ap.tables.line_format`; this gives the same
 answers without a step of Python for each line.
 """
 
@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.tables.format import Cause, cause_of, find_fields, holds_text, is_number
 from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.tables.line_format import Cause, cause_of, find_fields, holds_text, is_number
 
 __all__ = ['CAUSES', 'RIGHT', 'Fields', 'causes_of', 'fields_of', 'splitter']
 
@@ -92,7 +92,7 @@ def causes_of(lines: list[bytes], layout: Layout) -> NDArray[np.int8]:
 
     Examples
     --------
-    >>> from mediaeval_ap.tables import SUBSET
+    >>> from mediaeval_ap.tables.layouts import SUBSET
     >>> [CAUSES[each] for each in causes_of([b'INA F2', b'INA'], SUBSET)[1:]]
     [<Cause.FIELDS: 'fields'>]
     """

@@ -23,8 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.plain_text import BETWEEN_WORDS
 from mediaeval_ap.tables.bulk import read_csv
-from mediaeval_ap.tables.format import (
+from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.line_format import (
     BYTE_ORDER_MARK,
     EXACT_NUMBER,
     FINITE_DECIMAL,
@@ -35,8 +37,6 @@ from mediaeval_ap.tables.format import (
     is_finite_decimal,
     no_rows,
 )
-from mediaeval_ap.tables.layouts import RecordLayout
-from mediaeval_ap.text import BETWEEN_WORDS
 
 if TYPE_CHECKING:
     import pyarrow

@@ -10,7 +10,7 @@ from itertools import count
 from typing import BinaryIO, Protocol
 
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables.format import BYTE_ORDER_MARK, Wrong
+from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK, Wrong
 
 __all__ = ['MAX_LINE_BYTES', 'Lines', 'blocks', 'endless', 'numbered', 'split', 'whole_lines']
 

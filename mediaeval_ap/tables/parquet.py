@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mediaeval_ap.errors import FormatError, ReadError
-from mediaeval_ap.tables.columns import Source
 from mediaeval_ap.tables.decompression import Limit
-from mediaeval_ap.tables.pages import PageWatcher, check_footer
+from mediaeval_ap.tables.parquet_pages import PageWatcher, check_footer
 from mediaeval_ap.tables.sources import ByteSource, is_regular, opening
+from mediaeval_ap.tables.table import Source
 
 if TYPE_CHECKING:
     import pyarrow

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, ParameterError, shown
+from mediaeval_ap.plain_text import BETWEEN_LABELS
 from mediaeval_ap.tables.arrow import holds_any, number_array, text_array, to_arrow
-from mediaeval_ap.tables.columns import Source, is_arrow, is_instance
 from mediaeval_ap.tables.csv_text import choose_layout, parse_csv
-from mediaeval_ap.tables.format import no_rows
 from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.line_format import no_rows
 from mediaeval_ap.tables.parquet import read_parquet
 from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
-from mediaeval_ap.text import BETWEEN_LABELS
+from mediaeval_ap.tables.table import Source, is_arrow, is_instance
 
 if TYPE_CHECKING:
     import pandas

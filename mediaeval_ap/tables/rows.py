@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.plain_text import is_text, plain_text
 from mediaeval_ap.tables.arrow import check_names
-from mediaeval_ap.tables.columns import Column, Source, Table
-from mediaeval_ap.tables.format import EXACT_NUMBER, TEXT, Faults, Wrong, no_rows
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.text import is_text, plain_text
+from mediaeval_ap.tables.line_format import EXACT_NUMBER, TEXT, Faults, Wrong, no_rows
+from mediaeval_ap.tables.table import Column, Source, Table
 
 if TYPE_CHECKING:
     import pandas
@@ -51,7 +51,7 @@ def from_rows(rows: Iterable[Any], layout: Layout, *, first: int = 1) -> Table:
 
     Examples
     --------
-    >>> from mediaeval_ap.tables import REFERENCE
+    >>> from mediaeval_ap.tables.layouts import REFERENCE
     >>> from_rows([('INA', 'F2', '000010', 'nan')], REFERENCE).texts('shot_id')
     ['000010']
     """
@@ -90,7 +90,7 @@ def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
     Examples
     --------
     >>> import pandas
-    >>> from mediaeval_ap.tables import SUBSET
+    >>> from mediaeval_ap.tables.layouts import SUBSET
     >>> frame = pandas.DataFrame({'corpus_id': ['INA'], 'video_id': ['F2']})
     >>> from_frame(frame, SUBSET).texts('video_id')
     ['F2']
@@ -149,7 +149,7 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
 
     Examples
     --------
-    >>> from mediaeval_ap.tables import SUBSET
+    >>> from mediaeval_ap.tables.layouts import SUBSET
     >>> explain_row(('INA', 7), SUBSET)
     Wrong(field='video_id', found='7 (int)', expected='trimmed text on one line, not empty')
     """

@@ -14,8 +14,8 @@ from operator import index
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from mediaeval_ap.errors import ParameterError, ReadError, shown
+from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.tables.decompression import BUFFER_BYTES, DECOMPRESSORS, Limit
-from mediaeval_ap.text import plain_text
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.errors import MissingExtraError, ParameterError, shown
-from mediaeval_ap.evaluation import Evaluation
-from mediaeval_ap.policies import LARGEST_TREC_DEPTH, TREC_DEPTH
-from mediaeval_ap.text import plain_text
-from mediaeval_ap.trec.exporting import Topic
+from mediaeval_ap.plain_text import plain_text
+from mediaeval_ap.results import Evaluation
+from mediaeval_ap.trec.export import Topic
 
 __all__ = ['check_columns', 'depth_of', 'measure', 'parse_measures', 'with_measures']
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mediaeval_ap.policies import CAMPAIGNS, check_policy
+from mediaeval_ap.choices import CAMPAIGNS, check_policy
 from mediaeval_ap.tables.layouts import (
     EVIDENCE,
     EVIDENCE_2015,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mediaeval_ap.arrays import first_equal
 from mediaeval_ap.errors import printable, shown
-from mediaeval_ap.keys import first_equal
-from mediaeval_ap.tables.places import LenientTable
+from mediaeval_ap.tables.wrong_lines import LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.campaigns import IDS
 from mediaeval_ap.validation.person_names import distinct_names

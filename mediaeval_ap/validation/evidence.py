@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from mediaeval_ap.arrays import first_equal
 from mediaeval_ap.errors import shown
-from mediaeval_ap.keys import first_equal
-from mediaeval_ap.tables.format import FINITE_DECIMAL, is_finite_decimal
-from mediaeval_ap.tables.places import LenientTable
+from mediaeval_ap.tables.line_format import FINITE_DECIMAL, is_finite_decimal
+from mediaeval_ap.tables.wrong_lines import LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.campaigns import TIMES, Rules
 from mediaeval_ap.validation.problems import Detail, Finding, at_rows

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import combine, first_equal, first_occurrences, run_starts
 from mediaeval_ap.errors import shown
-from mediaeval_ap.keys import combine, first_equal, first_occurrences, run_starts
-from mediaeval_ap.tables.places import LenientTable
+from mediaeval_ap.tables.wrong_lines import LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.campaigns import IDS
 from mediaeval_ap.validation.problems import Detail, Finding, at_rows

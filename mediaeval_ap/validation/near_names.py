@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from mediaeval_ap.keys import ranges, run_starts
+from mediaeval_ap.arrays import ranges, run_starts
 
 __all__ = ['earlier_neighbours']
 

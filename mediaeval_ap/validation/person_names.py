@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import first_occurrences
 from mediaeval_ap.errors import shown
-from mediaeval_ap.keys import first_occurrences
-from mediaeval_ap.tables.places import LenientTable
+from mediaeval_ap.tables.wrong_lines import LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.campaigns import NAME
 from mediaeval_ap.validation.near_names import earlier_neighbours

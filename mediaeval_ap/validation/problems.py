@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.tables.columns import Source
-from mediaeval_ap.tables.format import Cause, no_rows
-from mediaeval_ap.tables.places import MAX_PROBLEMS, LenientTable
+from mediaeval_ap.tables.line_format import Cause, no_rows
+from mediaeval_ap.tables.table import Source
+from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS, LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.kinds import Kind, Severity
 
@@ -180,7 +180,7 @@ def at_rows(
     --------
     >>> import io
     >>> from mediaeval_ap.tables import QUERIES
-    >>> from mediaeval_ap.tables.lenient import read_leniently
+    >>> from mediaeval_ap.tables.lenient_text import read_leniently
     >>> read = read_leniently(io.BytesIO(b'ann\n bob\n'), QUERIES)
     >>> detail = Detail('person_name', "'bob'", 'nobody')
     >>> (problem,) = at_rows(kinds.get('name'), read, [1], lambda _: detail)
@@ -225,7 +225,7 @@ def at_wrong_lines(read: LenientTable) -> list[Finding]:
     --------
     >>> import io
     >>> from mediaeval_ap.tables import HYPOTHESIS
-    >>> from mediaeval_ap.tables.lenient import read_leniently
+    >>> from mediaeval_ap.tables.lenient_text import read_leniently
     >>> lines = io.BytesIO(b'x v 1 ann high\nx v\n')
     >>> [str(finding.kind) for finding in at_wrong_lines(read_leniently(lines, HYPOTHESIS))]
     ['field-count', 'confidence']

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.keys import combine
-from mediaeval_ap.tables.columns import Table
+from mediaeval_ap.arrays import combine
+from mediaeval_ap.tables.table import Table
 
 __all__ = ['are_known', 'fields_of', 'row_key']
 

@@ -12,8 +12,8 @@ from mediaeval_ap.errors import FormatError
 from mediaeval_ap.report import FORMATS, render_evaluation_2015, render_problems
 from mediaeval_ap.tables import lenient, lines, read
 from mediaeval_ap.tables.layouts import QRELS, RUN
-from mediaeval_ap.tables.lenient import read_leniently
-from mediaeval_ap.trec.entries import read_entries
+from mediaeval_ap.tables.lenient_text import read_leniently
+from mediaeval_ap.trec.files import read_entries
 from mediaeval_ap.validation import examine
 
 BETWEEN = b'----\n'  # stands between the files of one input

@@ -39,7 +39,7 @@ from mediaeval_ap.tables.bulk import parse_in_bulk
 from mediaeval_ap.tables.csv_text import parse_csv
 from mediaeval_ap.tables.layouts import QRELS, RecordLayout
 from mediaeval_ap.tables.layouts import RUN as TREC_RUN
-from mediaeval_ap.tables.strict import parse
+from mediaeval_ap.tables.strict_text import parse
 
 MAX_BYTES = 1 << 20
 METADATA = b'mediaeval_ap.live'

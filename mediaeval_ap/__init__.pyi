@@ -1,0 +1,20 @@
+from . import challenges as challenges
+from . import definitions as definitions
+from . import errors as errors
+from . import metrics as metrics
+from . import tables as tables
+from .average_precision import AveragePrecision as AveragePrecision
+from .definitions import Definition as Definition
+from .discovery_2015 import PersonDiscovery2015 as PersonDiscovery2015
+from .evaluation.session import Answer as Answer
+from .evaluation.session import Session as Session
+from .evaluation_2015 import Evaluation2015 as Evaluation2015
+from .live import Live as Live
+from .live import Point as Point
+from .results import Evaluation as Evaluation
+from .results import Score as Score
+from .trec import evaluate_trec as evaluate_trec
+from .validation import Problem as Problem
+from .validation import validate as validate
+
+__version__: str

@@ -1,0 +1,1 @@
+"""Score a run against a reference, one query at a time or many at once."""

@@ -1,0 +1,1 @@
+"""The order of hypotheses for a query, and what it is made of."""

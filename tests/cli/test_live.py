@@ -1,0 +1,303 @@
+"""The command `watch`: what it prints as a run grows, and how it ends."""
+
+import gzip
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+from contextlib import contextmanager
+
+import pytest
+from click.testing import CliRunner
+
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.cli import main
+from mediaeval_ap.cli.live import _Ending
+from mediaeval_ap.errors import ReadError
+from mediaeval_ap.tables import HYPOTHESIS, following, read
+from mediaeval_ap.tables.sources import ByteSource
+
+COMMAND = [sys.executable, '-m', 'mediaeval_ap', 'watch']
+RUN = ['x v 1 ann 0.9\n', 'x w 2 anne 0.8\n', 'x v 2 ann 0.7\n', 'x w 1 bob 0.5\n', 'x w 3 b 1\n']
+HEADING = 'hypotheses  MAP@1  MAP@2  changed\n----------  -----  -----  -------\n'
+LINES = [
+    '         2  0.500  0.250        1\n',
+    '         4  1.000  1.000        2\n',
+    '         5  1.000  1.000        0\n',
+]
+OPTIONS = ('-K', '1,2', '--every', '2')
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / 'reference.txt').write_text('x v 1 ann\nx v 2 ann\nx w 1 bob\n')
+    (tmp_path / 'run.txt').write_text(''.join(RUN))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments, input=None):
+    arguments = ('watch', *arguments)
+    return CliRunner().invoke(main, arguments, input=input, catch_exceptions=False)
+
+
+def test_a_line_each_time_and_one_for_the_rest(folder):
+    result = run('reference.txt', 'run.txt', *OPTIONS)
+    assert (result.exit_code, result.stderr) == (0, '')
+    assert result.stdout == HEADING + ''.join(LINES)
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')  # of a subset
+@pytest.mark.parametrize('options', [[], ['--subset', 'subset.txt'], ['--definition', 'by-k']])
+def test_json_lines_hold_what_python_gets(folder, options):
+    (folder / 'subset.txt').write_text('x v\n')
+    (folder / 'queries.txt').write_text('bob\nann\nbob\n')
+    named = {'subset': 'subset.txt'} if '--subset' in options else {}
+    named |= {'definition': 'by-k'} if '--definition' in options else {}
+    average_precision = AveragePrecision('reference.txt', [2, 1], **named)
+    with pytest.warns(UserWarning, match='1 of 3 queries repeat'):
+        points = list(average_precision.watch('run.txt', 'queries.txt', every=3))
+    result = run(
+        *('reference.txt', 'run.txt', '-K', '2,1', '--every', '3', '--queries', 'queries.txt'),
+        *('--format', 'jsonl', *options),
+    )
+    assert result.exit_code == 0
+    assert [json.loads(line) for line in result.stdout.splitlines()] == [
+        {
+            'hypotheses': point.n_hypotheses,
+            **{f'MAP@{k}': value for k, value in zip([2, 1], point.map.tolist(), strict=True)},
+            'changed': point.changed,
+        }
+        for point in points
+    ]
+
+
+def test_standard_input_is_the_default(folder):
+    for arguments in (['reference.txt'], ['reference.txt', '-'], ['reference.txt', '--follow']):
+        result = run(*arguments, *OPTIONS, input='\ufeff' + '\r\n\n'.join(map(str.strip, RUN)))
+        assert result.stdout == HEADING + ''.join(LINES)
+
+
+def test_other_formats_of_runs(folder):
+    (folder / 'run.txt.gz').write_bytes(gzip.compress((folder / 'run.txt').read_bytes()))
+    AveragePrecision('reference.txt').live('run.txt').save('run.parquet')
+    assert run('reference.txt', 'run.txt.gz', *OPTIONS).stdout == HEADING + ''.join(LINES)
+    assert run('reference.txt', 'run.parquet', *OPTIONS).stdout.splitlines()[-1] == LINES[-1][:-1]
+    for name in ('run.txt.gz', 'run.parquet'):
+        result = run('reference.txt', name, '--follow')
+        suffix = os.path.splitext(name)[1]
+        assert (result.exit_code, result.stdout) == (1, '')
+        assert result.stderr == (f'Error: {name}: {suffix} cannot be followed, only plain text\n')
+
+
+WRONG = "line 3, confidence: found 'high', expected a finite decimal number\n"
+
+
+def test_a_bad_line_is_an_error(folder):
+    result = run('reference.txt', *OPTIONS, input=''.join([*RUN[:2], 'x v 1 ann high\n', *RUN[2:]]))
+    assert (result.exit_code, result.stdout) == (1, HEADING + LINES[0])
+    assert result.stderr == f'Error: <stdin>, {WRONG}'
+
+
+def test_bad_lines_are_skipped_and_counted(folder):
+    text = ''.join([*RUN[:2], 'x v 1 ann high\n', *RUN[2:4], 'x\n', RUN[4]])
+    result = run('reference.txt', *OPTIONS, '--skip-bad', input=text)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        'hypotheses  MAP@1  MAP@2  changed  skipped',
+        '----------  -----  -----  -------  -------',
+        *(line[:-1] + f'        {n}' for n, line in enumerate(LINES)),
+    ]
+    first, second, last = result.stderr.splitlines(keepends=True)
+    assert first == f'Error: <stdin>, {WRONG}'
+    assert second.startswith("Error: <stdin>, line 6: found 1 field in 'x'")
+    assert last == 'skipped 2 wrong lines\n'
+    result = run('reference.txt', *OPTIONS, '--skip-bad', '--format', 'jsonl', input=text)
+    assert [json.loads(line)['skipped'] for line in result.stdout.splitlines()] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(('text', 'options'), [('', []), ('\n', []), ('x\n', ['--skip-bad'])])
+def test_nothing_to_score_is_an_error(folder, text, options):
+    result = run('reference.txt', *options, input=text)
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert ('skipped 1 wrong line\n' in result.stderr) == bool(options)
+    assert result.stderr.endswith(
+        'Error: <stdin>: found no rows, expected at least one of 5 fields: '
+        'corpus_id video_id shot_id person_name confidence\n'
+    )
+
+
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        ['-', '-'],
+        ['reference.txt', '--queries', '-'],
+        ['reference.txt', 'run.txt', '--every', '0'],
+        ['reference.txt', 'run.txt', '--format', 'csv'],
+    ],
+)
+def test_wrong_usage_is_exit_code_2(folder, arguments):
+    assert run(*arguments).exit_code == 2
+
+
+@contextmanager
+def started(*arguments, **options):
+    """The command, running; it is killed if the test fails meanwhile."""
+    options = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **options}
+    with subprocess.Popen([*COMMAND, *arguments], text=True, bufsize=1, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_growing_file_is_followed_to_the_interrupt(folder):
+    path = folder / 'run.txt'
+    path.write_text(RUN[0])
+    arguments = ('reference.txt', 'run.txt', *OPTIONS, '--follow', '--skip-bad')
+    with started(*arguments) as process, open(path, 'a') as file:
+
+        def grow(text):
+            file.write(text)
+            file.flush()
+
+        grow(RUN[1][:6])
+        grow(RUN[1][6:])
+        shown = [process.stdout.readline() for _ in range(3)]
+        assert shown[2] == f'{LINES[0][:-1]}        0\n'
+        grow(''.join(RUN[2:4]))
+        assert process.stdout.readline() == f'{LINES[1][:-1]}        0\n'
+        grow(f'{RUN[4]}bad\nhalf a li')
+        assert 'line 6' in process.stderr.readline()  # so the line before it was read
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert process.stdout.read() == f'{LINES[2][:-1]}        1\n'
+        assert process.stderr.read() == 'skipped 1 wrong line\n'
+
+
+def test_an_interrupt_gives_the_point_of_all_that_came(folder):
+    """Here of none that was not shown already."""
+    with started('reference.txt', *OPTIONS, stdin=subprocess.PIPE) as process:
+        process.stdin.write(''.join(RUN[:2]))
+        assert [process.stdout.readline() for _ in range(3)][-1] == LINES[0]
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert (process.stdout.read(), process.stderr.read()) == ('', '')
+
+
+def test_a_file_that_becomes_shorter_is_an_error(folder):
+    with started('reference.txt', 'run.txt', *OPTIONS, '--follow') as process:
+        assert [process.stdout.readline() for _ in range(4)][-1] == LINES[1]
+        os.truncate('run.txt', 5)
+        assert process.wait() == 1
+        assert process.stderr.read() == ('Error: run.txt: became shorter while it was followed\n')
+
+
+def test_half_a_line_is_waited_for(tmp_path, monkeypatch):
+    path = tmp_path / 'run.txt'
+    path.write_bytes(b'a\nb')
+    with following.following(ByteSource(path)) as stream, open(path, 'ab') as file:
+
+        def grow(_):
+            file.write(b'c\n')
+            file.flush()
+
+        monkeypatch.setattr(following, 'sleep', grow)
+        assert [stream.readline(9) for _ in range(3)] == [b'a\n', b'bc\n', b'c\n']
+
+
+def test_followed_lines_have_a_limit(tmp_path):
+    path = tmp_path / 'run.txt'
+    path.write_bytes(b'ab' * 10)
+    with following.following(ByteSource(path)) as stream:
+        assert [stream.readline(6), stream.readline(9)] == [b'ababab', b'ababababa']
+    with pytest.raises(ReadError, match='No such file'), following.following(ByteSource('none')):
+        pass
+
+
+def test_impatience_ends_what_is_being_scored():
+    with _Ending(iter([1, 2, 3])) as ending:
+        rows = iter(ending)
+        assert next(rows) == 1
+        signal.raise_signal(signal.SIGINT)
+        assert list(rows) == []
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def on_a_terminal(columns=80, rows=24, term='xterm'):
+    """What the command writes to standard output when that is a terminal."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (rows, columns))
+    environment = {**os.environ, 'TERM': term}
+    for name in ('COLUMNS', 'LINES', 'NO_COLOR', 'FORCE_COLOR', 'TTY_INTERACTIVE'):
+        environment.pop(name, None)
+    done = subprocess.run(
+        [*COMMAND, 'reference.txt', 'run.txt', *OPTIONS],
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        env=environment,
+        check=True,
+    )
+    os.close(theirs)
+    assert done.stderr == b''
+    return os.read(ours, 1 << 16).decode()
+
+
+def test_a_table_on_a_terminal_is_shown_anew(folder):
+    shown = on_a_terminal()
+    last_frame = shown[shown.rindex('hypotheses') :]
+    assert [line.split() for line in last_frame.splitlines() if '.' in line] == [
+        line.split() for line in LINES
+    ]
+    assert '\x1b[' in shown
+
+
+@pytest.mark.parametrize('terminal', [{'term': 'dumb'}, {'columns': 30}, {'rows': 4}])
+def test_a_terminal_that_cannot_show_it_gets_lines(folder, terminal):
+    shown = on_a_terminal(**terminal)
+    assert shown.replace('\r\n', '\n') == HEADING + ''.join(LINES)
+
+
+def test_what_came_before_an_error_is_scored(folder):
+    text = ''.join([*RUN[:3], 'x v 1 ann high\n'])
+    result = run('reference.txt', '-K', '1', input=text)
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[-1].split() == ['3', '0.500', '1']
+    assert result.stderr.startswith('Error: <stdin>, line 4, confidence')
+
+
+def test_output_that_fails_is_said_to_be_the_output(folder):
+    for source in ('run.txt', '- < run.txt'):
+        command = f'{" ".join(COMMAND)} reference.txt {source} > /dev/full'
+        done = subprocess.run(['bash', '-c', command], capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert done.stderr == 'Error: <stdout>: No space left on device\n'
+
+
+def test_a_pipe_is_followed_after_its_writer_has_gone(folder):
+    os.mkfifo('pipe')
+    with started('reference.txt', 'pipe', *OPTIONS, '--follow') as process:
+        for rows in (RUN[:2], RUN[2:4]):
+            with open('pipe', 'w') as pipe:
+                pipe.writelines(rows)
+            lines = 3 if rows == RUN[:2] else 1
+            shown = [process.stdout.readline() for _ in range(lines)]
+            assert shown[-1] == LINES[0 if lines == 3 else 1]
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+
+
+def test_closed_pipe_is_no_traceback(folder):
+    command = f'{" ".join(COMMAND)} reference.txt run.txt --every 1 | true'
+    done = subprocess.run(['bash', '-c', command], capture_output=True, text=True, check=False)
+    assert done.stderr == ''
+
+
+def test_rows_of_a_table_are_its_rows():
+    rows = [(*line.split()[:4], float(line.split()[4])) for line in RUN]
+    assert list(read(rows, HYPOTHESIS).rows()) == rows

@@ -1,0 +1,367 @@
+"""Ids that do not meet are told, with their likely cause, and never scored in silence."""
+
+import json
+import warnings
+
+import pandas
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mediaeval_ap import AveragePrecision, challenges, evaluate_trec
+from mediaeval_ap.cli import main
+from mediaeval_ap.errors import (
+    EmptyRunWarning,
+    FormatError,
+    NoOverlapWarning,
+    ParameterError,
+    WithoutRelevantWarning,
+)
+from mediaeval_ap.evaluation.overlap import likely_cause
+
+REFERENCE = [
+    ('INA', 'F2', f'{shot:06}', name) for shot in range(1, 30) for name in ('ann_lee', 'bob_ray')
+]
+FIELDS = ['corpus_id', 'video_id', 'shot_id', 'person_name', 'confidence']
+
+
+def run(*, corpus='INA', video='F2', shot=lambda number: f'{number:06}'):
+    return [(corpus, video, shot(number), 'ann_lee', 1 / number) for number in range(3, 13)]
+
+
+CAUSES = {
+    'zeros': (run(shot=str), "(1 of 1 videos); shot_id is equal but for leading zeros: '10' here"),
+    'integers that were floats': (
+        run(shot=lambda number: f'{number:06}.0'),
+        "(1 of 1 videos); shot_id is equal but for '.0' at the end: '000003.0' here, '000003'",
+    ),
+    'case': (run(video='f2'), "(0 of 1 videos); video_id is equal but for case: 'f2' here, 'F2'"),
+    'suffix': (
+        run(video='F2.mp4'),
+        "(0 of 1 videos); video_id is equal but for '.mp4' at the end: 'F2.mp4' here, 'F2' there",
+    ),
+    'folder and suffix': (
+        run(video='/data/F2.mp4'),
+        "video_id is equal but for '/data/' at the beginning and '.mp4' at the end",
+    ),
+    'corpus': (run(corpus='DW'), "(0 of 1 videos); corpus_id is another: 'DW' here, 'INA' there"),
+    'corpus in lower case': (run(corpus='ina'), 'corpus_id is equal but for case'),
+    'columns': (
+        [(row[1], row[0], *row[2:]) for row in run()],
+        'corpus_id holds what video_id holds there: are columns exchanged?',
+    ),
+    'shots and names': (
+        [(*row[:2], row[3], row[2], row[4]) for row in run()],
+        'shot_id holds what person_name holds there: are columns exchanged?',
+    ),
+    'another year': (
+        run(corpus='X', video='other', shot=lambda number: f'x{number}y'),
+        '(0 of 1 videos); are these files of the same data?',
+    ),
+}
+
+
+@pytest.mark.parametrize('cause', CAUSES)
+@pytest.mark.parametrize('kind', ['rows', 'frame'])
+def test_no_shot_in_the_reference(cause, kind):
+    rows, told = CAUSES[cause]
+    given_as = rows if kind == 'rows' else pandas.DataFrame(rows, columns=FIELDS)
+    shots = len({row[:3] for row in rows})
+    with pytest.warns(NoOverlapWarning) as caught:
+        evaluation = AveragePrecision(REFERENCE, [10]).evaluate(given_as)
+    (message,) = (str(each.message) for each in caught)
+    assert f': 0 of {shots} returned shots occur in <rows> (' in message
+    assert told in message
+    assert evaluation.map == 0
+    assert evaluation.counts['shots_in_reference'] == 0
+
+
+DOORS = {
+    'session': lambda scorer, rows: scorer(rows),
+    'evaluate': lambda scorer, rows: scorer.evaluate(rows),
+    'rank': lambda scorer, rows: scorer.rank(rows, 'ann_lee'),
+    'watch': lambda scorer, rows: list(scorer.watch(rows)),
+    'live': lambda scorer, rows: scorer.live(rows).evaluate(),
+}
+
+
+@pytest.mark.parametrize('door', DOORS)
+def test_every_door_tells_once_and_whom_it_concerns(door):
+    scorer = AveragePrecision(REFERENCE, [1])
+    with pytest.warns(NoOverlapWarning, match='0 of 10 returned shots') as caught:
+        DOORS[door](scorer, run(video='F3'))
+    assert [each.filename for each in caught] == [__file__]
+    DOORS[door](scorer, [*run(video='F3'), *run()[:1]])  # one shot is there: nothing is told
+
+
+def test_export_tells_as_well(tmp_path):
+    with pytest.warns(NoOverlapWarning) as caught:
+        AveragePrecision(REFERENCE).export_trec(run(video='f2'), tmp_path / 'q', tmp_path / 'r')
+    assert [each.filename for each in caught] == [__file__]
+
+
+def test_only_the_subset_counts():
+    """The reference's own video is not in the subset: what is left of both does not meet."""
+    reference = [*REFERENCE, ('INA', 'F3', '1', 'ann_lee')]
+    run_of_both = [*run(), ('INA', 'F3', '2', 'ann_lee', 0.5)]
+    scorer = AveragePrecision(reference, subset=[('INA', 'F3')])
+    with pytest.warns(NoOverlapWarning, match=r'0 of 1 returned shots .* \(1 of 1 videos\)'):
+        scorer.evaluate(run_of_both)
+    with pytest.warns(
+        EmptyRunWarning, match='none of its 10 hypotheses is in the subset'
+    ) as caught:
+        scorer.evaluate(run())
+    assert len(caught) == 1
+    assert issubclass(EmptyRunWarning, NoOverlapWarning)
+
+
+def test_a_run_that_meets_is_counted():
+    rows = [*run(), ('INA', 'F3', '000001', 'zoe', 0.5)]
+    counts = AveragePrecision(REFERENCE).evaluate(rows).to_dict()['manifest']['counts']
+    assert {key: counts[key] for key in counts if key.endswith('_in_reference')} == {
+        'names_in_reference': 1,
+        'videos_in_reference': 1,
+        'shots_in_reference': 10,
+    }
+    assert (counts['names'], counts['videos'], counts['shots']) == (2, 2, 11)
+
+
+QUERIES = {
+    'separators': (['ann-lee', 'bob ray'], "equal but for separators: 'ann-lee' here, 'ann_lee'"),
+    'case': (['Ann_Lee'], "equal but for case: 'Ann_Lee' here, 'ann_lee' there"),
+    'others': (['zoe'], 'are these files of the same data?'),
+}
+
+
+@pytest.mark.parametrize('queries', QUERIES)
+def test_no_query_in_the_reference(queries):
+    asked, told = QUERIES[queries]
+    scorer = AveragePrecision(REFERENCE)
+    for call in (
+        lambda: scorer.evaluate(run(), asked),
+        lambda: list(scorer.watch(run(), asked)),
+        lambda: scorer.live(run()).evaluate(asked),
+    ):
+        with pytest.warns(NoOverlapWarning) as caught:
+            call()
+        (message,) = (str(each.message) for each in caught)
+        assert message.startswith(f'<rows>: 0 of {len(asked)} queries occur in <rows>; ')
+        assert told in message
+        assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ('definition', 'told'),
+    [
+        ('mediaeval-2016', 'each counts 1, and an empty run has MAP 0.667'),
+        ('mediaeval-2016-final', 'each counts 1, and an empty run has MAP 0.667'),
+        ('trec', 'each counts 0'),
+    ],
+)
+def test_the_floor_is_told(definition, told):
+    scorer = AveragePrecision(REFERENCE, definition=definition)
+    note = f'2 of 3 queries have no relevant shot: {told}'
+    asked = ['ann_lee', 'zoe', 'yves']
+    with pytest.warns(WithoutRelevantWarning, match=f'^<rows>: {note}$'):
+        evaluation = scorer.evaluate(run(), asked)
+    assert evaluation.to_dict()['notes'] == [note]
+    with pytest.warns(WithoutRelevantWarning, match=f'^<rows>: {note}$'):
+        list(scorer.watch(run(), asked))
+    with pytest.warns(WithoutRelevantWarning):
+        empty = scorer.live().evaluate(asked)
+    assert [f'{value:.3f}' for value in empty.map] == ['0.667' if '0.667' in told else '0.000'] * 4
+
+
+def test_placeholders_are_asked_for_by_name_only():
+    reference = [*REFERENCE, ('INA', 'F2', '000003', '?unknown?'), ('INA', 'F2', '000004', '?1')]
+    scorer = AveragePrecision(reference, [1])
+    assert scorer.queries == ['ann_lee', 'bob_ray']
+    evaluation = scorer.evaluate(run())
+    assert evaluation.queries == scorer.queries
+    assert evaluation.counts['placeholders'] == 2
+    assert evaluation.notes == [
+        '2 placeholders of the reference (names that begin with ?) are left out of the queries'
+    ]
+    asked = scorer.evaluate(run(), ['ann_lee', '?unknown?'])
+    assert (asked.n_relevant.tolist(), asked.counts['placeholders']) == ([29, 1], 0)
+    assert scorer(run()).send('?1').n_relevant == 1
+    points = list(scorer.watch(run()))
+    assert points[-1].queries == scorer.queries
+
+
+def test_a_reference_of_placeholders_has_nobody_to_ask_for():
+    scorer = AveragePrecision([('INA', 'F2', '000003', '?')], [1])
+    assert scorer.queries == []
+    with pytest.raises(ParameterError, match=r'^<rows>: every name .* begins with \?, .* queries'):
+        scorer.evaluate(run())
+    assert scorer.evaluate(run(), ['?']).map.tolist() == [1.0]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, rows in ('reference', REFERENCE), ('run', run()), ('strange', run(shot=str)):
+        (tmp_path / name).write_text(''.join(f'{" ".join(map(str, row))}\n' for row in rows))
+    (tmp_path / 'queries').write_text('zoe\n')
+    return tmp_path
+
+
+COMMANDS = {
+    'evaluate': ['reference', 'strange'],
+    'queries': ['reference', 'run', '--queries', 'queries'],
+    'stream': ['reference', 'strange'],
+    'rank': ['reference', 'strange', 'ann_lee'],
+    'watch': ['reference', 'strange'],
+    'export-trec': ['reference', 'strange', '--qrels', 'q', '--run', 'r'],
+}
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_strict_makes_it_an_error(folder, command):
+    words = ['evaluate' if command == 'queries' else command, *COMMANDS[command]]
+    lenient = CliRunner().invoke(main, words, input='ann_lee\n', catch_exceptions=False)
+    assert lenient.exit_code == 0
+    assert lenient.stderr.startswith('Warning: ')
+    told = lenient.stderr.removeprefix('Warning: ').splitlines()[0]
+    before = set(folder.iterdir()) - {folder / 'q', folder / 'r'}
+    for name in 'q', 'r':
+        (folder / name).unlink(missing_ok=True)
+    strict = CliRunner().invoke(
+        main, [*words, '--strict'], input='ann_lee\n', catch_exceptions=False
+    )
+    assert (strict.exit_code, strict.stderr) == (1, f'Error: {told}\n')
+    assert command == 'watch' or strict.stdout == ''  # which tells at the end
+    assert set(folder.iterdir()) == before
+
+
+def test_strict_is_about_ids_alone(folder):
+    (folder / 'queries').write_text('ann_lee\nzoe\n')
+    words = ['evaluate', 'reference', 'run', '--queries', 'queries', '--strict', '--format', 'json']
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0
+    counts = json.loads(done.stdout)['manifest']['counts']
+    assert (counts['shots'], counts['shots_in_reference']) == (10, 10)
+
+
+def test_one_warning_class_is_for_scripts():
+    with warnings.catch_warnings():
+        warnings.simplefilter('error', NoOverlapWarning)
+        with pytest.raises(NoOverlapWarning):
+            AveragePrecision(REFERENCE).evaluate(run(shot=str))
+
+
+QRELS = [('07', 'd1', 1), ('08', 'd2', 1), ('08', 'd3', 0)]
+
+
+def trec_run(topic='{:02}', document='d{}'):
+    return [(topic.format(each), document.format(each - 6), 0.5) for each in (7, 8)]
+
+
+TREC_CAUSES = {
+    'topics': (trec_run('{}'), "0 of 2 topics occur in <rows>; equal but for leading zeros: '7' h"),
+    'documents': (
+        trec_run(document='D{}'),
+        "0 of 2 returned documents occur in <rows>; equal but for case: 'D1' here, 'd1' there",
+    ),
+}
+
+
+@pytest.mark.parametrize('what', TREC_CAUSES)
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.MissingIdsWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.UnknownIdsWarning')
+def test_trec_files_that_do_not_meet(what):
+    rows, told = TREC_CAUSES[what]
+    with pytest.warns(NoOverlapWarning) as caught:
+        evaluation = evaluate_trec(QRELS, rows)
+    (warning,) = (each for each in caught if each.category is NoOverlapWarning)
+    assert told in str(warning.message)
+    assert warning.filename == __file__
+    assert (evaluation.counts['relevant'], evaluation.counts['relevant_returned']) == (2, 0)
+
+
+def test_trec_files_that_meet():
+    """A run without a relevant document is no mistake where its documents are judged."""
+    counts = evaluate_trec(QRELS, trec_run()).counts
+    assert (counts['relevant'], counts['relevant_returned']) == (2, 2)
+    wrong = [('07', 'd2', 0.5), ('08', 'd3', 0.5)]
+    assert evaluate_trec(QRELS, wrong).counts['relevant_returned'] == 0
+
+
+def test_a_run_of_other_topics_alone_is_an_error():
+    with pytest.raises(
+        ParameterError, match=r"no topic of this run is judged; .* leading zeros: '7'"
+    ):
+        evaluate_trec(QRELS, trec_run('{}'), missing='skip')
+
+
+def table(header, *rows):
+    return pandas.DataFrame(rows, columns=header.split(','))
+
+
+CHALLENGES = {
+    'first hit': (
+        challenges.evaluate_first_hit,
+        table('Image,Id', ('1.jpg', 'w_1'), ('2.jpg', 'w_2')),
+        lambda name, label: table('Image,Id', (name.format('1.jpg'), label.format('w_1'))),
+    ),
+    'map': (
+        challenges.evaluate_map,
+        table('customer_id,prediction', ('01', '0108 0109'), ('02', '0109')),
+        lambda name, label: table(
+            'customer_id,prediction', (name.format('01'), label.format('0108'))
+        ),
+    ),
+    'gap': (
+        challenges.evaluate_gap,
+        table('id,landmark_id', ('a', '01'), ('b', '02')),
+        lambda name, label: table('id,landmarks', (name.format('a'), f'{label.format("01")} 0.5')),
+    ),
+}
+DROPPING = {'missing': 'zero', 'unknown': 'drop'}
+
+
+@pytest.mark.parametrize('challenge', CHALLENGES)
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.MissingIdsWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.UnknownIdsWarning')
+def test_challenges_whose_ids_or_labels_do_not_meet(challenge):
+    evaluate, truth, predictions = CHALLENGES[challenge]
+    suffixed = "equal but for '.0' at the end"
+    with pytest.raises(FormatError, match=f'no id is in both files: {suffixed}'):
+        evaluate(truth, predictions('{}.0', '{}'))
+    for names, told in [
+        (('{}.0', '{}'), f'^<DataFrame>: 0 of 1 ids occur in <DataFrame>; {suffixed}'),
+        (('{}', '{}.0'), f'^<DataFrame>: 0 of 1 predicted labels occur in <DataFrame>; {suffixed}'),
+    ]:
+        with pytest.warns(NoOverlapWarning, match=told) as caught:
+            assert evaluate(truth, predictions(*names), **DROPPING).value == 0
+        told_here = [each.filename for each in caught if each.category is NoOverlapWarning]
+        assert told_here == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter('error', NoOverlapWarning)
+        assert evaluate(truth, predictions('{}', '{}'), **DROPPING).value > 0
+
+
+def test_samples_and_classes_that_do_not_meet():
+    truth = table('fname,labels', ('1.wav', 'bark'))
+    scores = table('fname,bark,meow', ('1', 0.5, 0.2))
+    with pytest.raises(
+        FormatError, match=r"no id is in both files: equal but for '\.wav' at the end"
+    ):
+        challenges.evaluate_lrap(truth, scores)
+    scores = table('fname,Bark,Meow', ('1.wav', 0.5, 0.2))
+    with pytest.raises(FormatError, match="no label is a class: equal but for case: 'bark' here"):
+        challenges.evaluate_lrap(truth, scores)
+
+
+ids = st.text('aA0:./', min_size=1, max_size=5)
+
+
+@given(st.sets(ids, min_size=1), st.sets(ids, min_size=1))
+def test_any_ids_may_be_compared(here, there):
+    """The example that is given is one of the ids, on both sides."""
+    cause = likely_cause(here - there, there)
+    assert cause == likely_cause(list(here - there)[::-1], sorted(there))
+    if cause:
+        pair = cause.rpartition(': ')[2]
+        assert pair in {f'{one!r} here, {other!r} there' for one in here for other in there}

@@ -1,0 +1,289 @@
+"""Hostile files: what becomes of each, in Python, by the command, and with the bulk reader."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import termios
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hostile.catalogue import CATALOGUE
+from hostile.discovery_2015 import FILES_2015
+from hostile.entries import REFERENCE, TRUTH, A, B
+from hostile.trec import TREC
+from mediaeval_ap import (
+    AveragePrecision,
+    PersonDiscovery2015,
+    challenges,
+    evaluate_trec,
+    tables,
+)
+from mediaeval_ap.cli import main
+from mediaeval_ap.errors import Error, printable
+from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, read
+
+CHALLENGES = {
+    'map': challenges.evaluate_map,
+    'gap': challenges.evaluate_gap,
+    'lrap': challenges.evaluate_lrap,
+}
+
+
+def name_of(entry):
+    return f'{entry.role}-{entry.name[:40]!a}'
+
+
+def files_beside(folder, role):
+    """Files that are right, for what a file of a role is scored with: their paths by role."""
+    beside = {
+        'reference': REFERENCE,
+        'hypothesis': A + B,
+        'truth': TRUTH.get(role, b''),
+        **TREC,
+        **{f'2015-{role}': content for role, content in FILES_2015.items()},
+    }
+    paths = {role: folder / f'{role}.txt' for role in beside}
+    for each, content in beside.items():
+        paths[each].write_bytes(content)
+    return paths
+
+
+@pytest.fixture(params=CATALOGUE, ids=name_of)
+def hostile(request, tmp_path):
+    """An entry, its file, and the paths of what stands beside it, by role."""
+    entry = request.param
+    path = tmp_path / 'file' / entry.name
+    path.parent.mkdir()
+    entry.make(path)
+    return entry, path, {**files_beside(tmp_path, entry.role), entry.role: path}
+
+
+def limit(entry):
+    return {'max_bytes': MAX_BYTES if entry.max_bytes is None else entry.max_bytes}
+
+
+def files_2015(paths):
+    return {role.removeprefix('2015-'): path for role, path in paths.items() if '2015' in role}
+
+
+def score_2015(files, limit):
+    discovery = PersonDiscovery2015(
+        files['shots'],
+        files['reference'],
+        evidence_reference=files['evidence-reference'],
+        consensus=files['consensus'],
+        **limit,
+    )
+    return discovery.evaluate(files['labels'], files['evidence']).ewmap
+
+
+def score(entry, path, paths):
+    if entry.role in CHALLENGES:
+        return CHALLENGES[entry.role](paths['truth'], path, **limit(entry)).value
+    if entry.role in TREC:
+        return evaluate_trec(paths['qrels'], paths['trec-run'], [1], **limit(entry)).map[0]
+    if entry.role.startswith('2015-'):
+        return score_2015(files_2015(paths), limit(entry))
+    average_precision = AveragePrecision(
+        paths['reference'], [1], subset=paths.get('subset'), **limit(entry)
+    )
+    return average_precision.evaluate(paths['hypothesis'], paths.get('queries')).map[0]
+
+
+def message(entry, path, paths):
+    """The error that is expected."""
+    names = {'path': path, 'truth': paths['truth'], 'reference': paths['reference']}
+    names['shots'] = paths['2015-shots']
+    error = entry.error
+    for name, named in names.items():
+        error = error.replace(f'{{{name}}}', printable(str(named)))
+    return error
+
+
+def check(entry, path, paths):
+    if entry.error is not None:
+        with pytest.raises(Error) as caught:
+            score(entry, path, paths)
+        assert str(caught.value) == message(entry, path, paths)
+    else:
+        assert score(entry, path, paths) == entry.value
+
+
+def test_in_python(hostile):
+    check(*hostile)
+
+
+def test_in_bulk(hostile, monkeypatch):
+    """The bulk reader comes first here, however small the file is."""
+    monkeypatch.setattr(tables, 'BULK_BYTES', -1 if is_regular(hostile[1]) else tables.BULK_BYTES)
+    check(*hostile)
+
+
+def is_regular(path):
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+READ = [entry for entry in CATALOGUE if entry.rows is not None]
+
+
+@pytest.mark.parametrize('hostile', READ, indirect=True, ids=name_of)
+@pytest.mark.parametrize('bulk_bytes', [tables.BULK_BYTES, -1])
+def test_rows(hostile, monkeypatch, bulk_bytes):
+    entry, path, _ = hostile
+    monkeypatch.setattr(tables, 'BULK_BYTES', bulk_bytes)
+    assert tuple(read(path, HYPOTHESIS).rows()) == entry.rows
+
+
+def test_by_the_command(hostile):
+    entry, path, paths = hostile
+    if entry.role in CHALLENGES:
+        arguments = [entry.role, paths['truth'], path]
+    elif entry.role in TREC:
+        arguments = ['evaluate-trec', paths['qrels'], paths['trec-run'], '-K', '1', '--mean-only']
+    elif entry.role.startswith('2015-'):
+        named = [f'--{role}={path}' for role, path in files_2015(paths).items()]
+        arguments = ['evaluate-2015', *named, '--mean-only']
+    else:
+        arguments = ['evaluate', paths['reference'], paths['hypothesis'], '-K', '1', '--mean-only']
+        arguments += [f'--{role}={paths[role]}' for role in ('queries', 'subset') if role in paths]
+    if entry.max_bytes is not None:
+        arguments += ['--max-bytes', entry.max_bytes]
+    done = CliRunner().invoke(
+        main, [*map(str, arguments), '--format', 'jsonl'], catch_exceptions=False
+    )
+    if entry.error is not None:
+        assert (done.stdout, done.exit_code) == ('', 1)
+        assert done.stderr == f'Error: {message(entry, path, paths)}\n'
+    else:
+        assert (done.stderr, done.exit_code) == ('', 0)
+        result = json.loads(done.stdout)
+        figure = 'value' if entry.role in CHALLENGES else 'MAP@1'
+        assert result['EwMAP' if entry.role.startswith('2015-') else figure] == entry.value
+
+
+def test_the_catalogue():
+    names = {(entry.role, entry.name) for entry in CATALOGUE}
+    assert len(names) == len(CATALOGUE) >= 60
+    assert all(entry.why and Path(entry.name).name == entry.name for entry in CATALOGUE)
+
+
+HARMFUL = ['\x1b[31mann', 'a\x9b2Jnn', 'a\u202enn', 'a\u2028nn', 'a\x7fnn']
+ESCAPED = [r'\x1b[31mann', r'a\x9b2Jnn', r'a\u202enn', r'a\u2028nn', r'a\x7fnn']
+
+
+@pytest.fixture
+def named(tmp_path, monkeypatch):
+    """A reference, a run with each of its rows twice, and queries, of names that do harm."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f'x v {shot} {name}' for shot, name in enumerate(HARMFUL)]
+    Path('reference\x1b[2J.txt').write_text(''.join(f'{row}\n' for row in rows))
+    Path('run\x1b[2J.txt').write_text(''.join(f'{row} 0.5\n' for row in rows * 2))
+    Path('queries\x1b[2J.txt').write_text(''.join(f'{name}\n' for name in HARMFUL * 2))
+    return [f'{name}\x1b[2J.txt' for name in ('reference', 'run', 'queries')]
+
+
+def is_harmless(text):
+    return all(line.isprintable() for line in text.split('\n'))
+
+
+@pytest.mark.parametrize('format', ['table', 'markdown', 'latex'])
+def test_names_for_eyes_are_escaped(named, format):
+    reference, run, queries = named
+    done = CliRunner().invoke(
+        main, ['evaluate', reference, run, '--queries', queries, '--format', format]
+    )
+    assert done.exit_code == 0
+    assert is_harmless(done.stdout)
+    assert is_harmless(done.stderr)
+    shown = done.stdout.replace(r'\textbackslash{}', '\\')
+    assert all(name in shown for name in ESCAPED) or format == 'latex'
+    assert r'run\x1b[2J.txt: 5 of 10 rows repeat an earlier one exactly' in done.stderr
+    assert r'queries\x1b[2J.txt: 5 of 10 queries repeat an earlier one' in done.stderr
+
+
+def test_names_for_programs_are_exact(named):
+    reference, run, _ = named
+    done = CliRunner().invoke(main, ['evaluate', reference, run, '--format', 'jsonl'])
+    queries = [json.loads(line)['query'] for line in done.stdout.split('\n') if line]
+    assert set(HARMFUL) <= set(queries)
+
+
+@pytest.mark.parametrize(
+    'command',
+    [
+        'evaluate REFERENCE RUN --format csv',
+        'evaluate REFERENCE RUN --format json',
+        'stream REFERENCE RUN',
+        'stream REFERENCE RUN --format jsonl',
+        'rank REFERENCE RUN ann --format csv',
+        'watch REFERENCE RUN --format jsonl',
+    ],
+)
+def test_on_a_terminal_all_names_are_escaped(named, command):
+    """Also in formats for programs."""
+    reference, run, queries = named
+    paths = {'REFERENCE': reference, 'RUN': run}
+    words = [paths.get(word, word) for word in command.split()]
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 500))
+    with open(queries, 'rb') as stdin:
+        subprocess.run(
+            [sys.executable, '-m', 'mediaeval_ap', *words],
+            stdin=stdin,
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+            check=True,
+        )
+    os.close(theirs)
+    shown = b''
+    with suppress(OSError):  # what Linux says when there is nothing more to read
+        while chunk := os.read(ours, 1 << 16):
+            shown += chunk
+    os.close(ours)
+    text = shown.decode().replace('\r\n', '\n').replace('\t', ' ')
+    assert is_harmless(text)
+    assert r'u202enn' in text
+
+
+# What an unprivileged user sees: the rights of the one who runs the tests may be all there are.
+# The program may lie where that user sees nothing, so all of it is imported before.
+UNREADABLE = """
+import importlib, os, pkgutil, sys
+import mediaeval_ap, pyarrow.parquet
+from mediaeval_ap.cli import main
+for module in pkgutil.walk_packages(mediaeval_ap.__path__, 'mediaeval_ap.'):
+    if not module.name.endswith('__main__'):
+        importlib.import_module(module.name)
+main(['evaluate', 'reference.txt', 'run.txt'], standalone_mode=False)
+if os.getuid() == 0:
+    os.setuid(65534)
+main(['evaluate', *sys.argv[1:]])
+"""
+
+
+@pytest.mark.parametrize('role', ['reference', 'run'])
+@pytest.mark.parametrize('suffix', ['.txt', '.gz', '.parquet'])
+def test_unreadable_files(tmp_path, role, suffix):
+    tmp_path.chmod(0o755)  # the rest of the way there is the matter of the working directory
+    (tmp_path / 'reference.txt').write_bytes(REFERENCE)
+    (tmp_path / 'run.txt').write_bytes(A + B)
+    path = tmp_path / f'secret{suffix}'
+    path.write_bytes(A)
+    path.chmod(0)
+    files = [path.name, 'run.txt'] if role == 'reference' else ['reference.txt', path.name]
+    done = subprocess.run(
+        [sys.executable, '-c', UNREADABLE, *files],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, f'Error: {path.name}: Permission denied\n')

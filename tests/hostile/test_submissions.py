@@ -1,0 +1,163 @@
+"""Hostile files in a submission: every problem is listed, and nothing obeyed."""
+
+import gzip
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from hostile.catalogue import CATALOGUE
+from hostile.containers import MIB
+from hostile.entries import A, B
+from mediaeval_ap.cli import main
+from mediaeval_ap.errors import Error, printable
+from mediaeval_ap.report import render_problems
+from mediaeval_ap.validation import examine
+
+OF_LINES = {'long-line', 'encoding', 'empty', 'field-count', 'confidence'}
+MOST = 100 * MIB  # more than the longest line, and no endless reading of devices
+
+# Where validation goes on to the end of a file, and scoring does not.
+OTHER_ERRORS = {
+    'zero.txt': f'{{path}}: holds more than {MOST} bytes, the limit: raise it by --max-bytes, '
+    'in Python max_bytes'
+}
+RUNS = [entry for entry in CATALOGUE if entry.role == 'hypothesis']
+
+
+def as_message(problem):
+    """What scoring would say of it, without how to mend it."""
+    place = f', line {problem.line}' if problem.kind.name != 'empty' else ''
+    field = f', {problem.field}' if problem.field else ''
+    where = f'{printable(problem.source)}{place}{field}'
+    return f'{where}: found {problem.found}, expected {problem.expected}'
+
+
+def is_of_lines(entry):
+    """Whether the file can be read to its end, so that validation has no error to raise."""
+    if entry.error is None:
+        return True
+    is_read = ', line ' in entry.error or 'found no rows' in entry.error
+    return is_read and entry.name not in OTHER_ERRORS and not entry.name.endswith('.parquet')
+
+
+@pytest.mark.parametrize('entry', RUNS, ids=lambda entry: ascii(entry.name[:40]))
+def test_runs(tmp_path, entry):
+    """The problems of lines are those that the strict parser counts, the first in its words."""
+    path = tmp_path / entry.name
+    entry.make(path)
+    error = OTHER_ERRORS.get(entry.name, entry.error)
+    error = error and error.replace('{path}', printable(str(path)))
+    if not is_of_lines(entry):
+        with pytest.raises(Error) as caught:
+            examine(path, max_bytes=entry.max_bytes or MOST)
+        assert str(caught.value) == error
+        return
+    findings = examine(path, max_bytes=entry.max_bytes or MOST)
+    problems = findings.problems()
+    wrong = sorted(
+        (each for each in problems if each.kind.name in OF_LINES), key=lambda each: each.line
+    )
+    if error is None:
+        assert wrong == []
+        assert entry.rows is None or findings.rows['hypothesis'] == len(entry.rows)
+    else:
+        further = len(wrong) - 1
+        more = f' ({further} more wrong line{"s" if further > 1 else ""})' if further else ''
+        guessed = re.sub('; its first row fits .*? exchanged[?]', '', error)  # of the whole file
+        assert as_message(wrong[0]) + more == guessed
+    text = render_problems(findings, 'text', None)
+    assert all(line.isprintable() for line in text.split('\n'))
+    assert len(json.loads(render_problems(findings, 'json', None))['problems']) == len(problems)
+
+
+HARMFUL = {
+    'hypothesis': b'\xef\xbb\xbfx v 1 ann 0.9\r\n'
+    b'x v 1 \x1b[2Jann 0.9\n'
+    b'x v 2 \xe2\x80\xaebob nan\n'
+    b'x v 2 b\0b 1\n'
+    b'x v\x1b]0;t\x07 2\n'
+    b'x v 3 bob\xc2\x9b 1e400\n'
+    b'\xff\n',
+    'evidence': b'ann x v \x1b[2J 1\nann x \x1b[2J written -1\n\x1b[2J\n',
+    'shots': b'x v 1 \x1b[2J 1e400\nx v 2 0 1\n\xc2\x9b\n',
+    'videos': b'\x1b[2J \x1b[2J\nx v\0\n',
+    'reference': b'x v 1 \x1b[2J\n\x1b[2J\n',
+}
+# By hand: (kind, file, line, column) of every error, kind by kind.
+ERRORS = [
+    ('encoding', 'hypothesis', 4, 8),
+    ('encoding', 'hypothesis', 7, 1),
+    ('encoding', 'videos', 2, 4),
+    ('field-count', 'hypothesis', 5, 12),
+    ('field-count', 'shots', 3, 2),
+    ('field-count', 'evidence', 3, 5),
+    ('field-count', 'reference', 2, 5),
+    ('confidence', 'hypothesis', 3, 12),
+    ('confidence', 'hypothesis', 6, 12),
+    ('timestamp', 'shots', 1, 7),
+    ('timestamp', 'shots', 1, 12),
+    ('timestamp', 'evidence', 2, 20),
+    ('name', 'hypothesis', 2, 7),
+    ('name', 'hypothesis', 3, 7),
+    ('name', 'hypothesis', 6, 7),
+    ('unknown-shot', 'hypothesis', 6, 5),
+    ('unknown-video', 'evidence', 2, 7),
+    ('modality', 'evidence', 1, 9),
+    ('repeated-evidence', 'evidence', 2, 1),
+    ('missing-evidence', 'hypothesis', 2, 7),
+    ('missing-evidence', 'hypothesis', 3, 7),
+    ('missing-evidence', 'hypothesis', 6, 7),
+]
+
+
+@pytest.fixture
+def submission(tmp_path, monkeypatch):
+    """The arguments of the command."""
+    monkeypatch.chdir(tmp_path)
+    for role, content in HARMFUL.items():
+        (tmp_path / f'{role}\x1b[2J').write_bytes(content)
+    roles = [role for role in HARMFUL if role != 'hypothesis']
+    return ['hypothesis\x1b[2J', *(f'--{role}={role}\x1b[2J' for role in roles)]
+
+
+def validate(arguments):
+    return CliRunner().invoke(main, ['validate', *arguments], catch_exceptions=False)
+
+
+def test_every_problem_of_hostile_files(submission):
+    done = validate([*submission, '--format', 'json', '--all'])
+    assert (done.exit_code, done.stderr) == (1, '')
+    assert not set(done.stdout) & {chr(byte) for byte in (*range(10), *range(11, 32), 0x9B)}
+    problems = json.loads(done.stdout)['problems']
+    errors = [
+        (each['kind'], each['source'].removesuffix('\x1b[2J'), each['line'], each['column'])
+        for each in problems
+        if each['severity'] == 'error'
+    ]
+    assert errors == ERRORS
+
+
+def test_no_problem_is_obeyed(submission):
+    done = validate([*submission, '--all'])
+    assert (done.exit_code, done.stderr) == (1, '')
+    assert all(line.isprintable() for line in done.stdout.split('\n'))
+    assert done.stdout.startswith('hypothesis\\x1b[2J: rules 2016, 4 rows\n')
+    # No name, without evidence, a second name of its shot, in upper case, not in the reference.
+    assert done.stdout.count(r"found '\x1b[2Jann'") == 5
+
+
+@pytest.mark.parametrize('role', ['hypothesis', 'evidence', 'shots', 'videos', 'reference'])
+def test_files_that_cannot_be_read(tmp_path, monkeypatch, role):
+    """One line, and no list."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'run').write_bytes(A + B)
+    (tmp_path / 'cut.gz').write_bytes(gzip.compress(A * 50)[:-9])
+    files = ['cut.gz'] if role == 'hypothesis' else ['run', f'--{role}=cut.gz']
+    done = validate(files)
+    assert (done.exit_code, done.stdout) == (1, '')
+    assert done.stderr == (
+        'Error: cut.gz: not readable as .gz: '
+        'Compressed file ended before the end-of-stream marker was reached\n'
+    )

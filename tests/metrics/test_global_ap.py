@@ -1,0 +1,177 @@
+"""Global average precision: every order of every tie, in exact fractions."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pandas
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mediaeval_ap.choices import TIES
+from mediaeval_ap.errors import ParameterError, UndefinedScoreError
+from mediaeval_ap.metrics import (
+    GlobalAveragePrecision,
+    global_average_precision,
+    tied_ranks,
+)
+
+# A quotient or two in double precision, and sums of a few: some units in the last place.
+CLOSE = {'rel': 1e-14, 'abs': 1e-15}
+
+queries = st.lists(
+    st.tuples(
+        st.none() | st.sampled_from('ab'),
+        st.sampled_from([0.5, 0.5, 0.25, -1.0, 0.0, -0.0, 1e308, -1e308]),
+        st.none() | st.sampled_from('abc'),
+    ),
+    min_size=1,
+    max_size=6,
+).filter(lambda rows: any(truth is not None for _, _, truth in rows))
+
+
+@given(queries, st.sampled_from(TIES))
+def test_global_average_precision_against_oracle(rows, ties):
+    predicted, confidence, truth = zip(*rows, strict=True)
+    expected = float(oracle.global_average_precision(predicted, confidence, truth, ties))
+    value, frame = global_average_precision(
+        predicted, confidence, truth, ties=ties, return_frame=True
+    )
+    assert value == pytest.approx(expected, **CLOSE)
+    assert value == global_average_precision(predicted, confidence, truth, ties=ties)
+    assert frame['term'].sum() == pytest.approx(expected, **CLOSE)
+    assert (frame['term'] == frame['correct'] * frame['precision'] / count(truth)).all()
+    assert sorted(frame.index) == [i for i, label in enumerate(predicted) if label is not None]
+    assert frame['confidence'].is_monotonic_decreasing
+    assert frame['predicted'].tolist() == [predicted[i] for i in frame.index]
+
+
+@pytest.mark.parametrize('ties', TIES)
+def test_two_correct_predictions_of_two(ties):
+    """Whatever stands above a correct one is no wrong one."""
+    rows = ['a', 'a'], [0.5, 0.25], ['a', 'a']
+    value, frame = global_average_precision(*rows, ties=ties, return_frame=True)
+    assert value == 1.0
+    assert frame['precision'].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize('ties', ['expected', 'best', 'worst'])
+def test_ranges_are_sorted_apart(ties, monkeypatch):
+    random = np.random.default_rng(4)  # any predictions would do
+    rows = random.integers(0, 3, 500), random.integers(0, 40, 500) / 8, random.integers(0, 3, 500)
+    expected = global_average_precision(*rows, ties=ties)
+    monkeypatch.setattr(tied_ranks, 'WORTH_SHARING', 1)
+    for n_cores, n_edges in (1, 2), (2, 3), (4, 5), (64, 5):
+        monkeypatch.setattr(tied_ranks, 'cpu_count', lambda n_cores=n_cores: n_cores)
+        assert len(tied_ranks._edges(rows[1])) == n_edges
+        assert global_average_precision(*rows, ties=ties) == expected
+
+
+def count(truth):
+    return sum(label is not None for label in truth)
+
+
+@given(queries)
+def test_expected_precision_is_the_mean_over_orders(rows):
+    """Of the wrong predictions, too: by shuffling through every order of the input."""
+    predicted, confidence, truth = zip(*rows, strict=True)
+    frame = global_average_precision(predicted, confidence, truth, return_frame=True)[1]
+    means = mean_precisions(predicted, confidence, truth)
+    for row, precision in frame['precision'].items():
+        assert precision == pytest.approx(float(means[row]), **CLOSE)
+
+
+def mean_precisions(predicted, confidence, truth):
+    given = [i for i, label in enumerate(predicted) if label is not None]
+    blocks = {}
+    for i in sorted(given, key=lambda i: -confidence[i]):
+        blocks.setdefault(confidence[i], []).append(i)
+    orders = [
+        [i for block in order for i in block]
+        for order in oracle.product(*map(oracle.permutations, blocks.values()))
+    ]
+    sums = dict.fromkeys(given, Fraction(0))
+    for order in orders:
+        for rank, i in enumerate(order, 1):
+            sums[i] += Fraction(sum(predicted[j] == truth[j] for j in order[:rank]), rank)
+    return {i: total / len(orders) for i, total in sums.items()}
+
+
+def test_stable_ties_among_many():
+    """An unstable sort shows itself only when there is much to sort."""
+    n = 1000
+    truth = [i % 2 for i in range(n)]
+    value = global_average_precision([1] * n, [0.5] * n, truth, ties='stable')
+    expected = sum(Fraction(i + 1, 2 * i + 2) for i in range(n // 2)) / (n // 2) / 2
+    assert value == pytest.approx(float(expected), rel=1e-12)  # a sum of 500 terms
+
+
+def test_an_iterator_is_read_once():
+    value, frame = global_average_precision(
+        iter('ab'), iter([0.5, 0.4]), iter('ab'), return_frame=True
+    )
+    assert (value, frame['predicted'].tolist()) == (1, ['a', 'b'])
+
+
+def test_missing_labels_of_every_kind():
+    for missing in None, math.nan, pandas.NA, np.nan, pandas.NaT:
+        values = np.array(['a', missing, 'b'], dtype=object)
+        truth = np.array(['a', 'a', missing], dtype=object)
+        assert global_average_precision(values, [0.5, missing, 0.9], truth) == 1 / 4
+    nothing = pandas.Series([None], dtype='category')
+    assert global_average_precision(['a', 'b'], [0.5, 0.4], ['a', None]) == 1
+    metric = GlobalAveragePrecision()
+    metric.update(['a'], [0.5], nothing)
+    metric.update(nothing, [0.5], ['a'])
+    assert metric.compute() == 0
+    numbers = pandas.Series([7, None, 8])  # which pandas keeps as floats
+    assert global_average_precision(numbers, [0.5, None, 0.9], [7, 7, 9]) == 1 / 6
+    nan = ['nan', 'nan', 'a']
+    assert global_average_precision(nan, [0.9, 0.8, 0.7], ['nan', 'a', 'nan']) == 1 / 3
+
+
+def test_labels_in_a_frame_stay_what_they_are():
+    """Integers are no floats because some are missing."""
+    rows = [7, None, 9], [0.5, None, 0.4], [None, 8, 9]
+    frame = global_average_precision(*rows, return_frame=True)[1]
+    assert list(map(str, frame['predicted'])) == ['7', '9']
+    assert list(map(str, frame['truth'])) == ['None', '9']
+
+
+@pytest.mark.parametrize(
+    ('predicted', 'confidence', 'truth', 'message'),
+    [
+        (['a'], [math.nan], ['a'], 'confidence: found nan at position 0'),
+        ([None, 'a'], [None, math.inf], ['a', 'a'], 'confidence: found inf at position 1'),
+        (['a'], ['0.5'], ['a'], 'confidence: found string, expected numbers'),
+        (['a'], [True], ['a'], 'confidence: found bool, expected numbers'),
+        (['a'], [2**53 + 1], ['a'], 'confidence: found integers beyond'),
+        (['a'], [0.5, 0.6], ['a'], 'found 1 predicted, 2 confidence and 1 truth'),
+        (['a'], [0.5], [1], 'truth: found integers, expected text as in predicted'),
+        ([1.5], [0.5], [1], 'predicted: found floats'),
+        ('a', [0.5], ['a'], "predicted: found 'a', expected a sequence"),
+        ({'a'}, [0.5], ['a'], "predicted: found {'a'}, expected a sequence"),
+        (['a'], {0.5}, ['a'], 'confidence: found {0.5}, expected a sequence'),
+    ],
+)
+def test_what_are_no_predictions(predicted, confidence, truth, message):
+    metric = GlobalAveragePrecision()
+    metric.update(['a'], [0.5], ['a'])
+    with pytest.raises(ParameterError, match=f'^{message}'):
+        metric.update(predicted, confidence, truth)
+    assert (metric.compute(), metric.n_queries, metric.n_predictions, metric.n_true) == (1, 1, 1, 1)
+
+
+def test_nothing_true_is_undefined():
+    with pytest.raises(UndefinedScoreError, match='GAP: none of 1 queries has a true label'):
+        global_average_precision(['a'], [0.5], [None])
+    with pytest.raises(UndefinedScoreError):
+        global_average_precision([None], [None], [None])
+    assert global_average_precision([None], [None], ['a']) == 0
+
+
+def test_ways_with_ties():
+    with pytest.raises(ParameterError, match="ties: found 'random', expected one of expected"):
+        global_average_precision(['a'], [0.5], ['a'], ties='random')

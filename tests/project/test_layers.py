@@ -1,0 +1,139 @@
+"""Imports go down: no package imports one of a higher layer, and no circle of modules exists."""
+
+import ast
+import subprocess
+import sys
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import mediaeval_ap
+
+PACKAGE = Path(mediaeval_ap.__file__).parent
+LAYERS = [
+    {'arrays', 'choices', 'definitions', 'errors', 'files', 'plain_text', 'progress'},
+    {'tables'},
+    {'metrics', 'ranking'},
+    {'evaluation', 'evaluation_2015', 'results', 'validation'},
+    {'challenges', 'live', 'trec'},
+    {'average_precision', 'discovery_2015'},
+    {'report'},
+    {'cli'},
+    {'__main__'},
+]
+LAYER = {room: layer for layer, rooms in enumerate(LAYERS) for room in rooms}
+
+
+def module_of(path):
+    return '.'.join(path.relative_to(PACKAGE).with_suffix('').parts).removesuffix('.__init__')
+
+
+MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob('*.py'))}
+ROOMS = sorted({module.split('.')[0] for module in MODULES} - {'__init__'})
+
+
+def imports(path):
+    """The modules that a module imports, at its top or in a function, but not for types alone."""
+    tree = ast.parse(path.read_text())
+    for_types = {
+        id(each)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == 'TYPE_CHECKING'
+        for each in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in for_types or not isinstance(node, ast.ImportFrom):
+            continue
+        assert not node.level, 'imports within the package are absolute'
+        base, _, module = (node.module or '').partition('.')
+        if base == 'mediaeval_ap':
+            for alias in node.names:
+                inner = f'{module}.{alias.name}'.lstrip('.')
+                if inner in MODULES or module:
+                    yield inner if inner in MODULES else module
+
+
+@pytest.mark.parametrize('module', sorted(MODULES.keys() - {'__init__'}))
+def test_imports_go_down(module):
+    layer = LAYER[module.split('.')[0]]
+    for imported in imports(MODULES[module]):
+        assert LAYER[imported.split('.')[0]] <= layer, f'{module} imports {imported}'
+
+
+def order_of(graph):
+    """The nodes of a graph, each behind those that it needs."""
+    try:
+        return list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(f'a circle of imports: {" → ".join(error.args[1])}')
+
+
+def test_no_circle_of_modules():
+    graph = {module: set(imports(path)) for module, path in MODULES.items()}
+    assert set(order_of(graph)) >= MODULES.keys()
+
+
+def test_no_circle_of_rooms():
+    graph = {room: set() for room in ROOMS}
+    for module, path in MODULES.items():
+        room = module.split('.')[0]
+        if room != '__init__':
+            graph[room] |= {each.split('.')[0] for each in imports(path)} - {room}
+    assert set(order_of(graph)) == set(ROOMS)
+
+
+def test_every_room_has_a_layer():
+    assert sorted(LAYER) == ROOMS
+
+
+@pytest.mark.parametrize('path', sorted(PACKAGE.rglob('*/__init__.py')), ids=module_of)
+def test_packages_hold_nothing_but_imports(path):
+    for node in ast.parse(path.read_text()).body[1:]:
+        assert isinstance(node, ast.Import | ast.ImportFrom) or (
+            isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == '__all__'
+        )
+
+
+def modules_after(code):
+    """The modules that a fresh interpreter has loaded after some code."""
+    script = f'import sys\n{code}\nprint(*sys.modules, file=sys.stderr)'
+    done = subprocess.run(
+        [sys.executable, '-c', script], capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.split())
+
+
+def test_importing_the_package_imports_nothing_else():
+    loaded = modules_after('import mediaeval_ap')
+    assert not loaded & {'numpy', 'pandas', 'pyarrow', 'rapidfuzz', 'click'}
+    assert not {name for name in loaded if name.startswith('mediaeval_ap.')}
+
+
+def test_table_path_needs_neither_pandas_nor_pyarrow(tmp_path):
+    reference, run = tmp_path / 'reference.txt', tmp_path / 'run.txt'
+    reference.write_text('x v 1 ann\n')
+    run.write_text('x v 1 ann 0.5\n')
+    loaded = modules_after(
+        'from mediaeval_ap.cli import main\n'
+        f'main(["evaluate", {str(reference)!r}, {str(run)!r}], standalone_mode=False)'
+    )
+    assert 'mediaeval_ap.average_precision' in loaded
+    assert not loaded & {'pandas', 'pyarrow', 'tqdm'}
+
+
+def test_help_needs_no_numpy():
+    loaded = modules_after('from mediaeval_ap.cli import main')
+    assert not loaded & {'numpy', 'pandas', 'pyarrow', 'rapidfuzz'}
+
+
+def test_trec_files_need_no_pandas(tmp_path):
+    """Which pyarrow's own ways from and to arrays import first, and which takes longer than all."""
+    qrels, run = tmp_path / 'qrels', tmp_path / 'run'
+    qrels.write_text('7 0 d1 1\n')
+    run.write_text('7 Q0 d1 1 0.5 me\n')
+    loaded = modules_after(
+        f'from mediaeval_ap import evaluate_trec\nevaluate_trec({str(qrels)!r}, {str(run)!r})'
+    )
+    assert 'pyarrow' in loaded
+    assert 'pandas' not in loaded

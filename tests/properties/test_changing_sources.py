@@ -1,0 +1,209 @@
+"""Sources that somebody writes to while they are read: an error, and no score of half a file."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+
+import pyarrow
+import pytest
+from click.testing import CliRunner
+from pyarrow import parquet
+
+from mediaeval_ap import AveragePrecision, cli, evaluate_trec, tables, validate
+from mediaeval_ap.challenges import evaluate_map
+from mediaeval_ap.errors import ReadError
+from mediaeval_ap.tables import sources
+from mediaeval_ap.tables.streaming import arriving
+
+REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob')]
+LINE = 'x v 2 bob 0.9\n'
+TEXT = 'x v 1 ann 0.5\n' + LINE
+MESSAGE = 'changed while it was read: wait until nobody writes to it, or read a copy '
+
+
+class Changing(io.FileIO):
+    """A file that somebody changes once when it is first read."""
+
+    change = staticmethod(os.utime)  # takes the path
+
+    def _changed(self):
+        change, self.change = self.change, None
+        if change is not None:
+            change(self.name)
+
+    def read(self, size=-1):
+        got = super().read(size)
+        if size:
+            self._changed()
+        return got
+
+    def readall(self):
+        got = super().readall()
+        self._changed()
+        return got
+
+    def readinto(self, buffer):
+        got = super().readinto(buffer)
+        self._changed()
+        return got
+
+
+def append(path, what=LINE):
+    with open(path, 'a') as file:
+        file.write(what)
+
+
+def replace_by_as_much(path):
+    status = os.stat(path)
+    with open(path, 'r+b') as file:
+        file.write(b'y')
+    # As some time later: the clock of a file system may not have moved on since.
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+
+
+def cut(path):
+    os.truncate(path, 5)
+
+
+CHANGES = [append, lambda path: append(path, 'half a li'), replace_by_as_much, cut]
+
+
+@pytest.fixture(params=CHANGES, ids=['grows', 'half a line', 'as large', 'shorter'])
+def changing(request, monkeypatch):
+    """Whatever the readers open by its path changes while they read it."""
+    monkeypatch.setattr(Changing, 'change', staticmethod(request.param))
+    monkeypatch.setattr(sources, 'open', lambda path, *_, **__: Changing(path), raising=False)
+
+
+def parquet_of(path, names, *columns):
+    parquet.write_table(pyarrow.table(list(columns), names), path)
+
+
+@pytest.fixture
+def run(tmp_path):
+    path = tmp_path / 'run.txt'
+    path.write_text(TEXT)
+    return path
+
+
+COMPRESSORS = {'.gz': gzip.compress, '.bz2': bz2.compress, '.xz': lzma.compress}
+
+
+@pytest.mark.parametrize('suffix', ['', *COMPRESSORS, '.zst', '.parquet'])
+def test_a_run(tmp_path, changing, suffix):
+    path = tmp_path / f'run.txt{suffix}'
+    if suffix == '.parquet':
+        columns = [*zip(*map(str.split, TEXT.splitlines()), strict=True)][:4]
+        parquet_of(path, tables.HYPOTHESIS.fields, *columns, [0.5, 0.9])
+    elif suffix == '.zst':
+        path.write_bytes(pyarrow.compress(TEXT.encode(), 'zstd', asbytes=True))
+    else:
+        path.write_bytes(COMPRESSORS.get(suffix, bytes)(TEXT.encode()))
+    with pytest.raises(ReadError) as caught:
+        AveragePrecision(REFERENCE).evaluate(path)
+    assert str(caught.value).startswith(f'{path}: {MESSAGE}')
+
+
+def test_a_large_run(run, changing, monkeypatch):
+    monkeypatch.setattr(tables, 'BULK_BYTES', 0)
+    with pytest.raises(ReadError, match=MESSAGE):
+        AveragePrecision(REFERENCE).evaluate(run)
+
+
+def test_a_submission(run, changing):
+    with pytest.raises(ReadError, match=MESSAGE):
+        validate(run)
+
+
+def test_rows_that_arrive(run, changing):
+    with pytest.raises(ReadError, match=MESSAGE):
+        list(arriving(run, tables.HYPOTHESIS))
+
+
+@pytest.mark.parametrize('role', [0, 1])
+def test_trec(tmp_path, changing, role):
+    files = [('7 0 d1 1\n', [('7', 'd1', 1)]), ('7 Q0 d1 1 0.5 me\n', [('7', 'd1', 0.5)])]
+    given = [rows for _, rows in files]
+    given[role] = tmp_path / 'file'
+    given[role].write_text(files[role][0])
+    with pytest.raises(ReadError, match=MESSAGE):
+        evaluate_trec(*given)
+
+
+def test_csv(tmp_path, changing):
+    path = tmp_path / 'truth.csv'
+    path.write_text('customer_id,article_id\nu,7\n')
+    with pytest.raises(ReadError, match=MESSAGE):
+        evaluate_map(path, path)
+
+
+@pytest.mark.parametrize('wrap', [lambda file: file, io.BufferedReader, io.TextIOWrapper])
+def test_an_open_file(run, monkeypatch, wrap):
+    monkeypatch.setattr(Changing, 'change', staticmethod(append))
+    with Changing(run) as raw:
+        file = wrap(io.BufferedReader(raw)) if wrap is io.TextIOWrapper else wrap(raw)
+        with pytest.raises(ReadError, match=MESSAGE):
+            AveragePrecision(REFERENCE).evaluate(file)
+
+
+def test_standard_input(run, monkeypatch):
+    monkeypatch.setattr(Changing, 'change', staticmethod(append))
+    for read in AveragePrecision(REFERENCE).evaluate, validate, rows_of:
+        with Changing(run) as raw:
+            monkeypatch.setattr(sys, 'stdin', io.TextIOWrapper(io.BufferedReader(raw)))
+            with pytest.raises(ReadError, match=f'<stdin>: {MESSAGE}'):
+                read('-')
+
+
+def rows_of(origin, **options):
+    return list(arriving(origin, tables.HYPOTHESIS, **options))
+
+
+def test_standard_input_that_is_followed_may_change(run, monkeypatch):
+    monkeypatch.setattr(Changing, 'change', staticmethod(append))
+    with Changing(run) as raw:
+        monkeypatch.setattr(sys, 'stdin', io.TextIOWrapper(io.BufferedReader(raw)))
+        assert len(rows_of('-', follow=True)) == 3
+
+
+def test_a_file_that_is_followed_may_grow(run, monkeypatch):
+    monkeypatch.setattr(Changing, 'change', staticmethod(append))
+    monkeypatch.setattr(sources, 'open', lambda path, *_, **__: Changing(path), raising=False)
+    rows = arriving(run, tables.HYPOTHESIS, follow=True)
+    assert [next(rows) for _ in range(3)][2] == ('x', 'v', '2', 'bob', 0.9)
+    rows.close()
+
+
+def test_what_has_no_size_is_read_as_it_comes(tmp_path):
+    """A pipe, and what is no file of the system."""
+    assert rows_of_stream(io.BytesIO(TEXT.encode())) == 2
+    assert rows_of_stream(io.StringIO(TEXT)) == 2
+    reading, writing = os.pipe()
+    os.write(writing, TEXT.encode())
+    os.close(writing)
+    with open(reading, 'rb') as pipe:
+        assert rows_of_stream(pipe) == 2
+
+
+def rows_of_stream(stream):
+    return len(tables.read(stream, tables.HYPOTHESIS))
+
+
+def test_a_file_that_another_takes_the_place_of_is_read_as_it_was(run, monkeypatch):
+    def replace(path):
+        os.rename(path, f'{path}.old')
+        run.write_text(LINE)
+
+    monkeypatch.setattr(Changing, 'change', staticmethod(replace))
+    monkeypatch.setattr(sources, 'open', lambda path, *_, **__: Changing(path), raising=False)
+    assert len(tables.read(run, tables.HYPOTHESIS)) == 2
+
+
+def test_the_command_says_it(run, changing):
+    result = CliRunner().invoke(cli.main, ['evaluate', str(run), str(run)])
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr.startswith(f'Error: {run}: {MESSAGE}')
+    assert result.stderr.count('\n') == 1

@@ -1,0 +1,130 @@
+"""Copies: what they answer is right, whatever becomes of the one they were made of, or refused."""
+
+import copy
+import pickle
+from pathlib import Path
+
+import pytest
+
+from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, evaluate_trec
+from mediaeval_ap.errors import CopyError, Error
+from mediaeval_ap.metrics import (
+    GlobalAveragePrecision,
+    LabelRankingAveragePrecision,
+    MeanAveragePrecision,
+    ReciprocalRank,
+)
+from mediaeval_ap.tables import HYPOTHESIS, read
+
+SAMPLES = Path(__file__).parents[2] / 'samples'
+COPIES = {
+    'copy': copy.copy,
+    'deepcopy': copy.deepcopy,
+    **{
+        f'pickle {protocol}': lambda value, protocol=protocol: pickle.loads(
+            pickle.dumps(value, protocol)
+        )
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1)
+    },
+}
+each_way = pytest.mark.parametrize('copied', COPIES.values(), ids=COPIES)
+
+REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob')]
+RUN = [('x', 'v', '2', 'ann', 0.5), ('x', 'v', '1', 'anna', 0.9), ('x', 'w', '2', 'bob', 0.1)]
+average_precision = AveragePrecision(REFERENCE, K=[1, 10])
+
+
+@each_way
+@pytest.mark.parametrize('wrapped', [False, True])
+def test_a_live_session_is_refused(copied, wrapped):
+    """A copy shared the hypotheses and kept the ranking, and answered with what was there before.
+
+    A list that holds it is copied all the same, by `copy.copy`.
+    """
+    live = average_precision.live(RUN)
+    answer = live.send('ann')
+    if wrapped and copied is copy.copy:
+        assert copied([live])[0] is live
+        return
+    with pytest.raises(CopyError) as caught:
+        copied([live] if wrapped else live)
+    assert isinstance(caught.value, TypeError)
+    assert isinstance(caught.value, Error)
+    assert str(caught.value) == (
+        '<live>: a live session cannot be copied or pickled; save() and restore() make another '
+        'one, and snapshot() a ranking that stays as it is'
+    )
+    assert live.send('ann') == answer
+    live._check()
+
+
+@each_way
+def test_a_session(copied):
+    session = average_precision(RUN)
+    other = copied(session)
+    answers = [session.send(query) for query in ('ann', 'bob')]
+    session.close()
+    assert [other.send(query) for query in ('ann', 'bob')] == answers
+
+
+@each_way
+def test_what_scores_and_what_is_scored(copied):
+    evaluation = average_precision.evaluate(RUN)
+    snapshot = average_precision.live(RUN).snapshot()
+    for scored in (
+        copied(average_precision).evaluate(RUN),
+        average_precision.evaluate(copied(snapshot)),
+        average_precision.evaluate(copied(read(RUN, HYPOTHESIS))),
+        copied(evaluation),
+    ):
+        assert scored.queries == evaluation.queries
+        assert scored.ap.tolist() == evaluation.ap.tolist()
+        assert scored.map.tolist() == evaluation.map.tolist()
+        assert scored.definition == evaluation.definition
+        assert scored.definition.repeats is evaluation.definition.repeats
+    live = copied(average_precision).live(RUN)
+    assert live.send('ann') == average_precision.live(RUN).send('ann')
+
+
+@each_way
+def test_other_results(copied):
+    discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
+    result = discovery.evaluate([('v', '1', 'ann', 0.5)])
+    assert copied(discovery).evaluate([('v', '1', 'ann', 0.5)]).map == copied(result).map == 1.0
+    trec = evaluate_trec([('7', 'd', 1)], [('7', 'd', 0.5)], [10])
+    assert copied(trec).to_dict() == trec.to_dict()
+    score = challenges.evaluate_gap(
+        SAMPLES / 'landmarks_truth.csv', SAMPLES / 'landmarks_predictions.csv', per_query=True
+    )
+    assert copied(score).to_dict() == score.to_dict()
+
+
+ACCUMULATORS = {
+    'GAP': (GlobalAveragePrecision, (['a'], [0.9], ['a']), (['b'], [0.95], ['a'])),
+    'MAP': (MeanAveragePrecision, ([['a']], [['a']]), ([['a']], [['b', 'a']])),
+    'RR': (ReciprocalRank, (['a'], [['a']]), (['a'], [['b', 'a']])),
+    'LRAP': (LabelRankingAveragePrecision, ([[1, 0]], [[0.9, 0.1]]), ([[1, 0]], [[0.1, 0.9]])),
+    'lwlrap': (
+        lambda: LabelRankingAveragePrecision(label_weighted=True),
+        ([[1, 0]], [[0.9, 0.1]]),
+        ([[1, 0]], [[0.1, 0.9]]),
+    ),
+}
+
+
+@each_way
+@pytest.mark.parametrize('name', ACCUMULATORS)
+def test_accumulators_share_nothing(copied, name):
+    """The first piece is right, and worth 1; the second is wrong at first."""
+    make, right, wrong = ACCUMULATORS[name]
+    metric = make()
+    metric.update(*right)
+    other = copied(metric)
+    other.update(*wrong)
+    assert metric.compute() == 1.0
+    metric.update(*right)
+    assert metric.compute() == 1.0
+    again = make()
+    for piece in (right, wrong):
+        again.update(*piece)
+    assert other.compute() == again.compute() < 1.0

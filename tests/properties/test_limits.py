@@ -1,0 +1,468 @@
+"""How much a source may come to, wherever one is read; and what that costs."""
+
+import gzip
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import polars
+import pyarrow
+import pytest
+from click.testing import CliRunner
+from hostile import sixteen_mib
+from hostile.catalogue import CATALOGUE, SESSIONS, make
+from hostile.containers import pipe_of
+from hostile.entries import REFERENCE, TRUTH, A, B
+from pyarrow import parquet
+
+from mediaeval_ap import (
+    AveragePrecision,
+    PersonDiscovery2015,
+    challenges,
+    evaluate_trec,
+    validate,
+)
+from mediaeval_ap.cli import main
+from mediaeval_ap.errors import ParameterError, ReadError
+from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, SUBSET, read
+from mediaeval_ap.tables.decompression import Limit
+from mediaeval_ap.tables.parquet_pages import PageWatcher
+
+SURE = b'id,landmarks\n1,a 0.9\n2,b 0.8\n'
+SCORES = b'fname,a,b\n1,.9,.1\n2,.1,.9\n'
+CONTENTS = {
+    'reference': REFERENCE,
+    'run': A + B,
+    'queries': b'ann\nbob\n',
+    'subset': b'x v\n',
+    'map': b'customer_id,prediction\n1,a b\n2,b\n',
+    'gap': SURE,
+    'lrap': SCORES,
+    **{f'{name}-truth': content for name, content in TRUTH.items()},
+    'qrels': b'7 0 d1 1\n',
+    'trec-run': b'7 Q0 d1 1 0.5 me\n',
+    'shots': b'x v 1 0 1.5\nx v 2 1.5 3\n',
+    'evidence': b'ann x v written 0.5\nbob x v pronounced 0.5\n',
+    'shots-2015': b'v 1 0 1.5 0 37\n',
+    'reference-2015': b'v 1 ann\n',
+    'labels-2015': b'v 1 ann 0.5\n',
+    'consensus-2015': b'v 1\n',
+    'evidence-reference-2015': b'v 1 ann image\n',
+    'evidence-2015': b'ann v 1 image\n',
+}
+
+
+@pytest.fixture
+def zipped(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, content in CONTENTS.items():
+        Path(f'{name}.gz').write_bytes(gzip.compress(content))
+
+
+def refuses(name, max_bytes):
+    return pytest.raises(
+        ReadError, match=f'^{name}: decompresses to more than {max_bytes} bytes, the limit: '
+    )
+
+
+@pytest.mark.parametrize('wrong', [0, -5, True, 'x', 1.5])
+def test_a_limit_is_a_positive_integer(wrong):
+    for call in (
+        lambda: AveragePrecision([('x', 'v', '1', 'ann')], max_bytes=wrong),
+        lambda: read([('x', 'v')], SUBSET, max_bytes=wrong),
+        lambda: validate([('x', 'v', '1', 'ann', 0.5)], max_bytes=wrong),
+        lambda: PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')], max_bytes=wrong),
+        lambda: evaluate_trec([('7', 'd', 1)], [('7', 'd', 0.5)], max_bytes=wrong),
+    ):
+        with pytest.raises(ParameterError, match=r'max_bytes: found .* expected a positive'):
+            call()
+
+
+CALLS = {
+    'session': lambda scorer: scorer('run.gz'),
+    'evaluate': lambda scorer: scorer.evaluate('run.gz'),
+    'rank': lambda scorer: scorer.rank('run.gz', 'ann'),
+    'live': lambda scorer: scorer.live('run.gz'),
+    'extend': lambda scorer: scorer.live().extend('run.gz'),
+    'watch': lambda scorer: list(scorer.watch('run.gz')),
+}
+
+
+@pytest.mark.parametrize('call', CALLS.values(), ids=CALLS)
+def test_runs(zipped, call):
+    size = len(A + B)
+    call(AveragePrecision('reference.gz', [1], max_bytes=size))
+    with refuses('run.gz', size - 1):
+        call(AveragePrecision('reference.gz', [1], max_bytes=size - 1))
+
+
+@pytest.mark.parametrize(
+    'call',
+    [
+        lambda scorer: scorer.evaluate('run.gz', 'queries.gz'),
+        lambda scorer: scorer.live().evaluate('queries.gz'),
+        lambda scorer: scorer.live().watch([], 'queries.gz'),
+    ],
+)
+def test_queries(zipped, call):
+    with refuses('queries.gz', 7):
+        call(AveragePrecision(io.BytesIO(REFERENCE), [1], max_bytes=7))
+
+
+def test_references_and_subsets(zipped):
+    with refuses('reference.gz', 5):
+        AveragePrecision('reference.gz', max_bytes=5)
+    with refuses('subset.gz', 3):
+        AveragePrecision('reference.gz', subset='subset.gz', max_bytes=3)
+
+
+def test_saved_sessions(zipped):
+    live = AveragePrecision('reference.gz', [1]).live([('x', 'v', '1', 'ann' * 100, 0.5)] * 100)
+    live.save('live.parquet')
+    with refuses('live.parquet', 30_000):  # of which the names alone are so many
+        AveragePrecision.restore('live.parquet', max_bytes=30_000)
+    restored = AveragePrecision.restore('live.parquet', max_bytes=40_000)
+    Path('large.gz').write_bytes(gzip.compress(A * 10_000))
+    with refuses('large.gz', 40_000):
+        restored.extend('large.gz')
+
+
+@pytest.mark.parametrize(
+    ('name', 'evaluate'),
+    [
+        ('map', challenges.evaluate_map),
+        ('gap', challenges.evaluate_gap),
+        ('lrap', challenges.evaluate_lrap),
+    ],
+)
+def test_challenges(zipped, name, evaluate):
+    files = f'{name}-truth.gz', f'{name}.gz'
+    size = max(len(TRUTH[name]), len(CONTENTS[name]))
+    assert evaluate(*files, max_bytes=size).value == 1.0
+    with refuses(files[0], 10):
+        evaluate(*files, max_bytes=10)
+    with refuses(files[0], 10):
+        challenges.evaluate_first_hit(*files, max_bytes=10)
+
+
+def test_trec(zipped):
+    size = len(CONTENTS['trec-run'])
+    assert evaluate_trec('qrels.gz', 'trec-run.gz', [1], max_bytes=size).map.tolist() == [1.0]
+    with refuses('trec-run.gz', size - 1):
+        evaluate_trec('qrels.gz', 'trec-run.gz', max_bytes=size - 1)
+    with refuses('qrels.gz', 8):
+        evaluate_trec('qrels.gz', 'trec-run.gz', max_bytes=8)
+
+
+ROLES = {'shots': 'shots', 'evidence': 'evidence', 'reference': 'reference', 'videos': 'subset'}
+
+
+@pytest.mark.parametrize('role', ROLES)
+def test_validation(zipped, role):
+    name = ROLES[role]
+    size = len(CONTENTS[name])
+    files = {role: f'{name}.gz'}
+    run = io.BytesIO(CONTENTS['run'])
+    validate(run, **files, max_bytes=size)
+    with refuses(f'{name}.gz', size - 1):
+        validate(run, **files, max_bytes=size - 1)
+
+
+def test_validation_of_runs(zipped):
+    size = len(CONTENTS['run'])
+    assert validate('run.gz', max_bytes=size) == []
+    with refuses('run.gz', size - 1):
+        validate('run.gz', max_bytes=size - 1)
+
+
+def test_validation_of_parquet(zipped, tmp_path):
+    path = tmp_path / 'subset.parquet'
+    parquet.write_table(
+        pyarrow.table({'corpus_id': ['x'] * 50, 'video_id': ['v' * 100] * 50}), path
+    )
+    with refuses(str(path), 5_000):
+        validate('run.gz', videos=path, max_bytes=5_000)
+    (problem,) = validate('run.gz', videos=path, max_bytes=10_000)
+    assert str(problem.kind) == 'unlisted-video'
+
+
+FILES_2015 = ('shots', 'reference', 'evidence-reference', 'consensus', 'labels', 'evidence')
+
+
+@pytest.mark.parametrize('role', [*FILES_2015, 'queries'])
+def test_files_of_2015(zipped, role):
+    """Each alone is compressed, so that the limit is its own."""
+    contents = {each: CONTENTS[f'{each}-2015'] for each in FILES_2015} | {'queries': b'ann\n'}
+    files = {each.replace('-', '_'): io.BytesIO(content) for each, content in contents.items()}
+    path = f'{role}-2015.gz'
+    Path(path).write_bytes(gzip.compress(contents[role]))
+    files[role.replace('-', '_')] = path
+
+    def evaluate(max_bytes):
+        for file in files.values():
+            if file != path:
+                file.seek(0)
+        given = dict(files)
+        asked = [given.pop(each) for each in ('labels', 'evidence', 'queries')]
+        return PersonDiscovery2015(**given, max_bytes=max_bytes).evaluate(*asked)
+
+    size = len(contents[role])
+    assert evaluate(size).ewmap == 1.0
+    with refuses(path, size - 1):
+        evaluate(size - 1)
+
+
+COMMANDS = {
+    'evaluate': ['reference.gz', 'run.gz', '--queries=queries.gz', '--subset=subset.gz'],
+    'stream': ['reference.gz', 'run.gz'],
+    'rank': ['reference.gz', 'run.gz', 'ann'],
+    'watch': ['reference.gz', 'run.gz'],
+    'map': ['map-truth.gz', 'map.gz'],
+    'gap': ['gap-truth.gz', 'gap.gz'],
+    'lrap': ['lrap-truth.gz', 'lrap.gz'],
+    'evaluate-trec': ['qrels.gz', 'trec-run.gz'],
+    'validate': ['run.gz', '--shots', 'shots.gz'],
+    'evaluate-2015': [
+        *('--labels', 'labels-2015.gz'),
+        *('--shots', 'shots-2015.gz'),
+        *('--reference', 'reference-2015.gz'),
+    ],
+}
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_commands(zipped, command):
+    def run(max_bytes):
+        arguments = [command, *COMMANDS[command], '--max-bytes', str(max_bytes)]
+        return CliRunner().invoke(main, arguments, input='', catch_exceptions=False)
+
+    sizes = {
+        name: len(CONTENTS[name.removesuffix('.gz')])
+        for name in COMMANDS[command]
+        if name.endswith('.gz') and not name.startswith('--')
+    }
+    name = max(sizes, key=sizes.__getitem__)
+    largest = sizes[name]
+    done = run(largest)
+    assert (done.exit_code, done.stderr) == (0, '')
+    done = run(largest - 1)
+    assert done.exit_code == 1
+    assert done.stderr == (
+        f'Error: {name}: decompresses to more than {largest - 1} bytes, the limit: '
+        'raise it by --max-bytes, in Python max_bytes\n'
+    )
+    assert run(0).exit_code == run('many').exit_code == 2
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_the_help_says_the_limit(command):
+    text = CliRunner().invoke(main, [command, '--help'], terminal_width=200).stdout
+    assert f'[default: ({MAX_BYTES >> 30} GiB); x>=1]' in ' '.join(text.split())
+    assert MAX_BYTES == MAX_BYTES >> 30 << 30
+
+
+@pytest.mark.parametrize('max_bytes', [0, -1, True, 1.5, '5', None])
+def test_what_is_no_limit(zipped, max_bytes):
+    with pytest.raises(ParameterError, match=r'^max_bytes: found .*, expected a positive integer$'):
+        read('run.gz', HYPOTHESIS, max_bytes=max_bytes)
+
+
+def test_what_has_no_limit(tmp_path):
+    """A file of text is as large as it says, and an open one is the matter of who opened it."""
+    path = tmp_path / 'run.txt'
+    path.write_bytes(A + B)
+    assert len(read(path, HYPOTHESIS, max_bytes=1)) == 2
+    assert len(read(io.BytesIO(A + B), HYPOTHESIS, max_bytes=1)) == 2
+
+
+def test_standard_input_and_pipes(tmp_path, monkeypatch):
+    def stdin():
+        monkeypatch.setattr(sys, 'stdin', io.TextIOWrapper(io.BytesIO(A + B)))
+
+    stdin()
+    assert len(read('-', HYPOTHESIS, max_bytes=len(A + B))) == 2
+    stdin()
+    with pytest.raises(ReadError, match=r'^<stdin>: holds more than 27 bytes, the limit: '):
+        read('-', HYPOTHESIS, max_bytes=27)
+    pipe_of(A + B)(tmp_path / 'pipe')
+    with pytest.raises(ReadError, match='/pipe: holds more than 27 bytes, the limit: '):
+        read(tmp_path / 'pipe', HYPOTHESIS, max_bytes=27)
+
+
+@pytest.mark.parametrize(
+    'options',
+    [
+        {},
+        {'row_group_size': 7},
+        {'use_dictionary': False},
+        {'use_dictionary': False, 'column_encoding': {'video_id': 'DELTA_BYTE_ARRAY'}},
+    ],
+)
+def test_rows_of_parquet_are_counted_as_if_written_out(tmp_path, options):
+    """At least the bytes of their text, and at most 8 more for each."""
+    path = tmp_path / 'subset.parquet'
+    table = pyarrow.table({'corpus_id': ['x' * 100] * 50, 'video_id': ['v' * 100] * 50})
+    parquet.write_table(table, path, **options)
+    with refuses(str(path), 9_999):
+        read(path, SUBSET, max_bytes=9_999)
+    assert len(read(path, SUBSET, max_bytes=10_000 + 2 * 8 * 60)) == 50
+
+
+@pytest.mark.parametrize(
+    'options',
+    [
+        *({'compression': each} for each in ('none', 'snappy', 'gzip', 'brotli', 'lz4', 'zstd')),
+        {'data_page_version': '2.0', 'row_group_size': 1000},
+        {'data_page_size': 100, 'write_batch_size': 5, 'write_page_index': True},
+        {'use_dictionary': False, 'write_page_checksum': True, 'version': '1.0'},
+        {'use_dictionary': False, 'column_encoding': {'person_name': 'DELTA_LENGTH_BYTE_ARRAY'}},
+        {'use_dictionary': False, 'column_encoding': {'person_name': 'DELTA_BYTE_ARRAY'}},
+    ],
+)
+def test_pages_of_every_kind_are_counted(tmp_path, options):
+    """The limit is theirs where it is less than what they come to, and they are read where not."""
+    path = tmp_path / 'run.parquet'
+    run = read('samples/hypothesis.txt', HYPOTHESIS)
+    columns = dict(zip(HYPOTHESIS.fields, zip(*run.rows(), strict=True), strict=True))
+    parquet.write_table(
+        pyarrow.table({name: list(each) for name, each in columns.items()}), path, **options
+    )
+    assert list(read(path, HYPOTHESIS).rows()) == list(run.rows())
+    chunks = parquet.read_metadata(path)
+    groups = list(map(chunks.row_group, range(chunks.num_row_groups)))
+    n_bytes = counted(path)
+    told = sum(group.column(i).total_uncompressed_size for group in groups for i in range(5))
+    assert n_bytes >= 0.75 * told  # the headers are not counted, a fifth where pages are tiny
+    with refuses(str(path), 100_000):
+        read(path, HYPOTHESIS, max_bytes=100_000)
+
+
+def counted(path):
+    """How many bytes a watcher counts while a file is read."""
+    with open(path, 'rb') as stream:
+        watched = PageWatcher(stream)
+        file = parquet.ParquetFile(watched, pre_buffer=False)
+        watched.limit = Limit(str(path), MAX_BYTES)
+        for number in range(file.num_row_groups):
+            file.read_row_group(number)
+    return watched.n_bytes
+
+
+def test_other_writers(tmp_path):
+    path = tmp_path / 'run.parquet'
+    run = read('samples/hypothesis.txt', HYPOTHESIS)
+    frame = polars.DataFrame(list(run.rows()), schema=list(HYPOTHESIS.fields), orient='row')
+    frame.write_parquet(path, row_group_size=1000, data_page_size=5000)
+    assert list(read(path, HYPOTHESIS).rows()) == list(run.rows())
+    with refuses(str(path), 100_000):
+        read(path, HYPOTHESIS, max_bytes=100_000)
+
+
+# Each file in turn, in a process of its own that has done nothing but imports and one right file:
+# what becomes of it, and by how many KiB the memory in use has grown at most.
+PEAKS = """
+import json, os, sys
+from pathlib import Path
+from test_hostile import files_beside, score
+from hostile.catalogue import CATALOGUE, SESSIONS
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.errors import Error
+from mediaeval_ap.validation import examine
+import pyarrow.csv, pyarrow.parquet, pyarrow.compute, pandas
+
+def memory(name):
+    status = Path('/proc/self/status').read_text().splitlines()
+    return next(int(line.split()[1]) for line in status if line.startswith(name))
+
+def outcome(call):
+    Path('/proc/self/clear_refs').write_text('5')  # forgets the peak
+    before = memory('VmRSS')
+    try:
+        call()
+        message = None
+    except Error as error:
+        message = str(error)
+    return message, memory('VmHWM') - before
+
+def measure(entry, path, paths):
+    if entry.role == 'session':
+        yield outcome(lambda: AveragePrecision.restore(path, max_bytes=entry.max_bytes))
+        return
+    yield outcome(lambda: score(entry, path, paths))
+    if entry.role == 'hypothesis' and not path.is_fifo():  # which gives what it holds once
+        yield outcome(lambda: examine(path, max_bytes=entry.max_bytes or 100 << 20))
+
+folder = Path(sys.argv[1])
+for entry in [*CATALOGUE, *SESSIONS]:
+    path = folder / entry.role / entry.name
+    paths = {**files_beside(folder, entry.role), entry.role: path}
+    if os.fork() == 0:
+        try:
+            for message, growth in measure(entry, path, paths):
+                print(json.dumps([entry.role, entry.name, message, growth]), flush=True)
+        finally:
+            os._exit(0)
+    os.wait()
+"""
+LARGEST_GROWTH = 300  # MB
+has_proc = pytest.mark.skipif(
+    not Path('/proc/self/clear_refs').exists(),
+    reason='this system does not say how much memory a process has used',
+)
+
+
+@has_proc
+def test_hostile_files_take_little_memory(tmp_path):
+    """What any of them takes is a fraction of what some of them stand for."""
+    make(tmp_path / 'hostile')
+    done = subprocess.run(
+        [sys.executable, '-c', PEAKS, tmp_path / 'hostile'],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    peaks = list(map(json.loads, done.stdout.splitlines()))
+    assert {(role, name) for role, name, _, _ in peaks} == {
+        (entry.role, entry.name) for entry in [*CATALOGUE, *SESSIONS]
+    }
+    in_mb = {(role, name, message): kib / 1000 for role, name, message, kib in peaks}
+    assert {each for each, growth in in_mb.items() if growth >= LARGEST_GROWTH} == set()
+
+
+@pytest.mark.parametrize('entry', SESSIONS, ids=lambda entry: entry.name)
+def test_descriptions_of_sessions(tmp_path, entry):
+    path = tmp_path / entry.name
+    entry.make(path)
+    with pytest.raises(ReadError) as caught:
+        AveragePrecision.restore(path, max_bytes=entry.max_bytes)
+    assert str(caught.value) == entry.error.replace('{path}', str(path))
+
+
+# A few of the worst of `sixteen_mib.py`, which prints how long each takes.
+WORST = [
+    ('words', 'validate-python'),
+    ('words', 'validate-all'),
+    ('upper-case', 'validate'),
+    ('one-line-of-fields', 'evaluate'),
+    ('short-names', 'evaluate'),
+]
+
+
+@has_proc
+@pytest.mark.parametrize(('shape', 'command'), WORST, ids=map('-'.join, WORST))
+def test_problems_take_little_memory(shape, command):
+    """In a process of a process, as the memory of the one that starts it counts for it as well."""
+    arguments = [shape, '--suffix', '.gz', '--command', command]
+    done = subprocess.run(
+        [sys.executable, sixteen_mib.__file__, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    mib, code = re.search(r', (\d+) MiB, exit code (\d+)$', done.stdout).groups()
+    assert code in {'0', '1'}
+    assert int(mib) << 20 < 1_000_000_000

@@ -1,0 +1,495 @@
+"""The process of the command: how signals end it, standard streams, and want of memory."""
+
+import gzip
+import itertools
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import termios
+from contextlib import contextmanager
+from pathlib import Path
+
+import ir_measures
+import pyarrow
+import pytest
+from click.testing import CliRunner
+from hostile import interrupt
+from pyarrow import parquet
+
+from mediaeval_ap import cli, tables
+from mediaeval_ap.cli.live import _Ending
+from mediaeval_ap.tables import bulk, csv_text
+
+TRIES = 60
+SEED = 60  # any would do: the moments are random all the same, as the machine's load is
+SECONDS_TO_END = 60  # thousands of times what it takes: for what would hang
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
+RUN = 'x v 1 ann 0.9\nx w 2 anne 0.8\nx v 2 ann 0.7\nx w 1 bob 0.5\n'
+
+# The command after some lines of code, which change what it is made of.
+SCRIPT = """
+import os, signal, sys
+number = getattr(signal, sys.argv[1])
+def end(): os.kill(os.getpid(), number)
+{}
+from mediaeval_ap.__main__ import main
+sys.argv[1:] = sys.argv[2:]
+main()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / 'reference.txt').write_text('x v 1 ann\nx v 2 ann\nx w 1 bob\n')
+    (tmp_path / 'run.txt').write_text(RUN)
+    (tmp_path / 'bad.txt').write_text('x v 1 ann high\n')
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@contextmanager
+def started(code, number, *arguments, **options):
+    """The command after some code, running; it is killed if the test fails meanwhile."""
+    pipes = dict.fromkeys(('stdin', 'stdout', 'stderr'), subprocess.PIPE)
+    command = [sys.executable, '-c', SCRIPT.format(code), number.name, *arguments]
+    with subprocess.Popen(command, text=True, **{**pipes, **options}) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def ended(code, number, *arguments):
+    with started(code, number, *arguments) as process:
+        stdout, stderr = process.communicate(timeout=SECONDS_TO_END)
+    return process.returncode, stdout, stderr
+
+
+def test_interrupted_at_any_moment(tmp_path):
+    interrupt.make_inputs(tmp_path)
+    interrupter = interrupt.Interrupter(tmp_path)
+    done = list(interrupt.tries(interrupter, list(interrupt.JOBS), TRIES, SEED))
+    assert [str(each) for each in done if each.defect] == []
+    assert {130, 143} <= {each.ended.code for each in done}
+
+
+def test_what_an_interrupted_command_may_not_leave():
+    """What the script looks for is found, where it is."""
+    job = interrupt.Job('', ('map.txt',))
+    whole = interrupt.Ended(0, 'all', '', {'map.txt': b'new'})
+    old = {'map.txt': interrupt.OLD}
+    for stdout, stderr, code, files, is_defect in [
+        ('', '', 130, old, False),
+        ('al', 'Warning: queries repeat\n', 130, old, False),
+        ('all', '', 0, {'map.txt': b'new'}, False),
+        ('', '', -2, old, True),
+        ('', '', 143, old, True),
+        ('', 'Traceback (most recent call last):\n', 130, old, True),
+        ('', 'Exception ignored in: <function>\n', 130, old, True),
+        ('', '', 130, {'map.txt': b'new'}, True),
+        ('', '', 130, old | {'.00.tmp': b''}, True),
+        ('al', '', 0, {'map.txt': b'new'}, True),
+        ('all', '', 0, old, True),
+    ]:
+        end = interrupt.Ended(code, stdout, stderr, files)
+        assert bool(interrupt.find_defect(job, signal.SIGINT, whole, end)) == is_defect
+
+
+@pytest.mark.parametrize('number', SIGNALS)
+def test_a_command_that_waits_ends_at_once(folder, number):
+    with started('', number, 'stream', 'reference.txt', 'run.txt', '-K', '1') as process:
+        process.stdin.write('ann\n')
+        process.stdin.flush()
+        assert process.stdout.readline() == 'ann\t2\t1.0\n'
+        process.send_signal(number)
+        assert process.wait(SECONDS_TO_END) == 128 + number
+        assert (process.stdout.read(), process.stderr.read()) == ('', '')
+
+
+STUCK_IN_PYARROW = """
+import time
+from mediaeval_ap import tables
+from mediaeval_ap.tables import bulk
+tables.BULK_BYTES = 0
+def stuck(*_):
+    print('reading', flush=True)
+    time.sleep(1000)
+    yield b''
+bulk._normal_lines = stuck
+"""
+
+
+@pytest.mark.parametrize('number', SIGNALS)
+def test_pyarrow_reads_while_signals_are_taken(folder, number):
+    with started(STUCK_IN_PYARROW, number, 'evaluate', 'reference.txt', 'run.txt') as process:
+        assert process.stdout.readline() == 'reading\n'
+        process.send_signal(number)
+        assert process.wait(SECONDS_TO_END) == 128 + number
+        assert (process.stdout.read(), process.stderr.read()) == ('', '')
+
+
+@pytest.mark.parametrize('number', SIGNALS)
+def test_a_signal_that_is_ignored_stays_so(folder, number):
+    """As nohup asks for it."""
+    code = 'signal.signal(number, signal.SIG_IGN)'
+    for command, given in (
+        (['stream', 'reference.txt', 'run.txt'], 'ann\n'),
+        (['watch', 'reference.txt', '--every', '4'], RUN),
+    ):
+        with started(code, number, *command) as process:
+            process.stdin.write(given)
+            process.stdin.flush()
+            assert process.stdout.readline()
+            process.send_signal(number)
+            process.communicate(timeout=SECONDS_TO_END)
+            assert process.returncode == 0
+
+
+@pytest.mark.parametrize('number', SIGNALS)
+def test_a_signal_after_the_end_changes_nothing(folder, number):
+    code = 'import atexit; atexit.register(end)'
+    expected = CliRunner().invoke(cli.main, ['evaluate', 'reference.txt', 'run.txt'])
+    done = ended(code, number, 'evaluate', 'reference.txt', 'run.txt')
+    assert done == (0, expected.stdout, '')
+    assert ended(code, number, 'evaluate', 'reference.txt', 'bad.txt')[0] == 1
+
+
+# Sends the signal before or after the turn of a step that takes outputs to their places.
+AT_STEP = """
+step, turns = os.{step}, []
+def stepping(*given, **named):
+    turns.append(step)
+    if (len(turns), 'before') == {turn}: end()
+    done = step(*given, **named)
+    if (len(turns), 'after') == {turn}: end()
+    return done
+os.{step} = stepping
+"""
+
+
+@pytest.mark.parametrize('number', SIGNALS)
+@pytest.mark.parametrize('turn', list(itertools.product([1, 2], ['before', 'after'])))
+@pytest.mark.parametrize('step', ['fsync', 'replace'])
+def test_both_outputs_are_new_or_none(folder, step, turn, number):
+    outputs = 'qrels.out', 'run.out'
+    for name in outputs:
+        (folder / name).write_text('old')
+    before = sorted(os.listdir())
+    command = 'export-trec', 'reference.txt', 'run.txt', '--qrels', outputs[0], '--run', outputs[1]
+    code, stdout, stderr = ended(AT_STEP.format(step=step, turn=turn), number, *command)
+    assert (code, stdout, stderr) == (0 if step == 'replace' else 128 + number, '', '')
+    assert [(folder / name).read_text() != 'old' for name in outputs] == [code == 0] * 2
+    assert sorted(os.listdir()) == before
+
+
+def test_importing_takes_no_signals():
+    code = (
+        'import signal\n'
+        'def handlers(): return [signal.getsignal(each) for each in signal.valid_signals()]\n'
+        'before = handlers()\n'
+        'import mediaeval_ap\n'
+        'for name in mediaeval_ap.__all__: getattr(mediaeval_ap, name)\n'
+        'import mediaeval_ap.cli, mediaeval_ap.__main__\n'
+        'assert handlers() == before\n'
+    )
+    subprocess.run([sys.executable, '-c', code], check=True)
+
+
+TELLING = """
+from mediaeval_ap.cli import live
+end_rows = live._Ending._end
+def telling(*given):
+    end_rows(*given)  # and leaves, the second time
+    os.write(2, b'taken\\n')  # behind it: else the next signal could be taken within this one
+live._Ending._end = telling
+"""
+STUCK_IN_OUTPUT = """
+import time
+def stuck(*given, **named):
+    print('stuck', file=sys.stderr, flush=True)
+    time.sleep(1000)
+live.render_point = stuck
+"""
+
+
+@pytest.mark.parametrize('number', SIGNALS)
+def test_watch_shows_the_last_point_and_says_which_signal_it_was(folder, number):
+    with started('', number, 'watch', 'reference.txt', '-K', '1', '--every', '2') as process:
+        process.stdin.write(RUN[: RUN.index('x w 1')])
+        process.stdin.flush()
+        shown = [process.stdout.readline() for _ in range(3)]
+        assert shown[2].split() == ['2', '0.500', '1']
+        process.send_signal(number)
+        assert process.wait(SECONDS_TO_END) == 128 + number
+        # The third may have come, or not: what is shown is for as many as it says.
+        assert [line.split()[0] for line in process.stdout] in ([], ['3'])
+        assert process.stderr.read() == ''
+
+
+@pytest.mark.parametrize('number', SIGNALS)
+def test_watch_ends_at_once_before_the_first_row(folder, number):
+    code = 'import atexit, mediaeval_ap.cli; print("ready", flush=True)'
+    with started(code, number, 'watch', 'reference.txt', '--skip-bad') as process:
+        assert process.stdout.readline() == 'ready\n'
+        process.stdin.write('bad\n')
+        process.stdin.flush()
+        assert 'line 1' in process.stderr.readline()
+        process.send_signal(number)
+        assert process.wait(SECONDS_TO_END) == 128 + number
+        assert (process.stdout.read(), process.stderr.read()) == ('', '')
+
+
+@pytest.mark.parametrize('numbers', list(itertools.product(SIGNALS, SIGNALS)))
+def test_watch_does_not_wait_after_a_second_signal(folder, numbers):
+    first, second = numbers
+    with started(TELLING + STUCK_IN_OUTPUT, first, 'watch', 'reference.txt', 'run.txt') as process:
+        assert process.stderr.readline() == 'stuck\n'
+        process.send_signal(first)
+        assert process.stderr.readline() == 'taken\n'
+        process.send_signal(second)
+        assert process.wait(SECONDS_TO_END) == 128 + second
+        assert (process.stdout.read(), process.stderr.read()) == ('', '')
+
+
+HIDE, SHOW = '\x1b[?25l', '\x1b[?25h'
+STUCK_ON_SCREEN = """
+import time
+original = live._Screen._table
+def stuck(self):
+    if len(self._rows) == 2:
+        print('stuck', file=sys.stderr, flush=True)
+        time.sleep(1000)
+    return original(self)
+live._Screen._table = stuck
+"""
+
+
+@pytest.mark.parametrize('number', SIGNALS)
+@pytest.mark.parametrize('code', ['', STUCK_ON_SCREEN])
+def test_the_cursor_is_given_back(folder, number, code):
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    arguments = ('watch', 'reference.txt', 'run.txt', '--every', '1', '--follow', '-K', '1')
+    environment = {**os.environ, 'TERM': 'xterm'}
+    for name in ('COLUMNS', 'LINES', 'NO_COLOR', 'FORCE_COLOR', 'TTY_INTERACTIVE'):
+        environment.pop(name, None)
+    with started(TELLING + code, number, *arguments, stdout=theirs, env=environment) as process:
+        os.close(theirs)
+        shown = ''
+        if code:
+            assert process.stderr.readline() == 'stuck\n'
+            process.send_signal(number)
+            assert process.stderr.readline() == 'taken\n'
+        else:
+            while '4  ' not in shown:  # the last row of the file
+                shown += os.read(ours, 1 << 16).decode()
+        process.send_signal(number)
+        assert process.stderr.read() == ''
+        assert process.wait(SECONDS_TO_END) == 128 + number
+    while select.select([ours], [], [], 0)[0]:
+        try:
+            shown += os.read(ours, 1 << 16).decode()
+        except OSError:  # what Linux says when nobody has the other end any more
+            break
+    os.close(ours)
+    assert shown.count(HIDE) == 1
+    assert shown.rindex(SHOW) > shown.rindex(HIDE)
+
+
+def test_rows_are_not_asked_for_after_a_signal():
+    def rows():
+        yield 1
+        raise AssertionError('asked for, where it might wait for ever')
+
+    with _Ending(rows()) as ending:
+        taken = iter(ending)
+        assert next(taken) == 1
+        signal.raise_signal(signal.SIGINT)
+        assert list(taken) == []
+    assert ending.signal == signal.SIGINT
+
+
+def test_rows_that_are_waited_for_end_at_a_signal():
+    def rows():
+        yield 1
+        signal.raise_signal(signal.SIGINT)
+        raise AssertionError('not ended')
+
+    with _Ending(rows()) as ending:
+        assert list(ending) == [1]
+    assert ending.signal == signal.SIGINT
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_before_the_first_row_a_signal_does_what_it_did():
+    def rows():
+        signal.raise_signal(signal.SIGINT)
+        yield 1
+
+    with _Ending(rows()) as ending, pytest.raises(KeyboardInterrupt):
+        next(iter(ending))
+
+
+@pytest.mark.parametrize('closed', ['0', '1', '2', '01', '02', '12', '012'])
+def test_closed_standard_streams(folder, closed):
+    """Nothing goes to another stream than it should, nor into a file that is opened."""
+    (folder / 'repeating.txt').write_text(RUN + RUN.splitlines()[0])
+
+    def run(*arguments):
+        command = f'{sys.executable} -m mediaeval_ap evaluate reference.txt {" ".join(arguments)}'
+        for descriptor in closed:
+            command += f' {descriptor}{"<" if descriptor == "0" else ">"}&-'
+        given = '' if '0' in closed else RUN
+        done = subprocess.run(['bash', '-c', command], input=given, capture_output=True, text=True)
+        assert done.stdout == '' or '1' not in closed
+        assert done.stderr == '' or '2' not in closed
+        return done.returncode, done.stdout, done.stderr
+
+    def said(text):
+        return '' if '2' in closed else text
+
+    table = CliRunner().invoke(cli.main, ['evaluate', 'reference.txt', 'run.txt']).stdout
+    if '1' in closed:
+        assert run('run.txt') == (1, '', said('Error: <stdout>: is closed\n'))
+        message = 'Error: /dev/stdout: Bad file descriptor\n'
+        assert run('run.txt', '-o', '/dev/stdout') == (1, '', said(message))
+    else:
+        assert run('run.txt') == (0, table, '')
+    if '0' in closed:
+        assert run('-') == (1, '', said('Error: <stdin>: is closed\n'))
+    code, stdout, stderr = run('bad.txt')
+    assert (code, stdout, 'Error: bad.txt' in stderr) == (1, '', '2' not in closed)
+    code, stdout, stderr = run('no.txt', '--format', 'xml')
+    assert (code, stdout, 'Usage: ' in stderr) == (2, '', '2' not in closed)
+    code, stdout, stderr = run('repeating.txt', '-o', 'map.csv', '--format', 'csv')
+    assert (code, stdout, 'Warning: ' in stderr) == (0, '', '2' not in closed)
+    assert Path('map.csv').read_text().startswith('run,query,AP@1,')
+    assert 'Warning' not in Path('map.csv').read_text()
+    assert Path('run.txt').read_text() == RUN
+
+
+# Runs a command on little, then on much with no more than so many MiB beyond what it has by then;
+# with fewer than some, threads of other libraries abort.
+LIMITED = """
+import resource, sys
+from mediaeval_ap import cli, tables
+tables.BULK_BYTES = int(sys.argv[2])
+cli.main([*sys.argv[3:-1], 'small' + sys.argv[-1], '-o', 'small.out'], standalone_mode=False)
+print('small', file=sys.stderr)
+with open('/proc/self/statm') as file:
+    size = int(file.read().split()[0]) * resource.getpagesize()
+limit = size + (int(sys.argv[1]) << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+cli.main([*sys.argv[3:-1], 'large' + sys.argv[-1], '-o', 'large.out'], prog_name='mediaeval-ap')
+"""
+MANY = 200_000
+
+
+@pytest.fixture(scope='module')
+def runs(tmp_path_factory):
+    """Runs that are small and large, in all formats."""
+    folder = tmp_path_factory.mktemp('runs')
+    (folder / 'reference.txt').write_text('x v 1 ann\n')
+    (folder / 'qrels.txt').write_text('7 0 d1 1\n')
+    for name, n_rows in ('small', 2), ('large', MANY):
+        rows = [('x', f'v{row}', f's{row}', f'name{row}', row / MANY) for row in range(n_rows)]
+        text = ''.join(f'{" ".join(map(str, row))}\n' for row in rows)
+        (folder / f'{name}.txt').write_text(text)
+        (folder / f'{name}.txt.gz').write_bytes(gzip.compress(text.encode(), 1))
+        names = ['corpus_id', 'video_id', 'shot_id', 'person_name', 'confidence']
+        columns = list(map(list, zip(*rows, strict=True)))
+        parquet.write_table(pyarrow.table(columns, names), folder / f'{name}.parquet')
+        (folder / f'{name}.trec').write_text(
+            ''.join(f'7 Q0 d{row} 1 0.{row + 1} me\n' for row in range(10 * n_rows))
+        )
+    return folder
+
+
+OUT_OF_MEMORY = (
+    'Error: out of memory: give the command more, or less to do at once '
+    '(fewer runs or queries, smaller cutoffs)\n'
+)
+
+
+@pytest.mark.skipif(not os.path.exists('/proc/self/statm'), reason='needs to know its size')
+@pytest.mark.parametrize(
+    ('suffix', 'bulk_bytes', 'mib', 'command'),
+    [
+        ('.txt', 1 << 40, 8, 'evaluate reference.txt'),
+        ('.txt', 1 << 40, 24, 'evaluate reference.txt'),
+        ('.txt', 0, 8, 'evaluate reference.txt'),
+        ('.txt', 0, 24, 'evaluate reference.txt'),
+        ('.txt.gz', 0, 8, 'evaluate reference.txt'),
+        ('.parquet', 0, 8, 'evaluate reference.txt'),
+        ('.parquet', 0, 24, 'evaluate reference.txt'),
+        ('.txt', 0, 8, 'validate --rules none'),
+        ('.trec', 0, 8, 'evaluate-trec qrels.txt'),
+    ],
+)
+def test_out_of_memory(runs, suffix, bulk_bytes, command, mib):
+    arguments = [str(mib), str(bulk_bytes), *command.split(), suffix]
+    done = subprocess.run(
+        [sys.executable, '-c', LIMITED, *arguments],
+        cwd=runs,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS_TO_END,
+    )
+    assert done.stderr.partition('small\n')[2] == OUT_OF_MEMORY
+    assert (done.returncode, done.stdout) == (1, '')
+    assert not (runs / 'large.out').exists()
+
+
+@pytest.mark.parametrize(
+    'error',
+    [
+        MemoryError(),
+        pyarrow.ArrowMemoryError('malloc of size 64 failed'),
+        RuntimeError("can't start new thread"),
+        ImportError('libarrow.so: failed to map segment from shared object'),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    ('owner', 'name', 'arguments'),
+    [
+        (bulk, 'read_csv', ['evaluate', 'reference.txt', 'run.txt']),
+        (csv_text, 'read_csv', ['map', 'truth.csv', 'truth.csv']),
+        (parquet.ParquetFile, '__init__', ['evaluate', 'reference.txt', 'run.parquet']),
+        (ir_measures, 'iter_calc', ['evaluate', 'reference.txt', 'run.txt', '--measures', 'RR']),
+        (
+            ir_measures,
+            'parse_measure',
+            ['evaluate', 'reference.txt', 'run.txt', '--measures', 'RR'],
+        ),
+    ],
+)
+def test_lack_of_memory_is_never_taken_for_another_error(
+    folder, monkeypatch, owner, name, arguments, error
+):
+    def fail(*_, **__):
+        raise error
+
+    if owner is ir_measures and not isinstance(error, MemoryError):
+        pytest.skip('of the tools behind it, every error but lack of memory is said as theirs')
+    (folder / 'truth.csv').write_text('customer_id,prediction\nu,7\n')
+    (folder / 'run.parquet').write_bytes(b'')
+    monkeypatch.setattr(tables, 'BULK_BYTES', 0)
+    monkeypatch.setattr(owner, name, fail)
+    result = CliRunner().invoke(cli.main, arguments)
+    assert (result.exit_code, result.stdout, result.stderr) == (1, '', OUT_OF_MEMORY)
+
+
+def test_other_errors_of_these_kinds_are_not_hidden(folder, monkeypatch):
+    for error in RuntimeError('a defect'), ImportError('another'):
+
+        def fail(*_, error=error, **__):
+            raise error
+
+        monkeypatch.setattr(cli.campaign, 'read_reference', fail)
+        result = CliRunner().invoke(cli.main, ['evaluate', 'reference.txt', 'run.txt'])
+        assert result.exception is error

@@ -1,0 +1,70 @@
+"""The sample files are what the script makes, and what their README says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import oracle
+import pytest
+
+from mediaeval_ap import AveragePrecision
+
+SAMPLES = Path(__file__).parents[2] / 'samples'
+HIT_RANKS = {
+    'nicolas_sarkozy': '3 4 6 8 9 10 11 12 13 15 16 20 21 24 25 27 30 31 33 35 36 39 40 44 45 48 '
+    '49 52 54 58 59 61 64 70 75 90 91 95 96 101 104 106',
+    'francois_hollande': '2 6 11 13 18 19 23 25 29 32 34 38',
+    'alain_juppe': '275',
+}
+N_RELEVANT = {'nicolas_sarkozy': 116, 'francois_hollande': 26, 'alain_juppe': 2}
+
+
+def rows(name):
+    return [tuple(line.split(' ')) for line in (SAMPLES / name).read_text().splitlines()]
+
+
+def test_script_makes_the_files(tmp_path):
+    subprocess.run([sys.executable, SAMPLES / 'make_samples.py', tmp_path], check=True)
+    for name in 'reference.txt', 'hypothesis.txt', 'queries.txt':
+        assert (tmp_path / name).read_bytes() == (SAMPLES / name).read_bytes(), name
+
+
+def test_script_makes_the_files_of_the_challenges(tmp_path):
+    subprocess.run([sys.executable, SAMPLES / 'make_challenges.py', tmp_path], check=True)
+    made = sorted(path.name for path in tmp_path.iterdir())
+    assert made == sorted(path.name for path in SAMPLES.glob('*.csv'))
+    for name in made:
+        assert (tmp_path / name).read_bytes() == (SAMPLES / name).read_bytes(), name
+
+
+def test_script_makes_the_files_of_2015(tmp_path):
+    script = SAMPLES / 'make_discovery_2015.py'
+    subprocess.run([sys.executable, script, tmp_path], check=True)
+    made = sorted(path.name for path in tmp_path.iterdir())
+    assert made == sorted(path.name for path in (SAMPLES / 'discovery_2015').iterdir())
+    for name in made:
+        assert (tmp_path / name).read_bytes() == (SAMPLES / 'discovery_2015' / name).read_bytes()
+
+
+@pytest.mark.parametrize('query', HIT_RANKS)
+def test_hits_stand_at_the_published_ranks(query):
+    """As the oracle ranks the nearest hypotheses, which are all that can stand in the top 1000."""
+    reference = {row[:3] for row in rows('reference.txt') if row[3] == query}
+    hypotheses = [(*row[:4], float(row[4])) for row in rows('hypothesis.txt')]
+    distance = {row[3]: oracle.normalized_distance(query, row[3]) for row in hypotheses}
+    hypotheses.sort(key=lambda row: distance[row[3]])
+    limit = distance[hypotheses[999][3]]
+    nearest = [row for row in hypotheses if distance[row[3]] <= limit]
+    relevance = oracle.relevance(oracle.ranked(nearest, query)[:1000], reference, 'again')
+    hits = [rank for rank, hit in enumerate(relevance, 1) if hit]
+    assert hits == list(map(int, HIT_RANKS[query].split()))
+    assert len(reference) == N_RELEVANT[query]
+
+
+def test_size():
+    reference, hypotheses = rows('reference.txt'), rows('hypothesis.txt')
+    assert (len(reference), len(hypotheses)) == (8000, 12000)
+    assert len({row[3] for row in hypotheses}) == 3500
+    assert sum(row[3] == '?unknown?' for row in reference) == 450
+    assert len({row[4] for row in hypotheses}) < 8000  # ties in confidence
+    assert len(AveragePrecision(SAMPLES / 'reference.txt').queries) == 2002  # without ?unknown?
