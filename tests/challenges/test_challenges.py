@@ -12,7 +12,7 @@ import pyarrow
 import pytest
 
 from mediaeval_ap import challenges
-from mediaeval_ap.challenges import global_list, label_scores, ranked_lists
+from mediaeval_ap.challenges import gap, label_ranking, map_at_k
 from mediaeval_ap.errors import (
     FormatError,
     MissingIdsWarning,
@@ -133,10 +133,10 @@ def test_sounds(label_weighted):
 
 
 SAMPLE_CALLS = {
-    'whales': (challenges.evaluate_first_hit, 'predictions', ranked_lists, 'QUERIES_IN_PIECE'),
-    'fashion': (challenges.evaluate_map, 'predictions', ranked_lists, 'QUERIES_IN_PIECE'),
-    'landmarks': (challenges.evaluate_gap, 'predictions', global_list, 'QUERIES_IN_PIECE'),
-    'sounds': (challenges.evaluate_lrap, 'scores', label_scores, 'SCORES_IN_PIECE'),
+    'whales': (challenges.evaluate_first_hit, 'predictions', map_at_k, 'QUERIES_IN_PIECE'),
+    'fashion': (challenges.evaluate_map, 'predictions', map_at_k, 'QUERIES_IN_PIECE'),
+    'landmarks': (challenges.evaluate_gap, 'predictions', gap, 'QUERIES_IN_PIECE'),
+    'sounds': (challenges.evaluate_lrap, 'scores', label_ranking, 'SCORES_IN_PIECE'),
 }
 
 

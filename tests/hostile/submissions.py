@@ -10,7 +10,7 @@ from hostile.outcomes import folder, outcome
 from mediaeval_ap import PersonDiscovery2015, evaluate_trec
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.report import FORMATS, render_evaluation_2015, render_problems
-from mediaeval_ap.tables import lenient, lines, read
+from mediaeval_ap.tables import lenient_text, lines, read
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.lenient_text import read_leniently
 from mediaeval_ap.trec.files import read_entries
@@ -90,9 +90,9 @@ def in_blocks(longest=lines.MAX_LINE_BYTES):
     for module, name, value in [
         (lines, 'BLOCK_BYTES', 40),
         (lines, 'MAX_LINE_BYTES', longest),
-        (lenient, 'STRICT_BLOCKS', 1),
-        (lenient, 'BLOCKS_AT_ONCE', 2),
-        (lenient, 'PROVED_LINES', 2),
+        (lenient_text, 'STRICT_BLOCKS', 1),
+        (lenient_text, 'BLOCKS_AT_ONCE', 2),
+        (lenient_text, 'PROVED_LINES', 2),
     ]:
         stack.enter_context(patch.object(module, name, value))
     return stack

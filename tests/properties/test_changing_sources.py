@@ -108,7 +108,7 @@ def test_a_run(tmp_path, changing, suffix):
 
 
 def test_a_large_run(run, changing, monkeypatch):
-    monkeypatch.setattr(tables, 'BULK_BYTES', 0)
+    monkeypatch.setattr(tables.reading, 'BULK_BYTES', 0)
     with pytest.raises(ReadError, match=MESSAGE):
         AveragePrecision(REFERENCE).evaluate(run)
 

@@ -113,7 +113,7 @@ STUCK_IN_PYARROW = """
 import time
 from mediaeval_ap import tables
 from mediaeval_ap.tables import bulk
-tables.BULK_BYTES = 0
+tables.reading.BULK_BYTES = 0
 def stuck(*_):
     print('reading', flush=True)
     time.sleep(1000)
@@ -376,7 +376,7 @@ def test_closed_standard_streams(folder, closed):
 LIMITED = """
 import resource, sys
 from mediaeval_ap import cli, tables
-tables.BULK_BYTES = int(sys.argv[2])
+tables.reading.BULK_BYTES = int(sys.argv[2])
 cli.main([*sys.argv[3:-1], 'small' + sys.argv[-1], '-o', 'small.out'], standalone_mode=False)
 print('small', file=sys.stderr)
 with open('/proc/self/statm') as file:
@@ -478,7 +478,7 @@ def test_lack_of_memory_is_never_taken_for_another_error(
         pytest.skip('of the tools behind it, every error but lack of memory is said as theirs')
     (folder / 'truth.csv').write_text('customer_id,prediction\nu,7\n')
     (folder / 'run.parquet').write_bytes(b'')
-    monkeypatch.setattr(tables, 'BULK_BYTES', 0)
+    monkeypatch.setattr(tables.reading, 'BULK_BYTES', 0)
     monkeypatch.setattr(owner, name, fail)
     result = CliRunner().invoke(cli.main, arguments)
     assert (result.exit_code, result.stdout, result.stderr) == (1, '', OUT_OF_MEMORY)
@@ -490,6 +490,6 @@ def test_other_errors_of_these_kinds_are_not_hidden(folder, monkeypatch):
         def fail(*_, error=error, **__):
             raise error
 
-        monkeypatch.setattr(cli.campaign, 'read_reference', fail)
+        monkeypatch.setattr(cli.evaluate, 'read_reference', fail)
         result = CliRunner().invoke(cli.main, ['evaluate', 'reference.txt', 'run.txt'])
         assert result.exception is error

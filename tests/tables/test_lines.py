@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, bulk, lines, strict
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, bulk, lines, strict_text
 from mediaeval_ap.tables.bulk import parse_in_bulk
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.lenient_text import read_leniently
@@ -70,7 +70,7 @@ def as_rows(parsed, layout):
 
 
 def parse(data, layout):
-    return as_rows(strict.parse(io.BytesIO(data), layout, 'file'), layout)
+    return as_rows(strict_text.parse(io.BytesIO(data), layout, 'file'), layout)
 
 
 separators = st.sampled_from([b' ', b'\t', b'  ', b' \t '])
@@ -260,10 +260,10 @@ def test_normal_lines_are_what_the_bulk_reader_sees(data, normal, monkeypatch):
         assert bulk._buffered_normal_lines(io.BytesIO(data), 'file', SUBSET).read() == normal
 
 
-@pytest.mark.parametrize('parser', [strict.parse, parse_in_bulk])
+@pytest.mark.parametrize('parser', [strict_text.parse, parse_in_bulk])
 def test_lines_across_blocks(parser, monkeypatch):
     monkeypatch.setattr(lines, 'BLOCK_BYTES', 7)
-    monkeypatch.setattr(strict, 'PROVED_BYTES', 7)
+    monkeypatch.setattr(strict_text, 'PROVED_BYTES', 7)
     rows = [('corpus', f'video{i % 3}', str(i), 'name' * (i % 5 + 1)) for i in range(50)]
     data = '\r\n'.join(' '.join(row) for row in rows).encode()
     assert as_rows(parser(io.BytesIO(data), REFERENCE, 'file'), REFERENCE) == rows
@@ -271,7 +271,7 @@ def test_lines_across_blocks(parser, monkeypatch):
 
 def test_error_names_line_in_later_block(monkeypatch):
     monkeypatch.setattr(lines, 'BLOCK_BYTES', 7)
-    monkeypatch.setattr(strict, 'PROVED_BYTES', 7)
+    monkeypatch.setattr(strict_text, 'PROVED_BYTES', 7)
     data = b'a b c d\n' * 20 + b'a b c\n' + b'a b c d\n' * 20 + b'a\n'
     with pytest.raises(
         FormatError, match=r'line 21: found 3 fields .* \(1 more wrong line'
@@ -280,10 +280,10 @@ def test_error_names_line_in_later_block(monkeypatch):
     assert caught.value.further == 1
 
 
-@pytest.mark.parametrize('parser', [strict.parse, parse_in_bulk])
+@pytest.mark.parametrize('parser', [strict_text.parse, parse_in_bulk])
 def test_endless_line(parser, monkeypatch):
     monkeypatch.setattr(lines, 'BLOCK_BYTES', 16)
-    monkeypatch.setattr(strict, 'PROVED_BYTES', 16)
+    monkeypatch.setattr(strict_text, 'PROVED_BYTES', 16)
     monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 1 << 20)
     with pytest.raises(FormatError, match='line 2: found more than 1 MiB without a line end'):
         parser(io.BytesIO(b'a b\n' + b'x' * (2 << 20)), SUBSET, 'file')
@@ -313,11 +313,11 @@ def accepted(parser, data):
 def test_every_reader_takes_lines_of_the_same_length(before, after, too_many, monkeypatch):
     """At the limit, whatever blocks the line lies in, and however it ends."""
     monkeypatch.setattr(lines, 'BLOCK_BYTES', 16)
-    monkeypatch.setattr(strict, 'PROVED_BYTES', 16)
+    monkeypatch.setattr(strict_text, 'PROVED_BYTES', 16)
     monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 100)
     data = before + b'a ' + b'x' * (98 + too_many) + after
     readers = {
-        'strict': lambda stream: strict.parse(stream, SUBSET, 'file'),
+        'strict': lambda stream: strict_text.parse(stream, SUBSET, 'file'),
         'bulk': lambda stream: parse_in_bulk(stream, SUBSET, 'file'),
         'numbered': lambda stream: list(lines.numbered(stream, 'file')),
     }

@@ -56,7 +56,7 @@ COMPRESSORS['.zst'] = zstandard
 @pytest.mark.parametrize('suffix', COMPRESSORS)
 @pytest.mark.parametrize('bulk_bytes', [tables.BULK_BYTES, 0])
 def test_paths(tmp_path, suffix, bulk_bytes, monkeypatch):
-    monkeypatch.setattr(tables, 'BULK_BYTES', bulk_bytes)
+    monkeypatch.setattr(tables.reading, 'BULK_BYTES', bulk_bytes)
     path = tmp_path / f'run.txt{suffix}'
     path.write_bytes(COMPRESSORS[suffix](TEXT.encode()))
     for origin in path, str(path):
@@ -96,7 +96,7 @@ def test_bomb_is_not_unpacked(tmp_path, suffix):
 
 
 def test_doubtful_large_file_is_read_strictly(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, 'BULK_BYTES', 0)
+    monkeypatch.setattr(tables.reading, 'BULK_BYTES', 0)
     path = tmp_path / 'run.txt'
     path.write_text('a b c d +1\n')  # a sign that the bulk reader does not take
     table = read(path, HYPOTHESIS)
@@ -409,10 +409,10 @@ def test_large_files_take_the_bulk_reader(tmp_path, monkeypatch, suffix, content
     path = tmp_path / f'run.txt{suffix}'
     path.write_bytes(content(TEXT.encode()))
     factor = 4 if suffix else 1
-    monkeypatch.setattr(tables, 'BULK_BYTES', path.stat().st_size * factor)
+    monkeypatch.setattr(tables.reading, 'BULK_BYTES', path.stat().st_size * factor)
     read(path, HYPOTHESIS)
     assert not taken
-    monkeypatch.setattr(tables, 'BULK_BYTES', path.stat().st_size * factor - 1)
+    monkeypatch.setattr(tables.reading, 'BULK_BYTES', path.stat().st_size * factor - 1)
     assert rows_of(read(path, HYPOTHESIS)) == ROWS
     assert taken
 

@@ -27,7 +27,7 @@ from mediaeval_ap.errors import (
     UnknownIdsWarning,
 )
 from mediaeval_ap.tables import layouts, lines, read
-from mediaeval_ap.trec import entries
+from mediaeval_ap.trec import files
 from mediaeval_ap.trec.files import Entries
 
 quiet = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -285,10 +285,10 @@ def test_parameters_that_there_are_not(parameters):
         evaluate_trec(QRELS, RUN, **parameters)
 
 
-@pytest.mark.parametrize('plain', [entries.PLAIN_TEXT_BYTES, 20_000, 0])  # of neither, one, both
+@pytest.mark.parametrize('plain', [files.PLAIN_TEXT_BYTES, 20_000, 0])  # of neither, one, both
 def test_large_runs_are_like_small_ones(plain, tmp_path, monkeypatch):
     """Blocks of lines, topics between one another, ties, very long text: as pytrec_eval."""
-    monkeypatch.setattr(entries, 'PLAIN_TEXT_BYTES', plain)
+    monkeypatch.setattr(files, 'PLAIN_TEXT_BYTES', plain)
     monkeypatch.setattr(lines, 'BLOCK_BYTES', 1 << 10)
     monkeypatch.setattr('mediaeval_ap.tables.bulk.LEAN_BLOCK_BYTES', 1 << 12)
     random = np.random.default_rng(4)  # fixed: one run, not a search

@@ -19,7 +19,7 @@ from oracle import edit_distance
 
 from mediaeval_ap import Problem, errors, report, validate
 from mediaeval_ap.cli import main
-from mediaeval_ap.tables import HYPOTHESIS, SUBSET, causes, lenient, lines, places, read
+from mediaeval_ap.tables import HYPOTHESIS, SUBSET, causes, lenient_text, lines, read, wrong_lines
 from mediaeval_ap.tables.causes import CAUSES, RIGHT, causes_of
 from mediaeval_ap.tables.lenient_text import read_leniently
 from mediaeval_ap.tables.line_format import Cause, cause_of, count_fields, find_fields
@@ -312,9 +312,9 @@ def test_in_blocks_as_at_once(submission):
     expected = as_slow(submission, '2016')
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, 'BLOCK_BYTES', 30)
-        patch.setattr(lenient, 'STRICT_BLOCKS', 1)
-        patch.setattr(lenient, 'BLOCKS_AT_ONCE', 3)
-        patch.setattr(lenient, 'PROVED_LINES', 2)
+        patch.setattr(lenient_text, 'STRICT_BLOCKS', 1)
+        patch.setattr(lenient_text, 'BLOCKS_AT_ONCE', 3)
+        patch.setattr(lenient_text, 'PROVED_LINES', 2)
         assert as_slow(submission, '2016') == expected
 
 
@@ -450,7 +450,7 @@ def test_lines_that_are_not_kept_are_not_held():
     assert sum(map(wrong.n_of, Cause)) == 2001
     assert (wrong.n_of(Cause.FIELDS), wrong.n_of(Cause.BYTES)) == (1001, 1000)
     whole = read_leniently(io.BytesIO(content), SUBSET).wrong
-    assert len(pickle.dumps(whole[-1])) < places.LONG_LINE / 4
+    assert len(pickle.dumps(whole[-1])) < wrong_lines.LONG_LINE / 4
     assert whole[-1].wrong.found.startswith("4 fields in 'x v w yyy")
     assert whole[-1].column == 5
 
