@@ -32,6 +32,10 @@ Catch `Error` for all of them, or the builtin in parentheses. Every message is o
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
+from collections.abc import Iterable
 from typing import Any
 
 __all__ = [
@@ -218,6 +222,19 @@ class UnlistedProblemsWarning(DataWarning):
 
 class ScoreAboveOneWarning(DataWarning):
     """An average precision above 1, which counting a shot more than once can give."""
+
+
+PACKAGE = os.path.dirname(__file__) + os.sep
+
+
+def warn_caller(found: Iterable[DataWarning]) -> None:
+    """Warn at the line that called the package, however deep inside of it we are."""
+    # Python 3.12 has `skip_file_prefixes` for this.
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    for warning in found:
+        warnings.warn(warning, stacklevel=level)
 
 
 def printable(text: str) -> str:
