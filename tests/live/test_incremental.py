@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.errors import ScoreAboveOneWarning
 from mediaeval_ap.live.incremental import Standing
-from mediaeval_ap.ranking.distances import Names
-from mediaeval_ap.ranking.order import first_in_order, in_order
+from mediaeval_ap.ranking.edit_distances import Names
+from mediaeval_ap.ranking.tie_breaking import first_in_order, in_order
 
 ROW = ('x', 'v', '1', 'ann', 0.5)
 
