@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mediaeval_ap import __version__, definitions
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, check_cutoffs
 from mediaeval_ap.errors import FormatError, WriteError, shown
-from mediaeval_ap.evaluation.criteria import Task
+from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import (
     HYPOTHESIS,
@@ -78,12 +78,12 @@ class Saved:
     hypotheses: Table | None
 
 
-def to_parquet(task: Task, hypotheses: Table, name: str) -> bytes:
+def to_parquet(criteria: Criteria, hypotheses: Table, name: str) -> bytes:
     """A live session as the content of a file.
 
     Parameters
     ----------
-    task : Task
+    criteria : Criteria
         What it is scored against.
     hypotheses : Table
         What is there.
@@ -104,8 +104,8 @@ def to_parquet(task: Task, hypotheses: Table, name: str) -> bytes:
     --------
     >>> from mediaeval_ap.evaluation.relevance import Reference
     >>> reference = Reference(read([('x', 'v', '1', 'ann')], REFERENCE), counts_again=True)
-    >>> task = Task(reference, [10], definitions.get('trec'), None)
-    >>> to_parquet(task, read([('x', 'v', '1', 'ann', 0.5)], HYPOTHESIS), 'live.parquet')[:4]
+    >>> criteria = Criteria(reference, [10], definitions.get('trec'), None)
+    >>> to_parquet(criteria, read([('x', 'v', '1', 'ann', 0.5)], HYPOTHESIS), 'live.parquet')[:4]
     b'PAR1'
     """
     import pyarrow
@@ -115,10 +115,13 @@ def to_parquet(task: Task, hypotheses: Table, name: str) -> bytes:
         {
             'format': FORMAT,
             'version': __version__,
-            'K': task.K,
-            'definition': {**asdict(task.definition), 'repeats': task.definition.repeats.name},
-            'reference': _described(task.reference.table),
-            'subset': None if task.subset is None else _described(task.subset),
+            'K': criteria.K,
+            'definition': {
+                **asdict(criteria.definition),
+                'repeats': criteria.definition.repeats.name,
+            },
+            'reference': _described(criteria.reference.table),
+            'subset': None if criteria.subset is None else _described(criteria.subset),
         }
     ).encode()
     if len(metadata) > LARGEST_METADATA:

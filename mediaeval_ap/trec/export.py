@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import definitions
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
 from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown, warn_caller
-from mediaeval_ap.evaluation.criteria import Task
+from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.files import write_all_whole
@@ -57,12 +57,12 @@ class Topic(NamedTuple):
         return _encode(lambda match: quote(match[0], safe=''), self.query)
 
 
-def topics(task: Task, ranking: Ranking, queries: Sequence[str], k: int) -> Iterator[Topic]:
+def topics(criteria: Criteria, ranking: Ranking, queries: Sequence[str], k: int) -> Iterator[Topic]:
     """Queries as topics, each once.
 
     Parameters
     ----------
-    task : Task
+    criteria : Criteria
         What is relevant.
     ranking : Ranking
         The run.
@@ -86,26 +86,26 @@ def topics(task: Task, ranking: Ranking, queries: Sequence[str], k: int) -> Iter
     >>> from mediaeval_ap.evaluation.relevance import Reference
     >>> from mediaeval_ap.tables import REFERENCE, read
     >>> reference = Reference(read([('x', 'v', '1', 'ann')], REFERENCE), counts_again=True)
-    >>> task = Task(reference, [10], definitions.get('trec'), None)
+    >>> criteria = Criteria(reference, [10], definitions.get('trec'), None)
     >>> ranking = Ranking(read([('x', 'v', '2', 'ann', 0.5)], HYPOTHESIS))
-    >>> list(topics(task, ranking, ['ann'], 10))
+    >>> list(topics(criteria, ranking, ['ann'], 10))
     [Topic(query='ann', relevant=['x/v/1'], returned=['x/v/2'])]
     """
     if k > LARGEST_TREC_DEPTH:
         raise ParameterError(f'k: found {k}, expected at most {LARGEST_TREC_DEPTH}')
-    scorer = Scorer(ranking, Relevance(task.reference, ranking.shots), [k], definitions.get('trec'))
-    names = task.reference.table['person_name']
+    reference = criteria.reference
+    scorer = Scorer(ranking, Relevance(reference, ranking.shots), [k], definitions.get('trec'))
+    names = reference.table['person_name']
     by_name = names.codes.argsort(kind='stable')
     ends = np.bincount(names.codes, minlength=len(names.values)).cumsum()
     distinct = list(dict.fromkeys(queries))
-    for query, distances in zip(distinct, ranking.names.distances(distinct), strict=True):
-        places, _ = scorer.ranked(query, distances, k)
+    for query, top in zip(distinct, scorer.top(distinct, k), strict=True):
         code = names.code_of.get(query)
         rows = by_name[:0]
         if code is not None:
             rows = by_name[ends[code - 1] if code else 0 : ends[code]]
-        relevant = list(dict.fromkeys(_documents(task.reference.table, rows)))
-        yield Topic(query, relevant, _documents(ranking.table, ranking.row_at[places]))
+        relevant = list(dict.fromkeys(_documents(reference.table, rows)))
+        yield Topic(query, relevant, _documents(ranking.table, ranking.row_at[top.places]))
 
 
 def _documents(table: Table, rows: NDArray[np.int64]) -> list[str]:
