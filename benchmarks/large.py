@@ -14,7 +14,7 @@ from campaign import make_campaign
 from mediaeval_ap import definitions
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
-from mediaeval_ap.ranking.frozen import Ranking
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, read
 
 SIZES = (1_000_000, 10_000_000)

@@ -16,7 +16,7 @@ from mediaeval_ap.evaluation.criteria import Task
 from mediaeval_ap.evaluation.data_warnings import repeated_rows
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.session import Session, check_query
-from mediaeval_ap.ranking.frozen import Ranking
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, REFERENCE, SUBSET, read
 

@@ -21,11 +21,11 @@ from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import FormatError, ParameterError, printable, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import names_asked, only_placeholders
 from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
-from mediaeval_ap.evaluation.overlap import likely_cause
+from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.evaluation.relevance import without_placeholders
 from mediaeval_ap.evaluation_2015 import Evaluation2015
 from mediaeval_ap.metrics import average_precision_of_hits
-from mediaeval_ap.ranking.distances import closest
+from mediaeval_ap.ranking.closest_names import closest
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import (
     MAX_BYTES,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mediaeval_ap.arrays import ranges
-from mediaeval_ap.ranking.order import in_order
+from mediaeval_ap.ranking.tie_breaking import in_order
 from mediaeval_ap.tables import HYPOTHESIS
 
 quiet = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')

@@ -19,7 +19,7 @@ from mediaeval_ap.errors import (
     warn_caller,
 )
 from mediaeval_ap.evaluation.data_warnings import no_overlap
-from mediaeval_ap.evaluation.overlap import likely_cause
+from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.tables import Source
 from mediaeval_ap.tables.records import Records

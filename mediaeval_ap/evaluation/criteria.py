@@ -16,11 +16,11 @@ from mediaeval_ap.evaluation.data_warnings import (
     repeated_rows,
     without_relevant,
 )
-from mediaeval_ap.evaluation.overlap import likely_cause, likely_cause_in_tables
+from mediaeval_ap.evaluation.likely_causes import likely_cause, likely_cause_in_tables
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference, Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.ranking.frozen import Ranking
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, QUERIES, SUBSET, Table, read
 

@@ -12,7 +12,7 @@ from mediaeval_ap.errors import warn_caller
 from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
-from mediaeval_ap.ranking.nearest import NearestFirst
+from mediaeval_ap.ranking.nearest_names import NearestFirst
 
 __all__ = ['Scorer']
 
@@ -34,7 +34,7 @@ class Scorer:
     Examples
     --------
     >>> from mediaeval_ap import definitions
-    >>> from mediaeval_ap.ranking.frozen import Ranking
+    >>> from mediaeval_ap.ranking.frozen_ranking import Ranking
     >>> from mediaeval_ap.evaluation.relevance import Reference
     >>> from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
     >>> reference = Reference(read([('x', 'v', '2', 'ann')], REFERENCE), counts_again=False)

@@ -169,7 +169,7 @@ def answer(scorer: Scorer, query: str | None) -> Answer:
     --------
     >>> from mediaeval_ap import definitions
     >>> from mediaeval_ap.evaluation.relevance import Reference
-    >>> from mediaeval_ap.ranking.frozen import Ranking
+    >>> from mediaeval_ap.ranking.frozen_ranking import Ranking
     >>> from mediaeval_ap.evaluation.relevance import Relevance
     >>> from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
     >>> reference = Reference(read([('x', 'v', '1', 'ann')], REFERENCE), counts_again=False)

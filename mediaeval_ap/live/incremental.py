@@ -18,8 +18,8 @@ from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.live.ranking import LiveRanking, Rows
 from mediaeval_ap.metrics import average_precision_of_hits
-from mediaeval_ap.ranking.distances import Names
-from mediaeval_ap.ranking.order import bisect, in_order, precedes
+from mediaeval_ap.ranking.edit_distances import Names
+from mediaeval_ap.ranking.tie_breaking import bisect, in_order, precedes
 
 BLOCK_CELLS = 1 << 21
 

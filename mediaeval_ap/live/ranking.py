@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import ranges
 from mediaeval_ap.live.columns import Columns
 from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses
-from mediaeval_ap.ranking.distances import Names
-from mediaeval_ap.ranking.nearest import NearestFirst
-from mediaeval_ap.ranking.order import PlaceKeys, first_in_order, in_order, temporal_ranks
+from mediaeval_ap.ranking.edit_distances import Names
+from mediaeval_ap.ranking.nearest_names import NearestFirst
+from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
+from mediaeval_ap.ranking.tie_breaking import PlaceKeys, first_in_order, in_order
 
 # Rows out of use that are always tolerated: without them a run of a few hypotheses would be copied
 # at nearly every change. A choice; a run of any size to speak of is ruled by the half of its rows.

@@ -23,7 +23,7 @@ from mediaeval_ap.live.numbering import KnownShots
 from mediaeval_ap.live.ranking import LiveRanking
 from mediaeval_ap.live.saved import to_parquet
 from mediaeval_ap.live.watching import Point, batches, points
-from mediaeval_ap.ranking.frozen import Ranking
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import HYPOTHESIS, Table, is_rows
 

@@ -30,7 +30,7 @@ from mediaeval_ap.errors import (
     warn_caller,
 )
 from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
-from mediaeval_ap.evaluation.overlap import likely_cause
+from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.metrics.ap_kernel import average_precision_of_terms
 from mediaeval_ap.metrics.tied_ranks import TieBlocks, expected_precisions

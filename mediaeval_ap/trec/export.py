@@ -18,7 +18,7 @@ from mediaeval_ap.evaluation.criteria import Task
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.files import write_all_whole
-from mediaeval_ap.ranking.frozen import Ranking
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, Table
 
 __all__ = ['Topic', 'export', 'qrels_text', 'run_text', 'topics']

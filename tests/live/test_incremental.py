@@ -9,7 +9,7 @@ import pytest
 from live_sessions import ROW, quiet
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.ranking.distances import Names
+from mediaeval_ap.ranking.edit_distances import Names
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.RepeatedRowsWarning')

@@ -38,7 +38,7 @@ class Changes(RuleBasedStateMachine):
         self.rows = list(begin)
         self.live = self.average_precision.live(begin)
         self.queries = [*self.average_precision.queries, 'ab', 'zz']
-        self.standing = IncrementalScorer(
+        self.incremental = IncrementalScorer(
             self.queries,
             self.live._relevance,
             K,
@@ -118,10 +118,10 @@ class Changes(RuleBasedStateMachine):
         check_live(live)
         assert len(live) == len(self.rows)
         counted = [row for row in self.rows if self.subset is None or row[:2] in self.subset]
-        self.standing.update(live._current())
-        standing = self.standing.ap()
+        self.incremental.update(live._current())
+        scores = self.incremental.ap().tolist()
         if not counted:
-            for query, ap in zip(self.queries, standing.tolist(), strict=True):
+            for query, ap in zip(self.queries, scores, strict=True):
                 expected, n = oracle.evaluate(
                     self.reference, [], query, self.K, self.definition, self.subset
                 )
@@ -129,12 +129,13 @@ class Changes(RuleBasedStateMachine):
                 assert ap == [float(value) for value in expected]
             assert order_of(live, 'ab') == []
             return
-        expected = self.average_precision.evaluate(self.rows, self.queries)
-        session = self.average_precision(self.rows)
-        for query, ap in zip(self.queries, standing.tolist(), strict=True):
-            assert live.send(query) == session.send(query)
-            assert ap == session.send(query)[0]
         ranking = self.average_precision._ranking(self.rows)
+        expected = self.average_precision.evaluate(ranking, self.queries)
+        assert scores == expected.ap.tolist()
+        for query, ap, n in zip(
+            self.queries, expected.ap.tolist(), expected.n_relevant.tolist(), strict=True
+        ):
+            assert live.send(query) == (ap, n)
         assert order_of(live, 'ab') == order_of_frozen(ranking, 'ab')
         evaluation = live.evaluate(self.queries)
         assert evaluation.ap.tolist() == expected.ap.tolist()

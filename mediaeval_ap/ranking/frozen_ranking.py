@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.ranking.distances import Names
-from mediaeval_ap.ranking.nearest import NearestFirst
-from mediaeval_ap.ranking.order import PlaceKeys, in_order, temporal_ranks
+from mediaeval_ap.ranking.edit_distances import Names
+from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.shots import Shots
+from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
+from mediaeval_ap.ranking.tie_breaking import PlaceKeys, in_order
 from mediaeval_ap.tables import Table
 
 __all__ = ['Ranking']

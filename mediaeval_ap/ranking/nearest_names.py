@@ -8,7 +8,7 @@ For a query, hypotheses stand in ascending order of
    confidence and video,
 4. video, corpus, shot and name.
 
-All but the first is known before a query comes (`mediaeval_ap.ranking.order`). For a query, the
+All but the first is known before a query comes (`tie_breaking`). For a query, the
 names nearest to it that together hold enough hypotheses are taken, a whole tie block at a time,
 and only their hypotheses are put in order.
 """
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences, ranges
-from mediaeval_ap.ranking.distances import Names
+from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.tables import Source
 
 __all__ = ['NearestFirst']
@@ -45,7 +45,7 @@ class NearestFirst(ABC):
 
     Examples
     --------
-    >>> from mediaeval_ap.ranking.frozen import Ranking
+    >>> from mediaeval_ap.ranking.frozen_ranking import Ranking
     >>> from mediaeval_ap.tables import HYPOTHESIS, read
     >>> rows = [('x', 'v', '1', 'ann', 0.2), ('x', 'v', '1', 'anna', 0.9)]
     >>> ranking: NearestFirst = Ranking(read(rows, HYPOTHESIS))
