@@ -219,7 +219,7 @@ class AveragePrecision:
         >>> restored.send('nicolas_sarkozy') == live.send('nicolas_sarkozy')
         True
         """
-        from mediaeval_ap.live import from_parquet
+        from mediaeval_ap.live.saved import from_parquet
 
         saved = from_parquet(path, max_bytes)
         average_precision = cls(
