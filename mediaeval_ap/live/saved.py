@@ -64,7 +64,7 @@ class Saved:
     >>> from mediaeval_ap import AveragePrecision
     >>> path = pathlib.Path(tempfile.mkdtemp(), 'live.parquet')
     >>> AveragePrecision('samples/reference.txt', K=[10]).live().save(path)
-    >>> saved = from_parquet(path)
+    >>> saved = from_parquet(ByteSource(path))
     >>> saved.K, str(saved.definition), saved.reference.source.name, saved.hypotheses
     ([10], 'mediaeval-2016', 'samples/reference.txt', None)
     """
