@@ -13,10 +13,12 @@ from mediaeval_ap.choices import MISSING, UNKNOWN, Missing, Ties, Unknown, check
 from mediaeval_ap.errors import shown
 from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision
 from mediaeval_ap.results import Score, notes_of
-from mediaeval_ap.tables import MAX_BYTES, is_finite_decimal
+from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.csv_text import explain_number
+from mediaeval_ap.tables.faults import EXACT_NUMBER
 from mediaeval_ap.tables.layouts import RecordLayout
-from mediaeval_ap.tables.line_format import EXACT_NUMBER, LARGEST_INTEGER
+from mediaeval_ap.tables.line_format import LARGEST_INTEGER, is_finite_decimal
+from mediaeval_ap.tables.origins import Origin
 from mediaeval_ap.tables.records import Records, read_records
 
 if TYPE_CHECKING:
@@ -96,8 +98,8 @@ def evaluate_gap(
     metric = GlobalAveragePrecision(ties)
     missing = check_policy('missing', missing, MISSING)
     unknown = check_policy('unknown', unknown, UNKNOWN)
-    true = read_records(truth, [TRUTH], max_bytes=max_bytes)
-    answers = read_records(predictions, [PREDICTIONS], max_bytes=max_bytes)
+    true = read_records(Origin.of(truth, max_bytes), [TRUTH])
+    answers = read_records(Origin.of(predictions, max_bytes), [PREDICTIONS])
     ids = unique_ids(true, 'id')
     true.refuse_several('landmark_id')
     labels, confidence = _labels_and_confidence(answers)

@@ -16,6 +16,7 @@ from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.results import Score, notes_of
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.origins import Origin
 from mediaeval_ap.tables.records import Records, read_records
 
 __all__ = ['evaluate_lrap']
@@ -86,8 +87,8 @@ def evaluate_lrap(
 
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
     unknown = check_policy('unknown', unknown, UNKNOWN)
-    true = read_records(truth, [TRUTH], max_bytes=max_bytes)
-    predicted = read_records(scores, [SCORES], max_bytes=max_bytes)
+    true = read_records(Origin.of(truth, max_bytes), [TRUTH])
+    predicted = read_records(Origin.of(scores, max_bytes), [SCORES])
     samples = unique_ids(true, 'fname')
     classes = [name for name in predicted.columns.column_names if name != 'fname']
     rows, labels = _labels(true, classes, predicted.source.name)

@@ -16,6 +16,7 @@ from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
 from mediaeval_ap.results import Score, notes_of
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.origins import Origin
 from mediaeval_ap.tables.records import Records, read_records
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ def evaluate_first_hit(
     metric = ReciprocalRank(k)
     missing = check_policy('missing', missing, MISSING)
     unknown = check_policy('unknown', unknown, UNKNOWN)
-    true = read_records(truth, [WHALES], max_bytes=max_bytes)
-    predicted = read_records(predictions, [WHALES], max_bytes=max_bytes)
+    true = read_records(Origin.of(truth, max_bytes), [WHALES])
+    predicted = read_records(Origin.of(predictions, max_bytes), [WHALES])
     images = unique_ids(true, 'Image')
     true.refuse_empty('Id')
     true.refuse_several('Id')
@@ -189,8 +190,8 @@ def evaluate_map(
     metric = MeanAveragePrecision(k, definition)
     missing = check_policy('missing', missing, MISSING)
     unknown = check_policy('unknown', unknown, UNKNOWN)
-    true = read_records(truth, [LISTS, PAIRS], max_bytes=max_bytes)
-    predicted = read_records(predictions, [LISTS], max_bytes=max_bytes)
+    true = read_records(Origin.of(truth, max_bytes), [LISTS, PAIRS])
+    predicted = read_records(Origin.of(predictions, max_bytes), [LISTS])
     users, relevant = _relevant_lists(true)
     aligned = align(users, true, predicted, 'customer_id', missing, unknown)
     texts = aligned.take(predicted['prediction'])

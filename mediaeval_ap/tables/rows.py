@@ -16,8 +16,9 @@ import numpy as np
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.plain_text import is_text, plain_text
 from mediaeval_ap.tables.arrow import check_names
+from mediaeval_ap.tables.faults import EXACT_NUMBER, TEXT, Faults, Wrong, no_rows
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.line_format import EXACT_NUMBER, TEXT, Faults, Wrong, no_rows
+from mediaeval_ap.tables.line_numbers import LineNumbers
 from mediaeval_ap.tables.table import Column, Source, Table
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def from_rows(rows: Iterable[Any], layout: Layout, *, first: int = 1) -> Table:
         raise no_rows(source.name, layout)
     table = None
     if all(_is_row(row) and len(row) == len(layout.fields) for row in rows):
-        table = _proved(list(zip(*rows, strict=True)), layout, source)
+        table = _proved(list(zip(*rows, strict=True)), layout, source, first)
     if table is None:
         raise _wrong_rows(rows, layout, source, first)
     return table
@@ -150,8 +151,8 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
     Examples
     --------
     >>> from mediaeval_ap.tables.layouts import SUBSET
-    >>> explain_row(('INA', 7), SUBSET)
-    Wrong(field='video_id', found='7 (int)', expected='trimmed text on one line, not empty')
+    >>> explain_row(('INA', 7), SUBSET).found
+    '7 (int)'
     """
     if not _is_row(row):
         return Wrong('', _described(row), layout.expected)
@@ -174,7 +175,9 @@ def _wrong_rows(
     return faults.error
 
 
-def _proved(columns: Sequence[Sequence[Any]], layout: Layout, source: Source) -> Table | None:
+def _proved(
+    columns: Sequence[Sequence[Any]], layout: Layout, source: Source, first: int = 1
+) -> Table | None:
     """The table if all its values are right; none on any doubt."""
     texts = {}
     numbers = None
@@ -189,7 +192,7 @@ def _proved(columns: Sequence[Sequence[Any]], layout: Layout, source: Source) ->
         if column is None:
             return None
         texts[field] = column
-    return Table(layout, texts, numbers, source)
+    return Table(layout, texts, numbers, source, LineNumbers(first=first))
 
 
 def _is_row(row: object) -> TypeGuard[Sequence[Any]]:

@@ -207,7 +207,7 @@ def test_what_is_wrong_is_named_with_its_line(folder, name, text, message):
     ('text', 'message'),
     [
         ('7 Q0 d1 1 nan me\n', "line 1, score: found 'nan', expected a finite"),
-        ('\n7 Q0 d1 1 1 me\n7 Q0 d1 2 1 me\n', "row 2, docno: found 'd1' again for topic '7'"),
+        ('\n7 Q0 d1 1 1 me\n7 Q0 d1 2 1 me\n', "line 3, docno: found 'd1' again for topic '7'"),
     ],
 )
 def test_a_pipe_is_read_once(folder, text, message):
@@ -229,7 +229,7 @@ def test_a_mark_alone_on_a_line_is_a_blank_line(folder):
 
 
 def test_a_file_that_is_cut_meanwhile(folder, monkeypatch):
-    """The line of a row is looked for when the file was read."""
+    """The line of a row is known once it is read."""
     (folder / 'run').write_text(run_text(RUN[:1] * 2))
     refuse_repeated = Entries.refuse_repeated
 
@@ -238,7 +238,7 @@ def test_a_file_that_is_cut_meanwhile(folder, monkeypatch):
         refuse_repeated(entries)
 
     monkeypatch.setattr(Entries, 'refuse_repeated', cut)
-    with pytest.raises(FormatError, match=r"^run, row 2, docno: found '.*' again"):
+    with pytest.raises(FormatError, match=r"^run, line 2, docno: found '.*' again"):
         evaluate_trec('qrels', 'run')
 
 
