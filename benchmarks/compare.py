@@ -59,7 +59,7 @@ def in_process(reference: str, hypothesis: str, queries: str) -> tuple[float, fl
     scorer = Scorer(ranking, relevance, average_precision.K, average_precision.definition)
 
     def score() -> None:
-        scorer.score_all(names, ranking.names.distances(names))
+        scorer.score(names)
 
     session = average_precision(table)
     sends = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Definition
+from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.results import (
     manifest,
     mean_average_precision,
@@ -51,6 +52,8 @@ class Evaluation2015:
         ``shots``, ``reference``, ``labels`` and what else there was.
     counts : mapping of str to int
         How much of everything was looked at.
+    warnings : sequence of DataWarning
+        Warnings about the data, as they were given out.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class Evaluation2015:
     parameters: Mapping[str, float]
     inputs: Mapping[str, Source]
     counts: Mapping[str, int]
+    warnings: Sequence[DataWarning] = ()
 
     @property
     def map(self) -> float:

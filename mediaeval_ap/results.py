@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column
+from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class Evaluation:
         What else was asked for, by name; not a number where it is not defined.
     parameters : mapping of str to str or int
         What else the values depend on.
+    warnings : sequence of DataWarning
+        Warnings about the data, as they were given out.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class Evaluation:
     counts: Mapping[str, int]
     measures: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     parameters: Mapping[str, str | int] = field(default_factory=dict)
+    warnings: Sequence[DataWarning] = ()
 
     @cached_property
     def map(self) -> NDArray[np.float64]:
@@ -185,6 +189,8 @@ class Score:
         Query by query, or class by class, where that was asked for.
     notes : sequence of str
         What else to know of the number, a sentence each.
+    warnings : sequence of DataWarning
+        Warnings about the data, as they were given out.
 
     Examples
     --------
@@ -203,6 +209,7 @@ class Score:
     counts: Mapping[str, int]
     table: pandas.DataFrame | None = None
     notes: Sequence[str] = ()
+    warnings: Sequence[DataWarning] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, with a manifest of what it was computed from, ready for JSON.

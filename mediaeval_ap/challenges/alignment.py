@@ -294,5 +294,5 @@ def pieces(n_rows: int, size: int, progress: bool) -> Iterator[slice]:
     [slice(0, 3, None), slice(3, 5, None)]
     """
     begins = range(0, n_rows, size)
-    for begin in tracked(begins, len(begins), progress, unit='piece'):
+    for begin in tracked(begins, progress, unit='piece'):
         yield slice(begin, min(begin + size, n_rows))

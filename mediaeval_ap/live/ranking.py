@@ -13,7 +13,7 @@ from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
-from mediaeval_ap.ranking.tie_breaking import PlaceKeys, first_in_order, in_order
+from mediaeval_ap.ranking.tie_breaking import TieKeys, first_in_order, in_order
 
 
 class Rows(NamedTuple):
@@ -88,9 +88,9 @@ class LiveRanking(NearestFirst):
         names = names[names < len(self.names)]  # names that came later have none yet
         return self._rows.at(ranges(self._starts[names], self._held[names]))
 
-    def keys(self, rows: Rows) -> PlaceKeys:
+    def keys(self, rows: Rows) -> TieKeys:
         """Return what some hypotheses, of this moment or before, are ordered by."""
-        return PlaceKeys(
+        return TieKeys(
             rows.confidence,
             rows.temporal_rank,
             self._shot_order.places(rows.shot),
@@ -103,7 +103,7 @@ class LiveRanking(NearestFirst):
         name, confidence, shot = hypotheses.of_names(changed.tolist())
         places = self._shot_order.places(shot)
         temporal_rank, _ = temporal_ranks(name, confidence, places, self._shot_order.videos(shot))
-        order = in_order(name, *PlaceKeys(confidence, temporal_rank, places, name))
+        order = in_order(name, *TieKeys(confidence, temporal_rank, places, name))
         held = np.bincount(name, minlength=len(self._held))[changed]
         self._starts[changed] = len(self._columns) + held.cumsum() - held
         self._held[changed] = held

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mediaeval_ap import __version__, definitions
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, check_cutoffs
 from mediaeval_ap.errors import FormatError, WriteError, shown
-from mediaeval_ap.evaluation.criteria import Task
+from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import (
     HYPOTHESIS,
@@ -54,7 +54,7 @@ class Saved:
     hypotheses: Table | None
 
 
-def to_parquet(task: Task, hypotheses: Table, name: str) -> bytes:
+def to_parquet(criteria: Criteria, hypotheses: Table, name: str) -> bytes:
     """Return a live session as the content of a file; `name` is the file's, for an error."""
     import pyarrow
     from pyarrow import parquet
@@ -63,10 +63,13 @@ def to_parquet(task: Task, hypotheses: Table, name: str) -> bytes:
         {
             'format': FORMAT,
             'version': __version__,
-            'K': task.K,
-            'definition': {**asdict(task.definition), 'repeats': task.definition.repeats.name},
-            'reference': _described(task.reference.table),
-            'subset': None if task.subset is None else _described(task.subset),
+            'K': criteria.K,
+            'definition': {
+                **asdict(criteria.definition),
+                'repeats': criteria.definition.repeats.name,
+            },
+            'reference': _described(criteria.reference.table),
+            'subset': None if criteria.subset is None else _described(criteria.subset),
         }
     ).encode()
     if len(metadata) > LARGEST_METADATA:

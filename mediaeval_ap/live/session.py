@@ -11,11 +11,12 @@ import numpy as np
 
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import CopyError, HalfStepError, warn_caller
-from mediaeval_ap.evaluation.criteria import Task
+from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.data_warnings import empty_run, without_relevant
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.evaluation.session import Session
+from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted, scorer_of
 from mediaeval_ap.files import write_whole
 from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses
 from mediaeval_ap.live.incremental import IncrementalScorer
@@ -63,16 +64,16 @@ class Live(Session):
     Answer(ap=[0.5], n_relevant=1)
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, criteria: Criteria) -> None:
         self._is_closed = False
-        self._task = task
+        self._criteria = criteria
         self._lock = Lock()
-        shots = KnownShots(task.subset)
-        reference = task.reference.table
+        shots = KnownShots(criteria.subset)
+        reference = criteria.reference.table
         # First of all the shots of the reference, so that what is relevant is known once for all.
         for shot in zip(*map(reference.texts, HYPOTHESIS.texts[:3]), strict=True):
             shots.number(*shot)
-        self._relevance = Relevance(task.reference, shots)
+        self._relevance = Relevance(criteria.reference, shots)
         self._hypotheses = Hypotheses(shots)
         self._ranking = LiveRanking(self._hypotheses)
         self._snapshot: Ranking | None = None
@@ -140,7 +141,7 @@ class Live(Session):
             rows = list(rows)
             if not rows:
                 return
-        table = self._task.read_run(rows)
+        table = self._criteria.read_run(rows)
         with self._lock:
             self._whole().extend(table)
 
@@ -203,7 +204,7 @@ class Live(Session):
     def _current_scorer(self) -> Scorer:
         with self._lock:
             ranking = self._current()
-        return Scorer(ranking, self._relevance, self._task.K, self._task.definition)
+        return Scorer(ranking, self._relevance, self._criteria.K, self._criteria.definition)
 
     def evaluate(self, queries: Any = None, progress: bool = False) -> Evaluation:
         """Score the hypotheses of this moment on many queries at once.
@@ -241,12 +242,16 @@ class Live(Session):
         >>> live.evaluate(['nicolas_sarkozy', 'alain_juppe']).map.round(3).tolist()
         [0.149]
         """
-        asked = self._task.read_queries(queries)
+        asked = self._criteria.read_queries(queries)
         with self._lock:
             snapshot = self._frozen()
             count = len(self._whole())
-        warn_caller(empty_run(snapshot.source.name, count, len(snapshot)))
-        return self._task.evaluate(self._task.ranking(snapshot), asked, progress=progress)
+        found = empty_run(snapshot.source.name, count, len(snapshot))
+        run = read_counted(self._criteria, snapshot)
+        run = run._replace(warnings=(*found, *run.warnings))
+        evaluation = evaluate_run(self._criteria, run, asked, progress)
+        warn_caller(evaluation.warnings)
+        return evaluation
 
     def snapshot(self) -> Ranking:
         """Return the hypotheses of this moment as a ranking that does not change.
@@ -301,7 +306,7 @@ class Live(Session):
         """
         with self._lock:
             table = self._whole().table(counted_only=False)
-        write_whole(path, to_parquet(self._task, table, os.fsdecode(path)))
+        write_whole(path, to_parquet(self._criteria, table, os.fsdecode(path)))
 
     def watch(self, rows: Any, queries: Any = None, *, every: int = 1000) -> Iterator[Point]:
         """Add hypotheses, and score all of them each time that so many have come.
@@ -352,15 +357,17 @@ class Live(Session):
         [5000, 10000, 12000]
         """
         check_cutoff(every, 'every')
-        asked = self._task.asked(self._task.read_queries(queries))
-        n_relevant = np.array([self._relevance.reference.n_relevant(query) for query in asked])
-        warn_caller(without_relevant(self._task.name, n_relevant, self._task.definition))
+        criteria, reference = self._criteria, self._criteria.reference
+        asked, found = names_asked(criteria, criteria.read_queries(queries))
+        n_relevant = np.array([reference.n_relevant(query) for query in asked])
+        warn_caller([*found, *without_relevant(reference.name, n_relevant, criteria.definition)])
         with self._lock:
             ranking = self._current()
         distinct = list(dict.fromkeys(asked))
-        task = self._task
-        scorer = IncrementalScorer(distinct, self._relevance, task.K, task.definition, ranking)
-        rankings = map(self._extended, batches(rows, every, task.read_run))
+        scorer = IncrementalScorer(
+            distinct, self._relevance, criteria.K, criteria.definition, ranking
+        )
+        rankings = map(self._extended, batches(rows, every, criteria.read_run))
         return self._with_overlap_checked(points(scorer, asked, rankings))
 
     def _with_overlap_checked(self, points: Iterator[Point]) -> Iterator[Point]:
@@ -370,7 +377,7 @@ class Live(Session):
             held = self._whole().shots.holds_any_of(self._relevance.reference.table)
             snapshot = None if held else self._frozen()
         if snapshot is not None:
-            self._task.scorer(snapshot)  # which warns, and names the likely cause
+            warn_caller(scorer_of(self._criteria, snapshot)[1])
 
     def _extended(self, table: Table) -> LiveRanking:
         with self._lock:

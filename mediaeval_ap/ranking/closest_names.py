@@ -1,4 +1,4 @@
-"""The one name that is closest to a query, by the ratio of the protocol of 2015."""
+"""The one name closest to a query, by the protocol of 2015."""
 
 from __future__ import annotations
 
@@ -15,28 +15,9 @@ from mediaeval_ap.ranking.edit_distances import BLOCK_CELLS
 def closest(
     queries: Sequence[str], names: Sequence[str], ratio: float
 ) -> tuple[list[str | None], NDArray[np.float64]]:
-    """The name closest to each query, if it is close enough.
+    """Return for each query the closest of distinct names, and its ratio; none up to `ratio`.
 
-    Parameters
-    ----------
-    queries, names : sequence of str
-        Names; those to choose from are distinct.
-    ratio : float
-        Close enough is above this.
-
-    Returns
-    -------
-    names : list of str or None
-        The first in the order of code points of those that are closest; none where none is close
-        enough.
-    ratios : ndarray of float64, shape (n_queries,)
-        How close it is; 0 where there is none.
-
-    Examples
-    --------
-    >>> names, ratios = closest(['ann_lee', 'bob'], ['ann_leee', 'anne_lee', 'rob'], 0.9)
-    >>> names, ratios.round(3).tolist()
-    (['ann_leee', None], [0.933, 0.0])
+    Of equally close names the first in the order of code points is chosen.
     """
     names = sorted(names)
     lengths = np.array(list(map(len, names)))
@@ -51,8 +32,12 @@ def closest(
         rows = others[begin : begin + size]
         asked = [queries[row] for row in rows]
         both = np.array(list(map(len, asked)))[:, None] + lengths
-        enough = int((1 - ratio) * both.max()) + 1  # a name that is farther is not close enough
-        distances = cdist(asked, names, scorer=Indel.distance, dtype=np.int64, score_cutoff=enough)
+        # No name with a ratio above the least is farther. The bound makes this several times
+        # faster, since a comparison ends where it is passed.
+        farthest = int((1 - ratio) * both.max()) + 1
+        distances = cdist(
+            asked, names, scorer=Indel.distance, dtype=np.int64, score_cutoff=farthest
+        )
         shares = (both - distances) / both
         best = shares.argmax(axis=1)
         for row, name, share in zip(rows, best.tolist(), shares.max(axis=1).tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""The temporal rank of hypotheses: the third key of their order, after distance and confidence."""
+"""The temporal rank: the position of a shot among those of its name, confidence and video."""
 
 from __future__ import annotations
 
@@ -17,28 +17,9 @@ def temporal_ranks(
     shot: NDArray[np.integer],
     video: NDArray[np.integer],
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """The position of each shot among those that share its name, confidence and video.
+    """Return the temporal rank of each hypothesis, from 1, and whether it repeats another one.
 
-    Parameters
-    ----------
-    name, confidence, shot : ndarray, shape (n,)
-        As in `PlaceKeys`.
-    video : ndarray of int, shape (n,)
-        The place of the video in the order of video and corpus.
-
-    Returns
-    -------
-    ranks : ndarray of int32, shape (n,)
-        From 1.
-    repeated : ndarray of bool, shape (n,)
-        Which rows say again what a row before them in this order says.
-
-    Examples
-    --------
-    >>> names, shots, videos = np.array([[0, 0, 0], [7, 3, 3], [1, 1, 1]])
-    >>> ranks, repeated = temporal_ranks(names, np.full(3, -0.5), shots, videos)
-    >>> ranks.tolist(), repeated.tolist()
-    ([3, 1, 2], [False, False, True])
+    Columns are those of `TieKeys`; `video` numbers videos in the order of video and corpus.
     """
     order = in_order(name, confidence, shot)
     columns = [column[order] for column in (name, confidence, video, shot)]

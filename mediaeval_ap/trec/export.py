@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import definitions
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
 from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown, warn_caller
-from mediaeval_ap.evaluation.criteria import Task
+from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.files import write_all_whole
@@ -45,21 +45,20 @@ class Topic(NamedTuple):
         return _encode(_percent, self.query)
 
 
-def topics(task: Task, ranking: Ranking, queries: Sequence[str], k: int) -> Iterator[Topic]:
+def topics(criteria: Criteria, ranking: Ranking, queries: Sequence[str], k: int) -> Iterator[Topic]:
     """Yield each query once as a topic, its shots ranked as by the definition ``trec``."""
     if k > LARGEST_TREC_DEPTH:
         raise ParameterError(f'k: found {k}, expected at most {LARGEST_TREC_DEPTH}')
-    scorer = Scorer(ranking, Relevance(task.reference, ranking.shots), [k], definitions.get('trec'))
+    reference = criteria.reference
+    scorer = Scorer(ranking, Relevance(reference, ranking.shots), [k], definitions.get('trec'))
     rows_of = defaultdict(list)
-    for row, name in enumerate(task.reference.table.texts('person_name')):
+    for row, name in enumerate(reference.table.texts('person_name')):
         rows_of[name].append(row)
     distinct = list(dict.fromkeys(queries))
-    for query, distances in zip(distinct, ranking.names.distances(distinct), strict=True):
-        places, _ = scorer.ranked(query, distances, k)
-        relevant = _documents(task.reference.table, np.array(rows_of[query], dtype=np.int64))
-        yield Topic(
-            query, list(dict.fromkeys(relevant)), _documents(ranking.table, ranking.row_at[places])
-        )
+    for query, top in zip(distinct, scorer.top(distinct, k), strict=True):
+        relevant = _documents(reference.table, np.array(rows_of[query], dtype=np.int64))
+        returned = _documents(ranking.table, ranking.row_at[top.places])
+        yield Topic(query, list(dict.fromkeys(relevant)), returned)
 
 
 def _documents(table: Table, rows: NDArray[np.int64]) -> list[str]:

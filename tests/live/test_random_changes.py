@@ -125,7 +125,7 @@ class Changes(RuleBasedStateMachine):
                 assert ap == [float(value) for value in expected]
             assert order_of(live, 'ab') == []
             return
-        ranking = self.average_precision._ranking(self.rows)
+        ranking = self.average_precision(self.rows)._scorer.ranking
         expected = self.average_precision.evaluate(ranking, self.queries)
         assert scores == expected.ap.tolist()
         for query, ap, n in zip(

@@ -28,8 +28,10 @@ def test_columns_that_were_compacted_share_no_segment_with_those_before():
     live = AveragePrecision([('x', 'v', '2', 'zzz')], [9]).live(
         [('x', 'v', '9', 'ann', 0.9), ('x', 'v', '2', 'bob', 0.5)]
     )
-    task = live._task
-    standing = IncrementalScorer(['zzz'], live._relevance, task.K, task.definition, live._current())
+    criteria = live._criteria
+    standing = IncrementalScorer(
+        ['zzz'], live._relevance, criteria.K, criteria.definition, live._current()
+    )
     for name, old, new in [('bob', 0.5, 0.6), ('bob', 0.6, 0.7), ('ann', 0.9, 0.1)]:
         shot = {'ann': '9', 'bob': '2'}[name]
         live.update(('x', 'v', shot, name, old), confidence=new)
