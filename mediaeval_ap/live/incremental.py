@@ -21,8 +21,8 @@ from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.tie_breaking import bisect, in_order, precedes
 
-# Distances compared at a time. For 30,000 hypotheses and as many hits of 599 queries, watching takes
-# 93 MiB at most; with half or double of these cells 63 or 157 MiB, and the same time within a tenth.
+# Distances compared at a time. To watch 30,000 hypotheses, all of them hits of 599 queries, takes
+# 93 MiB at most; with half or double of these cells 63 or 157 MiB, in the same time within a tenth.
 BLOCK_CELLS = 1 << 21
 
 
