@@ -32,8 +32,7 @@ def closest(
         rows = others[begin : begin + size]
         asked = [queries[row] for row in rows]
         both = np.array(list(map(len, asked)))[:, None] + lengths
-        # No name with a ratio above the least is farther. The bound makes this several times
-        # faster, since a comparison ends where it is passed.
+        # No name with a ratio above the least is farther, so comparisons may end there.
         farthest = int((1 - ratio) * both.max()) + 1
         distances = cdist(
             asked, names, scorer=Indel.distance, dtype=np.int64, score_cutoff=farthest

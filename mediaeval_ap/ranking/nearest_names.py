@@ -23,8 +23,8 @@ from mediaeval_ap.arrays import first_occurrences, ranges
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.tables import Source
 
-GUESS = 2  # Times the names that hold enough on average: measured in `benchmarks`
-GROWTH = 4
+GUESS = 2  # times as many names as hold enough on average; at depth 1000, 1 and 4 take 10 % longer
+GROWTH = 4  # of a guess that was too low; 2 and 8 take as long
 
 
 class NearestFirst(ABC):
