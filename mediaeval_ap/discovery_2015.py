@@ -1,9 +1,8 @@
 """The protocol of MediaEval Person Discovery 2015: one name for a query, and its evidence.
 
 For each query the closest hypothesized name is chosen, if it is close enough. Its shots are ranked
-by confidence, and AP is the sum of the precisions at the relevant ones, divided by how many are
-relevant. Where the evidence for the chosen name is in the evidence reference of the query, the name
-is correct; EwMAP is the mean of correctness times AP.
+by confidence, and AP is the sum of precisions at relevant shots, divided by R. The name is correct
+if its evidence is in the query's evidence reference; EwMAP is the mean of correctness times AP.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ DEFINITION = Definition(
     repeats=Repeats.DROP,
     source='MediaEval 2015 Person Discovery',
 )
-SOURCES = {  # and what each may be taken for
+SOURCES = {  # of evidence, and what each also stands for
     'image': ('image', 'both'),
     'audio': ('audio', 'both'),
     'both': ('image', 'audio', 'both'),
@@ -69,14 +68,14 @@ SOURCES = {  # and what each may be taken for
 
 
 class PersonDiscovery2015:
-    """Scores labels, and their evidence, by the protocol of 2015.
+    """Scores labels and their evidence by the protocol of 2015.
 
     Parameters
     ----------
     shots : str, path-like, file object, DataFrame or iterable of tuples
-        All shots: a file of ``video_id shot_id start_time end_time first_frame last_frame``, the
-        last four of which are not looked at, or a table or tuples, which may have the first two
-        alone. This, and all below, may be whatever `mediaeval_ap.tables.read` takes.
+        All shots: a file of ``video_id shot_id start_time end_time first_frame last_frame``, or a
+        table or tuples, in which the first two are enough. The others are not used. This and all
+        other tables may be anything that `mediaeval_ap.tables.read` takes.
     reference : like shots
         Who is in which shot: ``video_id shot_id person_name``.
     evidence_reference : like shots, optional
@@ -85,25 +84,23 @@ class PersonDiscovery2015:
     consensus : like shots, optional
         The shots that count: ``video_id shot_id``. By default all.
     ratio : float
-        A name is close enough to a query above this, from 0 to 1.
+        A name is close enough to a query above this ratio, from 0 to 1.
     max_bytes : int
-        How many bytes each that is read may come to: a compressed file, Parquet, a pipe, standard
-        input.
+        Limit for each table whose size is not known before it is read, as of `AveragePrecision`.
 
     Raises
     ------
     ReadError, FormatError
-        When something cannot be read, or names a shot that is not among the shots, or a source of
-        another kind.
+        When a table cannot be read, has a shot that is not among the shots, or another source.
     ParameterError
         When the ratio is not from 0 to 1, or the limit no positive integer.
 
     Notes
     -----
-    Closeness is `Levenshtein.ratio`: of the lengths of both names together, the share that is left
-    when as few characters as possible are deleted and inserted. Of equally close names the first in
-    the order of their code points is chosen; shots of equal confidence stand in the order of video
-    and shot. The published scripts leave both to chance.
+    The ratio is `Levenshtein.ratio`: the share of the characters of both names that is left when as
+    few as possible are deleted and inserted. Of equally close names, the first in the order of code
+    points is chosen; shots of equal confidence stand in the order of video and shot. The published
+    scripts leave both open.
 
     Source: MediaEval 2015, Multimodal Person Discovery in Broadcast TV.
 
@@ -163,8 +160,8 @@ class PersonDiscovery2015:
         labels : str, path-like, file object, DataFrame or iterable of tuples
             A run: ``video_id shot_id person_name confidence``.
         evidence : like labels, optional
-            One piece for each name: ``person_name video_id shot_id source``. To be given with an
-            evidence reference, and only then.
+            One row for each name: ``person_name video_id shot_id source``; given if, and only if,
+            there is an evidence reference.
         queries : str, path-like, file object, DataFrame or iterable of str, optional
             The names to ask for; a string is a path. By default all of the reference but those
             that begin with ``?``.
@@ -177,11 +174,10 @@ class PersonDiscovery2015:
         Raises
         ------
         ReadError, FormatError
-            When something cannot be read, or names a shot that is not among the shots, or the
-            evidence names a source of another kind or a name twice.
+            When a table cannot be read, has a shot that is not among the shots, or the evidence has
+            another source or a name twice.
         ParameterError
-            When there is evidence and no evidence reference, or the other way about; or no queries,
-            and every name of the reference begins with ``?``.
+            When only one of evidence and its reference is given, or there is no query to ask for.
 
         Warns
         -----
@@ -190,8 +186,8 @@ class PersonDiscovery2015:
 
         Notes
         -----
-        A name without evidence is not correct. Where no name is close enough, that is correct if
-        nobody is relevant, and not correct otherwise.
+        A name without evidence is not correct. A query without a name close enough is correct if
+        nothing is relevant to it.
 
         Examples
         --------
@@ -292,7 +288,7 @@ class PersonDiscovery2015:
         shot: NDArray[np.int64],
         n_relevant: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        """Average precision of each query for the name that was chosen."""
+        """Return average precision of each query by the shots of its chosen name."""
         name = run['person_name'].codes.astype(np.int64)
         order = np.lexsort((shot, -run.confidence, name))
         order = order[self._counted[shot[order]]]
@@ -313,7 +309,7 @@ class PersonDiscovery2015:
         return ap[:, 0]
 
     def _pieces(self, evidence: Table) -> dict[str, tuple[int, str]]:
-        """The shot and source of the evidence for each name."""
+        """Return the shot and source of the evidence for each name, by name."""
         pieces: dict[str, tuple[int, str]] = {}
         for row, (name, shot, source) in enumerate(self._said(evidence)):
             if name in pieces:
@@ -329,7 +325,7 @@ class PersonDiscovery2015:
         pieces: Mapping[str, tuple[int, str]],
         n_relevant: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
-        """Whether the evidence for each chosen name is evidence for the query."""
+        """Return whether the evidence of each chosen name is evidence of the query."""
         known = self._evidence or set()
         return np.array(
             [
@@ -339,7 +335,7 @@ class PersonDiscovery2015:
         )
 
     def _said(self, table: Table) -> Iterator[tuple[str, int, str]]:
-        """Name, shot and source of each row of evidence."""
+        """Return name, shot and source of each row of evidence."""
         sources = table.texts('source')
         for row, source in enumerate(sources):
             if source not in SOURCES:
@@ -349,7 +345,7 @@ class PersonDiscovery2015:
         return zip(table.texts('person_name'), shots, sources, strict=True)
 
     def _shots_of(self, table: Table) -> NDArray[np.int64]:
-        """The number of the shot of each row."""
+        """Return the number of the shot of each row."""
         found = self._known.find(_with_corpus(table))
         if (found < 0).any():
             row = int((found < 0).argmax())
@@ -364,7 +360,7 @@ class PersonDiscovery2015:
 
 
 def _shot_list(shots: Origin) -> tuple[Origin, Layout]:
-    """Return what lists all shots, and its layout: whole lines, or the ids alone."""
+    """Return the table of all shots, and its layout: whole lines, or the ids alone."""
     if isinstance(shots.value, Table) and shots.value.layout == SHOT_IDS_2015:
         return shots, SHOT_IDS_2015
     if shots.kind.has_all_fields:
@@ -379,6 +375,6 @@ def _is_whole(row: object) -> bool:
 
 
 def _with_corpus(table: Table) -> Table:
-    """The table with one corpus, as all of 2015 is."""
+    """Return a table with one corpus, as that of 2015 has no field for it."""
     corpus = Column(np.zeros(len(table), dtype=np.int32), [''])
     return replace(table, columns={**table.columns, 'corpus_id': corpus})

@@ -1,4 +1,4 @@
-"""Qrels and runs of TREC, as columns: topics, documents, numbers."""
+"""Qrels and runs of TREC as columns: topics, documents, numbers."""
 
 from __future__ import annotations
 
@@ -20,40 +20,19 @@ from mediaeval_ap.tables.table import NumberedRows
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['Entries', 'read_entries']
-
 TOPIC, DOCUMENT = 'qid', 'docno'
-PLAIN_TEXT_BYTES = 1 << 30  # one array of plain strings holds 2 GiB at most
+# One array of plain strings holds 2 GiB at most, and taking rows makes one array of them. From half
+# of that on, a choice, large strings are used, which take a little more memory.
+PLAIN_TEXT_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, eq=False)
 class Entries(NumberedRows):
-    """Rows of a TREC file: a topic, a document and a number each.
-
-    Parameters
-    ----------
-    topic : Column
-        The topic of each row.
-    document : pyarrow.ChunkedArray
-        The document of each row, as text; no list, as a large run has a million.
-    number : ndarray of float64, shape (n_rows,)
-        Relevance, or score.
-    source : Source
-        Where it came from.
-    lines : LineNumbers
-        Where each row stands there.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables.layouts import QRELS
-    >>> entries = read_entries([('7', 'd1', 1), ('7', 'd2', 0)], QRELS)
-    >>> entries.topic.values, entries.texts(np.array([1])), entries.number.tolist()
-    (['7'], ['d2'], [1.0, 0.0])
-    """
+    """Rows of a TREC file: a topic, a document and a number each."""
 
     topic: Column
-    document: pyarrow.ChunkedArray
-    number: NDArray[np.float64]
+    document: pyarrow.ChunkedArray  # text; no Python list, as a large run has a million
+    number: NDArray[np.float64]  # relevance, or score
     source: Source
     lines: LineNumbers
 
@@ -61,40 +40,14 @@ class Entries(NumberedRows):
         return len(self.number)
 
     def texts(self, rows: NDArray[np.int64]) -> list[str]:
-        """The documents of some rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int64, shape (n,)
-            Which, from 0.
-
-        Returns
-        -------
-        list of str
-            Their names.
-        """
+        """Return the documents of some rows."""
         texts: list[str] = self.document.take(_indices(rows)).to_pylist()
         return texts
 
     def about(
         self, others: Entries, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], list[str]]:
-        """The rows that are about the documents of some others.
-
-        Parameters
-        ----------
-        others : Entries
-            Rows of another file.
-        rows : ndarray of int64, shape (n,)
-            Which of those, from 0.
-
-        Returns
-        -------
-        rows : ndarray of int64, shape (n_found,)
-            Which, from 0, ascending.
-        texts : list of str
-            Their documents.
-        """
+        """Return the rows about documents of some rows of another file, and these documents."""
         from pyarrow import compute
 
         documents = others.document.take(_indices(rows)).combine_chunks()
@@ -103,13 +56,7 @@ class Entries(NumberedRows):
         return found, self.document.filter(about).to_pylist()
 
     def refuse_repeated(self) -> None:
-        """Refuse a document that a topic has twice.
-
-        Raises
-        ------
-        FormatError
-            Names the second.
-        """
+        """Refuse a document that a topic has twice."""
         from pyarrow import compute
 
         topic, document = self.topic.codes, self.document
@@ -134,32 +81,7 @@ class Entries(NumberedRows):
 
 
 def read_entries(origin: Any, layout: Layout) -> Entries:
-    """Read qrels, or a run.
-
-    Parameters
-    ----------
-    origin : str, path-like, file object, DataFrame, iterable of tuples or Origin
-        Whatever `mediaeval_ap.tables.read` takes. Tables and Parquet have the columns ``qid``,
-        ``docno`` and the number, tuples just these.
-    layout : {QRELS, RUN}
-        Which of both.
-
-    Returns
-    -------
-    Entries
-        Its rows.
-
-    Raises
-    ------
-    ReadError, FormatError
-        When it cannot be read, or a line is wrong.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables.layouts import RUN
-    >>> len(read_entries([('7', 'd1', 0.5)], RUN))
-    1
-    """
+    """Read qrels or a run; tables and tuples need no more than topic, document and number."""
     import pyarrow
 
     given = Origin.of(origin)
@@ -175,7 +97,7 @@ def read_entries(origin: Any, layout: Layout) -> Entries:
 
 
 def _read_in_bulk(source: ByteSource, layout: Layout) -> Entries | None:
-    """The rows of a file, without a string for each document; none on any doubt."""
+    """Read a file without a string for each document, or return None on any doubt."""
     import pyarrow
 
     number = str(layout.number)
@@ -197,8 +119,8 @@ def _read_in_bulk(source: ByteSource, layout: Layout) -> Entries | None:
 
 
 def _indices(rows: NDArray[np.int64]) -> Any:
-    """Rows as pyarrow asks for them; its own way to an array imports pandas first."""
     import pyarrow
 
+    # By hand, as pyarrow's own way from an array imports pandas first.
     buffer = pyarrow.py_buffer(np.ascontiguousarray(rows))
     return pyarrow.Array.from_buffers(pyarrow.int64(), len(rows), [None, buffer])
