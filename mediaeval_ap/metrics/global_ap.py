@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from mediaeval_ap.choices import TIES, Ties, check_policy
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
-from mediaeval_ap.metrics.label_codes import arrow_array, label_array, same_kind
-from mediaeval_ap.metrics.tied_ranks import mean_precisions, precisions_at_correct
+from mediaeval_ap.metrics.label_input import arrow_array, label_array, same_kind
+from mediaeval_ap.metrics.precision_with_ties import mean_precisions, precisions_at_correct
 
 if TYPE_CHECKING:
     import pandas

@@ -32,8 +32,8 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.evaluation.criteria import warn_of_floor
 from mediaeval_ap.evaluation.overlap import likely_cause, warn_of_no_overlap
 from mediaeval_ap.metrics import average_precision_of_hits
-from mediaeval_ap.metrics.ap_kernel import average_precision_of_terms
-from mediaeval_ap.metrics.tied_ranks import TieBlocks, expected_precisions
+from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms
+from mediaeval_ap.metrics.precision_with_ties import TieBlocks, expected_precisions
 from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import QRELS, RUN

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.exact_sums import ExactSums
-from mediaeval_ap.metrics.label_ranks import score_labels
-from mediaeval_ap.metrics.numbers import doubles, number_array
+from mediaeval_ap.metrics.label_ranking_kernel import score_labels
+from mediaeval_ap.metrics.number_input import doubles, number_array
 
 __all__ = [
     'LabelRankingAveragePrecision',

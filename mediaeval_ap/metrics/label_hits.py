@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import find, first_occurrences
 from mediaeval_ap.definitions import Repeats
-from mediaeval_ap.metrics.label_codes import LabelLists
-from mediaeval_ap.metrics.threads import on_all_cores
+from mediaeval_ap.metrics.label_input import LabelLists
+from mediaeval_ap.metrics.parallel import on_all_cores
 
 __all__ = ['Matches', 'map_blocks', 'match']
 
@@ -39,7 +39,7 @@ class Matches:
 
     Examples
     --------
-    >>> from mediaeval_ap.metrics.label_codes import label_lists
+    >>> from mediaeval_ap.metrics.label_input import label_lists
     >>> match(*label_lists([['a', 'b'], ['a']], [['b', 'c'], ['c', 'a']]), Repeats.COUNT).ranks
     array([1, 2])
     """
@@ -74,7 +74,7 @@ def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> Match
 
     Examples
     --------
-    >>> from mediaeval_ap.metrics.label_codes import label_lists
+    >>> from mediaeval_ap.metrics.label_input import label_lists
     >>> lists = label_lists([['a', 'b']], [['a', 'a', 'c', 'b']])
     >>> [match(*lists, repeats).ranks.tolist() for repeats in Repeats]
     [[1, 2, 4], [1, 4], [1, 3]]
@@ -119,7 +119,7 @@ def map_blocks(
 
     Examples
     --------
-    >>> from mediaeval_ap.metrics.label_codes import label_lists
+    >>> from mediaeval_ap.metrics.label_input import label_lists
     >>> lists = label_lists([['a', 'b']] * 300_000, [['a']] * 300_000)
     >>> sum(map_blocks(lambda truth, predictions: len(truth), *lists))
     300000

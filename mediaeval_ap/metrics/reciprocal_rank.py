@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Repeats, check_cutoff
 from mediaeval_ap.errors import UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
-from mediaeval_ap.metrics.label_codes import LabelLists, label_array, label_lists
-from mediaeval_ap.metrics.matching import map_blocks, match
+from mediaeval_ap.metrics.label_hits import map_blocks, match
+from mediaeval_ap.metrics.label_input import LabelLists, label_array, label_lists
 
 __all__ = ['ReciprocalRank', 'mean_reciprocal_rank_at_k', 'reciprocal_rank_at_k']
 

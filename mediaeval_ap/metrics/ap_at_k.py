@@ -12,10 +12,10 @@ from mediaeval_ap import definitions
 from mediaeval_ap.definitions import Definition, Repeats, check_cutoff
 from mediaeval_ap.errors import UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
-from mediaeval_ap.metrics.ap_kernel import average_precision_of_hits
+from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
 from mediaeval_ap.metrics.exact_sums import ExactSums
-from mediaeval_ap.metrics.label_codes import LabelLists, label_lists
-from mediaeval_ap.metrics.matching import map_blocks, match
+from mediaeval_ap.metrics.label_hits import map_blocks, match
+from mediaeval_ap.metrics.label_input import LabelLists, label_lists
 
 __all__ = [
     'MeanAveragePrecision',

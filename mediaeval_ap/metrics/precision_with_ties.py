@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.choices import Ties
-from mediaeval_ap.metrics.ap_kernel import precision_at_hits
-from mediaeval_ap.metrics.threads import on_all_cores
+from mediaeval_ap.metrics.ap_of_hits import precision_at_hits
+from mediaeval_ap.metrics.parallel import on_all_cores
 
 __all__ = ['TieBlocks', 'expected_precisions', 'mean_precisions', 'precisions_at_correct']
 
