@@ -1,8 +1,7 @@
-"""Precision, relevance and average precision of ranked labels, down to rank k."""
+"""Precision, relevance and average precision at k of ranked labels, and MAP at k."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,40 +16,33 @@ from mediaeval_ap.metrics.exact_sums import ExactSums
 from mediaeval_ap.metrics.label_hits import map_blocks, match
 from mediaeval_ap.metrics.label_input import LabelLists, label_lists
 
-__all__ = [
-    'MeanAveragePrecision',
-    'average_precision_at_k',
-    'mean_average_precision_at_k',
-    'precision_at_k',
-    'relevance_at_k',
-]
-
+# As in H&M Personalized Fashion Recommendations, whose metric MAP@12 is.
 K = 12
 DEFINITION = 'kaggle'
 
 
 def precision_at_k(y_true: Any, y_pred: Any, k: int = K) -> float:
-    """The share of the first k predictions that are relevant.
+    """Return the share of relevant labels among the first k predictions.
 
     Parameters
     ----------
     y_true : collection of str or int
-        The relevant labels.
+        Relevant labels.
     y_pred : sequence of str or int
-        The predicted labels, best first.
+        Predicted labels, best first.
     k : int
         The cutoff.
 
     Returns
     -------
     float
-        Hits in the top k, divided by k, however few are predicted. A label that is predicted
-        again is no hit again.
+        Number of hits among the first k, divided by k even if fewer are predicted. A label that is
+        predicted again is not a hit again.
 
     Raises
     ------
     ParameterError
-        When k is no positive integer, or these are not labels of one kind.
+        When k is not a positive integer, or the labels are not of one kind.
 
     Examples
     --------
@@ -61,26 +53,26 @@ def precision_at_k(y_true: Any, y_pred: Any, k: int = K) -> float:
 
 
 def relevance_at_k(y_true: Any, y_pred: Any, k: int = K) -> int:
-    """Whether the k-th prediction is relevant.
+    """Return 1 if the k-th prediction is relevant, else 0.
 
     Parameters
     ----------
     y_true : collection of str or int
-        The relevant labels.
+        Relevant labels.
     y_pred : sequence of str or int
-        The predicted labels, best first.
+        Predicted labels, best first.
     k : int
         The rank.
 
     Returns
     -------
     int
-        1 or 0; 0 where fewer than k are predicted, and for a label that was predicted before.
+        1 or 0; 0 if fewer than k labels are predicted, or the label was predicted before.
 
     Raises
     ------
     ParameterError
-        When k is no positive integer, or these are not labels of one kind.
+        When k is not a positive integer, or the labels are not of one kind.
 
     Examples
     --------
@@ -93,32 +85,29 @@ def relevance_at_k(y_true: Any, y_pred: Any, k: int = K) -> int:
 def average_precision_at_k(
     y_true: Any, y_pred: Any, k: int = K, definition: str | Definition = DEFINITION
 ) -> float:
-    """Average precision of one ranking of labels, down to rank k.
+    """Return average precision at k of one ranking of labels.
 
     Parameters
     ----------
     y_true : collection of str or int
-        The relevant labels.
+        Relevant labels.
     y_pred : sequence of str or int
-        The predicted labels, best first.
+        Predicted labels, best first.
     k : int
         The cutoff.
     definition : str or Definition
-        What average precision is.
+        Definition of average precision; `mediaeval_ap.definitions` has the formulas and sources.
 
     Returns
     -------
     float
-        The value; that of the definition where nothing is relevant.
+        Average precision. If no label is relevant, the value that the definition gives for this.
 
     Raises
     ------
     ParameterError
-        When k is no positive integer, the definition unknown, or these are not labels of one kind.
-
-    Notes
-    -----
-    `mediaeval_ap.definitions` holds the formulas and their sources.
+        When k is not a positive integer, the definition is unknown, or the labels are not of one
+        kind.
 
     Examples
     --------
@@ -127,39 +116,38 @@ def average_precision_at_k(
     >>> average_precision_at_k(['a', 'b'], ['x', 'a'], k=2, definition='hits')
     0.5
     """
-    (score,) = _scores(_one(y_true, y_pred), check_cutoff(k), definitions.get(definition))
-    return float(score.values[0])
+    values, _ = MeanAveragePrecision(k, definition).update([y_true], [y_pred])
+    return float(values[0])
 
 
 def mean_average_precision_at_k(
     y_true: Any, y_pred: Any, k: int = K, definition: str | Definition = DEFINITION
 ) -> float:
-    """The mean of average precision at k over users, of those for whom something is relevant.
+    """Return the mean of average precision at k over all users with a relevant label.
 
     Parameters
     ----------
     y_true : sequence of collections of str or int
-        The relevant labels of each user.
+        Relevant labels of each user.
     y_pred : sequence of sequences of str or int, or ndarray, shape (n_users, n_predicted)
-        The predicted labels of each, best first.
+        Predicted labels of each user, best first.
     k : int
         The cutoff.
     definition : str or Definition
-        What average precision is.
+        Definition of average precision.
 
     Returns
     -------
     float
-        The mean. Users for whom nothing is relevant are left out; `MeanAveragePrecision` counts
-        them.
+        The mean. Users without a relevant label are left out; `MeanAveragePrecision` counts them.
 
     Raises
     ------
     ParameterError
-        When k is no positive integer, the definition unknown, or these are not lists of labels of
-        one kind, as many of both.
+        When k is not a positive integer, the definition is unknown, the labels are not of one kind,
+        or the numbers of lists differ.
     UndefinedScoreError
-        When nothing is relevant for anybody.
+        When no user has a relevant label.
 
     Examples
     --------
@@ -172,30 +160,26 @@ def mean_average_precision_at_k(
 
 
 class MeanAveragePrecision(Accumulator):
-    """The mean of average precision at k over users who come in pieces.
+    """Mean average precision at k of users who come in pieces.
 
     Parameters
     ----------
     k : int
         The cutoff.
     definition : str or Definition
-        What average precision is.
+        Definition of average precision.
 
     Attributes
     ----------
     n_users : int
-        How many users are in the mean so far.
+        Number of users in the mean so far.
     n_without_truth : int
-        How many were left out, as nothing is relevant for them.
+        Number of users left out, as they have no relevant label.
 
     Raises
     ------
     ParameterError
-        When k is no positive integer, or the definition unknown.
-
-    Notes
-    -----
-    The sum is exact, so the order of the pieces does not matter, nor where they are split.
+        When k is not a positive integer, or the definition is unknown.
 
     Examples
     --------
@@ -217,75 +201,65 @@ class MeanAveragePrecision(Accumulator):
         self.reset()
 
     def reset(self) -> None:
-        """Forget all users."""
         self.n_users = 0
         self.n_without_truth = 0
         self._sum = ExactSums()
 
     def update(self, y_true: Any, y_pred: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Take in users.
+        """Add users.
 
         Parameters
         ----------
-        y_true : sequence of collections of str or int
-            The relevant labels of each.
-        y_pred : sequence of sequences of str or int, or ndarray, shape (n_users, n_predicted)
-            The predicted labels of each, best first.
+        y_true, y_pred
+            As for `mean_average_precision_at_k`.
 
         Returns
         -------
         ap : ndarray of float64, shape (n_users,)
-            Average precision of each; the definition's value where nothing is relevant.
+            Average precision of each user, also of those who are left out of the mean.
         n_relevant : ndarray of int64, shape (n_users,)
-            How many labels are relevant. One that is repeated counts once, unless the definition
-            counts a repeated prediction again.
+            Number of relevant labels of each user. A repeated label counts once, unless the
+            definition counts a repeated prediction again.
 
         Raises
         ------
         ParameterError
-            When these are not lists of labels of one kind, as many of both; then nothing changes.
+            As for `mean_average_precision_at_k`; then nothing changes.
         """
-        scores = _scores(label_lists(y_true, y_pred), self.k, self.definition)
-        for score in scores:
-            self._sum.merge(score.sum)
-            self.n_users += score.n_users
-            self.n_without_truth += len(score.values) - score.n_users
-        return (
-            np.concatenate([score.values for score in scores]),
-            np.concatenate([score.n_relevant for score in scores]),
-        )
+        blocks = map_blocks(self._score, *label_lists(y_true, y_pred))
+        values = np.concatenate([values for values, _, _ in blocks])
+        n_relevant = np.concatenate([n_relevant for _, n_relevant, _ in blocks])
+        for _, _, total in blocks:
+            self._sum.merge(total)
+        n_users = int(np.count_nonzero(n_relevant))
+        self.n_users += n_users
+        self.n_without_truth += len(values) - n_users
+        return values, n_relevant
+
+    def _score(
+        self, truth: LabelLists, predictions: LabelLists
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], ExactSums]:
+        """Return AP, number of relevant labels, and the sum of AP over users with any."""
+        found = match(truth, predictions, self.definition.repeats)
+        values = average_precision_of_hits(
+            found.rankings,
+            found.ranks,
+            found.n_relevant,
+            found.n_returned,
+            [self.k],
+            self.definition,
+        )[:, 0]
+        total = ExactSums()  # of a block, so that blocks are summed on all cores, too
+        total.add(values[found.n_relevant > 0])
+        return values, found.n_relevant, total
 
     def merge(self, other: MeanAveragePrecision) -> None:
-        """Take in all users of another.
-
-        Parameters
-        ----------
-        other : MeanAveragePrecision
-            Of the same k and definition.
-
-        Raises
-        ------
-        ParameterError
-            When it is of others; then nothing changes.
-        """
         self._expect_same(other)
         self._sum.merge(other._sum)
         self.n_users += other.n_users
         self.n_without_truth += other.n_without_truth
 
     def compute(self) -> float:
-        """The mean so far.
-
-        Returns
-        -------
-        float
-            The exact sum divided by `n_users`, rounded once.
-
-        Raises
-        ------
-        UndefinedScoreError
-            When there is no user for whom something is relevant.
-        """
         if not self.n_users:
             raise UndefinedScoreError(
                 f'MAP@{self.k}: nothing is relevant for any of {self.n_without_truth} users'
@@ -293,34 +267,5 @@ class MeanAveragePrecision(Accumulator):
         return float(self._sum.fraction() / self.n_users)
 
 
-@dataclass(frozen=True)
-class _Scores:
-    """Average precision of some users, and the sum over those for whom something is relevant."""
-
-    values: NDArray[np.float64]
-    n_relevant: NDArray[np.int64]
-    sum: ExactSums
-    n_users: int
-
-
-def _scores(lists: tuple[LabelLists, LabelLists], k: int, definition: Definition) -> list[_Scores]:
-    def score(truth: LabelLists, predictions: LabelLists) -> _Scores:
-        found = match(truth, predictions, definition.repeats)
-        values = average_precision_of_hits(
-            found.rankings, found.ranks, found.n_relevant, found.n_returned, [k], definition
-        )[:, 0]
-        total = ExactSums()
-        counted = values[found.n_relevant > 0]
-        total.add(counted)
-        return _Scores(values, found.n_relevant, total, len(counted))
-
-    return map_blocks(score, *lists)
-
-
 def _hit_ranks(y_true: Any, y_pred: Any) -> NDArray[np.int64]:
-    return match(*_one(y_true, y_pred), Repeats.IRRELEVANT).ranks
-
-
-def _one(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
-    """One list of true labels, which may be a set, and one of predictions."""
-    return label_lists([y_true], [y_pred])
+    return match(*label_lists([y_true], [y_pred]), Repeats.IRRELEVANT).ranks
