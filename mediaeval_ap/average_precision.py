@@ -11,11 +11,9 @@ import numpy as np
 from mediaeval_ap import definitions
 from mediaeval_ap.choices import TREC_DEPTH
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
-from mediaeval_ap.errors import (
-    ParameterError,
-    printable,
-)
-from mediaeval_ap.evaluation.criteria import Task, warn_of_repeated_rows
+from mediaeval_ap.errors import ParameterError, printable, warn_caller
+from mediaeval_ap.evaluation.criteria import Task
+from mediaeval_ap.evaluation.data_warnings import repeated_rows
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.session import Session, check_query
 from mediaeval_ap.ranking.frozen import Ranking
@@ -90,10 +88,7 @@ class AveragePrecision:
                 f'{printable(table.source.name)}: no row of this reference is in the subset'
             )
         judged = Reference(table, definition.counts_again)
-        if judged.n_repeated:
-            warn_of_repeated_rows(
-                table, judged.n_repeated, kept=definition.counts_again, stacklevel=3
-            )
+        warn_caller(repeated_rows(table, judged.n_repeated, kept=definition.counts_again))
         self._task = Task(judged, cutoffs, definition, videos, max_bytes)
 
     @property
@@ -148,7 +143,7 @@ class AveragePrecision:
         ...     session.send('nobody_at_all')
         Answer(ap=[1.0], n_relevant=0)
         """
-        return Session(self._task.scorer(self._ranking(hypothesis), stacklevel=3))
+        return Session(self._task.scorer(self._ranking(hypothesis)))
 
     def live(self, hypothesis: Any = None) -> Live:
         """Begin a session about hypotheses that arrive, change and are withdrawn.
@@ -263,7 +258,7 @@ class AveragePrecision:
         >>> [(point.n_hypotheses, point.changed) for point in points]
         [(5000, []), (10000, []), (12000, [])]
         """
-        return self.live()._watch(rows, queries, every, stacklevel=4)
+        return self.live().watch(rows, queries, every=every)
 
     def evaluate(
         self,
@@ -334,7 +329,7 @@ class AveragePrecision:
             check_columns(parsed, self.K)
         asked = self._task.read_queries(queries)
         ranking = self._ranking(hypothesis)
-        evaluation = self._task.evaluate(ranking, asked, progress=progress, stacklevel=3)
+        evaluation = self._task.evaluate(ranking, asked, progress=progress)
         if not parsed:
             return evaluation
         from mediaeval_ap.trec.export import topics
@@ -400,11 +395,11 @@ class AveragePrecision:
         """
         from mediaeval_ap.trec.export import export, topics
 
-        asked = self._task.asked(self._task.read_queries(queries), stacklevel=3)
+        asked = self._task.asked(self._task.read_queries(queries))
         ranking = self._ranking(hypothesis)
-        self._task.scorer(ranking, stacklevel=3)  # which warns where no shot is in the reference
+        self._task.scorer(ranking)  # which warns where no shot is in the reference
         exported = topics(self._task, ranking, asked, check_cutoff(k))
-        export(list(exported), qrels, run, tag, stacklevel=3)
+        export(list(exported), qrels, run, tag)
 
     def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
         """The first hypotheses for a query, as they are scored.
@@ -458,7 +453,7 @@ class AveragePrecision:
         depth = max(depths(self._task.K)) if k is None else check_cutoff(k)
         ranking = self._ranking(hypothesis)
         (distances,) = ranking.names.distances([query])
-        places, hits = self._task.scorer(ranking, stacklevel=3).ranked(query, distances, depth)
+        places, hits = self._task.scorer(ranking).ranked(query, distances, depth)
         rows = ranking.row_at[places]
         relevant = np.zeros(len(places), dtype=np.bool_)
         relevant[hits] = True
@@ -477,4 +472,4 @@ class AveragePrecision:
 
     def _ranking(self, hypothesis: Any) -> Ranking:
         run = hypothesis if isinstance(hypothesis, Ranking) else self._task.read_run(hypothesis)
-        return self._task.ranking(run, stacklevel=4)
+        return self._task.ranking(run)

@@ -18,13 +18,10 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import first_occurrences, ranges
 from mediaeval_ap.choices import RATIO_2015, check_ratio
 from mediaeval_ap.definitions import Definition, Repeats
-from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
-from mediaeval_ap.evaluation.criteria import (
-    names_asked,
-    only_placeholders,
-    warn_of_floor,
-)
-from mediaeval_ap.evaluation.overlap import likely_cause, warn_of_no_overlap
+from mediaeval_ap.errors import FormatError, ParameterError, printable, shown, warn_caller
+from mediaeval_ap.evaluation.criteria import names_asked, only_placeholders
+from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
+from mediaeval_ap.evaluation.overlap import likely_cause
 from mediaeval_ap.evaluation.relevance import without_placeholders
 from mediaeval_ap.evaluation_2015 import Evaluation2015
 from mediaeval_ap.metrics import average_precision_of_hits
@@ -217,7 +214,7 @@ class PersonDiscovery2015:
         else:
             table = self._read(queries, QUERIES)
             inputs['queries'] = table.source
-            asked = names_asked(table, stacklevel=3)
+            asked = names_asked(table)
         shots = self._shots_of(run, labels)
         pieces = {} if said is None else self._pieces(said, evidence)
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
@@ -262,21 +259,14 @@ class PersonDiscovery2015:
         """Warn of shots and of queries that are not in the reference."""
         name = printable(self._inputs['reference'].name)
         if not len(in_reference):
-            warn_of_no_overlap(
-                run.source.name,
-                f'0 of {len(np.unique(shots)):,} returned shots occur in {name}',
-                '',
-                stacklevel=4,
-            )
+            finding = f'0 of {len(np.unique(shots)):,} returned shots occur in {name}'
+            warn_caller(no_overlap(run.source.name, finding, ''))
         if not n_relevant.any():
-            warn_of_no_overlap(
-                'queries',
-                f'0 of {len(asked):,} queries occur in {name}',
-                likely_cause(set(asked), self._names.values),
-                stacklevel=4,
-            )
+            finding = f'0 of {len(asked):,} queries occur in {name}'
+            cause = likely_cause(set(asked), self._names.values)
+            warn_caller(no_overlap('queries', finding, cause))
         else:
-            warn_of_floor(name, n_relevant, DEFINITION, stacklevel=4)
+            warn_caller(without_relevant(name, n_relevant, DEFINITION))
 
     def _read(self, origin: Any, layout: Layout) -> Table:
         return read(origin, layout, max_bytes=self._max_bytes)

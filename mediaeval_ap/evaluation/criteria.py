@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Cutoff, Definition
-from mediaeval_ap.errors import (
-    EmptyRunWarning,
-    ParameterError,
-    RepeatedQueriesWarning,
-    RepeatedRowsWarning,
-    WithoutRelevantWarning,
-    printable,
+from mediaeval_ap.errors import ParameterError, printable, warn_caller
+from mediaeval_ap.evaluation.data_warnings import (
+    empty_run,
+    no_overlap,
+    repeated_queries,
+    repeated_rows,
+    without_relevant,
 )
-from mediaeval_ap.evaluation.overlap import likely_cause, likely_cause_in_tables, warn_of_no_overlap
+from mediaeval_ap.evaluation.overlap import likely_cause, likely_cause_in_tables
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference, Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.frozen import Ranking
-from mediaeval_ap.results import Evaluation, note_of_floor
+from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, QUERIES, SUBSET, Table, read
 
 __all__ = [
     'Task',
     'names_asked',
     'only_placeholders',
-    'warn_of_empty_run',
-    'warn_of_floor',
-    'warn_of_repeated_rows',
 ]
 
 
@@ -127,15 +122,13 @@ class Task:
         """
         return None if queries is None else read(queries, QUERIES, max_bytes=self.max_bytes)
 
-    def ranking(self, run: Table | Ranking, *, stacklevel: int) -> Ranking:
+    def ranking(self, run: Table | Ranking) -> Ranking:
         """A run, ready to be ranked.
 
         Parameters
         ----------
         run : Table or Ranking
             All of its hypotheses.
-        stacklevel : int
-            How far up the one stands whom this warns.
 
         Returns
         -------
@@ -151,25 +144,21 @@ class Task:
         """
         table = run.table if isinstance(run, Ranking) else run
         counted = self.in_subset(table)
-        if len(table) and not len(counted):
-            warn_of_empty_run(table.source.name, len(table), stacklevel=stacklevel + 1)
+        warn_caller(empty_run(table.source.name, len(table), len(counted)))
         if isinstance(run, Ranking) and len(counted) == len(table):
             ranking = run
         else:
             ranking = Ranking(counted)
-        if ranking.n_repeated:
-            warn_of_repeated_rows(counted, ranking.n_repeated, kept=True, stacklevel=stacklevel + 1)
+        warn_caller(repeated_rows(counted, ranking.n_repeated, kept=True))
         return ranking
 
-    def scorer(self, ranking: Ranking, *, stacklevel: int) -> Scorer:
+    def scorer(self, ranking: Ranking) -> Scorer:
         """Return what scores a run.
 
         Parameters
         ----------
         ranking : Ranking
             What `ranking` made of it.
-        stacklevel : int
-            Passed to `warnings.warn`.
 
         Returns
         -------
@@ -183,7 +172,7 @@ class Task:
         """
         scorer = Scorer(ranking, Relevance(self.reference, ranking.shots), self.K, self.definition)
         if len(ranking) and not scorer.relevance.n_in_both:
-            self._warn_of_no_overlap(ranking, stacklevel=stacklevel + 1)
+            self._warn_of_no_overlap(ranking)
         return scorer
 
     def evaluate(
@@ -192,7 +181,6 @@ class Task:
         queries: Table | None,
         *,
         progress: bool = False,
-        stacklevel: int = 2,
     ) -> Evaluation:
         """Score a run on many queries at once.
 
@@ -204,8 +192,6 @@ class Task:
             The names to ask for; all of the reference, where there is none.
         progress : bool
             Show a progress bar on standard error.
-        stacklevel : int
-            How far up the one stands whom this warns.
 
         Returns
         -------
@@ -224,12 +210,12 @@ class Task:
             inputs['subset'] = self.subset.source
         if queries is not None:
             inputs['queries'] = queries.source
-        asked = self.asked(queries, stacklevel=stacklevel + 1)
-        scorer = self.scorer(ranking, stacklevel=stacklevel + 1)
+        asked = self.asked(queries)
+        scorer = self.scorer(ranking)
         distances = scorer.distances(asked)
         ap, n_relevant = scorer.score_all(asked, tracked(distances, len(asked), progress))
-        scorer.warn_of_scores_above_one(ap, asked, stacklevel=stacklevel + 1)
-        warn_of_floor(self.name, n_relevant, self.definition, stacklevel=stacklevel + 1)
+        scorer.warn_of_scores_above_one(ap, asked)
+        warn_caller(without_relevant(self.name, n_relevant, self.definition))
         counts = {
             'queries': len(asked),
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
@@ -238,15 +224,13 @@ class Task:
         }
         return Evaluation(asked, list(self.K), ap, n_relevant, self.definition, inputs, counts)
 
-    def asked(self, queries: Table | None, *, stacklevel: int) -> list[str]:
+    def asked(self, queries: Table | None) -> list[str]:
         """The names that are asked for.
 
         Parameters
         ----------
         queries : Table or None
             These; all of the reference, where there is none.
-        stacklevel : int
-            How far up the one stands whom this warns.
 
         Returns
         -------
@@ -264,29 +248,29 @@ class Task:
             return list(self.reference.queries)
         names = queries['person_name'].values
         if not any(name in self.reference for name in names):
-            warn_of_no_overlap(
+            found = no_overlap(
                 queries.source.name,
                 f'0 of {len(names):,} queries occur in {self.name}',
                 likely_cause(names, self.reference.table['person_name'].values),
-                stacklevel=stacklevel + 1,
             )
-        return names_asked(queries, stacklevel=stacklevel + 1)
+            warn_caller(found)
+        return names_asked(queries)
 
     @property
     def name(self) -> str:
         """The name of the reference, printable."""
         return printable(self.reference.table.source.name)
 
-    def _warn_of_no_overlap(self, ranking: Ranking, *, stacklevel: int) -> None:
+    def _warn_of_no_overlap(self, ranking: Ranking) -> None:
         videos = ranking.shots.distinct_videos()
         n_known = sum(video in self.reference.videos for video in videos)
-        warn_of_no_overlap(
+        found = no_overlap(
             ranking.source.name,
             f'0 of {ranking.n_shots:,} returned shots occur in {self.name} '
             f'({n_known:,} of {len(videos):,} videos)',
             likely_cause_in_tables(ranking.table, self.reference.table),
-            stacklevel=stacklevel + 1,
         )
+        warn_caller(found)
 
     def _counts(self, ranking: Ranking, n_shots_in_reference: int) -> dict[str, int]:
         names, videos = ranking.names.values, ranking.shots.distinct_videos()
@@ -306,15 +290,13 @@ class Task:
         return {**counts, 'subset_videos': len(set(pairs))}
 
 
-def names_asked(queries: Table, *, stacklevel: int) -> list[str]:
+def names_asked(queries: Table) -> list[str]:
     """The names that a table of queries asks for.
 
     Parameters
     ----------
     queries : Table
         Queries.
-    stacklevel : int
-        How far up the one stands whom this warns.
 
     Returns
     -------
@@ -329,17 +311,10 @@ def names_asked(queries: Table, *, stacklevel: int) -> list[str]:
     Examples
     --------
     >>> from mediaeval_ap.tables import QUERIES
-    >>> names_asked(read(['bob', 'ann'], QUERIES), stacklevel=2)
+    >>> names_asked(read(['bob', 'ann'], QUERIES))
     ['bob', 'ann']
     """
-    repeated = len(queries) - len(queries['person_name'].values)
-    if repeated:
-        warnings.warn(
-            f'{printable(queries.source.name)}: {repeated} of {len(queries)} queries repeat '
-            'an earlier one; each counts in the mean',
-            RepeatedQueriesWarning,
-            stacklevel=stacklevel,
-        )
+    warn_caller(repeated_queries(queries))
     return queries.texts('person_name')
 
 
@@ -364,105 +339,4 @@ def only_placeholders(reference: str) -> ParameterError:
     return ParameterError(
         f'{printable(reference)}: every name of this reference begins with {PLACEHOLDER}, and '
         'stands for people without a name; give the queries to ask for'
-    )
-
-
-def warn_of_floor(
-    reference: str, n_relevant: NDArray[np.int64], definition: Definition, *, stacklevel: int
-) -> None:
-    """Warn of queries without a relevant shot, and of what they add to every mean.
-
-    Parameters
-    ----------
-    reference : str
-        Its name.
-    n_relevant : ndarray of int64, shape (n_queries,)
-        Number of relevant shots of each query. Where all are 0, another warning has said so.
-    definition : Definition
-        Says what such a query counts.
-    stacklevel : int
-        Passed to `warnings.warn`.
-
-    Warns
-    -----
-    WithoutRelevantWarning
-        When there are such queries.
-
-    Examples
-    --------
-    >>> from mediaeval_ap import definitions
-    >>> warn_of_floor('reference.txt', np.array([1, 2]), definitions.get('trec'), stacklevel=1)
-    """
-    n_without = int(np.count_nonzero(n_relevant == 0))
-    if 0 < n_without < len(n_relevant):
-        note = note_of_floor(n_without, len(n_relevant), definition.without_relevant)
-        warnings.warn(f'{reference}: {note}', WithoutRelevantWarning, stacklevel=stacklevel)
-
-
-def warn_of_empty_run(name: str, count: int, *, stacklevel: int) -> None:
-    """Warn of a run of which the subset leaves nothing.
-
-    Parameters
-    ----------
-    name : str
-        Name of the run.
-    count : int
-        How many hypotheses it has.
-    stacklevel : int
-        How far up the one stands whom this warns.
-
-    Warns
-    -----
-    EmptyRunWarning
-        Names the run.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> with warnings.catch_warnings(record=True, action='always') as caught:
-    ...     warn_of_empty_run('run.txt', 7, stacklevel=1)
-    >>> print(caught[0].message)
-    run.txt: none of its 7 hypotheses is in the subset; scored as a run that returns nothing
-    """
-    warnings.warn(
-        f'{printable(name)}: none of its {count} hypotheses is in the subset; scored as a run that '
-        'returns nothing',
-        EmptyRunWarning,
-        stacklevel=stacklevel,
-    )
-
-
-def warn_of_repeated_rows(table: Table, count: int, *, kept: bool, stacklevel: int) -> None:
-    """Warn of rows that say again what an earlier row said.
-
-    Parameters
-    ----------
-    table : Table
-        A reference or a run.
-    count : int
-        How many of its rows do.
-    kept : bool
-        Whether they count.
-    stacklevel : int
-        How far up the one stands whom this warns.
-
-    Warns
-    -----
-    RepeatedRowsWarning
-        Names the table.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from mediaeval_ap.tables import SUBSET, read
-    >>> with warnings.catch_warnings(record=True, action='always') as caught:
-    ...     warn_of_repeated_rows(read([('x', 'v')] * 2, SUBSET), 1, kept=False, stacklevel=1)
-    >>> print(caught[0].message)
-    <rows>: 1 of 2 rows repeat an earlier one exactly, and are counted once
-    """
-    warnings.warn(
-        f'{printable(table.source.name)}: {count} of {len(table)} rows repeat an earlier one '
-        f'exactly, and are {"kept" if kept else "counted once"}',
-        RepeatedRowsWarning,
-        stacklevel=stacklevel,
     )

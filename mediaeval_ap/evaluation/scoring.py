@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap import definitions
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
-from mediaeval_ap.errors import ScoreAboveOneWarning, printable
+from mediaeval_ap.errors import warn_caller
+from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.nearest import NearestFirst
 
-__all__ = ['Scorer', 'warn_of_scores_above_one']
-
-QUERIES_IN_WARNING = 5
+__all__ = ['Scorer']
 
 
 class Scorer:
@@ -36,6 +33,7 @@ class Scorer:
 
     Examples
     --------
+    >>> from mediaeval_ap import definitions
     >>> from mediaeval_ap.ranking.frozen import Ranking
     >>> from mediaeval_ap.evaluation.relevance import Reference
     >>> from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
@@ -165,68 +163,8 @@ class Scorer:
         return places, self.relevance.hits(query, self.ranking.shot_at[places])
 
     def warn_of_scores_above_one(
-        self,
-        ap: Sequence[Sequence[float]] | NDArray[np.float64],
-        queries: Sequence[str],
-        *,
-        stacklevel: int,
+        self, ap: Sequence[Sequence[float]] | NDArray[np.float64], queries: Sequence[str]
     ) -> None:
-        """Warn when an average precision exceeds 1, as counting a shot again can make it.
-
-        Parameters
-        ----------
-        ap : array of float, shape (n_queries, n_cutoffs)
-            Average precision.
-        queries : sequence of str
-            The names asked for.
-        stacklevel : int
-            How far up the one stands whom this warns.
-
-        Warns
-        -----
-        ScoreAboveOneWarning
-            Names the run, the queries, and the definitions that would not do this.
-        """
+        """Warn when an average precision exceeds 1, as counting a shot again can make it."""
         above = [queries[row] for row in (np.max(ap, axis=1, initial=0) > 1).nonzero()[0]]
-        warn_of_scores_above_one(
-            above, self.ranking.source.name, self.definition, stacklevel=stacklevel + 1
-        )
-
-
-def warn_of_scores_above_one(
-    queries: Sequence[str], run: str, definition: Definition, *, stacklevel: int
-) -> None:
-    """Warn of queries whose average precision exceeds 1.
-
-    Parameters
-    ----------
-    queries : sequence of str
-        Their names.
-    run : str
-        Name of the run.
-    definition : Definition
-        What average precision is. One that counts nothing again is not warned of.
-    stacklevel : int
-        How far up the one stands whom this warns.
-
-    Warns
-    -----
-    ScoreAboveOneWarning
-        Names the run, the queries, and the definitions that would not do this.
-
-    Examples
-    --------
-    >>> warn_of_scores_above_one([], 'run.txt', definitions.get('trec'), stacklevel=2)
-    """
-    if not (queries and definition.counts_again):
-        return
-    named = ', '.join(map(printable, queries[:QUERIES_IN_WARNING]))
-    further = len(queries) - QUERIES_IN_WARNING
-    others = (str(other) for other in definitions.registered() if not other.counts_again)
-    warnings.warn(
-        f'{printable(run)}: average precision above 1, as {definition} counts a shot again that is '
-        f'returned again: {named}{f" and {further} more" if further > 0 else ""}; '
-        f'{", ".join(others)} count it once',
-        ScoreAboveOneWarning,
-        stacklevel=stacklevel,
-    )
+        warn_caller(scores_above_one(above, self.ranking.source.name, self.definition))

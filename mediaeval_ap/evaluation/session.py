@@ -92,7 +92,7 @@ class Session(Generator[Answer, str | None, None]):
         Takes time in proportion to the distinct names of the run.
         """
         self._check_open()
-        return answer(self._current_scorer(), query, stacklevel=3)
+        return answer(self._current_scorer(), query)
 
     def throw(
         self,
@@ -140,7 +140,7 @@ class Session(Generator[Answer, str | None, None]):
         self.close()
 
 
-def answer(scorer: Scorer, query: str | None, *, stacklevel: int) -> Answer:
+def answer(scorer: Scorer, query: str | None) -> Answer:
     """Answer one query about a run.
 
     Parameters
@@ -149,8 +149,6 @@ def answer(scorer: Scorer, query: str | None, *, stacklevel: int) -> Answer:
         The run.
     query : str
         A name.
-    stacklevel : int
-        Passed to `warnings.warn`.
 
     Returns
     -------
@@ -177,13 +175,13 @@ def answer(scorer: Scorer, query: str | None, *, stacklevel: int) -> Answer:
     >>> reference = Reference(read([('x', 'v', '1', 'ann')], REFERENCE), counts_again=False)
     >>> ranking = Ranking(read([('x', 'v', '1', 'anna', 0.5)], HYPOTHESIS))
     >>> relevance = Relevance(reference, ranking.shots)
-    >>> answer(Scorer(ranking, relevance, [9], definitions.get('trec')), 'ann', stacklevel=1)
+    >>> answer(Scorer(ranking, relevance, [9], definitions.get('trec')), 'ann')
     Answer(ap=[1.0], n_relevant=1)
     """
     name = check_query(query)
     (distances,) = scorer.ranking.names.distances([name])
     ap, n_relevant = scorer.score(name, distances)
-    scorer.warn_of_scores_above_one([ap], [name], stacklevel=stacklevel + 1)
+    scorer.warn_of_scores_above_one([ap], [name])
     return Answer(ap, n_relevant)
 
 

@@ -10,8 +10,9 @@ from typing import Any, NoReturn, SupportsIndex
 import numpy as np
 
 from mediaeval_ap.definitions import check_cutoff
-from mediaeval_ap.errors import CopyError, HalfStepError
-from mediaeval_ap.evaluation.criteria import Task, warn_of_empty_run, warn_of_floor
+from mediaeval_ap.errors import CopyError, HalfStepError, warn_caller
+from mediaeval_ap.evaluation.criteria import Task
+from mediaeval_ap.evaluation.data_warnings import empty_run, without_relevant
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.evaluation.session import Session
@@ -269,10 +270,8 @@ class Live(Session):
         with self._lock:
             snapshot = self._frozen()
             count = len(self._whole())
-        if count and not len(snapshot):
-            warn_of_empty_run(snapshot.source.name, count, stacklevel=3)
-        ranking = self._task.ranking(snapshot, stacklevel=3)
-        return self._task.evaluate(ranking, asked, progress=progress, stacklevel=3)
+        warn_caller(empty_run(snapshot.source.name, count, len(snapshot)))
+        return self._task.evaluate(self._task.ranking(snapshot), asked, progress=progress)
 
     def snapshot(self) -> Ranking:
         """What is there now, as a ranking that never changes.
@@ -377,13 +376,10 @@ class Live(Session):
         >>> [point.n_hypotheses for point in points]
         [5000, 10000, 12000]
         """
-        return self._watch(rows, queries, every, stacklevel=4)
-
-    def _watch(self, rows: Any, queries: Any, every: int, *, stacklevel: int) -> Iterator[Point]:
         check_cutoff(every, 'every')
-        asked = self._task.asked(self._task.read_queries(queries), stacklevel=stacklevel)
+        asked = self._task.asked(self._task.read_queries(queries))
         n_relevant = np.array([self._relevance.reference.n_relevant(query) for query in asked])
-        warn_of_floor(self._task.name, n_relevant, self._task.definition, stacklevel=stacklevel)
+        warn_caller(without_relevant(self._task.name, n_relevant, self._task.definition))
         with self._lock:
             ranking = self._current()
         distinct = list(dict.fromkeys(asked))
@@ -399,7 +395,7 @@ class Live(Session):
             held = self._whole().shots.holds_any_of(self._relevance.reference.table)
             snapshot = None if held else self._frozen()
         if snapshot is not None:
-            self._task.scorer(snapshot, stacklevel=3)
+            self._task.scorer(snapshot)
 
     def _extended(self, table: Table) -> LiveRanking:
         with self._lock:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.evaluation.scoring import warn_of_scores_above_one
+from mediaeval_ap.errors import warn_caller
+from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.live.incremental import Standing
 from mediaeval_ap.live.ranking import LiveRanking
 from mediaeval_ap.results import mean_average_precision
@@ -95,12 +96,8 @@ def points(
         standing.update(ranking)
         before, ap = ap, standing.ap()
         changed = standing.named(np.any(ap != before, axis=1))
-        warn_of_scores_above_one(
-            standing.named(np.any(ap > 1, axis=1) & ~np.any(before > 1, axis=1)),
-            ranking.source.name,
-            standing.definition,
-            stacklevel=4,
-        )
+        above = standing.named(np.any(ap > 1, axis=1) & ~np.any(before > 1, axis=1))
+        warn_caller(scores_above_one(above, ranking.source.name, standing.definition))
         yield Point(len(ranking), mean_average_precision(ap[rows]), changed, asked, ap[rows])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
-from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown
+from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Task
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
@@ -124,8 +123,6 @@ def export(
     qrels: str | os.PathLike[str],
     run: str | os.PathLike[str],
     tag: str,
-    *,
-    stacklevel: int,
 ) -> None:
     r"""Write topics as files.
 
@@ -137,8 +134,6 @@ def export(
         Where to.
     tag : str
         Names the run.
-    stacklevel : int
-        How far up the one stands whom this warns.
 
     Raises
     ------
@@ -157,7 +152,7 @@ def export(
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> topics = [Topic('ann', ['x/v/1'], ['x/v/2'])]
-    >>> export(topics, folder / 'qrels', folder / 'run', 'me', stacklevel=2)
+    >>> export(topics, folder / 'qrels', folder / 'run', 'me')
     >>> (folder / 'run').read_text()
     'ann Q0 x/v/2 1 1 me\n'
     """
@@ -165,11 +160,10 @@ def export(
         raise ParameterError(f'run: found {shown(os.fspath(run))} again, expected another file')
     contents = {qrels: qrels_text(topics), run: run_text(topics, tag)}
     if n_without := sum(not topic.relevant for topic in topics):
-        warnings.warn(
-            f'{n_without} of {len(topics)} queries have no relevant shot, and are not in the qrels',
-            MissingIdsWarning,
-            stacklevel=stacklevel,
+        text = (
+            f'{n_without} of {len(topics)} queries have no relevant shot, and are not in the qrels'
         )
+        warn_caller([MissingIdsWarning(text)])
     write_all_whole(contents)
 
 
