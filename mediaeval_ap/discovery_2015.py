@@ -33,10 +33,6 @@ from mediaeval_ap.tables import (
     Column,
     Layout,
     Table,
-    Wrong,
-    error_at,
-    has_all_fields,
-    is_rows,
     read,
 )
 from mediaeval_ap.tables.layouts import (
@@ -48,6 +44,7 @@ from mediaeval_ap.tables.layouts import (
     SHOT_IDS_2015,
     SHOTS_2015,
 )
+from mediaeval_ap.tables.origins import Kind, Origin
 
 __all__ = ['PersonDiscovery2015']
 
@@ -128,27 +125,27 @@ class PersonDiscovery2015:
         check_ratio(ratio)
         self.ratio = float(ratio)
         self._max_bytes = max_bytes
-        known = self._read(*_shot_list(shots))
+        known = read(*_shot_list(Origin.of(shots, max_bytes)))
         relevant = self._read(reference, REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots(_with_corpus(known))
         self._shots_source = known.source.name
         self._names = relevant['person_name']
-        relevant_shots = self._shots_of(relevant, reference)
+        relevant_shots = self._shots_of(relevant)
         self._relevant = np.unique(self._keys(self._names.codes, relevant_shots))
         self._n_relevant = np.bincount(self._relevant // len(self._known)).tolist()
         self._counted = np.ones(len(self._known), dtype=np.bool_)
         if consensus is not None:
             table = self._read(consensus, CONSENSUS_2015)
             self._inputs['consensus'] = table.source
-            self._counted = np.isin(np.arange(len(self._known)), self._shots_of(table, consensus))
+            self._counted = np.isin(np.arange(len(self._known)), self._shots_of(table))
         self._evidence: set[tuple[str, int, str]] | None = None
         if evidence_reference is not None:
             table = self._read(evidence_reference, EVIDENCE_REFERENCE_2015)
             self._inputs['evidence_reference'] = table.source
             self._evidence = {
                 (name, shot, also)
-                for name, shot, source in self._said(table, evidence_reference)
+                for name, shot, source in self._said(table)
                 for also in SOURCES[source]
             }
 
@@ -215,8 +212,8 @@ class PersonDiscovery2015:
             table = self._read(queries, QUERIES)
             inputs['queries'] = table.source
             asked = names_asked(table)
-        shots = self._shots_of(run, labels)
-        pieces = {} if said is None else self._pieces(said, evidence)
+        shots = self._shots_of(run)
+        pieces = {} if said is None else self._pieces(said)
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
         n_relevant = np.array([self._relevant_to(query) for query in asked])
         in_reference = np.intersect1d(shots, self._relevant % len(self._known))
@@ -313,13 +310,13 @@ class PersonDiscovery2015:
         )
         return ap[:, 0]
 
-    def _pieces(self, evidence: Table, origin: Any) -> dict[str, tuple[int, str]]:
+    def _pieces(self, evidence: Table) -> dict[str, tuple[int, str]]:
         """The shot and source of the evidence for each name."""
         pieces: dict[str, tuple[int, str]] = {}
-        for row, (name, shot, source) in enumerate(self._said(evidence, origin)):
+        for row, (name, shot, source) in enumerate(self._said(evidence)):
             if name in pieces:
                 found = f'{shown(name)} again'
-                raise self._wrong(evidence, origin, row, 'person_name', found, 'each name once')
+                raise evidence.error([row], 'person_name', found, 'each name once')
             pieces[name] = shot, source
         return pieces
 
@@ -339,17 +336,17 @@ class PersonDiscovery2015:
             ]
         )
 
-    def _said(self, table: Table, origin: Any) -> Iterator[tuple[str, int, str]]:
+    def _said(self, table: Table) -> Iterator[tuple[str, int, str]]:
         """Name, shot and source of each row of evidence."""
         sources = table.texts('source')
         for row, source in enumerate(sources):
             if source not in SOURCES:
                 expected = f'one of {", ".join(SOURCES)}'
-                raise self._wrong(table, origin, row, 'source', shown(source), expected)
-        shots = self._shots_of(table, origin).tolist()
+                raise table.error([row], 'source', shown(source), expected)
+        shots = self._shots_of(table).tolist()
         return zip(table.texts('person_name'), shots, sources, strict=True)
 
-    def _shots_of(self, table: Table, origin: Any) -> NDArray[np.int64]:
+    def _shots_of(self, table: Table) -> NDArray[np.int64]:
         """The number of the shot of each row."""
         found = self._known.find(_with_corpus(table))
         if (found < 0).any():
@@ -357,28 +354,21 @@ class PersonDiscovery2015:
             video, shot = (table.texts(field, np.array([row]))[0] for field in CONSENSUS_2015.texts)
             expected = f'a shot of {printable(self._shots_source)}'
             named = f'{shown(shot)} of {shown(video)}'
-            raise self._wrong(table, origin, row, 'shot_id', named, expected)
+            raise table.error([row], 'shot_id', named, expected)
         return found
-
-    def _wrong(
-        self, table: Table, origin: Any, row: int, field: str, found: str, expected: str
-    ) -> FormatError:
-        wrong = Wrong(field, found, expected)
-        name, limit = table.source.name, self._max_bytes
-        return error_at(origin, table.layout, name, row, wrong, max_bytes=limit)
 
     def _keys(self, name: NDArray[np.integer], shot: NDArray[np.int64]) -> NDArray[np.int64]:
         return name.astype(np.int64) * len(self._known) + shot
 
 
-def _shot_list(shots: Any) -> tuple[Any, Layout]:
-    """What tells all shots, and how: by whole lines, or by the ids alone."""
-    if isinstance(shots, Table) and shots.layout == SHOT_IDS_2015:
+def _shot_list(shots: Origin) -> tuple[Origin, Layout]:
+    """Return what lists all shots, and its layout: whole lines, or the ids alone."""
+    if isinstance(shots.value, Table) and shots.value.layout == SHOT_IDS_2015:
         return shots, SHOT_IDS_2015
-    if has_all_fields(shots):
+    if shots.kind.has_all_fields:
         return shots, SHOTS_2015
-    if is_rows(shots):
-        shots = (row[:2] if _is_whole(row) else row for row in shots)
+    if shots.kind is Kind.ROWS:
+        shots = Origin.of(row[:2] if _is_whole(row) else row for row in shots.value)
     return shots, SHOT_IDS_2015
 
 

@@ -23,6 +23,7 @@ from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results import Score, notes_of
 from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.origins import Origin
 from mediaeval_ap.tables.records import Records, read_records
 
 if TYPE_CHECKING:
@@ -49,8 +50,10 @@ class Files:
     ) -> None:
         self.missing = missing and check_policy('missing', missing, MISSING)
         self.unknown = check_policy('unknown', unknown, UNKNOWN)
-        self.truth = read_records(*truth, max_bytes=max_bytes)
-        self.predictions = read_records(*predictions, max_bytes=max_bytes)
+        self.truth, self.predictions = (
+            read_records(Origin.of(origin, max_bytes), layouts)
+            for origin, layouts in (truth, predictions)
+        )
         self.truth_name = printable(self.truth.source.name)
 
     def match(self, ids: pyarrow.Array) -> None:

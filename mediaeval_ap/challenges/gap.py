@@ -13,10 +13,11 @@ from mediaeval_ap.choices import Missing, Ties, Unknown
 from mediaeval_ap.errors import shown
 from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision
 from mediaeval_ap.results import Score
-from mediaeval_ap.tables import MAX_BYTES, is_finite_decimal
+from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.csv_text import explain_number
+from mediaeval_ap.tables.faults import EXACT_NUMBER
 from mediaeval_ap.tables.layouts import RecordLayout
-from mediaeval_ap.tables.line_format import EXACT_NUMBER, LARGEST_INTEGER
+from mediaeval_ap.tables.line_format import LARGEST_INTEGER, is_finite_decimal
 from mediaeval_ap.tables.records import Records
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 from mediaeval_ap.errors import QueryError, SessionClosedError, shown
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.plain_text import is_text, plain_text
-from mediaeval_ap.tables.line_format import TEXT
+from mediaeval_ap.tables.faults import TEXT
 
 __all__ = ['Answer', 'Session', 'answer', 'check_query']
 

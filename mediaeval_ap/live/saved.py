@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from mediaeval_ap.evaluation.criteria import Task
 from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import (
     HYPOTHESIS,
-    MAX_BYTES,
     REFERENCE,
     SUBSET,
     Layout,
@@ -136,15 +134,13 @@ def to_parquet(task: Task, hypotheses: Table, name: str) -> bytes:
     return content.getvalue()
 
 
-def from_parquet(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Saved:
+def from_parquet(source: ByteSource) -> Saved:
     """A live session from its file.
 
     Parameters
     ----------
-    path : str or path-like
-        Where `to_parquet` wrote it.
-    max_bytes : int
-        How many bytes its metadata may come to, and its rows.
+    source : ByteSource
+        Where `to_parquet` wrote it, and how many bytes its metadata may come to, and its rows.
 
     Returns
     -------
@@ -164,10 +160,9 @@ def from_parquet(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Sa
     >>> from mediaeval_ap import AveragePrecision
     >>> path = pathlib.Path(tempfile.mkdtemp(), 'live.parquet')
     >>> AveragePrecision('samples/reference.txt').live([('x', 'v', '1', 'ann', 0.5)]).save(path)
-    >>> from_parquet(path).hypotheses.texts('person_name')
+    >>> from_parquet(ByteSource(path)).hypotheses.texts('person_name')
     ['ann']
     """
-    source = ByteSource(path, max_bytes)
     restored: list[Saved] = []
 
     def look(schema: pyarrow.Schema) -> Sequence[str]:

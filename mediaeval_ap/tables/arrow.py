@@ -16,8 +16,8 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables.bulk import text_column
+from mediaeval_ap.tables.faults import EXACT_NUMBER, FINITE_DECIMAL, TEXT, no_rows
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.line_format import EXACT_NUMBER, FINITE_DECIMAL, TEXT, no_rows
 from mediaeval_ap.tables.table import Source, Table
 
 if TYPE_CHECKING:

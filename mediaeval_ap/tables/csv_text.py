@@ -25,17 +25,13 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.plain_text import BETWEEN_WORDS
 from mediaeval_ap.tables.bulk import read_csv
+from mediaeval_ap.tables.faults import EXACT_NUMBER, FINITE_DECIMAL, Faults, Wrong, no_rows
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.line_format import (
     BYTE_ORDER_MARK,
-    EXACT_NUMBER,
-    FINITE_DECIMAL,
     LARGEST_INTEGER,
-    Faults,
-    Wrong,
     explain_bytes,
     is_finite_decimal,
-    no_rows,
 )
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ import numpy as np
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.plain_text import is_text, plain_text
 from mediaeval_ap.tables.arrow import check_names
+from mediaeval_ap.tables.faults import EXACT_NUMBER, TEXT, Faults, Wrong, no_rows
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.line_format import EXACT_NUMBER, TEXT, Faults, Wrong, no_rows
+from mediaeval_ap.tables.line_numbers import LineNumbers
 from mediaeval_ap.tables.table import Column, Source, Table
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def from_rows(rows: Iterable[Any], layout: Layout, *, first: int = 1) -> Table:
         raise no_rows(source.name, layout)
     table = None
     if all(_is_row(row) and len(row) == len(layout.fields) for row in rows):
-        table = _proved(list(zip(*rows, strict=True)), layout, source)
+        table = _proved(list(zip(*rows, strict=True)), layout, source, first)
     if table is None:
         raise _wrong_rows(rows, layout, source, first)
     return table
@@ -83,7 +84,9 @@ def _wrong_rows(
     return faults.error
 
 
-def _proved(columns: Sequence[Sequence[Any]], layout: Layout, source: Source) -> Table | None:
+def _proved(
+    columns: Sequence[Sequence[Any]], layout: Layout, source: Source, first: int = 1
+) -> Table | None:
     """Return the table if all its values are right, and None on any doubt."""
     texts = {}
     numbers = None
@@ -98,7 +101,7 @@ def _proved(columns: Sequence[Sequence[Any]], layout: Layout, source: Source) ->
         if column is None:
             return None
         texts[field] = column
-    return Table(layout, texts, numbers, source)
+    return Table(layout, texts, numbers, source, LineNumbers(first=first))
 
 
 def _is_row(row: object) -> TypeGuard[Sequence[Any]]:

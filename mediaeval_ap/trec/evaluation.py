@@ -37,6 +37,7 @@ from mediaeval_ap.metrics.precision_with_ties import TieBlocks, expected_precisi
 from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import QRELS, RUN
+from mediaeval_ap.tables.origins import Origin
 from mediaeval_ap.trec.files import Entries, read_entries
 
 __all__ = ['evaluate_trec']
@@ -115,7 +116,7 @@ def evaluate_trec(
     ties = _check_ties(ties, definition)
     missing = check_policy('missing', missing, TREC_MISSING)
     _check_level(relevance_level)
-    judged, returned = _read(qrels, run, max_bytes)
+    judged, returned = _read(Origin.of(qrels, max_bytes), Origin.of(run, max_bytes))
     topics = judged.topic.values
     topic, hit = _judge(judged, returned, relevance_level)
     n_returned = np.bincount(topic + 1, minlength=len(topics) + 1)[1:]
@@ -152,10 +153,10 @@ def evaluate_trec(
     )
 
 
-def _read(qrels: Any, run: Any, max_bytes: int) -> tuple[Entries, Entries]:
-    judged = read_entries(qrels, QRELS, max_bytes=max_bytes)
+def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
+    judged = read_entries(qrels, QRELS)
     _refuse_fractions(judged)
-    returned = read_entries(run, RUN, max_bytes=max_bytes)
+    returned = read_entries(run, RUN)
     for entries in (judged, returned):
         entries.refuse_repeated()
     return judged, returned
@@ -189,7 +190,7 @@ def _refuse_fractions(judged: Entries) -> None:
     wrong = np.flatnonzero(judged.number != np.trunc(judged.number))
     if len(wrong):
         found = f'{judged.number[wrong[0]]!s}'
-        raise judged.error(int(wrong[0]), str(QRELS.number), found, 'an integer')
+        raise judged.error(wrong[:1], str(QRELS.number), found, 'an integer')
 
 
 def _judge(

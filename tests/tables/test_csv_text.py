@@ -15,6 +15,7 @@ from pyarrow import parquet
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
 from mediaeval_ap.tables import Source, csv_text
 from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.origins import Origin
 from mediaeval_ap.tables.records import read_records
 
 TEXT = RecordLayout(('id', 'b'))
@@ -254,7 +255,7 @@ def test_files_that_cannot_be_read(tmp_path):
         read_records(tmp_path / 'other.parquet', [TEXT])
     (tmp_path / 'big.csv.gz').write_bytes(gzip.compress(b'id,b\n1,2\n'))
     with pytest.raises(ReadError, match='more than 3 bytes'):
-        read_records(tmp_path / 'big.csv.gz', [TEXT], max_bytes=3)
+        read_records(Origin.of(tmp_path / 'big.csv.gz', max_bytes=3), [TEXT])
 
 
 @pytest.mark.parametrize('origin', [5, [('1', 'x')], b'id,b\n1,2\n', None])
