@@ -267,3 +267,29 @@ def test_what_is_no_file(origin):
 def test_records_of_another_file():
     with pytest.raises(ParameterError, match='found id,b, expected another file'):
         read_records(read_records(ROWS, [TEXT]), [NUMBERS])
+
+
+ROUNDED = [[2**53, 2**53 + 1], [0.5, 0.25]]
+
+
+SCORED = {
+    'csv': lambda rows: text_of(rows, '{}'),
+    'quoted': lambda rows: text_of(rows, '"{}"'),
+    'frame': lambda rows: pandas.DataFrame(rows[:1], columns=['a', 'b'], dtype='int64'),
+    'objects': lambda rows: pandas.DataFrame(rows, columns=['a', 'b'], dtype=object),
+    'pyarrow': lambda rows: pyarrow.table([[value] for value in rows[0]], ['a', 'b']),
+}
+
+
+def text_of(rows, field):
+    lines = [['a', 'b'], *rows]
+    return io.StringIO(''.join(','.join(map(field.format, line)) + '\n' for line in lines))
+
+
+@pytest.mark.parametrize('door', SCORED)
+def test_scores_that_doubles_would_round(door):
+    """By whatever door, a score is the number that it says, or refused."""
+    with pytest.raises(FormatError, match=r'\bb: found .*(9007199254740993|beyond 2\*\*53)'):
+        read_records(SCORED[door](ROUNDED), [RecordLayout((), other_numbers=True)])
+    read = read_records(SCORED[door]([[1, 2]]), [RecordLayout((), other_numbers=True)])
+    assert [read['a'].to_pylist(), read['b'].to_pylist()] == [[1.0], [2.0]]
