@@ -21,6 +21,7 @@ from mediaeval_ap.tables.line_format import LARGEST_INTEGER, is_finite_decimal
 from mediaeval_ap.tables.records import Records
 
 if TYPE_CHECKING:
+    import pandas
     import pyarrow
 
 TRUTH = RecordLayout(('id', 'landmark_id'))
@@ -110,20 +111,22 @@ def evaluate_gap(
         metric.update(*(column[part] for column in columns))
     if not metric.compute():
         files.warn_of_other_labels(files.truth['landmark_id'], labels)
-    table = None
-    if per_query:
-        _, table = global_average_precision(*columns, ties=metric.ties, return_frame=True)
-        listed = pyarrow.array(order[table.index.to_numpy()])
-        table.insert(0, 'id', ids.take(listed).to_pylist())
     n_without_truth = metric.n_queries - metric.n_true
     return files.score(
         'GAP',
         metric,
         {'ties': metric.ties},
         {'predictions': metric.n_predictions, 'without_truth': n_without_truth},
-        table,
+        _table(ids.take(places), columns, metric.ties) if per_query else None,
         'have no true label: a prediction for one of them is wrong',
     )
+
+
+def _table(ids: pyarrow.Array, columns: tuple[Any, Any, Any], ties: Ties) -> pandas.DataFrame:
+    """Return the predictions in rank order, each with its id."""
+    _, table = global_average_precision(*columns, ties=ties, return_frame=True)
+    table.insert(0, 'id', ids.take(table.index.to_numpy()).to_pylist())
+    return table
 
 
 def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:
