@@ -209,8 +209,9 @@ class AveragePrecision:
         True
         """
         from mediaeval_ap.live.saved import from_parquet
+        from mediaeval_ap.tables.sources import ByteSource
 
-        saved = from_parquet(path, max_bytes)
+        saved = from_parquet(ByteSource(path, max_bytes))
         average_precision = cls(
             saved.reference,
             saved.K,

@@ -19,7 +19,6 @@ from mediaeval_ap.choices import RATIO_2015, check_ratio
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import (
     DataWarning,
-    FormatError,
     ParameterError,
     printable,
     shown,
@@ -38,10 +37,6 @@ from mediaeval_ap.tables import (
     Column,
     Layout,
     Table,
-    Wrong,
-    error_at,
-    has_all_fields,
-    is_rows,
     read,
 )
 from mediaeval_ap.tables.layouts import (
@@ -53,6 +48,7 @@ from mediaeval_ap.tables.layouts import (
     SHOT_IDS_2015,
     SHOTS_2015,
 )
+from mediaeval_ap.tables.origins import Kind, Origin
 
 __all__ = ['PersonDiscovery2015']
 
@@ -131,28 +127,28 @@ class PersonDiscovery2015:
         check_ratio(ratio)
         self.ratio = float(ratio)
         self._max_bytes = max_bytes
-        known = self._read(*_shot_list(shots))
+        known = read(*_shot_list(Origin.of(shots, max_bytes)))
         relevant = self._read(reference, REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots(_with_corpus(known))
         self._shots_source = known.source.name
         self._names = relevant['person_name']
         self._queries = without_placeholders(self._names.values)
-        relevant_shots = self._shots_of(relevant, reference)
+        relevant_shots = self._shots_of(relevant)
         self._relevant = np.unique(self._keys(self._names.codes, relevant_shots))
         self._n_relevant = np.bincount(self._relevant // len(self._known)).tolist()
         self._counted = np.ones(len(self._known), dtype=np.bool_)
         if consensus is not None:
             table = self._read(consensus, CONSENSUS_2015)
             self._inputs['consensus'] = table.source
-            self._counted = np.isin(np.arange(len(self._known)), self._shots_of(table, consensus))
+            self._counted = np.isin(np.arange(len(self._known)), self._shots_of(table))
         self._evidence: set[tuple[str, int, str]] | None = None
         if evidence_reference is not None:
             table = self._read(evidence_reference, EVIDENCE_REFERENCE_2015)
             self._inputs['evidence_reference'] = table.source
             self._evidence = {
                 (name, shot, also)
-                for name, shot, source in self._said(table, evidence_reference)
+                for name, shot, source in self._said(table)
                 for also in SOURCES[source]
             }
 
@@ -213,8 +209,8 @@ class PersonDiscovery2015:
         if queries is not None:
             tables['queries'] = self._read(queries, QUERIES)
         asked, about_queries = self._asked(tables.get('queries'))
-        shots = self._shots_of(run, labels)
-        pieces = None if evidence is None else self._pieces(tables['evidence'], evidence)
+        shots = self._shots_of(run)
+        pieces = None if evidence is None else self._pieces(tables['evidence'])
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
         n_relevant = np.array([self._relevant_to(query) for query in asked])
         counts = {
@@ -312,13 +308,13 @@ class PersonDiscovery2015:
         )
         return ap[:, 0]
 
-    def _pieces(self, evidence: Table, origin: Any) -> dict[str, tuple[int, str]]:
+    def _pieces(self, evidence: Table) -> dict[str, tuple[int, str]]:
         """Return the shot and source of the evidence for each name, by name."""
         pieces: dict[str, tuple[int, str]] = {}
-        for row, (name, shot, source) in enumerate(self._said(evidence, origin)):
+        for row, (name, shot, source) in enumerate(self._said(evidence)):
             if name in pieces:
                 found = f'{shown(name)} again'
-                raise self._wrong(evidence, origin, row, 'person_name', found, 'each name once')
+                raise evidence.error([row], 'person_name', found, 'each name once')
             pieces[name] = shot, source
         return pieces
 
@@ -338,17 +334,17 @@ class PersonDiscovery2015:
             ]
         )
 
-    def _said(self, table: Table, origin: Any) -> Iterator[tuple[str, int, str]]:
+    def _said(self, table: Table) -> Iterator[tuple[str, int, str]]:
         """Return name, shot and source of each row of evidence."""
         sources = table.texts('source')
         for row, source in enumerate(sources):
             if source not in SOURCES:
                 expected = f'one of {", ".join(SOURCES)}'
-                raise self._wrong(table, origin, row, 'source', shown(source), expected)
-        shots = self._shots_of(table, origin).tolist()
+                raise table.error([row], 'source', shown(source), expected)
+        shots = self._shots_of(table).tolist()
         return zip(table.texts('person_name'), shots, sources, strict=True)
 
-    def _shots_of(self, table: Table, origin: Any) -> NDArray[np.int64]:
+    def _shots_of(self, table: Table) -> NDArray[np.int64]:
         """Return the number of the shot of each row."""
         found = self._known.find(_with_corpus(table))
         if (found < 0).any():
@@ -356,28 +352,21 @@ class PersonDiscovery2015:
             video, shot = (table.texts(field, np.array([row]))[0] for field in CONSENSUS_2015.texts)
             expected = f'a shot of {printable(self._shots_source)}'
             named = f'{shown(shot)} of {shown(video)}'
-            raise self._wrong(table, origin, row, 'shot_id', named, expected)
+            raise table.error([row], 'shot_id', named, expected)
         return found
-
-    def _wrong(
-        self, table: Table, origin: Any, row: int, field: str, found: str, expected: str
-    ) -> FormatError:
-        wrong = Wrong(field, found, expected)
-        name, limit = table.source.name, self._max_bytes
-        return error_at(origin, table.layout, name, row, wrong, max_bytes=limit)
 
     def _keys(self, name: NDArray[np.integer], shot: NDArray[np.int64]) -> NDArray[np.int64]:
         return name.astype(np.int64) * len(self._known) + shot
 
 
-def _shot_list(shots: Any) -> tuple[Any, Layout]:
+def _shot_list(shots: Origin) -> tuple[Origin, Layout]:
     """Return the table of all shots, and its layout: whole lines, or the ids alone."""
-    if isinstance(shots, Table) and shots.layout == SHOT_IDS_2015:
+    if isinstance(shots.value, Table) and shots.value.layout == SHOT_IDS_2015:
         return shots, SHOT_IDS_2015
-    if has_all_fields(shots):
+    if shots.kind.has_all_fields:
         return shots, SHOTS_2015
-    if is_rows(shots):
-        shots = (row[:2] if _is_whole(row) else row for row in shots)
+    if shots.kind is Kind.ROWS:
+        shots = Origin.of(row[:2] if _is_whole(row) else row for row in shots.value)
     return shots, SHOT_IDS_2015
 
 

@@ -106,7 +106,8 @@ def stream(
     blank one, is answered in its place by the line itself and its error. Then the exit status is 1.
     """
     check_paths([STANDARD_STREAM, reference, hypothesis, subset])
-    from mediaeval_ap.tables import numbered, standard_input
+    from mediaeval_ap.tables.lines import numbered
+    from mediaeval_ap.tables.sources import standard_input
 
     average_precision = read_reference(reference, cutoffs, subset, definition, max_bytes)
     n_refused = 0

@@ -1,9 +1,8 @@
 """Parquet files, read within a limit.
 
 A few bytes of Parquet can stand for very many: pages are compressed, and a value is written once
-for all the rows that repeat it. So there is a limit on what the pages come to, counted before they
-are decompressed, and the same on what the rows come to when each has its own values, counted before
-these are.
+for all the rows that repeat it. So the size of the pages is counted before they are decompressed,
+and the size of the rows, each with values of its own, before these are made.
 """
 
 from __future__ import annotations
@@ -24,8 +23,6 @@ from mediaeval_ap.tables.table import Source
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['read_parquet']
-
 LEAST_BYTES_OF_VALUE = 4
 ROWS_OF_PART = 1 << 12
 
@@ -33,39 +30,7 @@ ROWS_OF_PART = 1 << 12
 def read_parquet(
     source: ByteSource, choose: Callable[[pyarrow.Schema], Sequence[str]]
 ) -> tuple[pyarrow.Table, Source]:
-    """Read some columns of a Parquet file.
-
-    Parameters
-    ----------
-    source : ByteSource
-        A path, and how many bytes the rows may come to.
-    choose : callable
-        Takes the schema, before anything else is read, and returns the names of the columns to
-        read.
-
-    Returns
-    -------
-    table : pyarrow.Table
-        Their values; texts perhaps encoded by a dictionary.
-    described : Source
-        The file, with its SHA-256.
-
-    Raises
-    ------
-    ReadError
-        When it cannot be read as Parquet, or its rows come to too much.
-    FormatError
-        When a column holds lists or other values within values.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pandas
-    >>> path = pathlib.Path(tempfile.mkdtemp(), 'subset.parquet')
-    >>> pandas.DataFrame({'corpus_id': ['INA'], 'video_id': ['F2']}).to_parquet(path)
-    >>> read_parquet(ByteSource(path), lambda schema: schema.names[1:])[0].column_names
-    ['video_id']
-    """
+    """Read the columns that `choose` names when it is given the schema."""
     import pyarrow
 
     with opening(source.name), source.open_stored() as stream:
@@ -126,9 +91,9 @@ def _read(
 def _in_small_parts(
     opened: Any, watched: PageWatcher, number: int, names: list[str], source: ByteSource
 ) -> Iterator[pyarrow.Table]:
-    """The rows of a row group, so few at a time that they cannot come to much more than is allowed.
+    """Read a row group in parts so small that none comes to much more than the limit.
 
-    A value may be as long as all pages of its column, and much longer than its part of them.
+    A value may be as long as all pages of its column, and much longer than its share of them.
     """
     import pyarrow
 
@@ -141,7 +106,7 @@ def _in_small_parts(
 
 
 def _within_limit(parts: Iterable[pyarrow.Table], source: ByteSource) -> pyarrow.Table:
-    """Parts in one, unless they come to too much: each is read when it is asked for."""
+    """Put parts together, each read when it is asked for, until they come to too much."""
     import pyarrow
 
     limit = Limit(source.name, source.max_bytes)
@@ -161,7 +126,7 @@ def _is_text(kind: pyarrow.DataType) -> bool:
 
 
 def _n_bytes(column: pyarrow.ChunkedArray) -> int:
-    """How many bytes the values of a column are, written out one by one."""
+    """Count the bytes of the values of a column, written out one by one."""
     from pyarrow import compute, types
 
     if not types.is_dictionary(column.type):

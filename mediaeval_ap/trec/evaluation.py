@@ -30,10 +30,11 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
-from mediaeval_ap.metrics.ap_kernel import average_precision_of_terms
+from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms
 from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import QRELS, RUN
+from mediaeval_ap.tables.origins import Origin
 from mediaeval_ap.trec.files import Entries, read_entries
 from mediaeval_ap.trec.scoring import rank
 
@@ -112,7 +113,7 @@ def evaluate_trec(
     ties = _check_ties(ties, definition)
     missing = check_policy('missing', missing, TREC_MISSING)
     _check_level(relevance_level)
-    judged, returned = _read(qrels, run, max_bytes)
+    judged, returned = _read(Origin.of(qrels, max_bytes), Origin.of(run, max_bytes))
     topics = judged.topic.values
     topic, hit = _judge(judged, returned, relevance_level)
     n_returned = np.bincount(topic + 1, minlength=len(topics) + 1)[1:]
@@ -140,13 +141,13 @@ def evaluate_trec(
     )
 
 
-def _read(qrels: Any, run: Any, max_bytes: int) -> tuple[Entries, Entries]:
-    judged = read_entries(qrels, QRELS, max_bytes=max_bytes)
+def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
+    judged = read_entries(qrels, QRELS)
     fractions = np.flatnonzero(judged.number != np.trunc(judged.number))
     if len(fractions):
         found = f'{judged.number[fractions[0]]!s}'
-        raise judged.error(int(fractions[0]), str(QRELS.number), found, 'an integer')
-    returned = read_entries(run, RUN, max_bytes=max_bytes)
+        raise judged.error(fractions[:1], str(QRELS.number), found, 'an integer')
+    returned = read_entries(run, RUN)
     for entries in (judged, returned):
         entries.refuse_repeated()
     return judged, returned

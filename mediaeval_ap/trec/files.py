@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import run_starts
-from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.tables import (
-    MAX_BYTES,
-    Column,
-    Layout,
-    Source,
-    Wrong,
-    error_at,
-    has_all_fields,
-    read,
-)
+from mediaeval_ap.errors import shown
+from mediaeval_ap.tables import Column, Layout, Source, read
 from mediaeval_ap.tables.bulk import number_column, read_in_bulk, text_column
-from mediaeval_ap.tables.sources import ByteSource, Hasher
+from mediaeval_ap.tables.line_numbers import LineNumbers
+from mediaeval_ap.tables.origins import Kind, Origin
+from mediaeval_ap.tables.sources import ByteSource
+from mediaeval_ap.tables.table import NumberedRows
 
 if TYPE_CHECKING:
     import pyarrow
@@ -34,16 +27,14 @@ PLAIN_TEXT_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class Entries(NumberedRows):
     """Rows of a TREC file: a topic, a document and a number each."""
 
-    origin: Any
-    layout: Layout
     topic: Column
     document: pyarrow.ChunkedArray  # text; no Python list, as a large run has a million
     number: NDArray[np.float64]  # relevance, or score
     source: Source
-    max_bytes: int
+    lines: LineNumbers
 
     def __len__(self) -> int:
         return len(self.number)
@@ -63,13 +54,6 @@ class Entries:
         about = compute.is_in(self.document, documents)
         found = np.from_dlpack(compute.indices_nonzero(about)).astype(np.int64)
         return found, self.document.filter(about).to_pylist()
-
-    def error(self, row: int, field: str, found: str, expected: str) -> FormatError:
-        """Return the error of a wrong row; where it was read from a file, it names the line."""
-        wrong = Wrong(field, found, expected)
-        return error_at(
-            self.origin, self.layout, self.source.name, row, wrong, max_bytes=self.max_bytes
-        )
 
     def refuse_repeated(self) -> None:
         """Refuse a document that a topic has twice."""
@@ -93,48 +77,44 @@ class Entries:
                 )
                 row = int(begin + again if order is None else order[begin + again])
                 found = f'{shown(texts[again])} again for topic {shown(self.topic.text(row))}'
-                raise self.error(row, DOCUMENT, found, 'each document once')
+                raise self.error([row], DOCUMENT, found, 'each document once')
 
 
-def read_entries(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Entries:
+def read_entries(origin: Any, layout: Layout) -> Entries:
     """Read qrels or a run; tables and tuples need no more than topic, document and number."""
     import pyarrow
 
-    if isinstance(origin, str | os.PathLike):
-        source = ByteSource(origin, max_bytes)
-        is_read_twice = source.is_stored and not source.is_parquet
-        if is_read_twice and (entries := _read_in_bulk(source, layout)) is not None:
+    given = Origin.of(origin)
+    if given.kind is Kind.TEXT and given.value.is_stored:  # else it could not be read again
+        entries = _read_in_bulk(given.value, layout)
+        if entries is not None:
             return entries
-    if not has_all_fields(origin):
+    if not given.kind.has_all_fields:
         layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number)
-    table = read(origin, layout, max_bytes=max_bytes)
+    table = read(given, layout)
     document = pyarrow.chunked_array([table.texts(DOCUMENT)], pyarrow.large_string())
-    return Entries(
-        origin, layout, table[TOPIC], document, table.confidence, table.source, max_bytes
-    )
+    return Entries(table[TOPIC], document, table.confidence, table.source, table.lines)
 
 
 def _read_in_bulk(source: ByteSource, layout: Layout) -> Entries | None:
     """Read a file without a string for each document, or return None on any doubt."""
     import pyarrow
 
-    hasher = Hasher()
     number = str(layout.number)
-    with source.open(hasher) as stream:
-        table = read_in_bulk(stream, layout, source.name, [TOPIC, DOCUMENT, number], lean=True)
-    if table is None:
+    with source.open() as stream:
+        read = read_in_bulk(stream, layout, source.name, [TOPIC, DOCUMENT, number], lean=True)
+    if read is None:
         return None
+    table, lines = read
     document = table[DOCUMENT]
     if document.nbytes > PLAIN_TEXT_BYTES:
         document = document.cast(pyarrow.large_string())
     return Entries(
-        source.origin,
-        layout,
         text_column(table[TOPIC].dictionary_encode()),
         document,
         number_column(table[number].chunks),
-        Source(source.name, hasher.sha256),
-        source.max_bytes,
+        source.described(),
+        lines,
     )
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import TrecTies
-from mediaeval_ap.metrics.ap_kernel import precision_at_hits
-from mediaeval_ap.metrics.tied_ranks import TieBlocks, expected_precisions
+from mediaeval_ap.metrics.ap_of_hits import precision_at_hits
+from mediaeval_ap.metrics.precision_with_ties import TieBlocks, expected_precisions
 from mediaeval_ap.trec.files import Entries
 
 

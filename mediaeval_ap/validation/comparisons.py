@@ -8,12 +8,12 @@ import numpy as np
 
 from mediaeval_ap.arrays import first_equal
 from mediaeval_ap.errors import printable, shown
-from mediaeval_ap.tables.wrong_lines import LenientTable
+from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.campaigns import IDS
 from mediaeval_ap.validation.person_names import distinct_names
 from mediaeval_ap.validation.problems import Detail, Finding, at_rows
-from mediaeval_ap.validation.rows import are_known, fields_of, row_key
+from mediaeval_ap.validation.rows import fields_of, row_key
 
 __all__ = [
     'names_without',
@@ -50,8 +50,8 @@ def unknown_shots(read: LenientTable, shots: LenientTable) -> list[Finding]:
     """
     table = read.table
     fields = fields_of(table, IDS)
-    rows = np.flatnonzero(~are_known(table, shots.table, fields))
-    in_video = are_known(table, shots.table, fields[:-1])
+    rows = np.flatnonzero(~table.within(shots.table, fields))
+    in_video = table.within(shots.table, fields[:-1])
     name = printable(shots.table.source.name)
 
     def describe(place: int) -> Detail:
@@ -88,7 +88,7 @@ def unknown_videos(read: LenientTable, lists: Sequence[LenientTable]) -> list[Fi
     [('video_id', "'w' of corpus 'x'")]
     """
     fields = fields_of(read.table, IDS[:2])
-    known = [are_known(read.table, each.table, fields) for each in lists]
+    known = [read.table.within(each.table, fields) for each in lists]
     rows = np.flatnonzero(~np.logical_or.reduce(known))
     names = ' or '.join(printable(each.table.source.name) for each in lists)
     expected = f'a video of {names}'
@@ -166,7 +166,7 @@ def videos_without(kind: str, read: LenientTable, others: LenientTable) -> list[
     fields = fields_of(table, IDS[:2])
     first = first_equal(row_key(table, fields))
     counts = np.bincount(first, minlength=len(table))
-    is_unknown = ~are_known(table, others.table, fields)
+    is_unknown = ~table.within(others.table, fields)
     rows = np.flatnonzero(is_unknown & (first == np.arange(len(table))))
     expected = f'a video of {printable(others.table.source.name)}'
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from mediaeval_ap.arrays import first_equal
 from mediaeval_ap.errors import shown
-from mediaeval_ap.tables.line_format import FINITE_DECIMAL, is_finite_decimal
-from mediaeval_ap.tables.wrong_lines import LenientTable
+from mediaeval_ap.tables.faults import FINITE_DECIMAL
+from mediaeval_ap.tables.lenient_text import LenientTable
+from mediaeval_ap.tables.line_format import is_finite_decimal
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.campaigns import TIMES, Rules
 from mediaeval_ap.validation.problems import Detail, Finding, at_rows
@@ -114,7 +115,7 @@ def repeated_evidence(read: LenientTable) -> list[Finding]:
 
     def describe(place: int) -> Detail:
         row = rows[place]
-        found = f'{shown(column.text(row))} again, as in {read.place(first[row])}'
+        found = f'{shown(column.text(row))} again, as in {read.table.place(first[row])}'
         return Detail('person_name', found, 'each name once')
 
     return [at_rows(kinds.get('repeated-evidence'), read, rows, describe)]

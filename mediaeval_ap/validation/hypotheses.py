@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import combine, first_equal, first_occurrences, run_starts
 from mediaeval_ap.errors import shown
-from mediaeval_ap.tables.wrong_lines import LenientTable
+from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.campaigns import IDS
 from mediaeval_ap.validation.problems import Detail, Finding, at_rows
@@ -52,7 +52,7 @@ def repeated_rows(read: LenientTable) -> list[Finding]:
 
     def again(place: int) -> Detail:
         row = repeated[place]
-        what = f'{_described(read, row)} again, as in {read.place(first[row])}'
+        what = f'{_described(read, row)} again, as in {read.table.place(first[row])}'
         return Detail(table.layout.texts[0], what, 'it once')
 
     right = np.flatnonzero(is_right & (first == rows))
@@ -62,7 +62,7 @@ def repeated_rows(read: LenientTable) -> list[Finding]:
 
     def differs(place: int) -> Detail:
         row, before = differing[place], earlier[place]
-        as_before = f'{float(table.confidence[before])!r}, as in {read.place(before)}'
+        as_before = f'{float(table.confidence[before])!r}, as in {read.table.place(before)}'
         what = f'{float(table.confidence[row])!r} for {_described(read, row)}'
         return Detail('confidence', what, f'{as_before}, or no second row')
 
@@ -108,7 +108,7 @@ def several_names(read: LenientTable) -> list[Finding]:
         row, before = rows[place], firsts[place]
         later, earlier = (shown(names.text(each)) for each in (row, before))
         count = n_further[before] + 1
-        found = f'{later} after {earlier} of {read.place(before)}, {count} names in all'
+        found = f'{later} after {earlier} of {read.table.place(before)}, {count} names in all'
         return Detail('person_name', found, 'one name, or several people')
 
     return [at_rows(kinds.get('several-names'), read, rows, describe)]
@@ -174,7 +174,7 @@ def single_precision(read: LenientTable) -> list[Finding]:
 
     def describe(place: int) -> Detail:
         row, before = rows[place], earlier[place]
-        other = f'{float(confidences[before])!r} of {read.place(before)}'
+        other = f'{float(confidences[before])!r} of {read.table.place(before)}'
         found = f'{float(confidences[row])!r}, which is {other} in single precision'
         return Detail('confidence', found, 'the same, or further apart')
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences
 from mediaeval_ap.errors import shown
-from mediaeval_ap.tables.wrong_lines import LenientTable
+from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.campaigns import NAME
 from mediaeval_ap.validation.near_names import earlier_neighbours
@@ -102,7 +102,7 @@ def near_names(read: LenientTable) -> list[Finding]:
     def describe(place: int) -> Detail:
         here = found[place]
         before = earlier[here]
-        where = f'{shown(names[before])} of {read.place(rows[before])}'
+        where = f'{shown(names[before])} of {read.table.place(rows[before])}'
         return Detail('person_name', f'{shown(names[here])}, one edit from {where}', 'one spelling')
 
     return [at_rows(kinds.get('near-names'), read, rows[found], describe)]

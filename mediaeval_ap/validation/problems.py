@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.tables.line_format import Cause, no_rows
+from mediaeval_ap.tables.faults import no_rows
+from mediaeval_ap.tables.lenient_text import LenientTable
+from mediaeval_ap.tables.line_format import Cause
 from mediaeval_ap.tables.table import Source
-from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS, LenientTable
+from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS
 from mediaeval_ap.validation import kinds
 from mediaeval_ap.validation.kinds import Kind, Severity
 
@@ -191,7 +193,7 @@ def at_rows(
     def problem(place: int) -> Problem:
         row = int(rows[place])
         detail = describe(place)
-        line, column = read.line(row), read.column(row, detail.field)
+        line, column = read.table.lines[row], read.column(row, detail.field)
         return _problem(kind, read.table.source.name, line, column, detail)
 
     return Finding(kind, len(rows), len(rows), problem)

@@ -1,4 +1,4 @@
-"""Rows of a file that is looked at: what they hold, and which another file knows."""
+"""Rows of a file that is looked at: what they hold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import combine
 from mediaeval_ap.tables.table import Table
 
-__all__ = ['are_known', 'fields_of', 'row_key']
+__all__ = ['fields_of', 'row_key']
 
 
 def fields_of(table: Table, fields: Sequence[str]) -> list[str]:
@@ -59,37 +59,3 @@ def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
     [0, 1, 0]
     """
     return combine([table[field].codes for field in fields])
-
-
-def are_known(table: Table, known: Table, fields: Sequence[str]) -> NDArray[np.bool_]:
-    """Which rows hold what some row of another table holds.
-
-    Parameters
-    ----------
-    table, known : Table
-        The rows asked about, and the others.
-    fields : sequence of str
-        Text fields that both have.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_rows,)
-        True where all of the fields are those of one row of `known`.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables import SUBSET, read
-    >>> known = read([('x', 'v'), ('y', 'w')], SUBSET)
-    >>> are_known(read([('x', 'w'), ('y', 'w')], SUBSET), known, SUBSET.fields).tolist()
-    [False, True]
-    """
-    found = [known[field].find(table[field]) for field in fields]
-    each_is = np.logical_and.reduce([codes >= 0 for codes in found])
-    columns = [
-        np.concatenate([known[field].codes, codes[each_is]])
-        for field, codes in zip(fields, found, strict=True)
-    ]
-    keys = combine(columns)
-    result = np.zeros(len(table), dtype=np.bool_)
-    result[each_is] = np.isin(keys[len(known) :], keys[: len(known)])
-    return result

@@ -12,9 +12,10 @@ from typing import Any
 
 from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning, warn_caller
 from mediaeval_ap.tables import MAX_BYTES
-from mediaeval_ap.tables.lenient_text import read_leniently
+from mediaeval_ap.tables.lenient_text import LenientTable, read_leniently
+from mediaeval_ap.tables.origins import Origin
 from mediaeval_ap.tables.sources import check_limit
-from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS, LenientTable
+from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS
 from mediaeval_ap.validation import campaigns, comparisons, hypotheses, kinds, person_names
 from mediaeval_ap.validation import evidence as of_evidence
 from mediaeval_ap.validation.campaigns import Rules
@@ -153,7 +154,7 @@ def examine(
     }
     files = {
         role: read_leniently(
-            origin, chosen.layouts[role], max_bytes=max_bytes, max_problems=max_problems
+            Origin.of(origin, max_bytes), chosen.layouts[role], max_problems=max_problems
         )
         for role, origin in origins.items()
         if origin is not None

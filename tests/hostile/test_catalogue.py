@@ -121,7 +121,7 @@ def test_in_python(hostile):
 def test_in_bulk(hostile, monkeypatch):
     """The bulk reader comes first here, however small the file is."""
     monkeypatch.setattr(
-        tables.reading, 'BULK_BYTES', -1 if is_regular(hostile[1]) else tables.BULK_BYTES
+        tables.reading, 'BULK_BYTES', -1 if is_regular(hostile[1]) else tables.reading.BULK_BYTES
     )
     check(*hostile)
 
@@ -137,7 +137,7 @@ READ = [entry for entry in CATALOGUE if entry.rows is not None]
 
 
 @pytest.mark.parametrize('hostile', READ, indirect=True, ids=name_of)
-@pytest.mark.parametrize('bulk_bytes', [tables.BULK_BYTES, -1])
+@pytest.mark.parametrize('bulk_bytes', [tables.reading.BULK_BYTES, -1])
 def test_rows(hostile, monkeypatch, bulk_bytes):
     entry, path, _ = hostile
     monkeypatch.setattr(tables.reading, 'BULK_BYTES', bulk_bytes)

@@ -15,7 +15,7 @@ from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics import (
     GlobalAveragePrecision,
     global_average_precision,
-    tied_ranks,
+    precision_with_ties,
 )
 
 # A quotient or two in double precision, and sums of a few: some units in the last place.
@@ -62,10 +62,10 @@ def test_ranges_are_sorted_apart(ties, monkeypatch):
     random = np.random.default_rng(4)  # any predictions would do
     rows = random.integers(0, 3, 500), random.integers(0, 40, 500) / 8, random.integers(0, 3, 500)
     expected = global_average_precision(*rows, ties=ties)
-    monkeypatch.setattr(tied_ranks, 'WORTH_SHARING', 1)
+    monkeypatch.setattr(precision_with_ties, 'WORTH_SHARING', 1)
     for n_cores, n_edges in (1, 2), (2, 3), (4, 5), (64, 5):
-        monkeypatch.setattr(tied_ranks, 'cpu_count', lambda n_cores=n_cores: n_cores)
-        assert len(tied_ranks._edges(rows[1])) == n_edges
+        monkeypatch.setattr(precision_with_ties, 'cpu_count', lambda n_cores=n_cores: n_cores)
+        assert len(precision_with_ties._edges(rows[1])) == n_edges
         assert global_average_precision(*rows, ties=ties) == expected
 
 

@@ -18,7 +18,7 @@ from mediaeval_ap.metrics import (
     label_ranking_average_precision,
     label_weighted_label_ranking_average_precision,
 )
-from mediaeval_ap.metrics.label_ranks import score_labels
+from mediaeval_ap.metrics.label_ranking_kernel import score_labels
 
 # A quotient or two in double precision, and sums of a few: some units in the last place.
 CLOSE = {'rel': 1e-14, 'abs': 1e-15}
@@ -112,13 +112,13 @@ def test_blocks_of_samples(monkeypatch):
     y_true, y_score = random.integers(0, 2, (40, 7)), random.integers(0, 5, (40, 7))
     whole = label_ranking_average_precision(y_true, y_score)
     for n_scores in 1, 50:
-        monkeypatch.setattr('mediaeval_ap.metrics.label_ranks.SCORES_IN_BLOCK', n_scores)
+        monkeypatch.setattr('mediaeval_ap.metrics.label_ranking_kernel.SCORES_IN_BLOCK', n_scores)
         assert len(list(score_labels(y_true, y_score))) > 1
         assert label_ranking_average_precision(y_true, y_score) == whole
 
 
 def test_values_that_are_wrong_beyond_the_first_block(monkeypatch):
-    monkeypatch.setattr('mediaeval_ap.metrics.label_ranks.SCORES_IN_BLOCK', 4)
+    monkeypatch.setattr('mediaeval_ap.metrics.label_ranking_kernel.SCORES_IN_BLOCK', 4)
     y_true, y_score = np.ones((5, 2)), np.ones((5, 2))
     y_score[3, 1] = math.nan
     metric = LabelRankingAveragePrecision()

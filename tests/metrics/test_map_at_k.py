@@ -16,7 +16,7 @@ from mediaeval_ap.metrics import (
     MeanAveragePrecision,
     ReciprocalRank,
     average_precision_at_k,
-    matching,
+    label_hits,
     mean_average_precision_at_k,
     mean_reciprocal_rank_at_k,
     precision_at_k,
@@ -164,7 +164,7 @@ def test_blocks_are_scored_as_the_whole(monkeypatch, definition):
     y_true, y_pred = zip(*users, strict=True)
     expected = [average_precision_at_k(*user, 12, definition) for user in users]
     for n_labels in 1, 10, 100:
-        monkeypatch.setattr(matching, 'LABELS_IN_BLOCK', n_labels)
+        monkeypatch.setattr(label_hits, 'LABELS_IN_BLOCK', n_labels)
         metric = MeanAveragePrecision(12, definition)
         assert metric.update(y_true, y_pred)[0].tolist() == expected
         counted = [value for value, user in zip(expected, users, strict=True) if user[0]]

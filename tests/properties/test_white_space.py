@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from mediaeval_ap import challenges
-from mediaeval_ap.challenges.label_lists import split
+from mediaeval_ap.challenges.label_fields import split
 from mediaeval_ap.errors import FormatError, UndefinedScoreError
 from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import QUERIES, arrow, read

@@ -67,7 +67,7 @@ def test_what_is_wrong_is_named_with_its_line(folder, name, text, message):
     ('text', 'message'),
     [
         ('7 Q0 d1 1 nan me\n', "line 1, score: found 'nan', expected a finite"),
-        ('\n7 Q0 d1 1 1 me\n7 Q0 d1 2 1 me\n', "row 2, docno: found 'd1' again for topic '7'"),
+        ('\n7 Q0 d1 1 1 me\n7 Q0 d1 2 1 me\n', "line 3, docno: found 'd1' again for topic '7'"),
     ],
 )
 def test_a_pipe_is_read_once(folder, text, message):

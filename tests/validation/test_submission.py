@@ -19,10 +19,10 @@ from oracle import edit_distance
 
 from mediaeval_ap import Problem, errors, report, validate
 from mediaeval_ap.cli import main
-from mediaeval_ap.tables import HYPOTHESIS, SUBSET, causes, lenient_text, lines, read, wrong_lines
-from mediaeval_ap.tables.causes import CAUSES, RIGHT, causes_of
+from mediaeval_ap.tables import HYPOTHESIS, SUBSET, lenient_text, lines, read, wrong_lines
 from mediaeval_ap.tables.lenient_text import read_leniently
 from mediaeval_ap.tables.line_format import Cause, cause_of, count_fields, find_fields
+from mediaeval_ap.tables.wrong_lines import CAUSES, RIGHT, causes_of
 from mediaeval_ap.validation import examine, kinds, near_names
 from mediaeval_ap.validation.near_names import earlier_neighbours
 
@@ -374,7 +374,7 @@ def test_causes_of_many_lines_are_those_of_each(lines, layout):
     many = [None if cause == RIGHT else CAUSES[cause] for cause in causes_of(lines, layout)]
     assert many == each
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(causes, 'LONG', 3)
+        patch.setattr(wrong_lines, 'LONG', 3)
         assert causes_of(lines, layout).tolist() == [
             RIGHT if cause is None else CAUSES.index(cause) for cause in each
         ]

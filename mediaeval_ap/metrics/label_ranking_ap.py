@@ -1,4 +1,4 @@
-"""Label ranking average precision, and its label-weighted form."""
+"""Label ranking average precision (LRAP), and its label-weighted form (lwlrap)."""
 
 from __future__ import annotations
 
@@ -10,48 +10,41 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.exact_sums import ExactSums
-from mediaeval_ap.metrics.label_ranks import score_labels
-from mediaeval_ap.metrics.numbers import doubles, number_array
-
-__all__ = [
-    'LabelRankingAveragePrecision',
-    'label_ranking_average_precision',
-    'label_weighted_label_ranking_average_precision',
-]
+from mediaeval_ap.metrics.label_ranking_kernel import score_labels
+from mediaeval_ap.metrics.number_input import doubles, number_array
 
 
 def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: Any = None) -> float:
-    """The mean over samples of how well each ranks its true labels above the others.
+    """Return the mean over samples of how well true labels are ranked above the others.
 
     Parameters
     ----------
     y_true : array of 0 and 1, shape (n_samples, n_classes)
-        Which labels are true of each sample.
+        True labels of each sample.
     y_score : array of float, shape (n_samples, n_classes)
-        How sure each label is.
+        Score of each label.
     sample_weight : array of float, shape (n_samples,), optional
-        How much each sample counts in the mean; by default 1.
+        Weight of each sample in the mean; by default 1.
 
     Returns
     -------
     float
-        The mean of (1/‖yᵢ‖₀) Σ |Lᵢⱼ| / rankᵢⱼ over the true labels j of sample i, where rank is how
-        many labels score at least as high as j, and L those of them that are true. A sample without
-        a true label counts 1.
+        The mean of (1/‖yᵢ‖₀) Σ |Lᵢⱼ| / rankᵢⱼ over the true labels j of sample i: rank is the
+        number of labels with at least the score of j, and |L| the number of true ones among these.
+        A sample without a true label counts 1.
 
     Raises
     ------
     ParameterError
-        When these are not arrays of one shape, of 0 and 1, of finite numbers; when weights are not
-        as many, or negative.
+        When the arrays differ in shape, or hold other values than 0 and 1, or scores that are not
+        finite; when weights are not as many as samples, or negative.
     UndefinedScoreError
         When there is no sample, or none has a weight.
 
     Notes
     -----
-    As in the user guide of scikit-learn, "Label ranking average precision". Takes
-    O(n_samples · n_classes · log n_classes) time and, beside the input, O(n_samples) memory and a
-    few megabytes.
+    The formula is that of the user guide of scikit-learn, "Label ranking average precision". Takes
+    O(n_samples · n_classes · log n_classes) time, and O(n_samples) memory beside the input.
 
     Examples
     --------
@@ -79,38 +72,39 @@ def label_weighted_label_ranking_average_precision(
 def label_weighted_label_ranking_average_precision(
     y_true: Any, y_score: Any, *, return_per_class: bool = False
 ) -> float | tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    """The mean over all true labels of the share of true ones among those ranked as high (lwlrap).
+    """Return the mean over true labels of how well they are ranked above the others (lwlrap).
 
     Parameters
     ----------
     y_true : array of 0 and 1, shape (n_samples, n_classes)
-        Which labels are true of each sample.
+        True labels of each sample.
     y_score : array of float, shape (n_samples, n_classes)
-        How sure each label is.
+        Score of each label.
     return_per_class : bool
         Return the precision and the weight of each class, too.
 
     Returns
     -------
     lwlrap : float
-        The mean of |Lᵢⱼ| / rankᵢⱼ over all true labels j of all samples i. Samples without a true
-        label do not count.
+        The mean of |Lᵢⱼ| / rankᵢⱼ over all true labels j of all samples i, as for
+        `label_ranking_average_precision`. Samples without a true label do not count.
     precision : ndarray of float64, shape (n_classes,)
-        With `return_per_class`: the same mean for each class; not a number where it is never true.
+        With `return_per_class`: the same mean for each class; NaN for a class that is never true.
     weight : ndarray of float64, shape (n_classes,)
-        With `return_per_class`: its share of all true labels.
+        With `return_per_class`: the share of each class of all true labels.
 
     Raises
     ------
     ParameterError
-        When these are not arrays of one shape, of 0 and 1, of finite numbers.
+        When the arrays differ in shape, or hold other values than 0 and 1, or scores that are not
+        finite.
     UndefinedScoreError
-        When no label is true of any sample.
+        When no sample has a true label.
 
     Notes
     -----
-    The measure of Freesound Audio Tagging 2019 (DCASE 2019, task 2): `precision` weighted by
-    `weight`; equal to label ranking average precision with the number of labels as sample weight.
+    The metric of Freesound Audio Tagging 2019 (DCASE 2019, task 2): the mean of `precision` by
+    `weight`. It equals label ranking average precision with the number of labels as sample weight.
 
     Examples
     --------
@@ -133,18 +127,14 @@ class LabelRankingAveragePrecision(Accumulator):
     Parameters
     ----------
     label_weighted : bool
-        Take the mean over all true labels instead of over samples.
+        Take the mean over true labels (lwlrap) instead of over samples.
 
     Attributes
     ----------
     n_samples : int
-        How many samples there were so far.
+        Number of samples so far.
     n_without_label : int
-        How many of them have no true label.
-
-    Notes
-    -----
-    The sums are exact, so the order of the pieces does not matter, nor where they are split.
+        Number of samples without a true label.
 
     Examples
     --------
@@ -165,7 +155,6 @@ class LabelRankingAveragePrecision(Accumulator):
         self.reset()
 
     def reset(self) -> None:
-        """Forget all samples, and how many classes there are."""
         self.n_samples = 0
         self.n_without_label = 0
         self._n_labels = np.zeros(0, dtype=np.int64)
@@ -175,31 +164,28 @@ class LabelRankingAveragePrecision(Accumulator):
 
     @property
     def n_labels(self) -> NDArray[np.int64]:
-        """Of how many samples each class is true; of no classes before the first samples."""
+        """The number of samples for which each class is true; empty before the first sample."""
         return self._n_labels.copy()
 
     def update(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> NDArray[np.float64]:
-        """Take in samples.
+        """Add samples.
 
         Parameters
         ----------
-        y_true : array of 0 and 1, shape (n_samples, n_classes)
-            Which labels are true of each.
-        y_score : array of float, shape (n_samples, n_classes)
-            How sure each label is.
+        y_true, y_score
+            As for `label_ranking_average_precision`, with as many classes as before.
         sample_weight : array of float, shape (n_samples,), optional
-            How much each counts; by default 1. There is none with `label_weighted`.
+            Weight of each sample; by default 1. Not allowed with `label_weighted`.
 
         Returns
         -------
         ndarray of float64, shape (n_samples,)
-            Label ranking average precision of each, 1 where it has no true label.
+            Label ranking average precision of each sample; 1 if it has no true label.
 
         Raises
         ------
         ParameterError
-            When these are not arrays of one shape, of 0 and 1, of finite numbers, of as many
-            classes as before; when weights are not as many, or negative. Then nothing changes.
+            As for `label_ranking_average_precision`; then nothing changes.
         """
         truth, scores = _matrices(y_true, y_score)
         if self.label_weighted and sample_weight is not None:
@@ -209,9 +195,10 @@ class LabelRankingAveragePrecision(Accumulator):
             raise ParameterError(
                 f'y_true: found {truth.shape[1]} classes, expected {len(self._n_labels)} as before'
             )
+        # A later block may be wrong: a piece is merged when all of it was right.
         values = np.empty(len(truth))
         piece = type(self)(label_weighted=self.label_weighted)
-        piece._expect_classes(truth.shape[1])
+        piece._make_room(truth.shape[1])
         for block in score_labels(truth, scores):
             part = slice(piece.n_samples, piece.n_samples + len(block.values))
             values[part] = block.values
@@ -225,18 +212,6 @@ class LabelRankingAveragePrecision(Accumulator):
         return values
 
     def merge(self, other: LabelRankingAveragePrecision) -> None:
-        """Take in all samples of another.
-
-        Parameters
-        ----------
-        other : LabelRankingAveragePrecision
-            Of as many classes, and the same mean.
-
-        Raises
-        ------
-        ParameterError
-            When it has another number of classes, or another mean.
-        """
         self._expect_same(other)
         if not other.n_samples:
             return
@@ -244,7 +219,7 @@ class LabelRankingAveragePrecision(Accumulator):
             raise ParameterError(
                 f'merge: found {len(other._n_labels)} classes, expected {len(self._n_labels)}'
             )
-        self._expect_classes(len(other._n_labels))
+        self._make_room(len(other._n_labels))
         self._n_labels += other._n_labels
         self.n_samples += other.n_samples
         self.n_without_label += other.n_without_label
@@ -253,18 +228,6 @@ class LabelRankingAveragePrecision(Accumulator):
         self._by_weight.merge(other._by_weight)
 
     def compute(self) -> float:
-        """The mean so far.
-
-        Returns
-        -------
-        float
-            Over samples by weight or, with `label_weighted`, over all true labels.
-
-        Raises
-        ------
-        UndefinedScoreError
-            When there is no sample with a weight, or no true label.
-        """
         if self.label_weighted:
             n_labels = int(self._n_labels.sum())
             if not n_labels:
@@ -278,15 +241,13 @@ class LabelRankingAveragePrecision(Accumulator):
         return float(self._by_sample.fraction() / weight)
 
     def per_class(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What each class adds to the label-weighted mean.
+        """Return what each class contributes to lwlrap.
 
         Returns
         -------
-        precision : ndarray of float64, shape (n_classes,)
-            The mean of |Lᵢⱼ| / rankᵢⱼ over the samples that a class is true of; not a number where
-            there is none.
-        weight : ndarray of float64, shape (n_classes,)
-            Its share of all true labels; 0 where there is none of any class.
+        precision, weight : ndarray of float64, shape (n_classes,)
+            As for `label_weighted_label_ranking_average_precision`; weights are 0 if no sample has
+            a true label.
         """
         n_labels = max(1, int(self._n_labels.sum()))
         precision = [
@@ -295,18 +256,16 @@ class LabelRankingAveragePrecision(Accumulator):
         ]
         return np.array(precision), self._n_labels / n_labels
 
-    def _expect_classes(self, n_classes: int) -> None:
-        """Make room for the classes of the first samples."""
+    def _make_room(self, n_classes: int) -> None:
+        """Take the number of classes from the first samples."""
         if not self.n_samples:
             self._n_labels = np.zeros(n_classes, dtype=np.int64)
             self._by_class = ExactSums(n_classes)
 
 
 def _matrices(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    truth, scores = (
-        number_array(y_true, 'y_true', 2, 'biuf'),
-        number_array(y_score, 'y_score', 2, 'iuf'),
-    )
+    truth = number_array(y_true, 'y_true', 2, 'biuf')
+    scores = number_array(y_score, 'y_score', 2, 'iuf')
     if not truth.shape[1]:
         raise ParameterError('y_true: found no classes, expected at least one')
     names = [list(each.columns) for each in (y_true, y_score) if hasattr(each, 'columns')]

@@ -1,7 +1,6 @@
-"""Labels, and lists of labels, from whatever holds them: as integers that are equal where they are.
+"""Labels that users give to metrics, in whatever container, as integers or pyarrow arrays.
 
-Text is text and integers are integers: a list that mixes them, or a truth of one and predictions of
-the other, is an error, not a score of 0.
+Text is never equal to integers: input that mixes the two is an error, not a silent score of 0.
 """
 
 from __future__ import annotations
@@ -18,31 +17,13 @@ from mediaeval_ap.errors import ParameterError, shown
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['LabelLists', 'arrow_array', 'label_array', 'label_lists', 'same_kind']
-
 
 @dataclass(frozen=True)
 class LabelLists:
-    """Lists of labels, one after another.
+    """Lists of labels as integers, one list after another; equal labels have equal codes."""
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n_labels,)
-        The labels of all lists; equal labels have equal codes.
-    offsets : ndarray of int64, shape (n_lists + 1,)
-        Where each list begins, and the last ends.
-
-    Examples
-    --------
-    >>> lists = LabelLists(np.array([7, 8, 9]), np.array([0, 2, 2, 3]))
-    >>> len(lists), lists.lengths.tolist()
-    (3, [2, 0, 1])
-    >>> lists[1:].codes.tolist()
-    [9]
-    """
-
-    codes: NDArray[np.integer]
-    offsets: NDArray[np.int64]
+    codes: NDArray[np.integer]  # shape (n_labels,)
+    offsets: NDArray[np.int64]  # shape (n_lists + 1,): where each list begins, and the last ends
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -54,7 +35,7 @@ class LabelLists:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """How many labels each list holds."""
+        """The number of labels of each list."""
         return np.diff(self.offsets)
 
     @property
@@ -66,42 +47,17 @@ class LabelLists:
 def label_lists(
     y_true: Any, y_pred: Any, names: tuple[str, str] = ('y_true', 'y_pred')
 ) -> tuple[LabelLists, LabelLists]:
-    """Lists of true and of predicted labels, in one code.
+    """Return lists of true and of predicted labels, as many of both, with the same codes.
 
-    Parameters
-    ----------
-    y_true, y_pred : sequence of sequences of str or int, ndarray, or pyarrow list array
-        A list for each query; of as many labels each, where they are the rows of an array. True
-        labels may be sets.
-    names : tuple of str
-        What they are called, for errors.
-
-    Returns
-    -------
-    truth, predictions : LabelLists
-        The same lists.
-
-    Raises
-    ------
-    ParameterError
-        When they are not as many, or not lists of labels of one kind.
-
-    Examples
-    --------
-    >>> truth, predictions = label_lists([['a', 'b'], []], [['b'], ['c', 'a']])
-    >>> truth.codes.tolist(), predictions.codes.tolist(), predictions.offsets.tolist()
-    ([0, 1], [1, 2, 0], [0, 1, 3])
-    >>> label_lists([['1']], [[1]])
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.ParameterError: y_pred: found integers, expected text as in y_true
+    They may be sequences of sequences, a two-dimensional array or an Arrow list array. True labels
+    may be sets. `names` are those of the parameters, for errors.
     """
-    y_true, _ = _rows(y_true)
-    y_pred, kinds = _rows(y_pred)
+    y_true, _ = _sequences(y_true)
+    y_pred, kinds = _sequences(y_pred)
     if any(issubclass(kind, Set) for kind in kinds):
         raise ParameterError(f'{names[1]}: found a set, expected labels in an order')
-    truth, truth_offsets = _lists(y_true, names[0])
-    predictions, offsets = _lists(y_pred, names[1])
+    truth, truth_offsets = _flattened(y_true, names[0])
+    predictions, offsets = _flattened(y_pred, names[1])
     if len(truth_offsets) != len(offsets):
         raise ParameterError(
             f'{names[1]}: found {len(offsets) - 1} lists, expected {len(truth_offsets) - 1} '
@@ -112,30 +68,7 @@ def label_lists(
 
 
 def arrow_array(values: Any, name: str) -> pyarrow.Array:
-    """Values as one pyarrow array, whatever they are.
-
-    Parameters
-    ----------
-    values : sequence, ndarray, pandas Series or pyarrow array
-        ``None``, ``NaN`` and ``NA`` are missing.
-    name : str
-        What they are called, for errors.
-
-    Returns
-    -------
-    pyarrow.Array
-        The same values; missing ones are null.
-
-    Raises
-    ------
-    ParameterError
-        When they are no sequence, or not of one kind.
-
-    Examples
-    --------
-    >>> arrow_array([0.5, None, float('nan')], 'confidence').null_count
-    2
-    """
+    """Return a sequence as one pyarrow array, in which ``None``, ``NaN`` and ``NA`` are null."""
     import pyarrow
 
     if isinstance(values, str | bytes | dict | Set) or not hasattr(values, '__iter__'):
@@ -153,33 +86,7 @@ def arrow_array(values: Any, name: str) -> pyarrow.Array:
 
 
 def label_array(values: Any, name: str) -> pyarrow.Array:
-    """Labels as one pyarrow array of text or integers.
-
-    Parameters
-    ----------
-    values : sequence of str or int, ndarray, pandas Series or pyarrow array
-        ``None``, ``NaN`` and ``NA`` are missing labels. Floats that are integers count as these,
-        as pandas makes floats of integers where some are missing.
-    name : str
-        What they are called, for errors.
-
-    Returns
-    -------
-    pyarrow.Array
-        Of strings or of integers; missing labels are null.
-
-    Raises
-    ------
-    ParameterError
-        When they are anything else.
-
-    Examples
-    --------
-    >>> label_array(['nan', float('nan')], 'truth').to_pylist()
-    ['nan', None]
-    >>> label_array(np.array([7, np.nan]), 'truth').to_pylist()
-    [7, None]
-    """
+    """Return labels as one pyarrow array of large strings or integers; missing ones are null."""
     import pyarrow
 
     array = arrow_array(values, name)
@@ -203,44 +110,20 @@ def label_array(values: Any, name: str) -> pyarrow.Array:
 def same_kind(
     one: pyarrow.Array, other: pyarrow.Array, one_name: str, other_name: str
 ) -> tuple[pyarrow.Array, pyarrow.Array]:
-    """Two arrays of labels that can be compared.
+    """Return two arrays of labels that can be compared, or refuse text beside integers.
 
-    Parameters
-    ----------
-    one, other : pyarrow.Array
-        What `label_array` returns.
-    one_name, other_name : str
-        What they are called, for errors.
-
-    Returns
-    -------
-    one, other : pyarrow.Array
-        The same labels; an array without any label, which has no kind of its own, as the other.
-
-    Raises
-    ------
-    ParameterError
-        When one holds text and the other integers.
-
-    Examples
-    --------
-    >>> same_kind(label_array(['a'], ''), label_array([None], ''), '', '')[1].type
-    DataType(large_string)
+    An array without a label has no kind of its own, and gets that of the other.
     """
     import pyarrow
 
     kinds = [each.type for each in (one, other) if not pyarrow.types.is_null(each.type)]
+    kind = kinds[0] if kinds else pyarrow.int64()
     one, other = (
-        each.cast(kinds[0] if kinds else pyarrow.int64())
-        if pyarrow.types.is_null(each.type)
-        else each
-        for each in (one, other)
+        each.cast(kind) if pyarrow.types.is_null(each.type) else each for each in (one, other)
     )
-    if _is_text(one.type) != _is_text(other.type):
-        kinds = ['text' if _is_text(each.type) else 'integers' for each in (other, one)]
-        raise ParameterError(
-            f'{other_name}: found {kinds[0]}, expected {kinds[1]} as in {one_name}'
-        )
+    expected, found = ('text' if _is_text(each.type) else 'integers' for each in (one, other))
+    if found != expected:
+        raise ParameterError(f'{other_name}: found {found}, expected {expected} as in {one_name}')
     return one, other
 
 
@@ -251,11 +134,11 @@ def _is_text(kind: pyarrow.DataType) -> bool:
 
 
 def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:
-    """The integers that floats are, of which none stands for a neighbour that no float holds."""
+    """Return floats as integers, which pandas makes floats of where some are missing."""
     import pyarrow
 
     floats = array.to_numpy(zero_copy_only=False)
-    limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)
+    limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)  # from here on, one stands for several
     missing = np.isnan(floats)
     numbers = np.where(missing, 0, floats).astype(np.float64)
     if not ((np.abs(numbers) < limit) & (np.trunc(numbers) == numbers)).all():
@@ -263,8 +146,8 @@ def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:
     return pyarrow.array(numbers.astype(np.int64), mask=missing)
 
 
-def _rows(lists: Any) -> tuple[Any, set[type]]:
-    """Lists as an array or as what pyarrow knows as lists, and the types of these."""
+def _sequences(lists: Any) -> tuple[Any, set[type]]:
+    """Return lists as an array or a sequence that pyarrow takes, and the types of these lists."""
     if hasattr(lists, 'iloc'):  # of pandas: a frame, or a column of lists
         lists = lists.to_numpy()
     if isinstance(lists, Iterator):
@@ -277,8 +160,8 @@ def _rows(lists: Any) -> tuple[Any, set[type]]:
     return lists, kinds
 
 
-def _lists(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]:
-    """All labels of lists, one after another, and the offsets of the lists."""
+def _flattened(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]:
+    """Return the labels of all lists, one list after another, and the offsets of the lists."""
     import pyarrow
 
     if isinstance(lists, np.ndarray) and lists.ndim == 2:
@@ -297,7 +180,7 @@ def _lists(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]:
             raise ParameterError(f'{name}: found a missing list, expected lists of labels')
         labels = label_array(array.flatten(), name)
         offsets = array.offsets.to_numpy().astype(np.int64)
-        offsets -= offsets[0]
+        offsets -= offsets[0]  # those of a slice begin later
     if labels.null_count:
         raise ParameterError(f'{name}: found a missing label, expected text or integers')
     return labels, offsets

@@ -12,30 +12,11 @@ from mediaeval_ap.tables.arrow import holds_any
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['none_if_empty', 'split']
-
-OTHERWISE_SPLIT = '\v\f\r'  # at which pyarrow splits, and the format does not, or not at each
+OTHERWISE_SPLIT = '\v\f\r'  # pyarrow splits at each; the format at none, but at CR LF
 
 
 def none_if_empty(texts: pyarrow.Array) -> pyarrow.Array:
-    """Texts, with what is empty as missing.
-
-    Parameters
-    ----------
-    texts : pyarrow.Array
-        Strings.
-
-    Returns
-    -------
-    pyarrow.Array
-        The same, null where empty.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> none_if_empty(pyarrow.array(['nan', ''])).to_pylist()
-    ['nan', None]
-    """
+    """Return texts, null where empty."""
     import pyarrow
     from pyarrow import compute
 
@@ -43,24 +24,7 @@ def none_if_empty(texts: pyarrow.Array) -> pyarrow.Array:
 
 
 def split(texts: pyarrow.Array) -> pyarrow.LargeListArray:
-    r"""Split texts into words: what stands between spaces, tabs and line ends, however many.
-
-    Parameters
-    ----------
-    texts : pyarrow.Array
-        Large strings.
-
-    Returns
-    -------
-    pyarrow.LargeListArray
-        A list for each, empty for empty text.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> split(pyarrow.array(['a \t b\r\n', '', 'a\fb'], pyarrow.large_string())).to_pylist()
-    [['a', 'b'], [], ['a\x0cb']]
-    """
+    """Split texts at spaces, tabs and line ends, however many, into a list of words each."""
     import pyarrow
     from pyarrow import compute
 

@@ -1,4 +1,4 @@
-"""Average precision at k from the ranks of the hits alone, many rankings at once."""
+"""Average precision from the ranks of the hits, for many rankings at once: the kernel of all AP."""
 
 from __future__ import annotations
 
@@ -11,27 +11,25 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Definition
 
-__all__ = ['average_precision_of_hits', 'average_precision_of_terms', 'precision_at_hits']
-
 Counts: TypeAlias = NDArray[np.integer] | int
 
 
 def precision_at_hits(
     ranks: NDArray[np.integer], rankings: NDArray[np.integer] | None = None
 ) -> NDArray[np.float64]:
-    """Precision at the rank of each hit.
+    """Return the precision at the rank of each hit.
 
     Parameters
     ----------
     ranks : ndarray of int, shape (n_hits,)
         Ranks of the hits, from 1, ascending in each ranking.
     rankings : ndarray of int, shape (n_hits,), optional
-        The ranking of each hit, from 0, ascending; by default there is one only.
+        The ranking of each hit, from 0, ascending. By default there is only one ranking.
 
     Returns
     -------
     ndarray of float64, shape (n_hits,)
-        The share of hits among the first ranks, down to that hit.
+        The share of hits among all ranks from 1 to that of the hit.
 
     Examples
     --------
@@ -55,32 +53,29 @@ def average_precision_of_hits(
     K: Sequence[int],
     definition: Definition,
 ) -> NDArray[np.float64]:
-    """Average precision of rankings at several cutoffs.
+    """Return average precision of rankings at several cutoffs.
 
     Parameters
     ----------
     rankings : ndarray of int, shape (n_hits,)
         The ranking of each hit, from 0, ascending.
     ranks : ndarray of int, shape (n_hits,)
-        Its rank, from 1, ascending in each ranking: at least those within the largest cutoff.
+        The rank of each hit, from 1, ascending in each ranking. Hits beyond the largest cutoff may
+        be left out.
     n_relevant : ndarray of int, shape (n_rankings,)
-        How many are relevant, returned or not.
+        Number of relevant items, returned or not.
     n_returned : ndarray of int, shape (n_rankings,), or int
-        How many are returned.
+        Number of returned items.
     K : sequence of int
-        The cutoffs, in any order.
+        Cutoffs, in any order.
     definition : Definition
-        What average precision is.
+        Definition of average precision; `mediaeval_ap.definitions` has the formulas and sources.
 
     Returns
     -------
     ndarray of float64, shape (n_rankings, n_cutoffs)
-        The values.
-
-    Notes
-    -----
-    `mediaeval_ap.definitions` holds the formulas and their sources. Precisions are added one after
-    another in the order of the ranks, so a ranking's value does not depend on the others.
+        Average precision. Precisions are added in the order of the ranks, so that the value of a
+        ranking does not depend on the others.
 
     Examples
     --------
@@ -107,31 +102,9 @@ def average_precision_of_terms(
     K: Sequence[int],
     definition: Definition,
 ) -> NDArray[np.float64]:
-    """Average precision of rankings from what each rank adds to the sum.
+    """Return AP from what each rank adds to the sum: precision × relevance, or its expected value.
 
-    Parameters
-    ----------
-    rankings : ndarray of int, shape (n_terms,)
-        The ranking of each term, from 0, ascending.
-    ranks : ndarray of int, shape (n_terms,)
-        Its rank, from 1, ascending in each ranking. As many terms are hits as there are, for a
-        definition that divides by hits.
-    terms : ndarray of float64, shape (n_terms,)
-        Precision times relevance at that rank, or its expected value.
-    n_relevant, n_returned, K, definition
-        As for `average_precision_of_hits`.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rankings, n_cutoffs)
-        The values.
-
-    Examples
-    --------
-    >>> from mediaeval_ap import definitions
-    >>> one = np.array([0, 0]), np.array([1, 2]), np.array([0.5, 0.25]), np.array([1]), 2
-    >>> average_precision_of_terms(*one, [1, 2], definitions.get('trec')).tolist()
-    [[0.5, 0.75]]
+    A definition that divides by the number of hits takes each term for a hit.
     """
     n_rankings = len(n_relevant)
     values = np.zeros((n_rankings, len(K)))

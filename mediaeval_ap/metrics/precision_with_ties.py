@@ -1,4 +1,4 @@
-"""Precision in one list that is ordered by confidence, whatever its ties."""
+"""Precision in one list by confidence, whatever its ties: the kernel of global AP."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.choices import Ties
-from mediaeval_ap.metrics.ap_kernel import precision_at_hits
-from mediaeval_ap.metrics.threads import on_all_cores
-
-__all__ = ['TieBlocks', 'expected_precisions', 'mean_precisions', 'precisions_at_correct']
+from mediaeval_ap.metrics.ap_of_hits import precision_at_hits
+from mediaeval_ap.metrics.parallel import on_all_cores
 
 WORTH_SHARING = 1 << 16
 SAMPLED = 1000
@@ -24,30 +22,9 @@ MOST_RANGES = 4  # each looks at all predictions once
 def precisions_at_correct(
     confidence: NDArray[np.float64], correct: NDArray[np.bool_], ties: Ties
 ) -> NDArray[np.float64]:
-    """Numbers whose sum is the sum of the precisions at correct predictions.
+    """Return the terms of global AP: precision at each correct prediction, in rank order.
 
-    Parameters
-    ----------
-    confidence : ndarray of float64, shape (n_predictions,)
-        How sure each prediction is, finite.
-    correct : ndarray of bool, shape (n_predictions,)
-        Whether it is correct.
-    ties : {'expected', 'stable', 'best', 'worst'}
-        What stands first among predictions of equal confidence.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        One for each correct prediction or, with ``'expected'``, for each rank of a tie block that
-        holds one. In the order of the ranks, and but for ``'stable'`` the same for any order of the
-        input.
-
-    Examples
-    --------
-    >>> confidence, correct = np.array([0.9, 0.9]), np.array([True, False])
-    >>> from mediaeval_ap.choices import TIES
-    >>> {ties: precisions_at_correct(confidence, correct, ties).tolist() for ties in TIES}
-    {'expected': [0.5, 0.25], 'stable': [1.0], 'best': [1.0], 'worst': [0.5]}
+    With ``'expected'`` there is a term for each rank of a tie block that holds a correct one.
     """
     if ties == 'stable':
         order = np.argsort(-confidence, kind='stable')
@@ -64,34 +41,16 @@ def precisions_at_correct(
 
 @dataclass(frozen=True)
 class TieBlocks:
-    """Blocks of equal confidence that hold a correct prediction, by descending confidence.
-
-    Parameters
-    ----------
-    size : ndarray of int64, shape (n_blocks,)
-        How many predictions each holds.
-    n_correct : ndarray of int64, shape (n_blocks,)
-        How many of them are correct.
-    above : ndarray of int64, shape (n_blocks,)
-        How many stand above it.
-    correct_above : ndarray of int64, shape (n_blocks,)
-        How many of those are correct.
-
-    Examples
-    --------
-    >>> blocks = TieBlocks(*np.array([[2], [1], [0], [0]]))
-    >>> expected_precisions(blocks).tolist()
-    [0.5, 0.25]
-    """
+    """Blocks of equal confidence with a correct prediction, by descending confidence."""
 
     size: NDArray[np.int64]
     n_correct: NDArray[np.int64]
-    above: NDArray[np.int64]
+    above: NDArray[np.int64]  # predictions of higher confidence
     correct_above: NDArray[np.int64]
 
 
 def _tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> TieBlocks:
-    """Sort the predictions of each of a few ranges of confidence, all ranges at once."""
+    """Sort a few ranges of confidence, each on a core of its own."""
 
     def between(edges: tuple[float, float]) -> tuple[TieBlocks, int, int]:
         high, low = edges
@@ -113,7 +72,7 @@ def _tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> 
 
 
 def _edges(confidence: NDArray[np.float64]) -> list[float]:
-    """Confidences, descending, between which about as many predictions lie as one core sorts."""
+    """Return confidences, descending, that cut the predictions into ranges of similar size."""
     n_ranges = min(cpu_count() or 1, MOST_RANGES) if len(confidence) >= WORTH_SHARING else 1
     sample = np.sort(confidence[:: max(1, len(confidence) // SAMPLED)])[::-1]
     pivots = [float(sample[len(sample) * part // n_ranges]) for part in range(1, n_ranges)]
@@ -121,7 +80,11 @@ def _edges(confidence: NDArray[np.float64]) -> list[float]:
 
 
 def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> TieBlocks:
-    """The blocks of some predictions, of which none is moved: two sorts of numbers tell all."""
+    """Return the tie blocks of correct and of wrong confidences.
+
+    Both are sorted apart and compared by bisection: faster than one sort that moves along which
+    prediction is correct.
+    """
     right.sort()
     wrong.sort()
     starts = run_starts([right])
@@ -137,27 +100,10 @@ def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> Ti
 
 
 def expected_precisions(blocks: TieBlocks) -> NDArray[np.float64]:
-    """At each rank of tie blocks, the mean over their orders of precision × relevance.
+    """Return the mean of precision × relevance over all orders of ties, at each rank of blocks.
 
-    Parameters
-    ----------
-    blocks : TieBlocks
-        Of one list or of several.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_ranks,)
-        Block after block.
-
-    Notes
-    -----
-    A rank of a block is correct in r/n of the orders; then, of the ranks of the block before it,
-    (r - 1)/(n - 1) are.
-
-    Examples
-    --------
-    >>> expected_precisions(TieBlocks(*np.array([[2], [2], [0], [0]]))).tolist()
-    [1.0, 1.0]
+    A rank of a block of n predictions, r of them correct, is correct in r/n of the orders; in
+    these, (r - 1)/(n - 1) of the ranks before it in the block are.
     """
     size = blocks.size
     before = np.arange(size.sum()) - np.repeat(size.cumsum() - size, size)
@@ -171,29 +117,10 @@ def expected_precisions(blocks: TieBlocks) -> NDArray[np.float64]:
 def mean_precisions(
     descending: NDArray[np.float64], correct: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """The precision where each prediction comes to stand, as the mean over its tie block's orders.
+    """Return the mean precision at each prediction, correct or wrong, over all orders of ties.
 
-    Parameters
-    ----------
-    descending : ndarray of float64, shape (n_predictions,)
-        Confidences in descending order.
-    correct : ndarray of bool, shape (n_predictions,)
-        Whether each is correct.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_predictions,)
-        The same for all of a block that are correct, and for all that are not.
-
-    Notes
-    -----
-    With c of m predictions correct before the block, and o of its n - 1 others, that is the mean of
-    (c + own + j·o/(n - 1)) / (m + 1 + j) for j = 0 … n - 1.
-
-    Examples
-    --------
-    >>> mean_precisions(np.array([0.9, 0.9]), np.array([True, False])).tolist()
-    [0.75, 0.25]
+    With c of m predictions correct above the block of n, and o of the n - 1 others in it, that is
+    the mean of (c + own + j·o/(n - 1)) / (m + 1 + j) for j = 0 … n - 1.
     """
     starts = run_starts([descending])
     size = np.diff(starts, append=len(correct))

@@ -1,4 +1,4 @@
-"""Work on all cores."""
+"""Work that is shared among all cores."""
 
 from __future__ import annotations
 
@@ -6,31 +6,14 @@ from collections.abc import Callable, Sequence
 from os import cpu_count
 from typing import TypeVar
 
-__all__ = ['on_all_cores']
-
 Item = TypeVar('Item')
 Result = TypeVar('Result')
 
 
 def on_all_cores(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Do some work for each of some items: at once, where there are several.
+    """Call `work` on each item, in threads if there are several, and keep the order.
 
-    Parameters
-    ----------
-    work : callable
-        Takes an item, and spends its time where Python lets other threads go on.
-    items : sequence
-        The items.
-
-    Returns
-    -------
-    list
-        What it returned, in the order of the items.
-
-    Examples
-    --------
-    >>> on_all_cores(len, ['a', 'bc'])
-    [1, 2]
+    It helps where the work is numpy's, which lets other threads run.
     """
     if len(items) == 1:
         return [work(items[0])]

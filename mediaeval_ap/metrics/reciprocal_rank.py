@@ -1,4 +1,4 @@
-"""The reciprocal of the rank of the first correct prediction, and its mean."""
+"""First-hit MAP: the reciprocal of the rank of the first correct prediction, and its mean."""
 
 from __future__ import annotations
 
@@ -12,35 +12,33 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Repeats, check_cutoff
 from mediaeval_ap.errors import UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
-from mediaeval_ap.metrics.label_codes import LabelLists, label_array, label_lists
-from mediaeval_ap.metrics.matching import map_blocks, match
+from mediaeval_ap.metrics.label_hits import map_blocks, match
+from mediaeval_ap.metrics.label_input import LabelLists, label_array, label_lists
 
-__all__ = ['ReciprocalRank', 'mean_reciprocal_rank_at_k', 'reciprocal_rank_at_k']
-
-K = 5
+K = 5  # as in Humpback Whale Identification, whose metric this is
 
 
 def reciprocal_rank_at_k(label: str | int, predictions: Any, k: int = K) -> float:
-    """One divided by the rank of the first correct prediction among the first k.
+    """Return 1 divided by the rank of the first correct prediction among the first k.
 
     Parameters
     ----------
     label : str or int
         The true label.
     predictions : sequence of str or int
-        The predicted labels, best first.
+        Predicted labels, best first.
     k : int
-        How many count.
+        The cutoff.
 
     Returns
     -------
     float
-        0 where none of them is correct.
+        The reciprocal rank; 0 if none of the first k is correct.
 
     Raises
     ------
     ParameterError
-        When k is no positive integer, or these are not labels of one kind.
+        When k is not a positive integer, or the labels are not of one kind.
 
     Examples
     --------
@@ -51,16 +49,16 @@ def reciprocal_rank_at_k(label: str | int, predictions: Any, k: int = K) -> floa
 
 
 def mean_reciprocal_rank_at_k(labels: Any, predictions: Any, k: int = K) -> float:
-    """The mean of the reciprocal ranks of first correct predictions.
+    """Return the mean over images of the reciprocal rank of the first correct prediction.
 
     Parameters
     ----------
     labels : sequence of str or int
         The true label of each image.
     predictions : sequence of sequences of str or int, or ndarray, shape (n_images, n_predicted)
-        The predicted labels of each, best first.
+        Predicted labels of each image, best first.
     k : int
-        How many of them count.
+        The cutoff.
 
     Returns
     -------
@@ -70,7 +68,8 @@ def mean_reciprocal_rank_at_k(labels: Any, predictions: Any, k: int = K) -> floa
     Raises
     ------
     ParameterError
-        When k is no positive integer, or these are not labels of one kind, as many as lists.
+        When k is not a positive integer, the labels are not of one kind, or there are not as many
+        labels as lists.
     UndefinedScoreError
         When there is no image.
 
@@ -85,28 +84,24 @@ def mean_reciprocal_rank_at_k(labels: Any, predictions: Any, k: int = K) -> floa
 
 
 class ReciprocalRank(Accumulator):
-    """The mean of reciprocal ranks of first correct predictions, for images that come in pieces.
+    """The mean reciprocal rank of images that come in pieces.
 
     Parameters
     ----------
     k : int
-        How many predictions of an image count.
+        The cutoff.
 
     Attributes
     ----------
     n_images : int
-        How many images there were so far.
+        Number of images so far.
     n_first_hits : collections.Counter
-        How many of them had their first correct prediction at each rank.
+        Number of images by the rank of their first correct prediction.
 
     Raises
     ------
     ParameterError
-        When k is no positive integer.
-
-    Notes
-    -----
-    All it keeps are counts, so the order of the pieces does not matter, nor where they are split.
+        When k is not a positive integer.
 
     Examples
     --------
@@ -127,29 +122,26 @@ class ReciprocalRank(Accumulator):
         self.reset()
 
     def reset(self) -> None:
-        """Forget all images."""
         self.n_images = 0
         self.n_first_hits: Counter[int] = Counter()
 
     def update(self, labels: Any, predictions: Any) -> NDArray[np.float64]:
-        """Take in images.
+        """Add images.
 
         Parameters
         ----------
-        labels : sequence of str or int
-            The true label of each.
-        predictions : sequence of sequences of str or int, or ndarray, shape (n_images, n_predicted)
-            The predicted labels of each, best first.
+        labels, predictions
+            As for `mean_reciprocal_rank_at_k`.
 
         Returns
         -------
         ndarray of float64, shape (n_images,)
-            The reciprocal rank of each.
+            The reciprocal rank of each image.
 
         Raises
         ------
         ParameterError
-            When these are not labels of one kind, as many as lists; then nothing changes.
+            As for `mean_reciprocal_rank_at_k`; then nothing changes.
         """
         ranks = _first_ranks(labels, predictions)
         hits = (ranks > 0) & (ranks <= self.k)
@@ -158,42 +150,19 @@ class ReciprocalRank(Accumulator):
         return np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=hits)
 
     def merge(self, other: ReciprocalRank) -> None:
-        """Take in all images of another.
-
-        Parameters
-        ----------
-        other : ReciprocalRank
-            Of the same k.
-
-        Raises
-        ------
-        ParameterError
-            When it is of another; then nothing changes.
-        """
         self._expect_same(other)
         self.n_images += other.n_images
         self.n_first_hits += other.n_first_hits
 
     def compute(self) -> float:
-        """The mean so far.
-
-        Returns
-        -------
-        float
-            Over all images.
-
-        Raises
-        ------
-        UndefinedScoreError
-            When there is no image.
-        """
         if not self.n_images:
             raise UndefinedScoreError(f'first-hit MAP@{self.k}: there is no image')
         return math.fsum(n / rank for rank, n in self.n_first_hits.items()) / self.n_images
 
 
 def _first_ranks(labels: Any, predictions: Any) -> NDArray[np.int64]:
-    """The rank of each first correct prediction, from 1; 0 where there is none."""
+    """Return the rank of the first correct prediction of each list, from 1; 0 if there is none."""
+    import pyarrow
 
     def score(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:
         found = match(truth, predictions, Repeats.IRRELEVANT)
@@ -201,10 +170,7 @@ def _first_ranks(labels: Any, predictions: Any) -> NDArray[np.int64]:
         ranks[found.rankings] = found.ranks
         return ranks
 
-    import pyarrow
-
     truth = label_array(labels, 'labels')
-    offsets = np.arange(len(truth) + 1, dtype=np.int64)
-    lists = pyarrow.LargeListArray.from_arrays(offsets, truth)
+    lists = pyarrow.LargeListArray.from_arrays(np.arange(len(truth) + 1, dtype=np.int64), truth)
     both = label_lists(lists, predictions, ('labels', 'predictions'))
     return np.concatenate(map_blocks(score, *both))

@@ -1,4 +1,4 @@
-"""Ranks of true labels among the scores of their samples, and what they are worth."""
+"""Ranks of true labels among the scores of their sample: the kernel of label ranking AP."""
 
 from __future__ import annotations
 
@@ -12,69 +12,21 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.errors import ParameterError
 
-__all__ = ['LabelScores', 'score_labels']
-
 SCORES_IN_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
 class LabelScores:
-    """What the true labels of some samples are worth.
+    """Precisions of the true labels of some samples, and their mean by sample."""
 
-    Parameters
-    ----------
-    classes : ndarray of int64, shape (n_labels,)
-        The class of each true label.
-    precisions : ndarray of float64, shape (n_labels,)
-        |L| / rank of each.
-    values : ndarray of float64, shape (n_samples,)
-        The mean of these over each sample, 1 where it has no true label.
-    n_without_label : int
-        How many samples have none.
-
-    Examples
-    --------
-    >>> (scores,) = score_labels(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.7]]))
-    >>> scores.classes.tolist(), scores.n_without_label
-    ([0, 2], 0)
-    """
-
-    classes: NDArray[np.int64]
-    precisions: NDArray[np.float64]
-    values: NDArray[np.float64]
-    n_without_label: int
+    classes: NDArray[np.int64]  # of each true label
+    precisions: NDArray[np.float64]  # of each true label: |L| / rank
+    values: NDArray[np.float64]  # of each sample; 1 if it has no true label
+    n_without_label: int  # samples
 
 
 def score_labels(truth: NDArray[Any], scores: NDArray[Any]) -> Iterator[LabelScores]:
-    """Score samples, a few at a time.
-
-    Parameters
-    ----------
-    truth : ndarray of 0 and 1, shape (n_samples, n_classes)
-        Which labels are true.
-    scores : ndarray of finite numbers, shape (n_samples, n_classes)
-        How sure each label is.
-
-    Yields
-    ------
-    LabelScores
-        Of some samples, one after another.
-
-    Raises
-    ------
-    ParameterError
-        When a number is not finite, or the truth of a label neither 0 nor 1.
-
-    Notes
-    -----
-    A row is sorted once; the ranks of its true labels are then found by bisection.
-
-    Examples
-    --------
-    >>> truth, scores = np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.7]])
-    >>> [part.precisions.round(3).tolist() for part in score_labels(truth, scores)]
-    [[1.0, 0.667]]
-    """
+    """Score samples, a block of rows at a time; both arrays have shape (n_samples, n_classes)."""
     step = max(1, SCORES_IN_BLOCK // max(1, truth.shape[1]))
     for begin in range(0, len(truth), step):
         some, true = scores[begin : begin + step], truth[begin : begin + step]
@@ -105,20 +57,21 @@ def _score(truth: NDArray[np.bool_], scores: NDArray[Any]) -> LabelScores:
 
 
 def _at_least(scores: NDArray[Any], rows: NDArray[np.int64], at: NDArray[Any]) -> NDArray[np.int64]:
-    """How many scores of a row are at least as high: by bisection of each row, all at once."""
+    """Count the scores of a row that are at least as high, by bisection of all rows in step."""
     ascending = np.sort(scores, axis=1)
     n_classes = scores.shape[1]
     low = np.zeros(len(rows), dtype=np.int64)
     high = np.full(len(rows), n_classes)
     for _ in range(n_classes.bit_length()):
         middle = (low + high) // 2
+        # A search that has ended may stand behind the last score, and is not moved by any.
         below = ascending[rows, np.minimum(middle, n_classes - 1)] < at
         low, high = np.where(below, middle + 1, low), np.where(below, high, middle)
     return np.subtract(n_classes, low)
 
 
 def _true_at_least(rows: NDArray[np.int64], at: NDArray[Any]) -> NDArray[np.int64]:
-    """How many scores of true labels of a row are at least as high."""
+    """Count the scores of true labels of a row that are at least as high."""
     order = np.lexsort((at, rows))
     row, score = rows[order], at[order]
     starts = run_starts([row, score])
