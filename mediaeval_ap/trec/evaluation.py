@@ -21,6 +21,7 @@ from mediaeval_ap.choices import (
 )
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs, depths
 from mediaeval_ap.errors import (
+    DataWarning,
     MissingIdsWarning,
     ParameterError,
     UnknownIdsWarning,
@@ -127,9 +128,7 @@ def evaluate_trec(
         raise _no_topic_is_judged(judged, returned)
     n_relevant = n_relevant[kept]
     counts = _counts(judged, returned, hit, n_relevant, int(np.count_nonzero(n_returned)))
-    _warn(judged, returned, counts, missing)
-    warn_caller(without_relevant(printable(judged.source.name), n_relevant, definition))
-    return Evaluation(
+    evaluation = Evaluation(
         [topics[place] for place in kept.tolist()],
         cutoffs,
         ap[kept],
@@ -138,7 +137,13 @@ def evaluate_trec(
         {'reference': judged.source, 'hypothesis': returned.source},
         counts,
         parameters={'ties': ties, 'relevance_level': int(relevance_level), 'missing': missing},
+        warnings=(
+            *_warnings(judged, returned, counts, missing),
+            *without_relevant(printable(judged.source.name), n_relevant, definition),
+        ),
     )
+    warn_caller(evaluation.warnings)
+    return evaluation
 
 
 def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
@@ -211,29 +216,31 @@ def _no_topic_is_judged(judged: Entries, returned: Entries) -> ParameterError:
     )
 
 
-def _warn(judged: Entries, returned: Entries, counts: dict[str, int], missing: TrecMissing) -> None:
+def _warnings(
+    judged: Entries, returned: Entries, counts: dict[str, int], missing: TrecMissing
+) -> list[DataWarning]:
     run, truth = printable(returned.source.name), printable(judged.source.name)
-    if not counts['relevant_returned']:
-        _warn_of_no_overlap(judged, returned, truth)
+    found = [] if counts['relevant_returned'] else _no_overlap(judged, returned, truth)
     if n_missing := counts['missing']:
         scored = 'scored as if nothing were returned' if missing == 'zero' else 'left out'
         n_topics = len(judged.topic.values)
         text = f'{run}: {n_missing} of {n_topics} topics of {truth} are missing, and {scored}'
-        warn_caller([MissingIdsWarning(text)])
+        found.append(MissingIdsWarning(text))
     if n_unknown := counts['unknown']:
         n_topics = len(returned.topic.values)
         text = f'{run}: {n_unknown} of {n_topics} topics are not in {truth}, and left out'
-        warn_caller([UnknownIdsWarning(text)])
+        found.append(UnknownIdsWarning(text))
+    return found
 
 
-def _warn_of_no_overlap(judged: Entries, returned: Entries, truth: str) -> None:
-    """Warn when no topic of the run is judged, or else no document."""
+def _no_overlap(judged: Entries, returned: Entries, truth: str) -> list[DataWarning]:
+    """Return the warning that no topic of the run is judged, or else no document."""
     here, there = set(returned.topic.values), set(judged.topic.values)
     what = 'topics'
     if here & there:
         here, there = (set(each.document.unique().to_pylist()) for each in (returned, judged))
         what = 'returned documents'
-    if not here & there:
-        finding = f'0 of {len(here):,} {what} occur in {truth}'
-        cause = likely_cause(here, there)
-        warn_caller(no_overlap(returned.source.name, finding, cause))
+    if here & there:
+        return []
+    finding = f'0 of {len(here):,} {what} occur in {truth}'
+    return no_overlap(returned.source.name, finding, likely_cause(here, there))

@@ -89,7 +89,7 @@ def test_a_mark_alone_on_a_line_is_a_blank_line(folder):
 
 
 def test_a_file_that_is_cut_meanwhile(folder, monkeypatch):
-    """The line of a row is looked for when the file was read."""
+    """The line of a row is known once it is read."""
     (folder / 'run').write_text(run_text(RUN[:1] * 2))
     refuse_repeated = Entries.refuse_repeated
 
@@ -98,7 +98,7 @@ def test_a_file_that_is_cut_meanwhile(folder, monkeypatch):
         refuse_repeated(entries)
 
     monkeypatch.setattr(Entries, 'refuse_repeated', cut)
-    with pytest.raises(FormatError, match=r"^run, row 2, docno: found '.*' again"):
+    with pytest.raises(FormatError, match=r"^run, line 2, docno: found '.*' again"):
         evaluate_trec('qrels', 'run')
 
 
