@@ -8,9 +8,6 @@ import pandas
 SAMPLES = Path(__file__).parents[1] / 'samples'
 
 
-CLOSE = {'rel': 1e-14, 'abs': 1e-15}  # as the metrics are to the oracle
-
-
 def sample(name):
     with (SAMPLES / f'{name}.csv').open(newline='') as file:
         return list(csv.DictReader(file))

@@ -8,6 +8,10 @@ import struct
 from fractions import Fraction
 from itertools import groupby, permutations, product
 
+# How close a metric has to be: a quotient or two in double precision, and sums of a few, are some
+# units in the last place away.
+CLOSE = {'rel': 1e-14, 'abs': 1e-15}
+
 
 def edit_distance(a, b):
     """Return the Levenshtein distance by its recurrence, over code points."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-QUERIES_IN_PIECE = 100_000
+QUERIES_IN_PIECE = 100_000  # a choice: half and twice as many take as long; memory grows
 
 
 class Files:

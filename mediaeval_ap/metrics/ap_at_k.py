@@ -26,12 +26,8 @@ def precision_at_k(y_true: Any, y_pred: Any, k: int = K) -> float:
 
     Parameters
     ----------
-    y_true : collection of str or int
-        Relevant labels.
-    y_pred : sequence of str or int
-        Predicted labels, best first.
-    k : int
-        The cutoff.
+    y_true, y_pred, k
+        As for `average_precision_at_k`.
 
     Returns
     -------
@@ -57,12 +53,8 @@ def relevance_at_k(y_true: Any, y_pred: Any, k: int = K) -> int:
 
     Parameters
     ----------
-    y_true : collection of str or int
-        Relevant labels.
-    y_pred : sequence of str or int
-        Predicted labels, best first.
-    k : int
-        The rank.
+    y_true, y_pred, k
+        As for `average_precision_at_k`.
 
     Returns
     -------
@@ -131,10 +123,8 @@ def mean_average_precision_at_k(
         Relevant labels of each user.
     y_pred : sequence of sequences of str or int, or ndarray, shape (n_users, n_predicted)
         Predicted labels of each user, best first.
-    k : int
-        The cutoff.
-    definition : str or Definition
-        Definition of average precision.
+    k, definition
+        As for `average_precision_at_k`.
 
     Returns
     -------
@@ -144,8 +134,7 @@ def mean_average_precision_at_k(
     Raises
     ------
     ParameterError
-        When k is not a positive integer, the definition is unknown, the labels are not of one kind,
-        or the numbers of lists differ.
+        As for `average_precision_at_k`, and when there are not as many lists of both.
     UndefinedScoreError
         When no user has a relevant label.
 
@@ -164,10 +153,8 @@ class MeanAveragePrecision(Accumulator):
 
     Parameters
     ----------
-    k : int
-        The cutoff.
-    definition : str or Definition
-        Definition of average precision.
+    k, definition
+        As for `average_precision_at_k`.
 
     Attributes
     ----------

@@ -76,10 +76,8 @@ def label_weighted_label_ranking_average_precision(
 
     Parameters
     ----------
-    y_true : array of 0 and 1, shape (n_samples, n_classes)
-        True labels of each sample.
-    y_score : array of float, shape (n_samples, n_classes)
-        Score of each label.
+    y_true, y_score
+        As for `label_ranking_average_precision`.
     return_per_class : bool
         Return the precision and the weight of each class, too.
 
@@ -96,8 +94,7 @@ def label_weighted_label_ranking_average_precision(
     Raises
     ------
     ParameterError
-        When the arrays differ in shape, or hold other values than 0 and 1, or scores that are not
-        finite.
+        As for `label_ranking_average_precision`.
     UndefinedScoreError
         When no sample has a true label.
 

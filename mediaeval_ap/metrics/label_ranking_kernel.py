@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.errors import ParameterError
 
-SCORES_IN_BLOCK = 1 << 16
+SCORES_IN_BLOCK = 1 << 16  # a choice: half and twice as many take as long, a quarter a fifth longer
 
 
 @dataclass(frozen=True)

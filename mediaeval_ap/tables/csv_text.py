@@ -37,11 +37,11 @@ from mediaeval_ap.tables.line_format import (
 if TYPE_CHECKING:
     import pyarrow
 
-PARSER_BLOCK_BYTES = 8 << 20
-DECODER_BLOCK_BYTES = 1 << 20
+PARSER_BLOCK_BYTES = 8 << 20  # a choice: half and twice as many take as long
+DECODER_BLOCK_BYTES = 1 << 20  # a choice: half and twice as many take as long, all at once longer
 LARGEST_FIELD = 2**31 - 1  # what a C long holds everywhere
 
-_LIMIT = Lock()
+_LIMIT = Lock()  # the limit of the `csv` module is one for all threads
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Parsed:
 
     layout: RecordLayout
     columns: pyarrow.Table
-    lines: NDArray[np.int64] | None
+    lines: NDArray[np.int64] | None  # where each row begins; None if each has one line
 
 
 def parse_csv(content: bytes, layouts: Sequence[RecordLayout], source: str) -> Parsed:
@@ -220,7 +220,7 @@ def _records(content: bytes) -> Iterator[tuple[int, list[str] | Wrong]]:
 
 @contextmanager
 def _fields_of_any_size() -> Iterator[None]:
-    """Lift the limit of the `csv` module, which is one for the whole process."""
+    """Lift the limit that the `csv` module sets to fields."""
     import csv
 
     with _LIMIT:

@@ -16,15 +16,14 @@ import numpy as np
 
 from mediaeval_ap.errors import FormatError, ReadError
 from mediaeval_ap.tables.decompression import Limit
-from mediaeval_ap.tables.parquet_pages import PageWatcher, check_footer
+from mediaeval_ap.tables.parquet_pages import BYTES_OF_VALUE, PageWatcher, check_footer
 from mediaeval_ap.tables.sources import ByteSource, is_regular, opening
 from mediaeval_ap.tables.table import Source
 
 if TYPE_CHECKING:
     import pyarrow
 
-LEAST_BYTES_OF_VALUE = 4
-ROWS_OF_PART = 1 << 12
+ROWS_OF_PART = 1 << 12  # a choice: few, as each may be as long as all pages
 
 
 def read_parquet(
@@ -50,8 +49,7 @@ def read_parquet(
 def _read(
     stream: Any, choose: Callable[[pyarrow.Schema], Sequence[str]], source: ByteSource
 ) -> pyarrow.Table:
-    import pyarrow
-    from pyarrow import parquet
+    from pyarrow import ArrowException, parquet
 
     check_footer(stream, source.name, source.max_bytes)
     watched = PageWatcher(stream)
@@ -59,16 +57,12 @@ def _read(
     names = list(choose(opened.schema_arrow))
     fields = [field for field in opened.schema_arrow if field.name in names]
     for field in fields:
-        if pyarrow.types.is_nested(field.type):
-            kind = str(field.type).partition('<')[0]
-            raise FormatError(
-                source.name, '', field.name, f'a column of {kind}', 'one value in each row'
-            )
+        _refuse_nested(field, source.name)
     declared = Limit(source.name, source.max_bytes)
     numbers = []
     for number in range(opened.num_row_groups):
         if n_rows := opened.metadata.row_group(number).num_rows:  # else nothing is there to be read
-            declared.add(n_rows * len(names) * LEAST_BYTES_OF_VALUE)
+            declared.add(n_rows * len(names) * BYTES_OF_VALUE)
             numbers.append(number)
     if not numbers:
         return opened.schema_arrow.empty_table().select(names)
@@ -83,9 +77,17 @@ def _read(
         )
     except (ReadError, MemoryError):
         raise
-    except (pyarrow.ArrowException, OSError):  # damaged, or texts that cannot be read so
+    except (ArrowException, OSError):  # damaged, or texts that cannot be read so
         parts = (_in_small_parts(opened, watched, number, names, source) for number in numbers)
         return _within_limit(chain.from_iterable(parts), source)
+
+
+def _refuse_nested(field: pyarrow.Field, source: str) -> None:
+    from pyarrow import types
+
+    if types.is_nested(field.type):
+        found = f'a column of {str(field.type).partition("<")[0]}'
+        raise FormatError(source, '', field.name, found, 'one value in each row')
 
 
 def _in_small_parts(
@@ -137,5 +139,5 @@ def _n_bytes(column: pyarrow.ChunkedArray) -> int:
         lengths = compute.binary_length(chunk.dictionary).fill_null(0).to_numpy()
         if len(codes) and not 0 <= codes.min() <= codes.max() < len(lengths):
             raise OSError('a value that its dictionary lacks')  # which pyarrow does not look at
-        total += int(lengths.astype(np.int64)[codes].sum()) + LEAST_BYTES_OF_VALUE * len(chunk)
+        total += int(lengths.astype(np.int64)[codes].sum()) + BYTES_OF_VALUE * len(chunk)
     return total

@@ -17,12 +17,14 @@ from thrift.transport.TTransport import TFileObjectTransport
 
 from mediaeval_ap.tables.decompression import Limit
 
-BYTES_OF_VALUE = 4
-LONGEST_STRING = 1 << 27
-SMALL_FOOTER_SHARE = 256  # bytes, measured, are the most that pyarrow makes of one of a footer
-BYTES_OF_ELEMENT = 1536  # so are those of an element: of a column, or of its part in a row group
+BYTES_OF_VALUE = 4  # at least: pyarrow's code of a text that is repeated has so many
+LONGEST_STRING = 1 << 27  # a choice: no header has more, and a damaged length would take it all
+# Measured: the most bytes that pyarrow makes of one of a footer, of one element of a list in it
+# (a column, or its part in a row group), and how many copies it makes of text.
+SMALL_FOOTER_SHARE = 256
+BYTES_OF_ELEMENT = 1536
 COPIES_OF_TEXT = 8
-LEAST_OF_METADATA = 64 << 20  # may be read whatever the limit
+LEAST_OF_METADATA = 64 << 20  # a choice: what any file may have, whatever the limit
 METADATA_COME_TO = 'has metadata that come to'
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 import numpy as np
 
-from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.errors import shown
 from mediaeval_ap.plain_text import is_text, plain_text
 from mediaeval_ap.tables.arrow import check_names
 from mediaeval_ap.tables.faults import EXACT_NUMBER, TEXT, Faults, Wrong, no_rows
@@ -35,7 +35,7 @@ def from_rows(rows: Iterable[Any], layout: Layout, *, first: int = 1) -> Table:
     if all(_is_row(row) and len(row) == len(layout.fields) for row in rows):
         table = _proved(list(zip(*rows, strict=True)), layout, source, first)
     if table is None:
-        raise _wrong_rows(rows, layout, source, first)
+        _explain(rows, layout, source, first)
     return table
 
 
@@ -49,7 +49,7 @@ def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
     columns = [frame.iloc[:, names.index(field)].tolist() for field in layout.fields]
     table = _proved(columns, layout, source)
     if table is None:
-        raise _wrong_rows(zip(*columns, strict=True), layout, source)
+        _explain(zip(*columns, strict=True), layout, source)
     return table
 
 
@@ -76,12 +76,10 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
     return None
 
 
-def _wrong_rows(
-    rows: Iterable[object], layout: Layout, source: Source, first: int = 1
-) -> FormatError:
+def _explain(rows: Iterable[object], layout: Layout, source: Source, first: int = 1) -> NoReturn:
     faults = Faults(source.name, 'row')
     faults.look((explain_row(row, layout) for row in rows), first)
-    return faults.error
+    raise faults.error
 
 
 def _proved(
@@ -126,12 +124,11 @@ def _number(value: object) -> float | None:
         return None
     try:
         number = float(value)
-    except OverflowError:
+    except OverflowError:  # of an integer
         return None
-    if not math.isfinite(number):
+    if not math.isfinite(number) or (isinstance(value, Integral) and int(number) != int(value)):
         return None
-    exact = not isinstance(value, Integral) or int(number) == int(value)
-    return number if exact else None
+    return number
 
 
 def _described(value: object) -> str:

@@ -2,7 +2,8 @@
 
 import oracle
 import pytest
-from challenge_inputs import CLOSE, SAMPLES, sample
+from challenge_inputs import SAMPLES, sample
+from oracle import CLOSE
 
 from mediaeval_ap import challenges
 

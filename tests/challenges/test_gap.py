@@ -3,7 +3,8 @@
 import oracle
 import pandas
 import pytest
-from challenge_inputs import CLOSE, SAMPLES, sample, table, written
+from challenge_inputs import SAMPLES, sample, table, written
+from oracle import CLOSE
 
 from mediaeval_ap import challenges
 from mediaeval_ap.errors import FormatError

@@ -5,7 +5,8 @@ import math
 import oracle
 import pandas
 import pytest
-from challenge_inputs import CLOSE, SAMPLES, sample, table
+from challenge_inputs import SAMPLES, sample, table
+from oracle import CLOSE
 
 from mediaeval_ap import challenges
 from mediaeval_ap.errors import (
