@@ -146,7 +146,7 @@ class Files:
             {'queries': len(self.ids), **counts, **self.counts},
             table,
             notes_of(counts.get('without_truth', 0), len(self.ids), without_truth),
-            self.warnings,
+            tuple(self.warnings),
         )
 
 
