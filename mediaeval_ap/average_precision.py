@@ -125,14 +125,9 @@ class AveragePrecision:
         ReadError, FormatError
             When the run cannot be read: here, not at the first query.
 
-        Warns
-        -----
-        RepeatedRowsWarning, EmptyRunWarning, NoOverlapWarning
-            As `evaluate`.
-
         Notes
         -----
-        Reads and indexes the run: O(n log n) time for n hypotheses.
+        Reads and indexes the run: O(n log n) time for n hypotheses. Warns of it as `evaluate`.
 
         Examples
         --------
@@ -234,11 +229,6 @@ class AveragePrecision:
         iterator of Point
             As `Live.watch`.
 
-        Raises
-        ------
-        ReadError, FormatError, ParameterError
-            As `Live.watch`.
-
         Examples
         --------
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
@@ -279,26 +269,17 @@ class AveragePrecision:
         ------
         ReadError, FormatError
             When the run or the queries cannot be read.
-        MissingExtraError
-            When measures are asked for, and the extra ``trec`` is not installed.
-        ParameterError
-            When a measure is unknown, cannot be computed, or has the name of another column.
+        ParameterError, MissingExtraError
+            When a measure is unknown, cannot be computed, or has the name of another column; when
+            measures are asked for, and the extra ``trec`` is not installed.
 
         Warns
         -----
-        RepeatedRowsWarning
-            When the run repeats rows.
-        RepeatedQueriesWarning
-            When a query is asked more than once.
-        NoOverlapWarning
-            When no shot of the run, or no query, is in the reference.
-        EmptyRunWarning
-            When no hypothesis of the run is in the subset.
-        WithoutRelevantWarning
-            When some queries have no relevant shot.
-        ScoreAboveOneWarning
-            When average precision exceeds 1, because the definition counts a shot each time it is
-            returned.
+        RepeatedRowsWarning, RepeatedQueriesWarning, EmptyRunWarning, NoOverlapWarning
+            When the run or the queries repeat rows, or no shot of the run is in the subset or the
+            reference, or no query in the reference.
+        WithoutRelevantWarning, ScoreAboveOneWarning
+            When some queries have no relevant shot, or average precision exceeds 1.
 
         Notes
         -----
@@ -359,20 +340,16 @@ class AveragePrecision:
 
         Raises
         ------
-        ReadError, FormatError
-            When the run or the queries cannot be read.
+        ReadError, FormatError, WriteError
+            When the run or the queries cannot be read, or a file cannot be written.
         ParameterError
             When k is no positive integer up to 2**24, the tag is not one word, or both files are
             the same.
-        WriteError
-            When a file cannot be written.
 
         Warns
         -----
         MissingIdsWarning
-            When no shot is relevant to a query, so that it is not in the qrels.
-        RepeatedRowsWarning, RepeatedQueriesWarning, EmptyRunWarning
-            As `evaluate`.
+            When no shot is relevant to a query, so that it is not in the qrels. Else as `evaluate`.
 
         Examples
         --------
@@ -414,17 +391,10 @@ class AveragePrecision:
 
         Raises
         ------
-        QueryError
-            When the query is not a name.
-        ParameterError
-            When k is no positive integer.
+        QueryError, ParameterError
+            When the query is not a name, or k no positive integer.
         ReadError, FormatError
             When the run cannot be read.
-
-        Warns
-        -----
-        RepeatedRowsWarning, EmptyRunWarning, NoOverlapWarning
-            As `evaluate`.
 
         Examples
         --------

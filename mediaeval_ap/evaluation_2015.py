@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,7 +74,7 @@ class Evaluation2015:
     parameters: Mapping[str, float]
     inputs: Mapping[str, Source]
     counts: Mapping[str, int]
-    warnings: Sequence[DataWarning] = ()
+    warnings: Sequence[DataWarning] = field(default=(), repr=False)
 
     @property
     def map(self) -> float:

@@ -75,7 +75,7 @@ class Evaluation:
     counts: Mapping[str, int]
     measures: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     parameters: Mapping[str, str | int] = field(default_factory=dict)
-    warnings: Sequence[DataWarning] = ()
+    warnings: Sequence[DataWarning] = field(default=(), repr=False)
 
     @cached_property
     def map(self) -> NDArray[np.float64]:
@@ -209,7 +209,7 @@ class Score:
     counts: Mapping[str, int]
     table: pandas.DataFrame | None = None
     notes: Sequence[str] = ()
-    warnings: Sequence[DataWarning] = ()
+    warnings: Sequence[DataWarning] = field(default=(), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, with a manifest of what it was computed from, ready for JSON.

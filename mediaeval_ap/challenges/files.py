@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.choices import MISSING, UNKNOWN, Missing, Unknown, check_policy
 from mediaeval_ap.errors import (
+    DataWarning,
     FormatError,
     MissingIdsWarning,
     UnknownIdsWarning,
@@ -55,6 +56,7 @@ class Files:
             for origin, layouts in (truth, predictions)
         )
         self.truth_name = printable(self.truth.source.name)
+        self.warnings: list[DataWarning] = []  # collected, and given out with the score
 
     def match(self, ids: pyarrow.Array) -> None:
         """Find the row of the predictions for each id of the truth.
@@ -78,7 +80,7 @@ class Files:
             raise self._missing_ids(missing)
         if len(unknown) == len(predicted):
             finding = f'0 of {len(predicted):,} ids occur in {self.truth_name}'
-            warn_caller(no_overlap(self.predictions.source.name, finding, cause))
+            self.warnings += no_overlap(self.predictions.source.name, finding, cause)
         self._warn_of_ids()
 
     def _missing_ids(self, missing: NDArray[np.int64]) -> FormatError:
@@ -94,11 +96,11 @@ class Files:
         if missing:
             where = f'{missing} of {len(self.ids)} ids of {self.truth_name}'
             text = f'{name}: no row for {where}, scored as if nothing were predicted'
-            warn_caller([MissingIdsWarning(text)])
+            self.warnings.append(MissingIdsWarning(text))
         if unknown:
             which = f'{unknown} of {len(self.predictions)} rows'
             text = f'{name}: {which} have an id that {self.truth_name} lacks, and are left out'
-            warn_caller([UnknownIdsWarning(text)])
+            self.warnings.append(UnknownIdsWarning(text))
 
     def in_order(self, texts: pyarrow.Array) -> pyarrow.Array:
         """Return texts of the predictions in the order of the ids, empty if there is no row."""
@@ -119,7 +121,7 @@ class Files:
         if true and said and not true & said:
             finding = f'0 of {len(said):,} predicted labels occur in {self.truth_name}'
             cause = likely_cause(said, true)
-            warn_caller(no_overlap(self.predictions.source.name, finding, cause))
+            self.warnings += no_overlap(self.predictions.source.name, finding, cause)
 
     def score(
         self,
@@ -135,6 +137,7 @@ class Files:
 
             table = pandas.DataFrame(table)
         policies = {'missing': self.missing} if self.missing else {}
+        warn_caller(self.warnings)  # also where the score is not defined
         return Score(
             name,
             metric.compute(),
@@ -143,6 +146,7 @@ class Files:
             {'queries': len(self.ids), **counts, **self.counts},
             table,
             notes_of(counts.get('without_truth', 0), len(self.ids), without_truth),
+            tuple(self.warnings),
         )
 
 

@@ -10,7 +10,7 @@ from mediaeval_ap.challenges.files import Files, unique_ids
 from mediaeval_ap.challenges.label_fields import split
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.errors import RepeatedRowsWarning, printable, warn_caller
+from mediaeval_ap.errors import DataWarning, RepeatedRowsWarning
 from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision
 from mediaeval_ap.results import Score
@@ -100,11 +100,12 @@ def evaluate_map(
     lists = files.in_order(files.predictions['prediction'])
     values = [metric.update(relevant[part], split(lists[part])) for part in files.pieces(progress)]
     ap, n_relevant = map(np.concatenate, zip(*values, strict=True))
-    _warn_of_repeated_labels(files.truth, len(relevant.flatten()), int(n_relevant.sum()), metric)
+    n_labels = len(relevant.flatten())
+    files.warnings += _repeated_labels(files, n_labels, int(n_relevant.sum()), metric)
     if not ap[n_relevant > 0].any():
         files.warn_of_other_labels(relevant.values, split(lists).values)
     above = users.filter(ap > 1).to_pylist()
-    warn_caller(scores_above_one(above, files.predictions.source.name, metric.definition))
+    files.warnings += scores_above_one(above, files.predictions.source.name, metric.definition)
     table = None
     if per_query:
         table = {'customer_id': users.to_pandas(), f'AP@{k}': ap, 'n_relevant': n_relevant}
@@ -135,12 +136,14 @@ def _relevant_labels(true: Records) -> tuple[pyarrow.Array, pyarrow.LargeListArr
     return users.dictionary, lists
 
 
-def _warn_of_repeated_labels(
-    true: Records, n_labels: int, n_relevant: int, metric: MeanAveragePrecision
-) -> None:
-    if n_labels > n_relevant:
-        text = (
-            f'{printable(true.source.name)}: {n_labels - n_relevant} of {n_labels} labels repeat '
-            f'another of their user; {metric.definition} counts them once'
+def _repeated_labels(
+    files: Files, n_labels: int, n_relevant: int, metric: MeanAveragePrecision
+) -> list[DataWarning]:
+    if n_labels == n_relevant:
+        return []
+    return [
+        RepeatedRowsWarning(
+            f'{files.truth_name}: {n_labels - n_relevant} of {n_labels} labels repeat another of '
+            f'their user; {metric.definition} counts them once'
         )
-        warn_caller([RepeatedRowsWarning(text)])
+    ]

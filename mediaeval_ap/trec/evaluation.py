@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -218,24 +218,23 @@ def _no_topic_is_judged(judged: Entries, returned: Entries) -> ParameterError:
 
 def _warnings(
     judged: Entries, returned: Entries, counts: dict[str, int], missing: TrecMissing
-) -> Iterator[DataWarning]:
+) -> list[DataWarning]:
     run, truth = printable(returned.source.name), printable(judged.source.name)
-    n_judged, n_returned = len(judged.topic.values), len(returned.topic.values)
-    if not counts['relevant_returned']:
-        yield from _no_overlap(judged, returned, truth)
+    found = [] if counts['relevant_returned'] else _no_overlap(judged, returned, truth)
     if n_missing := counts['missing']:
         scored = 'scored as if nothing were returned' if missing == 'zero' else 'left out'
-        yield MissingIdsWarning(
-            f'{run}: {n_missing} of {n_judged} topics of {truth} are missing, and {scored}'
-        )
+        n_topics = len(judged.topic.values)
+        text = f'{run}: {n_missing} of {n_topics} topics of {truth} are missing, and {scored}'
+        found.append(MissingIdsWarning(text))
     if n_unknown := counts['unknown']:
-        yield UnknownIdsWarning(
-            f'{run}: {n_unknown} of {n_returned} topics are not in {truth}, and left out'
-        )
+        n_topics = len(returned.topic.values)
+        text = f'{run}: {n_unknown} of {n_topics} topics are not in {truth}, and left out'
+        found.append(UnknownIdsWarning(text))
+    return found
 
 
 def _no_overlap(judged: Entries, returned: Entries, truth: str) -> list[DataWarning]:
-    """Warn that no topic of the run is judged, or else no document."""
+    """Return the warning that no topic of the run is judged, or else no document."""
     here, there = set(returned.topic.values), set(judged.topic.values)
     what = 'topics'
     if here & there:

@@ -11,6 +11,7 @@ import pytest
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
+from live_sessions import check_live
 
 from mediaeval_ap import (
     AveragePrecision,
@@ -140,7 +141,7 @@ def answers(text, reference, hypotheses, queries, K, definition, subset):
     live.extend(run[1:])
     for row in run[1:]:
         live.update(row, confidence=0.25)
-    live._check()
+    check_live(live)
     yield len(live), run[0] in live, [live.send(query) for query in asked]
     yield sorted(live.snapshot().table.rows())
     yield live.evaluate(asked).ap.tolist()
