@@ -13,7 +13,7 @@ from mediaeval_ap.tables.faults import Wrong
 from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK
 
 MAX_LINE_BYTES = 64 << 20  # a choice: a file without line ends is refused before it fills memory
-BLOCK_BYTES = 1 << 20  # half and double of it take the same time
+BLOCK_BYTES = 1 << 20  # half of it takes a tenth more time in bulk, double no less
 
 
 class Lines(Protocol):
@@ -98,4 +98,3 @@ def split(block: bytes) -> list[bytes]:
 def endless() -> Wrong:
     """Explain a line that is too long."""
     return Wrong('', f'more than {MAX_LINE_BYTES >> 20} MiB without a line end', 'lines of text')
-
