@@ -11,7 +11,7 @@ from mediaeval_ap.errors import ReadError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-BUFFER_BYTES = 1 << 20  # half and double of it take the same time
+BUFFER_BYTES = 1 << 20  # a choice: half and double take the same time, within a tenth
 XZ_MEMORY_BYTES = 1 << 30  # a header can ask for four times as much before a byte is read
 
 

@@ -14,27 +14,7 @@ from functools import cached_property
 
 from mediaeval_ap.errors import shown
 
-__all__ = [
-    'CONSENSUS_2015',
-    'EVIDENCE',
-    'EVIDENCE_2015',
-    'EVIDENCE_REFERENCE_2015',
-    'EXCHANGED',
-    'HYPOTHESIS',
-    'HYPOTHESIS_2015',
-    'QRELS',
-    'QUERIES',
-    'REFERENCE',
-    'REFERENCE_2015',
-    'RUN',
-    'SHOTS',
-    'SHOTS_2015',
-    'SHOT_IDS_2015',
-    'SUBSET',
-    'SUBSET_2015',
-    'Layout',
-    'RecordLayout',
-]
+__all__ = ['HYPOTHESIS', 'QUERIES', 'REFERENCE', 'SUBSET', 'Layout']
 
 
 @dataclass(frozen=True)
@@ -44,18 +24,18 @@ class Layout:
     Parameters
     ----------
     name : str
-        What such a table is called.
+        The name of such a table, for messages.
     texts : tuple of str
-        Its fields of text, in order.
+        The fields of text, in order.
     number : str or None
-        The field of finite numbers, if there is one.
+        The field of finite numbers, if any.
     n_before : int or None
-        How many fields of text stand before it; by default all.
+        The number of text fields before it; by default all.
     integers : bool
-        Whether lines hold integers there, in digits.
+        True if lines hold integers there, in digits.
     comment : bytes or None
-        Regular expression of the beginning of lines that are comments; by default none is. Rows of
-        values are never comments.
+        Regular expression for the beginning of a comment line; by default there are no comments.
+        Rows of values are never comments.
 
     Examples
     --------
@@ -72,12 +52,12 @@ class Layout:
 
     @cached_property
     def is_comment(self) -> Callable[[bytes], object]:
-        """Match the beginning of a line that is a comment."""
+        """The function that matches the beginning of a comment."""
         return re.compile(self.comment or rb'(?!)').match
 
     @cached_property
     def without_comments(self) -> Callable[[bytes], bytes]:
-        """Remove the comments from a block of lines."""
+        """The function that removes comments from a block of lines."""
         if self.comment is None:
             return lambda block: block
         pattern = re.compile(rb'^' + self.comment + rb'.*\n?', re.MULTILINE)
@@ -85,7 +65,7 @@ class Layout:
 
     @cached_property
     def number_at(self) -> int:
-        """Where the number stands among all fields, from 0."""
+        """The position of the number among all fields, from 0."""
         return len(self.texts) if self.n_before is None else self.n_before
 
     @cached_property
@@ -106,18 +86,8 @@ class Layout:
 class RecordLayout:
     """The columns of one kind of file with a header.
 
-    Parameters
-    ----------
-    texts : tuple of str
-        The columns of text that it must have.
-    other_numbers : bool
-        Whether all other columns, of which there is one at least, hold finite numbers; else they
-        are passed over.
-
-    Examples
-    --------
-    >>> print(RecordLayout(('fname',), other_numbers=True).expected)
-    fname, and columns of numbers
+    It must have the columns of text, `texts`. With `other_numbers`, all other columns, at least
+    one, hold finite numbers; without it they are passed over.
     """
 
     texts: tuple[str, ...]
@@ -129,18 +99,7 @@ class RecordLayout:
         return f'{",".join(self.texts)}{", and columns of numbers" * self.other_numbers}'
 
     def explain(self, header: Sequence[str]) -> tuple[str, str] | None:
-        """What is wrong with the columns of a file of this kind.
-
-        Parameters
-        ----------
-        header : sequence of str
-            Their names.
-
-        Returns
-        -------
-        (found, expected) or None
-            The first thing wrong; none when every column that must be there is, and once.
-        """
+        """Explain what is found and expected where columns do not fit; None where they do."""
         if missing := [text for text in self.texts if text not in header]:
             return f'no column {missing[0]}', self.expected
         times = Counter(header)
@@ -153,22 +112,11 @@ class RecordLayout:
         return None
 
     def columns(self, header: Sequence[str]) -> Sequence[str]:
-        """The columns that are read of a file of this kind.
-
-        Parameters
-        ----------
-        header : sequence of str
-            The names of all.
-
-        Returns
-        -------
-        sequence of str
-            The names of those.
-        """
+        """Return the columns that are read of a file with these columns."""
         return header if self.other_numbers else self.texts
 
 
-# How pandas calls the column of an index that has no name: in CSV, read again, and in Parquet.
+# The names that pandas gives to an index without a name: in CSV, in CSV read again, in Parquet.
 _is_saved_index = re.compile(r'|Unnamed: [0-9]+|__index_level_[0-9]+__').fullmatch
 
 REFERENCE = Layout('reference', ('corpus_id', 'video_id', 'shot_id', 'person_name'))
@@ -186,10 +134,10 @@ RUN = Layout(
     comment=rb'[ \t]*#',
 )
 
-# What is taken for one another where two files are given in the wrong order.
+# The file that each may be taken for when two files are given in the wrong order.
 EXCHANGED = {REFERENCE: HYPOTHESIS, HYPOTHESIS: REFERENCE, QRELS: RUN, RUN: QRELS}
 
-# What else a campaign has; times are read as the text they are.
+# Other files of a campaign; times are kept as text.
 SHOTS = Layout('shot list', ('corpus_id', 'video_id', 'shot_id', 'start_time', 'end_time'))
 EVIDENCE = Layout('evidence', ('person_name', 'corpus_id', 'video_id', 'modality'), 'timestamp')
 

@@ -51,8 +51,11 @@ class LineCounter:
         first = self.next_line
         self.next_line += n_lines
         n_rows = n_lines if rows is None else len(rows)
-        skips = first != self.n_rows + 1 or n_rows != n_lines
-        if skips and n_rows and self._numbers is None:
+        if not n_rows:
+            return
+        last = n_rows - 1 if rows is None else rows[-1]
+        follows = first == self.n_rows + 1 and last == n_rows - 1  # the lines skipped come later
+        if not follows and self._numbers is None:
             self._numbers = array('q', range(1, self.n_rows + 1))
         if self._numbers is not None:
             positions = np.arange(n_lines) if rows is None else np.asarray(rows, np.int64)

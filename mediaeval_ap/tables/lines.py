@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from itertools import count
 from typing import BinaryIO, Protocol
 
-from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables.faults import Wrong
 from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK
 
 MAX_LINE_BYTES = 64 << 20  # a choice: a file without line ends is refused before it fills memory
-BLOCK_BYTES = 1 << 20  # half and double of it take the same time
+BLOCK_BYTES = 1 << 20  # half of it takes a tenth more time in bulk, double no less
 
 
 class Lines(Protocol):
@@ -36,7 +35,7 @@ def numbered(stream: Lines, source: str) -> Iterator[tuple[int, bytes]]:
         if number == 1:
             line = line.removeprefix(BYTE_ORDER_MARK)
         if len(line.removesuffix(b'\n')) > MAX_LINE_BYTES:
-            raise _endless(source, number)
+            raise endless().error(source, f'line {number}')
         yield number, line
 
 
@@ -45,7 +44,7 @@ def blocks(stream: BinaryIO, source: str, block_bytes: int | None = None) -> Ite
     ended = 0
     for block in whole_lines(stream, block_bytes):
         if block is None:
-            raise _endless(source, ended + 1)
+            raise endless().error(source, f'line {ended + 1}')
         yield block
         ended += block.count(b'\n')
 
@@ -99,7 +98,3 @@ def split(block: bytes) -> list[bytes]:
 def endless() -> Wrong:
     """Explain a line that is too long."""
     return Wrong('', f'more than {MAX_LINE_BYTES >> 20} MiB without a line end', 'lines of text')
-
-
-def _endless(source: str, number: int) -> FormatError:
-    return endless().error(source, f'line {number}')

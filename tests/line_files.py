@@ -1,0 +1,163 @@
+"""Files of lines, and a plain reading of them, for the tests of all readers of lines."""
+
+import io
+import math
+import re
+
+from hypothesis import strategies as st
+
+from mediaeval_ap.tables import (
+    HYPOTHESIS,
+    QUERIES,
+    REFERENCE,
+    SUBSET,
+    strict_text,
+)
+from mediaeval_ap.tables.layouts import QRELS, RUN
+
+LAYOUTS = st.sampled_from([REFERENCE, HYPOTHESIS, SUBSET, QUERIES, QRELS, RUN])
+DECIMAL = r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?'
+INTEGER = r'[+-]?[0-9]+'
+
+
+def right_number(text, layout):
+    written = re.fullmatch(INTEGER if layout is QRELS else DECIMAL, text)
+    return written and math.isfinite(float(text))
+
+
+def is_comment(line, layout):
+    """As trec_eval 10 has them: white space before the mark only in a run."""
+    line = line.lstrip(b' \t') if layout is RUN else line
+    return layout in (QRELS, RUN) and line.startswith(b'#')
+
+
+def read_plainly(data, layout):
+    """The rows, their lines and the wrong lines, straight from the description of the format."""
+    rows, lines, wrong = [], [], []
+    for number, line in enumerate(data.removeprefix(b'\xef\xbb\xbf').split(b'\n'), 1):
+        ended = number <= data.count(b'\n')
+        line = line.removesuffix(b'\r') if ended else line
+        if is_comment(line, layout):
+            continue
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            wrong.append(number)
+            continue
+        fields = [field for field in re.split('[ \t]', text) if field]
+        if '\r' in text or '\0' in text:
+            wrong.append(number)
+        elif not fields:
+            continue
+        elif len(fields) != len(layout.fields):
+            wrong.append(number)
+        elif layout.number is None:
+            rows.append(tuple(fields))
+            lines.append(number)
+        elif right_number(fields[layout.number_at], layout):
+            fields[layout.number_at] = float(fields[layout.number_at])
+            rows.append(tuple(fields))
+            lines.append(number)
+        else:
+            wrong.append(number)
+    return rows, lines, wrong
+
+
+def as_rows(parsed, layout):
+    columns, numbers, _ = parsed
+    texts = [[columns[f].values[code] for code in columns[f].codes] for f in layout.texts]
+    if layout.number:
+        texts.insert(layout.number_at, numbers.tolist())
+    return list(zip(*texts, strict=True))
+
+
+def parse(data, layout):
+    return as_rows(strict_text.parse(io.BytesIO(data), layout, 'file'), layout)
+
+
+separators = st.sampled_from([b' ', b'\t', b'  ', b' \t '])
+words = st.sampled_from(
+    [
+        b'INA',
+        b'000010',
+        b'nan',
+        b'NA',
+        b'null',
+        b'o"brien',
+        b"'",
+        b'#1',
+        b'?unknown?',
+        b'\\',
+        b'a,b',
+    ]
+) | st.text(st.characters(codec='utf-8', exclude_characters=' \t\n\r\0'), min_size=1).map(
+    str.encode
+)
+numbers = st.sampled_from(
+    [
+        b'0.5',
+        b'1',
+        b'-3.25e-7',
+        b'+1.5',
+        b'5.',
+        b'.5',
+        b'1E5',
+        b'1e-400',
+        b'0.1',
+        b'123456789012345678',
+    ]
+) | st.floats(allow_nan=False, allow_infinity=False).map(lambda value: repr(value).encode())
+oddities = st.sampled_from(
+    [
+        *(
+            b'nan',
+            b'inf',
+            b'-Infinity',
+            b'1_000',
+            b'0x1p3',
+            b'1e400',
+            b'1e',
+            b'--1',
+            b'',
+            b'e5',
+            b'1,5',
+        ),
+        *(
+            b'\0',
+            b'\r',
+            b'\xff',
+            b'\xed\xa0\x80',
+            b'\x0b',
+            b'\x0c',
+            b'\x1c',
+            b'\xc2\xa0',
+            b'\xc2\x85',
+        ),
+        *('1\u2028'.encode(), '\u0661'.encode(), b'\xef\xbb\xbf', b'"', b'""'),
+    ]
+)
+integers = st.sampled_from([b'0', b'1', b'-2', b'+03', b'9' * 300]) | st.sampled_from(
+    [b'9' * 400, b'.1e1', b'10e-1', b'1.0', b'1.', b'1-', b'+', b'0x1']
+)
+margins = st.sampled_from([b'', b'', b'', b' ', b'\t', b'#', b'# ', b' #', b'\t #', b'#\xff\0\r'])
+ends = st.sampled_from([b'\n', b'\r\n', b'\n\n', b' \n', b'\t\r\n'])
+
+
+@st.composite
+def files(draw, layout):
+    """Mostly right lines, with something odd here and there."""
+    data = draw(st.sampled_from([b'', b'', b'\xef\xbb\xbf', b'\n', b' ', b' \xef\xbb\xbf']))
+    for _ in range(draw(st.integers(0, 5))):
+        fields = [draw(words) for _ in layout.texts]
+        if layout.number:
+            fields.insert(layout.number_at, draw(integers if layout is QRELS else numbers))
+        if draw(st.integers(0, 5)) == 0:
+            fields[draw(st.integers(0, len(fields) - 1))] = draw(oddities)
+        data += draw(margins) + draw(separators).join(fields) + draw(ends)
+    return data.rstrip(b'\n') if draw(st.booleans()) else data
+
+
+@st.composite
+def layouts_and_files(draw):
+    layout = draw(LAYOUTS)
+    return layout, draw(files(layout) | st.binary(max_size=60))

@@ -1,0 +1,79 @@
+"""The bulk reader, against the strict parser."""
+
+import io
+
+import pytest
+from hypothesis import example, given, settings
+from line_files import as_rows, layouts_and_files, parse
+
+from mediaeval_ap.tables import (
+    HYPOTHESIS,
+    QUERIES,
+    SUBSET,
+    bulk,
+    lines,
+)
+from mediaeval_ap.tables.bulk import parse_in_bulk
+from mediaeval_ap.tables.layouts import QRELS, RUN
+from mediaeval_ap.tables.line_numbers import LineCounter
+
+
+@given(layouts_and_files())
+@example((QUERIES, b' \xef\xbb\xbf\n'))
+@example((QUERIES, b'\xef\xbb\xbf\xef\xbb\xbfa\n'))
+@example((HYPOTHESIS, b'a b c d 1 \x0b\n'))
+@example((HYPOTHESIS, b'a b c d\n1\n'))
+@example((QRELS, b'# a\n\xef\xbb\xbfa b c 1\n'))
+@example((QRELS, b'a b c 0x1\n'))
+@example((RUN, b'a b c d 1 #\n #a b c d 1 e\n'))
+@settings(max_examples=1500)
+def test_bulk_reader_proves_or_doubts(layout_and_file):
+    """What the bulk reader accepts is what the strict one reads: no row more, none different."""
+    layout, data = layout_and_file
+    proved = parse_in_bulk(io.BytesIO(data), layout, 'file')
+    if proved is not None:
+        assert as_rows(proved, layout) == parse(data, layout)
+
+
+def test_bulk_reader_proves_clean_files():
+    data = b'\xef\xbb\xbfx\tv  000010 nan 0.5\r\n\n y w 2 o"brien -1e3 \nz z z \xc3\xa9\xc2\xa0 1'
+    proved = parse_in_bulk(io.BytesIO(data), HYPOTHESIS, 'file')
+    assert as_rows(proved, HYPOTHESIS) == [
+        ('x', 'v', '000010', 'nan', 0.5),
+        ('y', 'w', '2', 'o"brien', -1000.0),
+        ('z', 'z', 'z', 'é\xa0', 1.0),
+    ]
+
+
+def test_bulk_reader_proves_files_with_comments(monkeypatch):
+    """In whatever block they stand; what follows one of comments alone is no first line."""
+    monkeypatch.setattr(lines, 'BLOCK_BYTES', 9)
+    data = b'# \xff\r\n  # by me\n7 Q0 #1 1 0.5 #\r\n\t#\n8 Q0 d 1 0.5 me\n# end'
+    rows = [('7', 'Q0', '#1', '1', 0.5, '#'), ('8', 'Q0', 'd', '1', 0.5, 'me')]
+    assert as_rows(parse_in_bulk(io.BytesIO(data), RUN, 'file'), RUN) == rows
+    data = b'#########\n' + b'\xef\xbb\xbf7 0 d 1\n'
+    proved = parse_in_bulk(io.BytesIO(data), QRELS, 'file')
+    assert proved is None
+    assert parse(data, QRELS) == [('\ufeff7', '0', 'd', 1.0)]
+
+
+@pytest.mark.parametrize(
+    ('data', 'normal'),
+    [
+        (b' a  b\t c \r\n\n  \n\td e\t\n', b'a b c\n\n\nd e\n'),
+        (b'a b\n' * 9 + b' c', b'a b\n' * 9 + b'c'),
+        (b'\xef\xbb\xbfa b\n', b'a b\n'),
+        (b'\xef\xbb\xbf \xef\xbb\xbfa\n', None),
+        (b'a\rb\n', None),
+        (b'a b\r', None),
+        (b'a\0b\n', None),
+    ],
+)
+def test_normal_lines_are_what_the_bulk_reader_sees(data, normal, monkeypatch):
+    monkeypatch.setattr(lines, 'BLOCK_BYTES', 11)
+    blocks = bulk._normal_lines(io.BytesIO(data), 'file', SUBSET, LineCounter())
+    if normal is None:
+        with pytest.raises(bulk._Doubt):
+            list(blocks)
+    else:
+        assert b''.join(blocks) == normal
