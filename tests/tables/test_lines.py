@@ -5,7 +5,8 @@ import math
 import re
 
 import pytest
-from hypothesis import example, given, settings
+import strategies
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mediaeval_ap.errors import FormatError
@@ -169,7 +170,7 @@ def layouts_and_files(draw):
 @example((QRELS, b'#'))
 @example((QRELS, b'# a\n# b\na b c 1\n'))
 @example((RUN, b'\t # a\xff\0\r\r\na b c d 1 #\n#'))
-@settings(max_examples=1500)
+@strategies.examples(10)
 def test_strict_parser_reads_the_format(layout_and_file):
     layout, data = layout_and_file
     rows, wrong = read_plainly(data, layout)
@@ -190,7 +191,7 @@ def test_strict_parser_reads_the_format(layout_and_file):
 @example((QRELS, b'# a\n\xef\xbb\xbfa b c 1\n'))
 @example((QRELS, b'a b c 0x1\n'))
 @example((RUN, b'a b c d 1 #\n #a b c d 1 e\n'))
-@settings(max_examples=1500)
+@strategies.examples(10)
 def test_bulk_reader_proves_or_doubts(layout_and_file):
     """What the bulk reader accepts is what the strict one reads: no row more, none different."""
     layout, data = layout_and_file
