@@ -222,8 +222,10 @@ main(['evaluate', *sys.argv[1:]])
 """
 
 
-@pytest.mark.parametrize('role', ['reference', 'run'])
-@pytest.mark.parametrize('suffix', ['.txt', '.gz', '.parquet'])
+@pytest.mark.parametrize(
+    ('suffix', 'role'),
+    [('.txt', 'reference'), ('.txt', 'run'), ('.gz', 'run'), ('.parquet', 'run')],
+)
 def test_unreadable_files(tmp_path, role, suffix):
     tmp_path.chmod(0o755)  # the rest of the way there is the matter of the working directory
     (tmp_path / 'reference.txt').write_bytes(REFERENCE)

@@ -7,6 +7,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
+from hostile.bombs import BOMBS
 from hostile.catalogue import CATALOGUE
 from hostile.containers import MIB
 from hostile.entries import A, B
@@ -23,7 +24,8 @@ OTHER_ERRORS = {
     'zero.txt': f'{{path}}: holds more than {MOST} bytes, the limit: raise it by --max-bytes, '
     'in Python max_bytes'
 }
-RUNS = [entry for entry in CATALOGUE if entry.role == 'hypothesis']
+# Parquet that stands for too much is refused by the reader that scoring has, too.
+RUNS = [entry for entry in CATALOGUE if entry.role == 'hypothesis' and entry not in BOMBS]
 
 
 def as_message(problem):

@@ -150,4 +150,4 @@ TestChanges = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarnin
 
 
 # Each step builds everything anew: fewer and shorter sequences than the default keep it short.
-TestChanges.settings = settings(max_examples=150, stateful_step_count=25, deadline=None)
+TestChanges.settings = settings(stateful_step_count=25)

@@ -58,7 +58,9 @@ def test_every_query(run, published):
     assert np.abs(evaluation.ap - [each[published] for each in figures]).max() < WRITTEN
 
 
-@pytest.mark.parametrize('definition', ['mediaeval-2016', 'kaggle', 'trec'])
+@pytest.mark.parametrize(
+    'definition', ['mediaeval-2016', 'trec', pytest.param('kaggle', marks=pytest.mark.slow)]
+)
 def test_runs_that_grow_come_to_the_same(run, definition):
     """Hypotheses that come in another order, watched, and asked about meanwhile."""
     reference, subset, hypothesis, queries, expected = run

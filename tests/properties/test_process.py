@@ -78,7 +78,7 @@ def ended(code, number, *arguments):
 @pytest.mark.parametrize(
     ('make_inputs', 'jobs', 'tries'),
     [
-        pytest.param(interrupt.copy_samples, ['export-trec', 'watch'], 6, id='some'),
+        pytest.param(interrupt.copy_samples, ['export-trec', 'watch'], 4, id='some'),
         pytest.param(
             *(interrupt.make_inputs, list(interrupt.JOBS), 60), id='all', marks=pytest.mark.slow
         ),
@@ -404,24 +404,27 @@ cli.main([*sys.argv[3:-1], 'large' + sys.argv[-1], '-o', 'large.out'], prog_name
 MANY = 200_000
 
 
-@pytest.fixture(scope='module')
-def runs(tmp_path_factory):
-    """Runs that are small and large, in all formats."""
-    folder = tmp_path_factory.mktemp('runs')
-    (folder / 'reference.txt').write_text('x v 1 ann\n')
-    (folder / 'qrels.txt').write_text('7 0 d1 1\n')
+@pytest.fixture
+def runs(tmp_path, request):
+    """Runs that are small and large, in the format of the test."""
+    suffix = request.getfixturevalue('suffix')
+    (tmp_path / 'reference.txt').write_text('x v 1 ann\n')
+    (tmp_path / 'qrels.txt').write_text('7 0 d1 1\n')
     for name, n_rows in ('small', 2), ('large', MANY):
+        path = tmp_path / f'{name}{suffix}'
+        if suffix == '.trec':
+            path.write_text(
+                ''.join(f'7 Q0 d{row} 1 0.{row + 1} me\n' for row in range(10 * n_rows))
+            )
+            continue
         rows = [('x', f'v{row}', f's{row}', f'name{row}', row / MANY) for row in range(n_rows)]
-        text = ''.join(f'{" ".join(map(str, row))}\n' for row in rows)
-        (folder / f'{name}.txt').write_text(text)
-        (folder / f'{name}.txt.gz').write_bytes(gzip.compress(text.encode(), 1))
-        names = ['corpus_id', 'video_id', 'shot_id', 'person_name', 'confidence']
-        columns = list(map(list, zip(*rows, strict=True)))
-        parquet.write_table(pyarrow.table(columns, names), folder / f'{name}.parquet')
-        (folder / f'{name}.trec').write_text(
-            ''.join(f'7 Q0 d{row} 1 0.{row + 1} me\n' for row in range(10 * n_rows))
-        )
-    return folder
+        text = ''.join(f'{" ".join(map(str, row))}\n' for row in rows).encode()
+        if suffix == '.parquet':
+            columns = list(map(list, zip(*rows, strict=True)))
+            parquet.write_table(pyarrow.table(columns, list(tables.HYPOTHESIS.fields)), path)
+        else:
+            path.write_bytes(gzip.compress(text, 1) if suffix == '.txt.gz' else text)
+    return tmp_path
 
 
 OUT_OF_MEMORY = (

@@ -3,7 +3,8 @@
 import io
 
 import pytest
-from hypothesis import example, given, settings
+import strategies
+from hypothesis import example, given
 from line_files import as_rows, layouts_and_files, parse
 
 from mediaeval_ap.tables import (
@@ -26,7 +27,7 @@ from mediaeval_ap.tables.line_numbers import LineCounter
 @example((QRELS, b'# a\n\xef\xbb\xbfa b c 1\n'))
 @example((QRELS, b'a b c 0x1\n'))
 @example((RUN, b'a b c d 1 #\n #a b c d 1 e\n'))
-@settings(max_examples=1500)
+@strategies.examples(10)
 def test_bulk_reader_proves_or_doubts(layout_and_file):
     """What the bulk reader accepts is what the strict one reads: no row more, none different."""
     layout, data = layout_and_file

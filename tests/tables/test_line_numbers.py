@@ -4,7 +4,8 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+import strategies
+from hypothesis import example, given
 from hypothesis import strategies as st
 from line_files import layouts_and_files, read_plainly
 
@@ -25,7 +26,7 @@ from mediaeval_ap.tables.lenient_text import read_leniently
 @example((SUBSET, b'\n\na b\n'), 7)
 @example((SUBSET, b'a b\n\n  \na b\nc d\n'), 7)
 @example((RUN, b'# a\na b c d 1 e\n\n\t # \xff\na b c d 1 e'), 7)
-@settings(max_examples=1000)
+@strategies.examples(10)
 def test_rows_know_their_lines(layout_and_file, block_bytes):
     layout, data = layout_and_file
     rows, expected, wrong = read_plainly(data, layout)

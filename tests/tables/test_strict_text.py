@@ -1,7 +1,8 @@
 """The strict parser, against a plain reading of the line format."""
 
 import pytest
-from hypothesis import example, given, settings
+import strategies
+from hypothesis import example, given
 from line_files import layouts_and_files, parse, read_plainly
 
 from mediaeval_ap.errors import FormatError
@@ -17,7 +18,7 @@ from mediaeval_ap.tables.layouts import QRELS, RUN
 @example((QRELS, b'#'))
 @example((QRELS, b'# a\n# b\na b c 1\n'))
 @example((RUN, b'\t # a\xff\0\r\r\na b c d 1 #\n#'))
-@settings(max_examples=1500)
+@strategies.examples(10)
 def test_strict_parser_reads_the_format(layout_and_file):
     layout, data = layout_and_file
     rows, _, wrong = read_plainly(data, layout)

@@ -6,7 +6,7 @@ import oracle
 import pytest
 import pytrec_eval
 import strategies
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from trec_rows import map_column, quiet
 
@@ -51,7 +51,7 @@ DEFINED = set(itertools.product(definitions.names(), TREC_TIES)) - {('hits', 'ex
 
 @quiet
 @pytest.mark.parametrize(('definition', 'ties'), sorted(DEFINED))
-@settings(max_examples=40)
+@strategies.examples(1 / 2)
 @given(judged=qrels, returned=runs, level=st.integers(0, 2))
 def test_like_every_order_of_equal_scores(ties, definition, judged, returned, level):
     K_allowed = strategies.allowed(K, definition)

@@ -1,0 +1,76 @@
+"""The wrong lines of a file."""
+
+import io
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mediaeval_ap.tables import HYPOTHESIS, SUBSET, wrong_lines
+from mediaeval_ap.tables.lenient_text import read_leniently
+from mediaeval_ap.tables.line_format import Cause, cause_of, count_fields, find_fields
+from mediaeval_ap.tables.wrong_lines import CAUSES, RIGHT, causes_of
+
+
+def test_wrong_lines_are_a_sequence():
+    wrong = read_leniently(io.BytesIO(b'x\nx v\n\xff\n'), SUBSET).wrong
+    assert [each.line for each in wrong] == [1, 3]
+    assert wrong[-1] == list(wrong)[1] == wrong[1:][0]
+    with pytest.raises(IndexError):
+        wrong[2]
+
+
+def test_lines_that_are_not_kept_are_not_held():
+    """Of each cause the first are, and of a long line what is wrong with it."""
+    content = b'x\n\xff\n' * 1000 + b'x v w ' + b'y' * 5000 + b'\n'
+    wrong = read_leniently(io.BytesIO(content), SUBSET, max_problems=3).wrong
+    assert [each.line for each in wrong] == [1, 2, 3, 4, 5, 6]
+    assert sum(map(wrong.n_of, Cause)) == 2001
+    assert (wrong.n_of(Cause.FIELDS), wrong.n_of(Cause.BYTES)) == (1001, 1000)
+    whole = read_leniently(io.BytesIO(content), SUBSET).wrong
+    assert len(pickle.dumps(whole[-1])) < wrong_lines.LONG_LINE / 4
+    assert whole[-1].wrong.found.startswith("4 fields in 'x v w yyy")
+    assert whole[-1].column == 5
+
+
+dirty = st.sampled_from(
+    [
+        b' ',
+        b'\t',
+        b'\v',
+        b'\f',
+        b'\r',
+        b'\0',
+        b'\xff',
+        b'\xc3',
+        b'\xc3\xa9',
+        b'\xed\xa0\x80',
+        b'\xf0\x9f',
+    ]
+)
+some_lines = st.lists(
+    st.lists(
+        st.sampled_from([b'x', b'v', b'1', b'-', b' ', b' ', b'nan']) | dirty, max_size=12
+    ).map(b''.join)
+)
+
+
+@given(some_lines, st.sampled_from([HYPOTHESIS, SUBSET]))
+def test_causes_of_many_lines_are_those_of_each(lines, layout):
+    """The slow way is the specification; so it is for a line that is long, and goes that way."""
+    each = [cause_of(line, layout) for line in lines]
+    many = [None if cause == RIGHT else CAUSES[cause] for cause in causes_of(lines, layout)]
+    assert many == each
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wrong_lines, 'LONG', 3)
+        assert causes_of(lines, layout).tolist() == [
+            RIGHT if cause is None else CAUSES.index(cause) for cause in each
+        ]
+
+
+@given(
+    st.lists(st.sampled_from([b'a', b'\xc3\xa9e', b' ', b'\t', b'  ']), max_size=9).map(b''.join)
+)
+def test_fields_of_a_line_are_counted_as_they_are_found(line):
+    assert count_fields(line) == len(find_fields(line))

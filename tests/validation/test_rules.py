@@ -1,0 +1,220 @@
+"""Each rule of validation, alone and with others."""
+
+import re
+from pathlib import Path
+
+import pytest
+from submissions import EVIDENCE, RUN, SHOTS, found
+
+from mediaeval_ap.validation.registry import KINDS
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_nothing_is_wrong():
+    assert found(RUN) == []
+    reference = 'x v 1 ann\nx v 2 bob\n'
+    assert found(RUN, shots=SHOTS, videos='x v\n', evidence=EVIDENCE, reference=reference) == []
+
+
+ERRORS = [
+    ('x v 1 ann\n', {}, ('field-count', 'hypothesis', 1, 10, '', "4 fields in 'x v 1 ann'")),
+    (
+        '\nx v 1 ann 0.5 \t0.6\n',
+        {},
+        ('field-count', 'hypothesis', 2, 16, '', "6 fields in 'x v 1 ann 0.5 \\t0.6'"),
+    ),
+    ('x v 1 ann nan\n', {}, ('confidence', 'hypothesis', 1, 11, 'confidence', "'nan'")),
+    ('é  v 1 ann 1_0\n', {}, ('confidence', 'hypothesis', 1, 12, 'confidence', "'1_0'")),
+    ('x v 1 an\0n 1\n', {}, ('encoding', 'hypothesis', 1, 9, '', 'a NUL byte at byte 9')),
+    ('x v 1 b-b 1\n', {}, ('name', 'hypothesis', 1, 7, 'person_name', "'b-b'")),
+    (' \n\n', {}, ('empty', 'hypothesis', 1, 1, '', 'no rows')),
+    (
+        'x v 1 ann 1\nx v 3 ann 2\n',
+        {'shots': SHOTS},
+        ('unknown-shot', 'hypothesis', 2, 5, 'shot_id', "'3'"),
+    ),
+    (
+        'x v 1 ann 1\nx w 1 ann 2\n',
+        {'shots': SHOTS},
+        ('unknown-shot', 'hypothesis', 2, 3, 'video_id', "'w' of corpus 'x'"),
+    ),
+    (
+        RUN,
+        {'shots': SHOTS + 'x v 3 3 inf\n'},
+        ('timestamp', 'shots', 3, 9, 'end_time', "'inf'"),
+    ),
+    (
+        RUN,
+        {'evidence': EVIDENCE.replace('0.5', 'inf')},
+        ('timestamp', 'evidence', 1, 17, 'timestamp', "'inf'"),
+    ),
+    (
+        RUN,
+        {'evidence': EVIDENCE.replace('0.5', '-0.5')},
+        ('timestamp', 'evidence', 1, 17, 'timestamp', '-0.5'),
+    ),
+    (
+        RUN,
+        {'evidence': EVIDENCE.replace('written', 'image')},
+        ('modality', 'evidence', 1, 9, 'modality', "'image'"),
+    ),
+    (
+        RUN,
+        {'evidence': EVIDENCE + 'ann x v written 7\n'},
+        ('repeated-evidence', 'evidence', 3, 1, 'person_name', "'ann' again, as in line 1"),
+    ),
+    (
+        RUN,
+        {'evidence': 'ann x v written 0.5\n'},
+        ('missing-evidence', 'hypothesis', 2, 7, 'person_name', "'bob' in 1 row"),
+    ),
+    (
+        RUN,
+        {'evidence': EVIDENCE + 'cleo x v written 0.5\n'},
+        ('unused-evidence', 'evidence', 3, 1, 'person_name', "'cleo' in 1 row"),
+    ),
+    *(
+        (
+            RUN,
+            {'evidence': EVIDENCE.replace('bob x v', 'bob x w'), **lists},
+            ('unknown-video', 'evidence', 2, 7, 'video_id', "'w' of corpus 'x'"),
+        )
+        for lists in ({'shots': SHOTS}, {'videos': 'x v\n'}, {'shots': SHOTS, 'videos': 'x v\n'})
+    ),
+]
+
+
+@pytest.mark.parametrize(('run', 'files', 'problem'), ERRORS)
+def test_one_error(run, files, problem):
+    assert found(run, **files) == [problem]
+    assert KINDS[problem[0]].severity == 'error'
+
+
+WARNINGS = [
+    (
+        RUN + 'x v 1 ann 0.90\n',
+        {},
+        ('repeated-row', 'hypothesis', 3, 1, 'corpus_id', "'x v 1 ann' again, as in line 1"),
+    ),
+    (
+        RUN + 'x v 1 ann 0.7\n',
+        {},
+        ('two-confidences', 'hypothesis', 3, 11, 'confidence', "0.7 for 'x v 1 ann'"),
+    ),
+    (
+        'x v 1 ann 0.9\nx v 1 bob 0.8\nx v 1 cleo 0.7\n',
+        {},
+        (
+            *('several-names', 'hypothesis', 2, 7, 'person_name'),
+            "'bob' after 'ann' of line 1, 3 names in all",
+        ),
+    ),
+    (
+        RUN + 'x v 3 anne 0.7\n',
+        {},
+        (
+            *('near-names', 'hypothesis', 3, 7, 'person_name'),
+            "'anne', one edit from 'ann' of line 1",
+        ),
+    ),
+    (
+        RUN.replace('ann', 'zoe\u0308'),
+        {'rules': 'none'},
+        ('not-nfc', 'hypothesis', 1, 7, 'person_name', "'zoe\\u0308'"),
+    ),
+    (
+        RUN.replace('ann', 'Ann'),
+        {'rules': 'none'},
+        ('upper-case', 'hypothesis', 1, 7, 'person_name', "'Ann'"),
+    ),
+    (
+        'x v 1 ann 1\nx v 2 bob 1.0\n',
+        {},
+        ('equal-confidences', 'hypothesis', 1, 11, 'confidence', '1.0 in each of 2 rows'),
+    ),
+    (
+        'x v 1 ann 0.5\nx v 2 bob 0.50000000001\nx v 3 ann 0.5\n',
+        {},
+        (
+            *('single-precision', 'hypothesis', 2, 11, 'confidence'),
+            '0.50000000001, which is 0.5 of line 1 in single precision',
+        ),
+    ),
+    (
+        RUN + 'x w 1 bob 0.5\n',
+        {'videos': 'x v\n'},
+        ('unlisted-video', 'hypothesis', 3, 3, 'video_id', "'w' of corpus 'x' in 1 row"),
+    ),
+    (
+        RUN + 'x w 1 bob 0.5\n',
+        {'reference': 'x v 1 ann\nx v 1 bob\n'},
+        ('unreferenced-video', 'hypothesis', 3, 3, 'video_id', "'w' of corpus 'x' in 1 row"),
+    ),
+    (
+        RUN,
+        {'reference': 'x v 1 ann\n'},
+        ('unreferenced-name', 'hypothesis', 2, 7, 'person_name', "'bob' in 1 row"),
+    ),
+]
+
+
+@pytest.mark.parametrize(('run', 'files', 'problem'), WARNINGS)
+def test_one_warning(run, files, problem):
+    assert found(run, **files) == [problem]
+    assert KINDS[problem[0]].severity == 'warning'
+
+
+def test_every_kind_is_tested_alone():
+    tested = {problem[0] for _, _, problem in ERRORS + WARNINGS}
+    assert tested | {'long-line'} == set(KINDS)
+
+
+def test_overflow_and_underflow_tie_in_single_precision():
+    run = 'x v 1 ann 1e300\nx v 2 bob 1e301\nx v 3 ann 1e-60\nx v 4 bob 2e-60\nx v 5 ann -0\n'
+    places = [each[2] for each in found(run) if each[0] == 'single-precision']
+    assert places == [2, 4, 5]
+
+
+def test_wrong_lines_do_not_hide_what_else_is_wrong_in_them():
+    problems = found('x v 9 Ann high\n', shots=SHOTS)
+    assert [each[0] for each in problems] == ['confidence', 'name', 'unknown-shot', 'upper-case']
+
+
+def test_rules_none_looks_at_format_alone():
+    evidence = 'ann x w image -1\nann x w image nan\n'
+    shots = f'{SHOTS}x v 8 -1 end\n'
+    problems = found('x v 9 An-n 1\n', shots=shots, evidence=evidence, rules='none')
+    last = shots.count('\n')
+    assert [each[:3] for each in problems] == [
+        ('timestamp', 'shots', last),
+        ('timestamp', 'shots', last),
+        ('timestamp', 'evidence', 1),
+        ('timestamp', 'evidence', 2),
+        ('upper-case', 'hypothesis', 1),
+    ]
+
+
+def test_rules_of_2015():
+    shots = 'v 1 0 1.5 0 37\nv 2 1.5 3 38 75\n'
+    evidence = 'ann v 1 image\nbob v 2 both\n'
+    files = {'shots': shots, 'evidence': evidence, 'videos': 'v\n', 'rules': '2015'}
+    assert found('v 1 ann 0.5\nv 2 bob 0.4\n', **files) == []
+    files['evidence'] = 'ann w 1 image\nbob v 3 written\n'
+    assert found('v 3 ann 0.5\nv 2 b2b 0.4\n', **files) == [
+        ('name', 'hypothesis', 2, 5, 'person_name', "'b2b'"),
+        ('unknown-shot', 'hypothesis', 1, 3, 'shot_id', "'3'"),
+        ('unknown-shot', 'evidence', 1, 5, 'video_id', "'w'"),
+        ('unknown-shot', 'evidence', 2, 7, 'shot_id', "'3'"),
+        ('unknown-video', 'evidence', 1, 5, 'video_id', "'w'"),
+        ('modality', 'evidence', 2, 9, 'source', "'written'"),
+        ('missing-evidence', 'hypothesis', 2, 5, 'person_name', "'b2b' in 1 row"),
+        ('unused-evidence', 'evidence', 2, 1, 'person_name', "'bob' in 1 row"),
+    ]
+
+
+def test_kinds_are_in_the_docs():
+    page = (ROOT / 'docs/validation.md').read_text()
+    row = r'^\| `([a-z0-9-]+)` \| (error|warning) \| .+ \| (.*) \|$'
+    rows = re.findall(row, page, re.MULTILINE)
+    assert rows == [(kind.name, kind.severity, kind.mend) for kind in KINDS.values()]
