@@ -28,7 +28,6 @@ RUN = 'x v 1 ann 0.9\nx v 2 bob 0.8\n'
 SHOTS = 'x v 1 0 1.5\nx v 2 1.5 3\n'
 EVIDENCE = 'ann x v written 0.5\nbob x v pronounced 2\n'
 
-texts = st.sampled_from(['x', 'v', '1', 'w', 'ann', 'anne', 'bob', 'Bob', 'zoé', 'zoe\u0308'])
 numbers = st.sampled_from(['0.5', '1', '-0', '0', '0.50000000001', '-2', 'nan', '1e400', '1e39'])
 spaces = st.sampled_from([' '] * 8 + ['  ', '\t', ' \t'])
 ends = st.sampled_from([b'\n'] * 6 + [b'\r\n', b'  \n', b'\n\n'])

@@ -78,7 +78,7 @@ def ended(code, number, *arguments):
 @pytest.mark.parametrize(
     ('make_inputs', 'jobs', 'tries'),
     [
-        pytest.param(interrupt.copy_samples, ['export-trec', 'watch'], 4, id='some'),
+        pytest.param(interrupt.copy_samples, ['export-trec'], 4, id='some'),
         pytest.param(
             *(interrupt.make_inputs, list(interrupt.JOBS), 60), id='all', marks=pytest.mark.slow
         ),
