@@ -12,8 +12,9 @@ from time import perf_counter
 import machine
 from campaign import make_campaign
 
-from mediaeval_ap.report import render_problems
+from mediaeval_ap.report.formats import render
 from mediaeval_ap.validation import examine
+from mediaeval_ap.validation.document import describe
 
 SIZES = (100_000, 1_000_000)
 N_NAMES = 100_000
@@ -43,7 +44,7 @@ def measure(path: str) -> None:
     times = [perf_counter()]
     findings = examine(path)
     times.append(perf_counter())
-    render_problems(findings)
+    render(describe(findings, most=20), 'text')
     times.append(perf_counter())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     n_problems = len(findings.problems())

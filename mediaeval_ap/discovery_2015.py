@@ -26,10 +26,10 @@ from mediaeval_ap.evaluation.criteria import (
 )
 from mediaeval_ap.evaluation.overlap import likely_cause, warn_of_no_overlap
 from mediaeval_ap.evaluation.relevance import without_placeholders
-from mediaeval_ap.evaluation_2015 import Evaluation2015
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.distances import closest
 from mediaeval_ap.ranking.shots import Shots
+from mediaeval_ap.results import Evaluation2015
 from mediaeval_ap.tables import (
     MAX_BYTES,
     QUERIES,

@@ -14,10 +14,12 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mediaeval_ap import AveragePrecision, __version__, report
+from mediaeval_ap import AveragePrecision, __version__, definitions
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import WithoutRelevantWarning, printable
-from mediaeval_ap.report import ANSWER_FORMATS, FORMATS
+from mediaeval_ap.report.document import Document, Grid
+from mediaeval_ap.report.formats import ANSWER_FORMATS, FORMATS, render
+from mediaeval_ap.results import describe
 from mediaeval_ap.tables import lines
 
 COMMAND = [sys.executable, '-m', 'mediaeval_ap']
@@ -47,7 +49,7 @@ def expected(*queries, K=(1, 10, 100, 1000), **options):
 def test_table(folder):
     result = run('evaluate', 'reference.txt', 'run.txt')
     assert (result.exit_code, result.stderr) == (0, '')
-    assert result.stdout == report.render_evaluations([expected()])
+    assert result.stdout == render(describe([expected()]), 'table')
 
 
 @pytest.mark.parametrize('format', FORMATS)
@@ -63,18 +65,18 @@ def test_options(folder, format):
     )
     with pytest.warns(WithoutRelevantWarning, match=f'^{told}$'):
         evaluation = average_precision.evaluate('run.txt', 'queries.txt')
-    assert result.stdout == report.render_evaluations([evaluation], format)
+    assert result.stdout == render(describe([evaluation]), format)
 
 
 def test_several_runs(folder):
     result = run('evaluate', 'reference.txt', 'run.txt', 'run.txt', '--mean-only')
-    assert result.stdout == report.render_evaluations([expected()] * 2, mean_only=True)
+    assert result.stdout == render(describe([expected()] * 2, mean_only=True), 'table')
 
 
 def test_output_file(folder):
     result = run('evaluate', 'reference.txt', 'run.txt', '--format', 'csv', '-o', 'map.csv')
     assert (result.exit_code, result.output) == (0, '')
-    assert Path('map.csv').read_text() == report.render_evaluations([expected()], 'csv')
+    assert Path('map.csv').read_text() == render(describe([expected()]), 'csv')
 
 
 def test_nothing_is_written_when_a_run_is_wrong(folder):
@@ -108,7 +110,7 @@ def test_no_input_is_written_over(folder, command, output, read):
         arguments += [each.opts[0], value] if isinstance(each, click.Option) else [value]
     result = run(command, *arguments)
     assert (result.exit_code, result.stdout) == (2, '')
-    assert 'run.txt cannot be written: it is read, too\n' in result.stderr
+    assert 'refusing to overwrite ./run.txt: it is an input\n' in result.stderr
     assert (folder / 'run.txt').read_text() == RUN
 
 
@@ -124,7 +126,7 @@ def test_standard_input_is_not_written_over(folder):
             check=False,
         )
     assert (done.returncode, done.stdout) == (2, '')
-    assert 'cannot be written: it is read, too\n' in done.stderr
+    assert 'run\\x1b[31m.txt: it is an input\n' in done.stderr
     assert '\x1b' not in done.stderr
     assert name.read_text() == RUN
 
@@ -325,9 +327,25 @@ def test_rank(folder):
     assert run('rank', 'reference.txt', 'run.txt', '').exit_code == 1
 
 
+HITS = """
+hits
+    AP@k            S(k) / H
+    R = 0           0
+    repeated shots  not relevant, keeps its rank
+    source          torchmetrics retrieval_average_precision, top_k
+"""
+
+
 def test_definitions():
-    assert run('definitions').stdout == report.render_definitions()
-    assert json.loads(run('definitions', '--format', 'json').stdout)[0]['name'] == 'mediaeval-2016'
+    text = run('definitions').stdout
+    assert text.endswith(HITS)
+    assert 'mediaeval-2016 (default)\n    AP@k            S(k) / min(R, k, N)\n' in text
+    described = json.loads(run('definitions', '--format', 'json').stdout)
+    assert described == [definition.to_dict() for definition in definitions.registered()]
+    assert [each['name'] for each in described if each['without_relevant'] == 1] == [
+        'mediaeval-2016',
+        'mediaeval-2016-final',
+    ]
 
 
 def test_version_and_help():
@@ -356,10 +374,10 @@ def test_rank_and_stream_take_the_options_of_evaluate(folder, options):
     average_precision = AveragePrecision('reference.txt', [2], **named)
     ap, n_relevant = average_precision('run.txt').send('bob')
     result = run('stream', 'reference.txt', 'run.txt', '-K', '2', *options, input='bob')
-    assert result.stdout == report.render_answer('bob', ap, n_relevant, [2])
+    assert result.stdout == f'bob\t{n_relevant}\t{ap[0]}\n'
     result = run('rank', 'reference.txt', 'run.txt', 'bob', '--format', 'csv', *options)
     table = average_precision.rank('run.txt', 'bob', 20)
-    assert result.stdout == report.render_ranking(table, 'csv')
+    assert result.stdout == render(Document.from_grid(Grid.from_frame(table)), 'csv')
 
 
 NO_NAMES = {
@@ -401,7 +419,7 @@ def test_stream_refuses_an_endless_line(folder, monkeypatch):
 def test_no_standard_error(folder):
     command = f'{" ".join(COMMAND)} evaluate reference.txt run.txt 2>&-'
     done = subprocess.run(['bash', '-c', command], stdout=subprocess.PIPE, text=True, check=True)
-    assert done.stdout == report.render_evaluations([expected()])
+    assert done.stdout == render(describe([expected()]), 'table')
 
 
 def test_stream_keeps_standard_input_for_names(folder):

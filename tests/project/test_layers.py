@@ -14,11 +14,10 @@ PACKAGE = Path(mediaeval_ap.__file__).parent
 LAYERS = [
     {'arrays', 'choices', 'definitions', 'errors', 'files', 'plain_text', 'progress'},
     {'tables'},
-    {'metrics', 'ranking'},
-    {'evaluation', 'evaluation_2015', 'results', 'validation'},
+    {'metrics', 'ranking', 'report'},
+    {'evaluation', 'results', 'validation'},
     {'challenges', 'live', 'trec'},
     {'average_precision', 'discovery_2015'},
-    {'report'},
     {'cli'},
     {'__main__'},
 ]

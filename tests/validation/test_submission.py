@@ -17,13 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import edit_distance
 
-from mediaeval_ap import Problem, errors, report, validate
+from mediaeval_ap import Problem, errors, validate
 from mediaeval_ap.cli import main
+from mediaeval_ap.report.formats import render
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, causes, lenient_text, lines, read, wrong_lines
 from mediaeval_ap.tables.causes import CAUSES, RIGHT, causes_of
 from mediaeval_ap.tables.lenient_text import read_leniently
 from mediaeval_ap.tables.line_format import Cause, cause_of, count_fields, find_fields
 from mediaeval_ap.validation import examine, kinds, near_names
+from mediaeval_ap.validation.document import describe
 from mediaeval_ap.validation.near_names import earlier_neighbours
 
 ROOT = Path(__file__).parents[2]
@@ -464,10 +466,8 @@ def test_findings_can_be_pickled(folder):
     assert again.problems(most=1) == findings.problems(most=1)
     assert (again.counts, again.left_out) == (findings.counts, findings.left_out)
     assert again.inputs == findings.inputs
-    assert report.render_problems(again) == report.render_problems(findings)
-    assert report.render_problems(again, 'json', None) == report.render_problems(
-        findings, 'json', None
-    )
+    for most, format in ((20, 'text'), (None, 'json')):
+        assert render(describe(again, most), format) == render(describe(findings, most), format)
     (empty,) = pickle.loads(pickle.dumps(examine(io.BytesIO(b'\n')))).problems()
     assert str(empty.kind) == 'empty'
 
@@ -636,7 +636,7 @@ def test_json_is_as_its_schema_says(folder):
     schema = json.loads(re.search(r'```json\n(.*?)```', page, re.DOTALL).group(1))
     Path('bad.txt').write_text('x v 1 a2 high\nx v\n')
     document = json.loads(run('bad.txt', '--shots', 'shots.txt', '--format', 'json').stdout)
-    rows = report.render_problems(examine([('x', 'v', '1', 'A', 0.5)]), 'json')
+    rows = render(describe(examine([('x', 'v', '1', 'A', 0.5)])), 'json')
     for each in document, json.loads(rows):
         conforms(each, schema)
     assert schema['properties']['problems']['items']['properties']['kind']['enum'] == [
