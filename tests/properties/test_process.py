@@ -490,6 +490,6 @@ def test_other_errors_of_these_kinds_are_not_hidden(folder, monkeypatch):
         def fail(*_, error=error, **__):
             raise error
 
-        monkeypatch.setattr(cli.evaluate, 'read_reference', fail)
+        monkeypatch.setattr(cli.options, 'read_reference', fail)
         result = CliRunner().invoke(cli.main, ['evaluate', 'reference.txt', 'run.txt'])
         assert result.exception is error
