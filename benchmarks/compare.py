@@ -17,7 +17,7 @@ from campaign import make_campaign
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
-from mediaeval_ap.ranking.frozen import Ranking
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, read
 
 COMMAND = [sys.executable, '-m', 'mediaeval_ap']
@@ -59,7 +59,7 @@ def in_process(reference: str, hypothesis: str, queries: str) -> tuple[float, fl
     scorer = Scorer(ranking, relevance, average_precision.K, average_precision.definition)
 
     def score() -> None:
-        scorer.score_all(names, ranking.names.distances(names))
+        scorer.score(names)
 
     session = average_precision(table)
     sends = []

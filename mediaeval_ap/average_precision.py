@@ -1,4 +1,4 @@
-"""`AveragePrecision`: its coroutine and its batch path, with one kernel behind both."""
+"""`AveragePrecision`: sessions and batches that score runs against one reference."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from mediaeval_ap import definitions
 from mediaeval_ap.choices import TREC_DEPTH
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
-from mediaeval_ap.errors import (
-    ParameterError,
-    printable,
-)
-from mediaeval_ap.evaluation.criteria import Task, warn_of_repeated_rows
+from mediaeval_ap.errors import ParameterError, printable, warn_caller
+from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.data_warnings import repeated_rows
+from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.relevance import Reference
-from mediaeval_ap.evaluation.session import Session, check_query
-from mediaeval_ap.ranking.frozen import Ranking
+from mediaeval_ap.evaluation.session import Session
+from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted, scorer_of
+from mediaeval_ap.ranking.ranked_list import ranked_list
 from mediaeval_ap.results import Evaluation
-from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, REFERENCE, SUBSET, read
+from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 
 if TYPE_CHECKING:
     import pandas
@@ -37,24 +35,24 @@ class AveragePrecision:
     ----------
     reference : str, path-like, file object, DataFrame or iterable of tuples
         Who is in which shot: ``corpus_id video_id shot_id person_name``. Paths may end in
-        ``.gz``, ``.bz2``, ``.xz``, ``.zst`` or ``.parquet``; ``-`` is standard input. This, and
-        all other tables, may be anything that `mediaeval_ap.tables.read` takes.
+        ``.gz``, ``.bz2``, ``.xz``, ``.zst`` or ``.parquet``; ``-`` is standard input. This and all
+        other tables may be anything that `mediaeval_ap.tables.read` takes.
     K : iterable of int or 'all'
-        The cutoffs, each once; ``'all'`` is none, for uncut average precision.
+        The cutoffs, each once; ``'all'`` means no cutoff (uncut average precision).
     subset : like reference, optional
-        The videos that count, as ``corpus_id video_id``. Reference and hypotheses of other
-        videos are left out.
+        The videos that count, as ``corpus_id video_id``. Rows of the reference and of runs that are
+        about other videos are left out.
     definition : str or Definition
-        What average precision is: a name that `mediaeval_ap.definitions` knows.
+        AP definition: a name that `mediaeval_ap.definitions` knows, or a value.
     max_bytes : int
-        How many bytes a table may give that does not say how large it is: a compressed file or
-        Parquet (once decompressed), standard input, a pipe, a device. Also of runs and queries.
+        Limit for each table whose size is not known before it is read: a compressed file or Parquet
+        (once decompressed), standard input, a pipe, a device. Holds for runs and queries, too.
 
     Raises
     ------
     ParameterError
-        When a cutoff or the limit is no positive integer, a cutoff is there twice, the definition
-        is unknown or has no uncut value, or the subset leaves nothing of the reference.
+        When a cutoff or the limit is no positive integer, a cutoff is given twice, the definition
+        is unknown or has no uncut value, or no row of the reference is in the subset.
     ReadError, FormatError
         When the reference or the subset cannot be read.
 
@@ -83,33 +81,30 @@ class AveragePrecision:
         definition = definitions.get(definition)
         cutoffs = check_cutoffs(K, definition)
         videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
-        read_table = read(reference, REFERENCE, max_bytes=max_bytes)
-        table = read_table if videos is None else read_table.select(read_table.within(videos))
+        table = read(reference, REFERENCE, max_bytes=max_bytes)
+        table = table if videos is None else table.select(table.within(videos))
         if not len(table):
             raise ParameterError(
                 f'{printable(table.source.name)}: no row of this reference is in the subset'
             )
         judged = Reference(table, definition.counts_again)
-        if judged.n_repeated:
-            warn_of_repeated_rows(
-                table, judged.n_repeated, kept=definition.counts_again, stacklevel=3
-            )
-        self._task = Task(judged, cutoffs, definition, videos, max_bytes)
+        self._criteria = Criteria(judged, cutoffs, definition, videos, max_bytes)
+        warn_caller(repeated_rows(table, judged.n_repeated, kept=definition.counts_again))
 
     @property
     def K(self) -> list[Cutoff]:
         """The cutoffs, as they were given."""
-        return list(self._task.K)
+        return list(self._criteria.K)
 
     @property
     def definition(self) -> Definition:
-        """What average precision is here."""
-        return self._task.definition
+        """The AP definition."""
+        return self._criteria.definition
 
     @property
     def queries(self) -> list[str]:
-        """The names in the reference, sorted, without placeholders as ``?unknown?``."""
-        return list(self._task.reference.queries)
+        """The names in the reference, sorted, without placeholders such as ``?unknown?``."""
+        return list(self._criteria.reference.queries)
 
     def __call__(self, hypothesis: Any) -> Session:
         """Begin a session that answers one query after another.
@@ -117,8 +112,8 @@ class AveragePrecision:
         Parameters
         ----------
         hypothesis : str, path-like, file object, DataFrame, iterable of tuples or Ranking
-            A run: ``corpus_id video_id shot_id person_name confidence``. Wherever a run is taken,
-            so is the ranking that `Live.snapshot` made of one.
+            A run: ``corpus_id video_id shot_id person_name confidence``. All methods that take a
+            run take a ranking from `Live.snapshot`, too.
 
         Returns
         -------
@@ -135,7 +130,7 @@ class AveragePrecision:
         RepeatedRowsWarning
             When the run repeats rows.
         EmptyRunWarning
-            When the subset leaves nothing of it.
+            When no hypothesis of the run is in the subset.
 
         Notes
         -----
@@ -148,7 +143,10 @@ class AveragePrecision:
         ...     session.send('nobody_at_all')
         Answer(ap=[1.0], n_relevant=0)
         """
-        return Session(self._task.scorer(self._ranking(hypothesis), stacklevel=3))
+        run = read_counted(self._criteria, hypothesis)
+        scorer, about_shots = scorer_of(self._criteria, run.ranking)
+        warn_caller([*run.warnings, *about_shots])
+        return Session(scorer)
 
     def live(self, hypothesis: Any = None) -> Live:
         """Begin a session about hypotheses that arrive, change and are withdrawn.
@@ -161,7 +159,7 @@ class AveragePrecision:
         Returns
         -------
         Live
-            What takes hypotheses and answers queries.
+            A session that takes hypotheses and answers queries.
 
         Raises
         ------
@@ -180,7 +178,7 @@ class AveragePrecision:
         """
         from mediaeval_ap.live import Live
 
-        live = Live(self._task)
+        live = Live(self._criteria)
         if hypothesis is not None:
             live.extend(hypothesis)
         return live
@@ -192,14 +190,14 @@ class AveragePrecision:
         Parameters
         ----------
         path : str or path-like
-            The file. Reference, cutoffs, definition and subset are those of the session.
+            The file, which holds reference, cutoffs, definition and subset, too.
         max_bytes : int
-            As of `AveragePrecision`, and how many bytes the rows of the file may come to.
+            As of `AveragePrecision`, and the limit for the rows of the file.
 
         Returns
         -------
         Live
-            A session equal to that one.
+            A session equal to the saved one.
 
         Raises
         ------
@@ -221,7 +219,7 @@ class AveragePrecision:
         >>> restored.send('nicolas_sarkozy') == live.send('nicolas_sarkozy')
         True
         """
-        from mediaeval_ap.live import from_parquet
+        from mediaeval_ap.live.saved import from_parquet
 
         saved = from_parquet(path, max_bytes)
         average_precision = cls(
@@ -234,17 +232,12 @@ class AveragePrecision:
         return average_precision.live(saved.hypotheses)
 
     def watch(self, rows: Any, queries: Any = None, *, every: int = 1000) -> Iterator[Point]:
-        """Score a run as it grows, each time that so many hypotheses have come.
+        """Score a run as it grows, after every so many hypotheses.
 
         Parameters
         ----------
-        rows : iterable of tuples, str, path-like, file object or DataFrame
-            A run: ``corpus_id video_id shot_id person_name confidence``. Tuples are taken as they
-            come, so they may come without end.
-        queries : str, path-like, file object, DataFrame or iterable of str, optional
-            The names to ask for; a string is a path. By default all of the reference.
-        every : int
-            After how many hypotheses to score.
+        rows, queries, every
+            As `Live.watch` takes them.
 
         Returns
         -------
@@ -263,7 +256,7 @@ class AveragePrecision:
         >>> [(point.n_hypotheses, point.changed) for point in points]
         [(5000, []), (10000, []), (12000, [])]
         """
-        return self.live()._watch(rows, queries, every, stacklevel=4)
+        return self.live().watch(rows, queries, every=every)
 
     def evaluate(
         self,
@@ -284,13 +277,13 @@ class AveragePrecision:
         progress : bool
             Show a progress bar on standard error.
         measures : str or iterable of str
-            Measures of ir_measures to add, as ``'nDCG@10 P@5 RR'``. They see what `export_trec`
-            would write: 1000 shots, or as many as the largest cutoff of theirs.
+            Measures of ir_measures to add, as ``'nDCG@10 P@5 RR'``. They are computed on the
+            rankings that `export_trec` writes: of 1000 shots, or the largest cutoff of a measure.
 
         Returns
         -------
         Evaluation
-            What a session would answer, query by query, bit for bit.
+            Values by query, equal bit for bit to the answers of a session, and their means.
 
         Raises
         ------
@@ -299,8 +292,7 @@ class AveragePrecision:
         MissingExtraError
             When measures are asked for, and the extra ``trec`` is not installed.
         ParameterError
-            When there is no such measure, it cannot be computed, or it is called as one of the
-            columns that are there.
+            When a measure is unknown, cannot be computed, or has the name of another column.
 
         Warns
         -----
@@ -309,9 +301,10 @@ class AveragePrecision:
         RepeatedQueriesWarning
             When a query is asked more than once.
         EmptyRunWarning
-            When the subset leaves nothing of the run.
+            When no hypothesis of the run is in the subset.
         ScoreAboveOneWarning
-            When an average precision exceeds 1, as counting shots again can make it.
+            When average precision exceeds 1, because the definition counts a shot each time it is
+            returned.
 
         Notes
         -----
@@ -332,16 +325,16 @@ class AveragePrecision:
 
             parsed = parse_measures(measures)
             check_columns(parsed, self.K)
-        asked = self._task.read_queries(queries)
-        ranking = self._ranking(hypothesis)
-        evaluation = self._task.evaluate(ranking, asked, progress=progress, stacklevel=3)
+        asked = self._criteria.read_queries(queries)
+        run = read_counted(self._criteria, hypothesis)
+        evaluation = evaluate_run(self._criteria, run, asked, progress)
+        warn_caller(evaluation.warnings)
         if not parsed:
             return evaluation
         from mediaeval_ap.trec.export import topics
         from mediaeval_ap.trec.measures import depth_of, with_measures
 
-        depth = depth_of(parsed)
-        exported = topics(self._task, ranking, evaluation.queries, depth)
+        exported = topics(self._criteria, run.ranking, evaluation.queries, depth_of(parsed))
         return with_measures(evaluation, list(exported), parsed)
 
     def export_trec(
@@ -354,30 +347,29 @@ class AveragePrecision:
         k: int = TREC_DEPTH,
         tag: str = 'mediaeval_ap',
     ) -> None:
-        """Write a run, and what is relevant, as files that every TREC tool reads.
+        """Write a run and the reference as files that every TREC tool reads.
 
         Parameters
         ----------
-        hypothesis : str, path-like, file object, DataFrame or iterable of tuples
-            A run: ``corpus_id video_id shot_id person_name confidence``.
+        hypothesis, queries
+            As `evaluate` takes them.
         qrels, run : str or path-like
-            Where to; both are on the disk before either replaces what was there. A query is a
-            topic, a shot the document ``corpus/video/shot``, with what is white space, ``%`` or
-            ``/`` in them percent-encoded, and a ``#`` that a query begins with. Scores are integers
+            The files to write; both are on the disk before either replaces an older one. A query is
+            a topic, a shot the document ``corpus/video/shot``. White space, ``%`` and ``/`` in them
+            are percent-encoded, and so is a ``#`` at the beginning of a query. Scores are integers
             that decrease strictly.
-        queries : str, path-like, file object, DataFrame or iterable of str, optional
-            The names to ask for; a string is a path. By default all of the reference.
         k : int
-            How many shots a ranking has at most.
+            The number of shots to return at most.
         tag : str
-            Names the run.
+            The name of the run.
 
         Raises
         ------
         ReadError, FormatError
             When the run or the queries cannot be read.
         ParameterError
-            When k is no positive integer up to 2**24, the tag not one word, or both are one file.
+            When k is no positive integer up to 2**24, the tag is not one word, or both files are
+            the same.
         WriteError
             When a file cannot be written.
 
@@ -386,7 +378,7 @@ class AveragePrecision:
         MissingIdsWarning
             When no shot is relevant to a query, so that it is not in the qrels.
         RepeatedRowsWarning, RepeatedQueriesWarning, EmptyRunWarning
-            As `evaluate` does.
+            As `evaluate`.
 
         Examples
         --------
@@ -400,14 +392,15 @@ class AveragePrecision:
         """
         from mediaeval_ap.trec.export import export, topics
 
-        asked = self._task.asked(self._task.read_queries(queries), stacklevel=3)
-        ranking = self._ranking(hypothesis)
-        self._task.scorer(ranking, stacklevel=3)  # which warns where no shot is in the reference
-        exported = topics(self._task, ranking, asked, check_cutoff(k))
-        export(list(exported), qrels, run, tag, stacklevel=3)
+        criteria = self._criteria
+        asked, about_queries = names_asked(criteria, criteria.read_queries(queries))
+        counted = read_counted(criteria, hypothesis)
+        _, about_shots = scorer_of(criteria, counted.ranking)
+        warn_caller([*about_queries, *counted.warnings, *about_shots])
+        export(list(topics(criteria, counted.ranking, asked, check_cutoff(k))), qrels, run, tag)
 
     def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
-        """The first hypotheses for a query, as they are scored.
+        """Return the first hypotheses for a query, as they are scored.
 
         Parameters
         ----------
@@ -416,14 +409,14 @@ class AveragePrecision:
         query : str
             A name.
         k : int, optional
-            How many; by default the largest cutoff.
+            The number of hypotheses; by default the largest cutoff.
 
         Returns
         -------
         pandas.DataFrame
             Columns ``rank`` (from 1), ``corpus_id``, ``video_id``, ``shot_id``, ``person_name``,
             ``distance``, ``confidence``, ``temporal_rank`` (from 1), ``relevant``, and
-            ``precision`` down to that rank. Hypotheses that the definition drops are not there.
+            ``precision`` down to that rank. Hypotheses that the definition drops are left out.
 
         Raises
         ------
@@ -436,10 +429,8 @@ class AveragePrecision:
 
         Warns
         -----
-        RepeatedRowsWarning
-            When the run repeats rows.
-        EmptyRunWarning
-            When the subset leaves nothing of the run.
+        RepeatedRowsWarning, EmptyRunWarning
+            As `evaluate`.
 
         Notes
         -----
@@ -455,26 +446,9 @@ class AveragePrecision:
         import pandas
 
         query = check_query(query)
-        depth = max(depths(self._task.K)) if k is None else check_cutoff(k)
-        ranking = self._ranking(hypothesis)
-        (distances,) = ranking.names.distances([query])
-        places, hits = self._task.scorer(ranking, stacklevel=3).ranked(query, distances, depth)
-        rows = ranking.row_at[places]
-        relevant = np.zeros(len(places), dtype=np.bool_)
-        relevant[hits] = True
-        ranks = np.arange(1, len(places) + 1)
-        return pandas.DataFrame(
-            {
-                'rank': ranks,
-                **{field: ranking.table.texts(field, rows) for field in HYPOTHESIS.texts},
-                'distance': ranking.distances_at(places, distances),
-                'confidence': ranking.table.confidence[rows],
-                'temporal_rank': ranking.temporal_rank[rows],
-                'relevant': relevant,
-                'precision': np.cumsum(relevant) / ranks,
-            }
-        )
-
-    def _ranking(self, hypothesis: Any) -> Ranking:
-        run = hypothesis if isinstance(hypothesis, Ranking) else self._task.read_run(hypothesis)
-        return self._task.ranking(run, stacklevel=4)
+        depth = max(depths(self.K)) if k is None else check_cutoff(k)
+        run = read_counted(self._criteria, hypothesis)
+        scorer, about_shots = scorer_of(self._criteria, run.ranking)
+        warn_caller([*run.warnings, *about_shots])
+        (top,) = scorer.top([query], depth)
+        return pandas.DataFrame(ranked_list(run.ranking, *top))

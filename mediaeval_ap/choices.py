@@ -1,4 +1,7 @@
-"""What to do where the data leaves a choice, whose rules hold, and other parameters, checked."""
+"""Choices that a user has (ties, missing and unknown ids, rules), limits, and their checks.
+
+No numpy here: the command lists the choices in its help.
+"""
 
 from __future__ import annotations
 
@@ -8,32 +11,10 @@ from typing import Any, Literal, TypeVar, get_args
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.plain_text import is_text, plain_text
 
-__all__ = [
-    'CAMPAIGNS',
-    'LARGEST_TREC_DEPTH',
-    'LARGEST_TREC_LEVEL',
-    'MISSING',
-    'RATIO_2015',
-    'TIES',
-    'TREC_DEPTH',
-    'TREC_MISSING',
-    'TREC_TIES',
-    'UNKNOWN',
-    'Campaign',
-    'Missing',
-    'Ties',
-    'TrecMissing',
-    'TrecTies',
-    'Unknown',
-    'check_policy',
-    'check_ratio',
-    'check_tag',
-]
-
-RATIO_2015 = 0.95  # of a name that is close enough to a query
-TREC_DEPTH = 1000  # of a ranking, by TREC's habit
+RATIO_2015 = 0.95  # above which a name is close enough to a query
+TREC_DEPTH = 1000  # of a ranking, as is usual at TREC
 LARGEST_TREC_LEVEL = 1 << 53  # of relevance, which is read in double precision
-LARGEST_TREC_DEPTH = 1 << 24  # single precision, as of trec_eval 9, is exact up to this
+LARGEST_TREC_DEPTH = 1 << 24  # scores down from here are exact in single precision (trec_eval 9)
 
 Missing = Literal['error', 'zero']
 Unknown = Literal['error', 'drop']
@@ -52,35 +33,7 @@ Policy = TypeVar('Policy', bound=str)
 
 
 def check_policy(name: str, policy: object, known: tuple[Policy, ...]) -> Policy:
-    """Return a policy, if there is one of that name.
-
-    Parameters
-    ----------
-    name : str
-        What it is about, for the error.
-    policy : object
-        Anything.
-    known : tuple of str
-        The policies that there are.
-
-    Returns
-    -------
-    str
-        The policy, as plain text.
-
-    Raises
-    ------
-    ParameterError
-        When it is none of these.
-
-    Examples
-    --------
-    >>> check_policy('ties', 'random', TIES)
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.ParameterError: ties: found 'random', expected one of expected, stable, \
-best, worst
-    """
+    """Return one of the known policies as plain text, or raise `ParameterError` about `name`."""
     text = plain_text(policy)
     for each in known:
         if each == text:
@@ -89,56 +42,15 @@ best, worst
 
 
 def check_ratio(ratio: object) -> None:
-    """Refuse what is no share of a whole.
-
-    Parameters
-    ----------
-    ratio : object
-        Anything.
-
-    Raises
-    ------
-    ParameterError
-        When it is no number from 0 to 1.
-
-    Examples
-    --------
-    >>> check_ratio(float('nan'))
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.ParameterError: ratio: found nan, expected a number from 0 to 1
-    """
-    number: Any = ratio  # whose order needs no double, which an integer may be too large for
+    """Raise `ParameterError` for anything but a number from 0 to 1."""
+    number: Any = ratio  # compared as it is: an integer may be too large for a double
     if isinstance(ratio, Real) and not isinstance(ratio, bool) and 0 <= number <= 1:
         return
     raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
 
 
 def check_tag(tag: object) -> str:
-    """Return the name of a run of TREC, if it can be one.
-
-    Parameters
-    ----------
-    tag : object
-        Anything.
-
-    Returns
-    -------
-    str
-        The name, as plain text.
-
-    Raises
-    ------
-    ParameterError
-        When it is not one word of text that UTF-8 can hold.
-
-    Examples
-    --------
-    >>> check_tag('my run')
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.ParameterError: tag: found 'my run', expected one word
-    """
+    """Return the tag of a TREC run as plain text, or raise `ParameterError`."""
     text = plain_text(tag)
     # Whatever any tool takes for white space would end the word there, so all of Unicode's counts.
     if text is None or not is_text(text) or text.split() != [text]:

@@ -1,16 +1,16 @@
-"""Every published definition of average precision at k, as a named, frozen value in one registry.
+"""Published definitions of average precision at k, as named values in one registry.
 
-Each is the same sum over another denominator::
+Each is the same sum with its own depth and denominator::
 
     AP(k) = S(depth) / denominator        S(d) = sum of P(i)·h(i) for i = 1 … d
 
-P(i) is the precision at rank i, h(i) is 1 where rank i is relevant and 0 elsewhere. A definition
-says how deep the sum goes and what it is divided by, each as the least of some of the quantities
-R (relevant), k (the cutoff), N (returned) and H (hits in the top k); what a query is worth that
-nobody is relevant for; and what a shot counts that is returned again.
+P(i) is the precision at rank i; h(i) is 1 where rank i is relevant and 0 elsewhere. Depth and
+denominator are each the least of some of R (relevant), k (the cutoff), N (returned) and H (hits in
+the top k). A definition also says what a query without relevant shots scores, and what a shot
+counts that is returned again.
 
 Where nothing is returned and something is relevant, every definition gives 0. Uncut average
-precision is the value without a cutoff: k is left out wherever it stands beside another quantity.
+precision has no cutoff: k is left out wherever it stands beside another quantity.
 """
 
 from __future__ import annotations
@@ -26,17 +26,11 @@ from mediaeval_ap.errors import ParameterError, UnknownDefinitionError, shown
 from mediaeval_ap.plain_text import is_text, plain_text
 
 __all__ = [
-    'ALL',
     'CUTOFFS',
     'DEFAULT',
-    'LARGEST_CUTOFF',
     'Cutoff',
     'Definition',
     'Repeats',
-    'ap_column',
-    'check_cutoff',
-    'check_cutoffs',
-    'depths',
     'get',
     'names',
     'register',
@@ -44,14 +38,15 @@ __all__ = [
 ]
 
 CUTOFFS = (1, 10, 100, 1000)
-LARGEST_CUTOFF = 2**63 - 1
+LARGEST_CUTOFF = 2**63 - 1  # ranks are integers of 64 bits
 Cutoff: TypeAlias = int | Literal['all']
 ALL: Literal['all'] = 'all'
 OR_ALL = " or 'all'"
+TEXT = 'non-empty text on one line, without spaces around it'
 
 
 class Repeats(Enum):
-    """What a shot counts when a ranking returns it again.
+    """Options for a shot that is returned again.
 
     Examples
     --------
@@ -66,27 +61,27 @@ class Repeats(Enum):
 
 @dataclass(frozen=True)
 class Definition:
-    """One way to define average precision at k.
+    """A definition of average precision at k.
 
     Parameters
     ----------
     name : str
-        Its name in the registry, which is how it prints.
+        Its name, which is how it prints.
     depth : tuple of {'R', 'k', 'N'}
-        The sum goes down to the least of these. Each stands there once.
+        The sum goes down to the least of these, each given once.
     denominator : tuple of {'R', 'k', 'N', 'H'}
-        The sum is divided by the least of these.
+        The sum is divided by the least of these, each given once.
     without_relevant : float
-        The value when nobody is relevant (R = 0), from 0 to 1.
+        The value when nothing is relevant (R = 0), from 0 to 1.
     repeats : Repeats
         What a shot counts that is returned again.
     source : str
-        Who published it.
+        Where it was published.
 
     Raises
     ------
     ParameterError
-        When a field is none of these.
+        When a field has another value.
 
     Examples
     --------
@@ -105,7 +100,7 @@ class Definition:
 
     def __post_init__(self) -> None:
         if not is_text(self.name):
-            self._refuse('name', 'trimmed text on one line, not empty')
+            self._refuse('name', TEXT)
         for field, known in (('depth', 'RkN'), ('denominator', 'RkNH')):
             if not _are_some(getattr(self, field), known):
                 self._refuse(field, f'a tuple of some of {", ".join(known)}, each once')
@@ -116,7 +111,7 @@ class Definition:
         if not isinstance(self.repeats, Repeats):
             self._refuse('repeats', 'one of Repeats')
         if not is_text(self.source):
-            self._refuse('source', 'trimmed text on one line, not empty')
+            self._refuse('source', TEXT)
 
     def _refuse(self, field: str, expected: str) -> NoReturn:
         found = shown(getattr(self, field))
@@ -128,23 +123,23 @@ class Definition:
 
     @property
     def counts_again(self) -> bool:
-        """Whether a shot that is returned again counts again, so that values may exceed 1."""
+        """True where a shot counts each time it is returned, so that values may exceed 1."""
         return self.repeats is Repeats.COUNT
 
     @property
     def has_uncut(self) -> bool:
-        """Whether a value without a cutoff is defined: not where k alone is divided by."""
+        """True where a value without a cutoff is defined: not where k alone is the denominator."""
         return self.denominator != ('k',)
 
     @property
     def formula(self) -> str:
-        """The value at k where somebody is relevant and something is returned."""
+        """The formula at k, where something is relevant and something is returned."""
         if self.depth == self.denominator != ('k',):
             return f"S(k') / k', k' = {_least(self.depth)}"
         return f'S({_least(self.depth)}) / {_least(self.denominator)}'
 
     def to_dict(self) -> dict[str, str | float]:
-        """The definition in full, ready for JSON.
+        """Return the definition in full, ready for JSON.
 
         Returns
         -------
@@ -184,7 +179,7 @@ def register(definition: Definition) -> Definition:
     Parameters
     ----------
     definition : Definition
-        The new one.
+        A definition with a new name.
 
     Returns
     -------
@@ -194,7 +189,7 @@ def register(definition: Definition) -> Definition:
     Raises
     ------
     ParameterError
-        When its name is taken.
+        When the name is registered already.
 
     Examples
     --------
@@ -210,12 +205,12 @@ def register(definition: Definition) -> Definition:
 
 
 def get(definition: str | Definition) -> Definition:
-    """The definition of that name; a `Definition` is its own.
+    """Return the definition of that name.
 
     Parameters
     ----------
     definition : str or Definition
-        A registered name, or any definition, registered or not.
+        A registered name, or a definition, which is returned as it is.
 
     Returns
     -------
@@ -225,7 +220,7 @@ def get(definition: str | Definition) -> Definition:
     Raises
     ------
     UnknownDefinitionError
-        When nobody registered that name.
+        When no definition of that name is registered.
 
     Examples
     --------
@@ -248,34 +243,7 @@ hits, kaggle, mediaeval-2016, mediaeval-2016-final, trec
 
 
 def check_cutoff(k: object, name: str = 'k', alternative: str = '') -> int:
-    """A cutoff, if it is one.
-
-    Parameters
-    ----------
-    k : object
-        Anything.
-    name : str
-        What it is called, for the error.
-    alternative : str
-        What else would be right, for the error.
-
-    Returns
-    -------
-    int
-        The same number.
-
-    Raises
-    ------
-    ParameterError
-        When it is no integer from 1 to `LARGEST_CUTOFF`.
-
-    Examples
-    --------
-    >>> check_cutoff(0)
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.ParameterError: k: found 0, expected positive integers below 2**63
-    """
+    """Return a cutoff as an int; the error names it, and what else would be right."""
     if isinstance(k, Integral) and not isinstance(k, bool) and 0 < int(k) <= LARGEST_CUTOFF:
         return int(k)
     expected = f'positive integers below 2**63{alternative}'
@@ -283,35 +251,7 @@ def check_cutoff(k: object, name: str = 'k', alternative: str = '') -> int:
 
 
 def check_cutoffs(K: object, definition: Definition) -> list[Cutoff]:
-    """Return cutoffs, if they are.
-
-    Parameters
-    ----------
-    K : object
-        Anything.
-    definition : Definition
-        The definition that they are cutoffs of.
-
-    Returns
-    -------
-    list of int or 'all'
-        The same, in their order.
-
-    Raises
-    ------
-    ParameterError
-        When these are not integers from 1 to `LARGEST_CUTOFF` or ``'all'``, each once and one at
-        least, or the definition has no value without a cutoff.
-
-    Examples
-    --------
-    >>> check_cutoffs((10, 'all'), get('trec'))
-    [10, 'all']
-    >>> check_cutoffs([5, 5], get('trec'))
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.ParameterError: K: found 5 twice, expected each cutoff once
-    """
+    """Return cutoffs, each once and at least one; all only if the definition has it."""
     if isinstance(K, str | bytes) or not isinstance(K, Iterable):
         raise ParameterError(f'K: found {shown(K)}, expected a list of positive integers{OR_ALL}')
     cutoffs = [ALL if isinstance(k, str) and k == ALL else check_cutoff(k, 'K', OR_ALL) for k in K]
@@ -326,49 +266,17 @@ def check_cutoffs(K: object, definition: Definition) -> list[Cutoff]:
 
 
 def depths(K: Iterable[Cutoff]) -> list[int]:
-    """Return how deep each cutoff goes.
-
-    Parameters
-    ----------
-    K : iterable of int or 'all'
-        Cutoffs.
-
-    Returns
-    -------
-    list of int
-        The same numbers; for all, the largest that there is.
-
-    Examples
-    --------
-    >>> depths([10, 'all'])
-    [10, 9223372036854775807]
-    """
+    """Return the depth of each cutoff: the same number, or the largest for all."""
     return [LARGEST_CUTOFF if k == ALL else k for k in K]
 
 
 def ap_column(k: Cutoff) -> str:
-    """Name the column of average precision at a cutoff; that of the mean has an M before.
-
-    Parameters
-    ----------
-    k : int or 'all'
-        The cutoff.
-
-    Returns
-    -------
-    str
-        Its name.
-
-    Examples
-    --------
-    >>> ap_column(10), ap_column('all')
-    ('AP@10', 'AP')
-    """
+    """Return the name of the column of AP at a cutoff; the mean has an M before it."""
     return 'AP' if k == ALL else f'AP@{k}'
 
 
 def names() -> list[str]:
-    """The registered names, sorted.
+    """Return the registered names, sorted.
 
     Returns
     -------
@@ -384,12 +292,12 @@ def names() -> list[str]:
 
 
 def registered() -> Iterator[Definition]:
-    """The registered definitions, in the order of their registration.
+    """Iterate over the registered definitions, in the order of their registration.
 
     Yields
     ------
     Definition
-        One after another.
+        A definition.
 
     Examples
     --------
@@ -399,7 +307,8 @@ def registered() -> Iterator[Definition]:
     return iter(_REGISTRY.values())
 
 
-DEFAULT = register(
+DEFAULT = 'mediaeval-2016'
+for _definition in (
     Definition(
         'mediaeval-2016',
         depth=('k',),
@@ -407,9 +316,7 @@ DEFAULT = register(
         without_relevant=1.0,
         repeats=Repeats.COUNT,
         source='MediaEval 2016 Person Discovery, metric as published in May 2016',
-    )
-).name
-register(
+    ),
     Definition(
         'mediaeval-2016-final',
         depth=('R', 'k'),
@@ -417,9 +324,7 @@ register(
         without_relevant=1.0,
         repeats=Repeats.COUNT,
         source='MediaEval 2016 Person Discovery, final scoring of September 2016',
-    )
-)
-register(
+    ),
     Definition(
         'trec',
         depth=('k',),
@@ -427,9 +332,7 @@ register(
         without_relevant=0.0,
         repeats=Repeats.DROP,
         source='trec_eval, map_cut',
-    )
-)
-register(
+    ),
     Definition(
         'kaggle',
         depth=('k',),
@@ -437,9 +340,7 @@ register(
         without_relevant=0.0,
         repeats=Repeats.IRRELEVANT,
         source='ml_metrics apk; MAP@12 of H&M Personalized Fashion Recommendations',
-    )
-)
-register(
+    ),
     Definition(
         'by-k',
         depth=('k',),
@@ -447,9 +348,7 @@ register(
         without_relevant=0.0,
         repeats=Repeats.IRRELEVANT,
         source='RecTools MAP, divide_by_k=True',
-    )
-)
-register(
+    ),
     Definition(
         'hits',
         depth=('k',),
@@ -457,5 +356,6 @@ register(
         without_relevant=0.0,
         repeats=Repeats.IRRELEVANT,
         source='torchmetrics retrieval_average_precision, top_k',
-    )
-)
+    ),
+):
+    register(_definition)

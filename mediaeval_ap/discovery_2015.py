@@ -18,16 +18,19 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import first_occurrences, ranges
 from mediaeval_ap.choices import RATIO_2015, check_ratio
 from mediaeval_ap.definitions import Definition, Repeats
-from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
-from mediaeval_ap.evaluation.criteria import (
-    names_asked,
-    only_placeholders,
-    warn_of_floor,
+from mediaeval_ap.errors import (
+    DataWarning,
+    FormatError,
+    ParameterError,
+    printable,
+    shown,
+    warn_caller,
 )
-from mediaeval_ap.evaluation.overlap import likely_cause, warn_of_no_overlap
-from mediaeval_ap.evaluation.relevance import without_placeholders
+from mediaeval_ap.evaluation.data_warnings import no_overlap, repeated_queries, without_relevant
+from mediaeval_ap.evaluation.likely_causes import likely_cause
+from mediaeval_ap.evaluation.queries import default_queries, without_placeholders
 from mediaeval_ap.metrics import average_precision_of_hits
-from mediaeval_ap.ranking.distances import closest
+from mediaeval_ap.ranking.closest_names import closest
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results import Evaluation2015
 from mediaeval_ap.tables import (
@@ -137,6 +140,7 @@ class PersonDiscovery2015:
         self._known = Shots(_with_corpus(known))
         self._shots_source = known.source.name
         self._names = relevant['person_name']
+        self._queries = without_placeholders(self._names.values)
         relevant_shots = self._shots_of(relevant, reference)
         self._relevant = np.unique(self._keys(self._names.codes, relevant_shots))
         self._n_relevant = np.bincount(self._relevant // len(self._known)).tolist()
@@ -206,90 +210,79 @@ class PersonDiscovery2015:
         """
         if (evidence is None) != (self._evidence is None):
             raise ParameterError('evidence: found one of evidence and its reference, expected both')
-        inputs = dict(self._inputs)
         run = self._read(labels, HYPOTHESIS_2015)
-        inputs['labels'] = run.source
-        said = None if evidence is None else self._read(evidence, EVIDENCE_2015)
-        if said is not None:
-            inputs['evidence'] = said.source
-        if queries is None:
-            asked = self._asked_by_default()
-        else:
-            table = self._read(queries, QUERIES)
-            inputs['queries'] = table.source
-            asked = names_asked(table, stacklevel=3)
+        tables = {'labels': run}
+        if evidence is not None:
+            tables['evidence'] = self._read(evidence, EVIDENCE_2015)
+        if queries is not None:
+            tables['queries'] = self._read(queries, QUERIES)
+        asked, about_queries = self._asked(tables.get('queries'))
         shots = self._shots_of(run, labels)
-        pieces = {} if said is None else self._pieces(said, evidence)
+        pieces = None if evidence is None else self._pieces(tables['evidence'], evidence)
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
         n_relevant = np.array([self._relevant_to(query) for query in asked])
-        in_reference = np.intersect1d(shots, self._relevant % len(self._known))
-        self._warn(run, shots, in_reference, asked, n_relevant)
-        ap = self._ap(asked, names, run, shots, n_relevant)
-        return Evaluation2015(
+        counts = {
+            'queries': len(asked),
+            'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
+            'queries_without_name': names.count(None),
+            **self._counts(run, shots),
+            'placeholders': len(self._names.values) - len(self._queries) if queries is None else 0,
+        }
+        evaluation = Evaluation2015(
             queries=asked,
             names=names,
             ratios=ratios,
             n_relevant=n_relevant,
-            ap=ap,
-            correct=None if said is None else self._correct(asked, names, pieces, n_relevant),
+            ap=self._ap(asked, names, run, shots, n_relevant),
+            correct=None if pieces is None else self._correct(asked, names, pieces, n_relevant),
             definition=DEFINITION,
             parameters={'ratio': self.ratio},
-            inputs=inputs,
-            counts={
-                'queries': len(asked),
-                'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
-                'queries_without_name': names.count(None),
-                'shots': len(self._known),
-                'shots_that_count': int(self._counted.sum()),
-                'labels': len(run),
-                'labels_that_count': int(np.count_nonzero(self._counted[shots])),
-                'names': len(run['person_name'].values),
-                'names_in_reference': len(set(run['person_name'].values) & set(self._names.values)),
-                'shots_returned': len(np.unique(shots)),
-                'shots_in_reference': len(in_reference),
-                'placeholders': self._n_placeholders if queries is None else 0,
-            },
+            inputs=self._inputs | {role: table.source for role, table in tables.items()},
+            counts=counts,
+            warnings=(*about_queries, *self._warnings(run, asked, n_relevant, counts)),
         )
+        warn_caller(evaluation.warnings)
+        return evaluation
 
-    def _warn(
+    def _asked(self, queries: Table | None) -> tuple[list[str], list[DataWarning]]:
+        if queries is None:
+            return default_queries(self._queries, self._inputs['reference'].name), []
+        return queries.texts('person_name'), repeated_queries(queries)
+
+    def _counts(self, run: Table, shots: NDArray[np.int64]) -> dict[str, int]:
+        names = run['person_name'].values
+        return {
+            'shots': len(self._known),
+            'shots_that_count': int(self._counted.sum()),
+            'labels': len(run),
+            'labels_that_count': int(np.count_nonzero(self._counted[shots])),
+            'names': len(names),
+            'names_in_reference': len(set(names) & set(self._names.values)),
+            'shots_returned': len(np.unique(shots)),
+            'shots_in_reference': len(np.intersect1d(shots, self._relevant % len(self._known))),
+        }
+
+    def _warnings(
         self,
         run: Table,
-        shots: NDArray[np.int64],
-        in_reference: NDArray[np.int64],
         asked: Sequence[str],
         n_relevant: NDArray[np.int64],
-    ) -> None:
-        """Warn of shots and of queries that are not in the reference."""
+        counts: Mapping[str, int],
+    ) -> list[DataWarning]:
+        """Return warnings about shots and queries that are not in the reference."""
         name = printable(self._inputs['reference'].name)
-        if not len(in_reference):
-            warn_of_no_overlap(
-                run.source.name,
-                f'0 of {len(np.unique(shots)):,} returned shots occur in {name}',
-                '',
-                stacklevel=4,
-            )
-        if not n_relevant.any():
-            warn_of_no_overlap(
-                'queries',
-                f'0 of {len(asked):,} queries occur in {name}',
-                likely_cause(set(asked), self._names.values),
-                stacklevel=4,
-            )
-        else:
-            warn_of_floor(name, n_relevant, DEFINITION, stacklevel=4)
+        found = []
+        if not counts['shots_in_reference']:
+            finding = f'0 of {counts["shots_returned"]:,} returned shots occur in {name}'
+            found = no_overlap(run.source.name, finding, '')
+        if n_relevant.any():
+            return found + without_relevant(name, n_relevant, DEFINITION)
+        cause = likely_cause(set(asked), self._names.values)
+        finding = f'0 of {len(asked):,} queries occur in {name}'
+        return found + no_overlap('queries', finding, cause)
 
     def _read(self, origin: Any, layout: Layout) -> Table:
         return read(origin, layout, max_bytes=self._max_bytes)
-
-    def _asked_by_default(self) -> list[str]:
-        names = without_placeholders(self._names.values)
-        if not names:
-            raise only_placeholders(self._inputs['reference'].name)
-        return names
-
-    @property
-    def _n_placeholders(self) -> int:
-        return len(self._names.values) - len(without_placeholders(self._names.values))
 
     def _relevant_to(self, query: str) -> int:
         code = self._names.code_of.get(query)

@@ -1,33 +1,33 @@
-"""What can go wrong, as one tree.
+"""Errors and warnings, as two trees.
 
 ::
 
     Error (Exception)
-    ├── ReadError (OSError)           a source that cannot be opened, decompressed or read whole
-    ├── WriteError (OSError)          an output that cannot be written
-    ├── FormatError (ValueError)      a source that can be read, and whose content is wrong
-    ├── ParameterError (ValueError)   an argument that means nothing here
-    │   └── UnknownDefinitionError    a definition of average precision that nobody registered
-    ├── MissingExtraError (ImportError)    something that an extra brings, and that is not installed
-    ├── QueryError (ValueError)       a query that is no name
-    ├── SessionClosedError (RuntimeError)  a session that is asked after its end
-    ├── MissingHypothesisError (KeyError)  a hypothesis to withdraw that is not there
-    ├── HalfStepError (RuntimeError)  a live session that something ended in the midst of a step
-    ├── CopyError (TypeError)         what is copied or pickled, and changes meanwhile
-    └── UndefinedScoreError (ValueError)  a mean over nothing
+    ├── ReadError (OSError)                an input cannot be opened, decompressed or read whole
+    ├── WriteError (OSError)               an output cannot be written
+    ├── FormatError (ValueError)           the content of an input is wrong
+    ├── ParameterError (ValueError)        an argument is not valid
+    │   └── UnknownDefinitionError         no AP definition is registered under that name
+    ├── MissingExtraError (ImportError)    an optional dependency is not installed
+    ├── QueryError (ValueError)            a query is not a name
+    ├── SessionClosedError (RuntimeError)  a session is used after its end
+    ├── MissingHypothesisError (KeyError)  a hypothesis to withdraw or change is not there
+    ├── HalfStepError (RuntimeError)       a step of a live session was interrupted halfway
+    ├── CopyError (TypeError)              a live session cannot be copied or pickled
+    └── UndefinedScoreError (ValueError)   a score is not defined, as the mean over no query
 
     DataWarning (UserWarning)
-    ├── RepeatedRowsWarning           rows that say again what an earlier row said
-    ├── RepeatedQueriesWarning        queries that are asked, and averaged, more than once
-    ├── NoOverlapWarning              ids of which none is in the other input
-    │   └── EmptyRunWarning           a subset that leaves nothing of a run
-    ├── WithoutRelevantWarning        queries for which nothing is relevant
-    ├── MissingIdsWarning             ids of a truth that the predictions lack
-    ├── UnknownIdsWarning             predictions for ids that the truth lacks
-    ├── UnlistedProblemsWarning       more problems of a kind than are listed
-    └── ScoreAboveOneWarning          an average precision above 1
+    ├── RepeatedRowsWarning                rows repeat an earlier row
+    ├── RepeatedQueriesWarning             queries are asked more than once
+    ├── NoOverlapWarning                   no id of an input occurs in the other one
+    │   └── EmptyRunWarning                no hypothesis of a run is in the subset
+    ├── WithoutRelevantWarning             queries have no relevant shot
+    ├── MissingIdsWarning                  the predictions lack ids of the truth
+    ├── UnknownIdsWarning                  the predictions have ids that the truth lacks
+    ├── UnlistedProblemsWarning            more problems of a kind than are listed
+    └── ScoreAboveOneWarning               average precision exceeds 1
 
-Catch `Error` for all of them, or the builtin in parentheses. Every message is one line.
+Catch `Error` for all errors, or the builtin class in parentheses. Every message is one line.
 """
 
 from __future__ import annotations
@@ -62,19 +62,17 @@ __all__ = [
     'UnlistedProblemsWarning',
     'WithoutRelevantWarning',
     'WriteError',
-    'printable',
-    'shown',
 ]
 
-SHOWN_CHARACTERS = 60
+SHOWN_CHARACTERS = 60  # a choice: enough to find a value by, and a message stays one line
 
 
 class Error(Exception):
-    """Base of every error that this package raises on purpose."""
+    """Base of all errors that this package raises on purpose."""
 
 
 class _FileError(Error, OSError):
-    """A file, and what happened to it."""
+    """An error about a file: its `name`, and the `reason`."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(printable(f'{name or shown(name)}: {reason}'))
@@ -86,44 +84,28 @@ class _FileError(Error, OSError):
 
 
 class ReadError(_FileError):
-    """A source that cannot be opened, decompressed or read to its end.
-
-    Parameters
-    ----------
-    name : str
-        Name of the source.
-    reason : str
-        What happened.
-    """
+    """An input that cannot be opened, decompressed or read to its end."""
 
 
 class WriteError(_FileError):
-    """An output that cannot be written.
-
-    Parameters
-    ----------
-    name : str
-        Name of the output.
-    reason : str
-        What happened.
-    """
+    """An output that cannot be written."""
 
 
 class FormatError(Error, ValueError):
-    """A source whose content breaks its format.
+    """An input whose content is wrong.
 
     Parameters
     ----------
     source : str
-        Name of the source.
+        Name of the input.
     place : str
-        Where in the source: ``'line 12'``, ``'row 3'``, or nothing for the source as a whole.
+        ``'line 12'``, ``'row 3'``, or empty for the input as a whole.
     field : str
-        The field at fault, or nothing when it is the whole line.
+        The wrong field; empty for the whole line.
     found, expected : str
-        What stands there, and what should.
+        What is there, and what should be.
     further : int
-        How many more lines (or rows) of the source are wrong.
+        Number of further wrong lines (or rows) of the input.
     """
 
     def __init__(
@@ -147,31 +129,31 @@ class FormatError(Error, ValueError):
 
 
 class ParameterError(Error, ValueError):
-    """An argument that means nothing here."""
+    """An argument that is not valid."""
 
 
 class MissingExtraError(Error, ImportError):
-    """Something that an extra of the package brings, and that is not installed."""
+    """An optional dependency (an extra of the package) that is not installed."""
 
 
 class UnknownDefinitionError(ParameterError):
-    """A definition of average precision that nobody registered."""
+    """An AP definition that is not registered."""
 
 
 class QueryError(Error, ValueError):
-    """A query that is no name."""
+    """A query that is not a name."""
 
 
 class SessionClosedError(Error, RuntimeError):
-    """A session that is asked after its end."""
+    """A session that is used after its end."""
 
 
 class HalfStepError(Error, RuntimeError):
-    """A live session that an interrupt, or lack of memory, ended in the midst of a step."""
+    """A live session of which an interrupt, or lack of memory, ended a step halfway."""
 
 
 class CopyError(Error, TypeError):
-    """A copy of what may change while it is copied, as a live session does."""
+    """A copy of a live session, which may change while it is copied."""
 
 
 class MissingHypothesisError(Error, KeyError):
@@ -181,15 +163,15 @@ class MissingHypothesisError(Error, KeyError):
 
 
 class UndefinedScoreError(Error, ValueError):
-    """A score that nothing defines, as the mean over no query."""
+    """A score that is not defined, as the mean over no query."""
 
 
 class DataWarning(UserWarning):
-    """Base of every warning about data that was scored all the same."""
+    """Base of all warnings about data that is scored all the same."""
 
 
 class RepeatedRowsWarning(DataWarning):
-    """Rows that say again what an earlier row said."""
+    """Rows that repeat an earlier row."""
 
 
 class RepeatedQueriesWarning(DataWarning):
@@ -197,23 +179,23 @@ class RepeatedQueriesWarning(DataWarning):
 
 
 class NoOverlapWarning(DataWarning):
-    """Ids of which none is in the other input: a run's shots, the queries, or their like."""
+    """Two inputs without a common id: shots of a run, queries, labels or others."""
 
 
 class EmptyRunWarning(NoOverlapWarning):
-    """A subset that leaves nothing of a run."""
+    """A run of which no hypothesis is in the subset."""
 
 
 class WithoutRelevantWarning(DataWarning):
-    """Queries for which nothing is relevant: they count, and the same for every run."""
+    """Queries without a relevant shot: they count the same for every run."""
 
 
 class MissingIdsWarning(DataWarning):
-    """Ids of a truth that the predictions lack, scored as if nothing were predicted."""
+    """Ids of the truth that the predictions lack, scored as if nothing were predicted."""
 
 
 class UnknownIdsWarning(DataWarning):
-    """Predictions for ids that the truth lacks, and that were left out."""
+    """Predictions for ids that the truth lacks, which are left out."""
 
 
 class UnlistedProblemsWarning(DataWarning):
@@ -221,15 +203,15 @@ class UnlistedProblemsWarning(DataWarning):
 
 
 class ScoreAboveOneWarning(DataWarning):
-    """An average precision above 1, which counting a shot more than once can give."""
+    """Average precision above 1, which counting a shot more than once can give."""
 
 
 PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 def warn_caller(found: Iterable[DataWarning]) -> None:
-    """Warn at the line that called the package, however deep inside of it we are."""
-    # Python 3.12 has `skip_file_prefixes` for this.
+    """Give out warnings at the line that called the package, from any depth inside of it."""
+    # As `skip_file_prefixes` of Python 3.12 does.
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame, level = frame.f_back, level + 1
@@ -238,25 +220,7 @@ def warn_caller(found: Iterable[DataWarning]) -> None:
 
 
 def printable(text: str) -> str:
-    r"""Text with each character that a terminal would obey or hide written as its escape.
-
-    Parameters
-    ----------
-    text : str
-        Any text: a name, a path.
-
-    Returns
-    -------
-    str
-        The same text where all of it can be seen.
-
-    Examples
-    --------
-    >>> printable('zoë o"brien')
-    'zoë o"brien'
-    >>> print(printable('red\x1b[31m'))
-    red\x1b[31m
-    """
+    """Return text with an escape for each character that a terminal would obey or hide."""
     if text.isprintable():
         return text
     return ''.join(
@@ -266,27 +230,7 @@ def printable(text: str) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as an error message quotes it: on one line, and not longer than a reader wants.
-
-    Parameters
-    ----------
-    value : object
-        What was found.
-
-    Returns
-    -------
-    str
-        Its ``repr``, shortened; of what has none, its class.
-
-    Examples
-    --------
-    >>> shown('nan')
-    "'nan'"
-    >>> len(shown('x' * 1000)) < 100
-    True
-    >>> shown(10**5000)
-    '<int of 16610 bits>'
-    """
+    """Return a value as an error message quotes it: short, and on one line."""
     try:
         short = value[: SHOWN_CHARACTERS + 1] if isinstance(value, str | bytes) else value
         text = printable(repr(short))

@@ -1,43 +1,17 @@
-"""Progress on standard error."""
+"""Progress bar on standard error."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TypeVar
-
-__all__ = ['tracked']
 
 Item = TypeVar('Item')
 
 
-def tracked(
-    items: Iterable[Item], total: int, progress: bool, unit: str = 'query'
-) -> Iterable[Item]:
-    """Items, with a bar that moves as they are taken.
-
-    Parameters
-    ----------
-    items : iterable
-        Anything.
-    total : int
-        How many there are.
-    progress : bool
-        Whether to show the bar.
-    unit : str
-        What they are.
-
-    Returns
-    -------
-    iterable
-        The same items.
-
-    Examples
-    --------
-    >>> list(tracked('ab', 2, progress=False))
-    ['a', 'b']
-    """
+def tracked(items: Collection[Item], progress: bool, unit: str = 'query') -> Iterable[Item]:
+    """Return items, with a bar that moves as they are taken if `progress` is true."""
     if not progress:
         return items
     from tqdm import tqdm
 
-    return tqdm(items, total=total, unit=unit)
+    return tqdm(items, unit=unit)

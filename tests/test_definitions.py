@@ -109,9 +109,13 @@ class Unshown:
         (
             'name',
             ['', ' trec', 'a\nb', 'a\0', '\ud800', None, 7, b'trec', Unshown()],
-            'trimmed text',
+            'non-empty text on one line, without spaces around it',
         ),
-        ('source', ['', 'a\nb', '\ud800', None, 7, Unshown()], 'trimmed text'),
+        (
+            'source',
+            ['', 'a\nb', '\ud800', None, 7, Unshown()],
+            'non-empty text on one line, without spaces around it',
+        ),
         *(
             (
                 field,

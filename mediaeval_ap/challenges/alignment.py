@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,8 +16,10 @@ from mediaeval_ap.errors import (
     UnknownIdsWarning,
     printable,
     shown,
+    warn_caller,
 )
-from mediaeval_ap.evaluation.overlap import likely_cause, warn_of_no_overlap
+from mediaeval_ap.evaluation.data_warnings import no_overlap
+from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.tables import Source
 from mediaeval_ap.tables.records import Records
@@ -187,7 +188,7 @@ def align(
     counts = {'missing': len(absent), 'unknown': len(strangers)}
     if len(strangers) == len(predicted):
         finding = f'0 of {len(predicted):,} ids occur in {_name(truth)}'
-        warn_of_no_overlap(predictions.source.name, finding, cause, stacklevel=4)
+        warn_caller(no_overlap(predictions.source.name, finding, cause))
     _warn(truth, predictions, len(ids), counts)
     return Aligned(rows, {'truth': truth.source, 'predictions': predictions.source}, counts)
 
@@ -195,19 +196,13 @@ def align(
 def _warn(truth: Records, predictions: Records, n_ids: int, counts: Mapping[str, int]) -> None:
     run, judged = _name(predictions), _name(truth)
     if n_missing := counts['missing']:
-        warnings.warn(
+        text = (
             f'{run}: no row for {n_missing} of {n_ids} ids of {judged}, scored as if nothing were '
-            'predicted',
-            MissingIdsWarning,
-            stacklevel=4,
         )
+        warn_caller([MissingIdsWarning(f'{text}predicted')])
     if n_unknown := counts['unknown']:
-        warnings.warn(
-            f'{run}: {n_unknown} of {len(predictions)} rows have an id that {judged} lacks, and '
-            'are left out',
-            UnknownIdsWarning,
-            stacklevel=4,
-        )
+        text = f'{run}: {n_unknown} of {len(predictions)} rows have an id that {judged} lacks, and '
+        warn_caller([UnknownIdsWarning(f'{text}are left out')])
 
 
 def _name(records: Records) -> str:
@@ -244,7 +239,7 @@ def check_labels(
     true, said = (set(each.unique().to_pylist()) - {None, ''} for each in (labels, predicted))
     if true and said and not true & said:
         finding = f'0 of {len(said):,} predicted labels occur in {_name(truth)}'
-        warn_of_no_overlap(predictions.source.name, finding, likely_cause(said, true), stacklevel=4)
+        warn_caller(no_overlap(predictions.source.name, finding, likely_cause(said, true)))
 
 
 def places_of(texts: pyarrow.Array, among: pyarrow.Array) -> NDArray[np.int64]:
@@ -299,5 +294,5 @@ def pieces(n_rows: int, size: int, progress: bool) -> Iterator[slice]:
     [slice(0, 3, None), slice(3, 5, None)]
     """
     begins = range(0, n_rows, size)
-    for begin in tracked(begins, len(begins), progress, unit='piece'):
+    for begin in tracked(begins, progress, unit='piece'):
         yield slice(begin, min(begin + size, n_rows))

@@ -11,7 +11,7 @@ from mediaeval_ap.arrays import first_occurrences
 from mediaeval_ap.challenges.alignment import align, pieces, places_of, unique_ids
 from mediaeval_ap.choices import UNKNOWN, Unknown, check_policy
 from mediaeval_ap.errors import printable, shown
-from mediaeval_ap.evaluation.overlap import likely_cause
+from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.results import Score, notes_of
 from mediaeval_ap.tables import MAX_BYTES

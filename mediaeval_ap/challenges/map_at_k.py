@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from mediaeval_ap.challenges.alignment import align, check_labels, pieces, uniqu
 from mediaeval_ap.challenges.label_lists import split
 from mediaeval_ap.choices import MISSING, UNKNOWN, Missing, Unknown, check_policy
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.errors import RepeatedRowsWarning, printable
-from mediaeval_ap.evaluation.scoring import warn_of_scores_above_one
+from mediaeval_ap.errors import RepeatedRowsWarning, printable, warn_caller
+from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
 from mediaeval_ap.results import Score, notes_of
 from mediaeval_ap.tables import MAX_BYTES
@@ -204,7 +203,7 @@ def evaluate_map(
     if not ap[n_relevant > 0].any():
         check_labels(true, predicted, relevant.values, split(texts).values)
     above = users.filter(ap > 1).to_pylist()
-    warn_of_scores_above_one(above, predicted.source.name, metric.definition, stacklevel=3)
+    warn_caller(scores_above_one(above, predicted.source.name, metric.definition))
     table = None
     if per_query:
         columns = {f'AP@{k}': ap, 'n_relevant': n_relevant}
@@ -241,9 +240,8 @@ def _warn_of_repeated_labels(
     true: Records, n_labels: int, n_relevant: int, metric: MeanAveragePrecision
 ) -> None:
     if n_labels > n_relevant:
-        warnings.warn(
+        text = (
             f'{printable(true.source.name)}: {n_labels - n_relevant} of {n_labels} labels repeat '
-            f'another of their user; {metric.definition} counts them once',
-            RepeatedRowsWarning,
-            stacklevel=3,
+            f'another of their user; {metric.definition} counts them once'
         )
+        warn_caller([RepeatedRowsWarning(text)])

@@ -1,8 +1,7 @@
-"""Which of the ranked shots are relevant to a query."""
+"""Relevant shots: how many the reference has for a query, and which ranks of a run they hold."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 from typing import Protocol
 
@@ -10,64 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences
+from mediaeval_ap.errors import printable
+from mediaeval_ap.evaluation.queries import without_placeholders
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import Table
 
-__all__ = ['PLACEHOLDER', 'Reference', 'Relevance', 'without_placeholders']
-
-PLACEHOLDER = '?'  # the first character of what stands for people without a name
-
-
-def without_placeholders(names: Iterable[str]) -> list[str]:
-    """Return the names that stand for a person, sorted.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names of a reference.
-
-    Returns
-    -------
-    list of str
-        Those that do not begin with ``?``.
-
-    Examples
-    --------
-    >>> without_placeholders(['bob', '?unknown?', 'ann'])
-    ['ann', 'bob']
-    """
-    return sorted(name for name in names if not name.startswith(PLACEHOLDER))
-
 
 class Reference:
-    """Who is in which shot.
+    """The rows of a reference that count: who is in which shot.
 
-    Parameters
-    ----------
-    table : Table
-        The reference's rows.
-    counts_again : bool
-        Whether a shot that is returned again counts again. Then so does a row that the reference
-        repeats; otherwise such a row is dropped.
-
-    Attributes
-    ----------
-    table : Table
-        The rows that count.
-    queries : list of str
-        The distinct names, sorted, without placeholders.
-    n_placeholders : int
-        Number of distinct names that begin with ``?``: they stand for people without a name.
-    n_repeated : int
-        How many rows said again what an earlier one said.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables import REFERENCE, read
-    >>> rows = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')]
-    >>> reference = Reference(read(rows, REFERENCE), counts_again=True)
-    >>> reference.queries, reference.n_relevant('ann')
-    (['ann'], 2)
+    Where the definition counts a shot each time it is returned (`counts_again`), a repeated row of
+    the reference counts again, too; otherwise it is dropped.
     """
 
     def __init__(self, table: Table, counts_again: bool) -> None:
@@ -78,6 +30,7 @@ class Reference:
             table = table.select(np.isin(np.arange(len(table)), first))
         self.table = table
         self.counts_again = counts_again
+        self.name = printable(table.source.name)
         names = table['person_name'].values
         self.queries = without_placeholders(names)
         self.n_placeholders = len(names) - len(self.queries)
@@ -97,18 +50,7 @@ class Reference:
         return name in self._n_relevant
 
     def n_relevant(self, query: str) -> int:
-        """How many shots are relevant, returned or not.
-
-        Parameters
-        ----------
-        query : str
-            A name.
-
-        Returns
-        -------
-        int
-            R, in the words of the definitions.
-        """
+        """Return the number of relevant shots, returned or not: R of the definitions."""
         return self._n_relevant.get(query, 0)
 
 
@@ -118,26 +60,13 @@ class NumberedShots(Protocol):
     def __len__(self) -> int: ...
 
     def find(self, table: Table) -> NDArray[np.int64]:
-        """The number that each row's shot of a table has here, -1 for one that is not here."""
+        """Return the number that each row's shot of a table has here, or -1."""
 
 
 class Relevance:
-    """A reference seen from the shots of one run.
+    """The relevant shots of each query as numbers of the shots of one run.
 
-    Parameters
-    ----------
-    reference : Reference
-        Who is in which shot.
-    shots : Shots
-        The shots of the run. More may come later, where they are numbered as they come.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
-    >>> reference = Reference(read([('x', 'v', '2', 'ann')], REFERENCE), True)
-    >>> run = read([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'bob', 0.5)], HYPOTHESIS)
-    >>> Relevance(reference, Shots(run)).hits('ann', np.array([0, 1])).tolist()
-    [1]
+    A live run may number more shots later; those of the reference are numbered first.
     """
 
     def __init__(self, reference: Reference, shots: NumberedShots) -> None:
@@ -158,40 +87,20 @@ class Relevance:
 
     @cached_property
     def n_in_both(self) -> int:
-        """The number of distinct shots that are in the reference and known, under whatever name."""
+        """The number of distinct shots that are in the reference and in the run."""
         return int(np.count_nonzero(np.bincount(self._in_both)))
 
     def relevant_shots(self, query: str) -> NDArray[np.int64]:
-        """The relevant shots that are known, under whatever name.
-
-        Parameters
-        ----------
-        query : str
-            A name.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_known,)
-            Their numbers, in no order.
-        """
+        """Return the numbers of the relevant shots that the run has under any name, unordered."""
         return self._shots_of.get(query, self._nothing)
 
     def hits(self, query: str, ranked: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Where in a ranking the relevant shots stand.
+        """Return the positions, from 0, at which relevant shots stand among ranked shots.
 
-        Parameters
-        ----------
-        query : str
-            A name.
-        ranked : ndarray of int, shape (n,)
-            The run's shots by rank, as their numbers.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_hits,)
-            Positions from 0, ascending; a shot that came before is a hit again only where
-            repeats count.
+        A shot that is returned again is a hit again only where the definition counts it again.
         """
+        # A fresh array for each query: one that is kept and cleared was little faster, and gives
+        # wrong hits where two threads share a session, or an interrupt leaves it half cleared.
         marked = np.zeros(len(self.shots), dtype=np.bool_)
         marked[self.relevant_shots(query)] = True
         positions: NDArray[np.int64] = marked[ranked].nonzero()[0]

@@ -1,4 +1,4 @@
-"""The coroutine that answers queries about one run."""
+"""A coroutine that answers queries about one run."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from mediaeval_ap.errors import QueryError, SessionClosedError, shown
+from mediaeval_ap.errors import SessionClosedError, warn_caller
+from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.scoring import Scorer
-from mediaeval_ap.plain_text import is_text, plain_text
-from mediaeval_ap.tables.line_format import TEXT
 
-__all__ = ['Answer', 'Session', 'answer', 'check_query']
+__all__ = ['Answer', 'Session']
 
 
 class Answer(NamedTuple):
@@ -39,10 +38,10 @@ class Session(Generator[Answer, str | None, None]):
     """A coroutine that answers queries about one run.
 
     `AveragePrecision` begins it, primed: send the first query right away. A query that is not a
-    name, ``None`` among them, raises `QueryError` to its sender, and the session goes on. Only
-    ``close()``, ``throw()`` or the end of a ``with`` block end it. From then on every call but
-    ``close()`` raises `SessionClosedError`, and never `StopIteration`, which ``map`` and ``for``
-    would take for the end of the queries.
+    name (``None``, too) raises `QueryError`, and the session goes on. Only ``close()``, ``throw()``
+    or the end of a ``with`` block end it. From then on every call but ``close()`` raises
+    `SessionClosedError`, never `StopIteration`, which ``map`` and ``for`` would take for the end of
+    the queries.
 
     Examples
     --------
@@ -85,14 +84,19 @@ class Session(Generator[Answer, str | None, None]):
         Warns
         -----
         ScoreAboveOneWarning
-            When an average precision exceeds 1, as counting shots again can make it.
+            When average precision exceeds 1, because the definition counts a shot each time it is
+            returned.
 
         Notes
         -----
         Takes time in proportion to the distinct names of the run.
         """
         self._check_open()
-        return answer(self._current_scorer(), query, stacklevel=3)
+        scorer = self._current_scorer()
+        names = [check_query(query)]
+        ap, n_relevant = scorer.score(names)
+        warn_caller(scorer.warnings(ap, names))
+        return Answer(ap[0].tolist(), int(n_relevant[0]))
 
     def throw(
         self,
@@ -105,12 +109,12 @@ class Session(Generator[Answer, str | None, None]):
         Parameters
         ----------
         typ, val, tb
-            What is raised, as in any generator.
+            The exception, as in any generator.
 
         Returns
         -------
         Answer
-            Never: what is thrown is raised.
+            Never, as the exception is raised.
 
         Raises
         ------
@@ -138,88 +142,3 @@ class Session(Generator[Answer, str | None, None]):
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def answer(scorer: Scorer, query: str | None, *, stacklevel: int) -> Answer:
-    """Answer one query about a run.
-
-    Parameters
-    ----------
-    scorer : Scorer
-        The run.
-    query : str
-        A name.
-    stacklevel : int
-        Passed to `warnings.warn`.
-
-    Returns
-    -------
-    Answer
-        Average precision at each cutoff, and the number of relevant shots.
-
-    Raises
-    ------
-    QueryError
-        When the query is not a name.
-
-    Warns
-    -----
-    ScoreAboveOneWarning
-        When an average precision exceeds 1, as counting shots again can make it.
-
-    Examples
-    --------
-    >>> from mediaeval_ap import definitions
-    >>> from mediaeval_ap.evaluation.relevance import Reference
-    >>> from mediaeval_ap.ranking.frozen import Ranking
-    >>> from mediaeval_ap.evaluation.relevance import Relevance
-    >>> from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
-    >>> reference = Reference(read([('x', 'v', '1', 'ann')], REFERENCE), counts_again=False)
-    >>> ranking = Ranking(read([('x', 'v', '1', 'anna', 0.5)], HYPOTHESIS))
-    >>> relevance = Relevance(reference, ranking.shots)
-    >>> answer(Scorer(ranking, relevance, [9], definitions.get('trec')), 'ann', stacklevel=1)
-    Answer(ap=[1.0], n_relevant=1)
-    """
-    name = check_query(query)
-    (distances,) = scorer.ranking.names.distances([name])
-    ap, n_relevant = scorer.score(name, distances)
-    scorer.warn_of_scores_above_one([ap], [name], stacklevel=stacklevel + 1)
-    return Answer(ap, n_relevant)
-
-
-def check_query(query: object) -> str:
-    """Return a query, if it is a name.
-
-    Parameters
-    ----------
-    query : object
-        Anything that a session was sent.
-
-    Returns
-    -------
-    str
-        Its characters, whatever class of text it is.
-
-    Raises
-    ------
-    QueryError
-        When it is not what a line of names can hold.
-
-    Examples
-    --------
-    >>> check_query('ann')
-    'ann'
-    >>> check_query(None)
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.QueryError: query: found None, expected a name; a session is primed \
-already, and close() ends it
-    """
-    if query is None:
-        raise QueryError(
-            'query: found None, expected a name; a session is primed already, and close() ends it'
-        )
-    text = plain_text(query)
-    if text is None or not is_text(text):
-        raise QueryError(f'query: found {shown(query)}, expected {TEXT}')
-    return text

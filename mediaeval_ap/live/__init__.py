@@ -1,7 +1,6 @@
-"""Sessions about hypotheses that arrive, change and are withdrawn while queries are answered."""
+"""Sessions about hypotheses that come, change and are withdrawn while queries are answered."""
 
-from mediaeval_ap.live.saved import from_parquet
 from mediaeval_ap.live.session import Live
 from mediaeval_ap.live.watching import Point
 
-__all__ = ['Live', 'Point', 'from_parquet']
+__all__ = ['Live', 'Point']

@@ -1,8 +1,8 @@
-"""Queries that stand while hypotheses come and go, and their scores at each moment.
+"""Average precision of queries that is kept up as hypotheses come and go.
 
-A score needs the ranks of the hits alone, and a rank is a number of hypotheses: those before the
-hit. When hypotheses come and go, that number changes by those of them that are before it. So only
-these are looked at, and none that stays.
+A score needs the ranks of the hits alone, and a rank is one more than the number of hypotheses that
+stand before the hit. So that number is kept for every hit. When hypotheses come and go, those of
+them that stand before the hit are added and subtracted, and no other hypothesis is looked at.
 """
 
 from __future__ import annotations
@@ -18,53 +18,16 @@ from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.live.ranking import LiveRanking, Rows
 from mediaeval_ap.metrics import average_precision_of_hits
-from mediaeval_ap.ranking.distances import Names
-from mediaeval_ap.ranking.order import bisect, in_order, precedes
-
-__all__ = ['Standing']
+from mediaeval_ap.ranking.edit_distances import Names
+from mediaeval_ap.ranking.tie_breaking import bisect, in_order, precedes
 
 BLOCK_CELLS = 1 << 21
 
 
-class Standing:
-    """Queries that stand while hypotheses come and go.
+class IncrementalScorer:
+    """Scores queries at one moment after another, from what changed in between.
 
-    Parameters
-    ----------
-    queries : sequence of str
-        Distinct names.
-    relevance : Relevance
-        Which shots are relevant.
-    K : sequence of int or 'all'
-        The cutoffs.
-    definition : Definition
-        What average precision is.
-    ranking : LiveRanking
-        What is there at first.
-
-    Notes
-    -----
     Keeps the distance of each query to each name, 8 bytes each, taken once when a name is new.
-
-    Examples
-    --------
-    >>> from mediaeval_ap import definitions
-    >>> from mediaeval_ap.live.hypotheses import Hypotheses
-    >>> from mediaeval_ap.live.known_shots import KnownShots
-    >>> from mediaeval_ap.evaluation.relevance import Reference
-    >>> from mediaeval_ap.tables import REFERENCE, read
-    >>> shots = KnownShots(None)
-    >>> hypotheses = Hypotheses(shots)
-    >>> hypotheses.add(('x', 'v', '1', 'ann', 0.5))
-    >>> reference = Reference(read([('x', 'v', '1', 'ann')], REFERENCE), counts_again=True)
-    >>> before = LiveRanking(hypotheses)
-    >>> relevance = Relevance(reference, shots)
-    >>> standing = Standing(['ann'], relevance, [9], definitions.get('kaggle'), before)
-    >>> hypotheses.add(('x', 'v', '2', 'ann', 0.9))
-    >>> standing.ap().tolist(), standing.update(LiveRanking(hypotheses, before))
-    ([[1.0]], None)
-    >>> standing.ap().tolist()
-    [[0.5]]
     """
 
     def __init__(
@@ -82,7 +45,7 @@ class Standing:
         self.definition = definition
         self._distinct = definition.repeats is Repeats.DROP
         self._ranking = ranking
-        self._distances = np.empty((0, len(queries)))  # a row each name
+        self._distances = np.empty((0, len(queries)))  # a row for each name, and some to spare
         self._n_names = 0
         relevant = [np.unique(relevance.relevant_shots(query)) for query in queries]
         shots = np.concatenate(relevant)
@@ -91,44 +54,27 @@ class Standing:
         self._relevant_to = np.arange(len(queries)).repeat(list(map(len, relevant)))[by_shot]
         self._n_relevant = np.array([relevance.reference.n_relevant(query) for query in queries])
         self._measure()
-        self._n_went = 0
+        self._n_went = 0  # hypotheses in all
         self._far = self._hits_among(ranking.rows(np.empty(0, dtype=np.int64)))
-        self._sort_out(self._counted(self._hits_among(ranking.rows())))
+        self._set_aside(self._counted(self._hits_among(ranking.rows())))
 
     def named(self, rows: NDArray[np.bool_]) -> list[str]:
-        """Some of the queries.
-
-        Parameters
-        ----------
-        rows : ndarray of bool, shape (n_queries,)
-            Which.
-
-        Returns
-        -------
-        list of str
-            Those.
-        """
+        """Return the queries of some rows of `ap`."""
         return [self.queries[row] for row in rows.nonzero()[0].tolist()]
 
     def update(self, ranking: LiveRanking) -> None:
-        """Go on to the next moment.
+        """Go on to the next moment, whose ranking was made from the one before.
 
-        Parameters
-        ----------
-        ranking : LiveRanking
-            What is there then, made from what was there before.
-
-        Notes
-        -----
         Takes time in proportion to the hits that a cutoff reaches times the names that changed;
-        with a definition that drops repeats, times the hypotheses of shots that changed. Hits that
-        no cutoff reaches are set aside, until as many hypotheses went as could bring them near.
+        with a definition that drops repeats, times the hypotheses of shots that changed.
         """
         before, self._ranking = self._ranking, ranking
         self._measure()
         changed = ranking.changed_since(before)
         came, went = _differing(ranking.rows(changed), before.rows(changed))
         if self._distinct:
+            # Ranks count shots here, and a shot stands where the first of its hypotheses does: of
+            # a shot that changed, all that it had go, and all that it has come.
             touched = np.zeros(len(self._relevance.shots), dtype=np.bool_)
             touched[came.shot] = touched[went.shot] = True
             came, went = ranking.rows(), before.rows()
@@ -138,19 +84,14 @@ class Standing:
             near, far = (each.at(~_are_among(each.rows, went)) for each in (self._near, self._far))
         change = self._count_before(near, came) - self._count_before(near, went)
         self._n_went += len(went.name)
-        wakes = far.before - self._n_went < self._depth
-        self._far = far.at(~wakes)
+        may_be_near = far.before - self._n_went < self._depth
+        self._far = far.at(~may_be_near)
         near = near._replace(before=near.before + change)
-        self._sort_out(near.joined(self._counted(far.at(wakes).joined(self._hits_among(came)))))
+        new = far.at(may_be_near).joined(self._hits_among(came))
+        self._set_aside(near.joined(self._counted(new)))
 
     def ap(self) -> NDArray[np.float64]:
-        """The scores of this moment.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_queries, n_cutoffs)
-            Average precision.
-        """
+        """Return average precision now, shape (n_queries, n_cutoffs)."""
         order = np.lexsort((self._near.before, self._near.query))
         if not self.definition.counts_again:
             shot = self._near.rows.shot[order].astype(np.int64)
@@ -165,7 +106,7 @@ class Standing:
         )
 
     def _measure(self) -> None:
-        """Take the distances to names that are new."""
+        """Take the distances of all queries to the names that are new."""
         names = self._ranking.names.values
         new = Names(names[self._n_names :])
         if len(new):
@@ -177,17 +118,24 @@ class Standing:
             self._distances[self._n_names : len(names)] = distances.T
             self._n_names = len(names)
 
-    def _sort_out(self, hits: _Hits) -> None:
-        """Set hits aside that no cutoff reaches, until as many went as would bring them near."""
+    def _set_aside(self, hits: _Hits) -> None:
+        """Keep up the hits that a cutoff reaches, and set the others aside."""
+        # A hit that is set aside comes near only when hypotheses before it go. Each that went could
+        # be one of these: it is counted again as soon as so many went, and costs nothing till then.
+        # Its number is kept as if none had gone yet, so that one comparison tells for all of them.
         is_near = hits.before < self._depth
         self._near, far = hits.at(is_near), hits.at(~is_near)
         self._far = self._far.joined(far._replace(before=far.before + self._n_went))
 
     def _counted(self, hits: _Hits) -> _Hits:
+        """Count what stands before some hits among all hypotheses."""
         return hits._replace(before=self._count_before(hits, self._ranking.rows()))
 
     def _hits_among(self, rows: Rows) -> _Hits:
-        """The hits among some hypotheses, or their shots where repeats are dropped."""
+        """Return the hits among some hypotheses; of each shot, the first where repeats are dropped.
+
+        What stands before them is not counted yet.
+        """
         begins = self._relevant_shots.searchsorted(rows.shot)
         sizes = self._relevant_shots.searchsorted(rows.shot, side='right') - begins
         query = self._relevant_to[ranges(begins, sizes)]
@@ -200,12 +148,11 @@ class Standing:
         return order[run_starts([hits.query[order], hits.rows.shot[order]])]
 
     def _count_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
-        """How many of some hypotheses, or of their shots where repeats are dropped, are before.
-
-        A shot that one hypothesis holds is as well counted as that, and faster.
-        """
+        """Count the hypotheses, or their shots where repeats are dropped, before each hit."""
         if not self._distinct:
             return self._count_rows_before(hits, rows)
+        # Most shots have one hypothesis: these are counted as hypotheses, by bisection, which is
+        # faster than comparing each hypothesis with each hit.
         _, number, held = np.unique(rows.shot, return_inverse=True, return_counts=True)
         alone = held[number] == 1
         return self._count_rows_before(hits, rows.at(alone)) + self._count_shots_before(
@@ -213,15 +160,21 @@ class Standing:
         )
 
     def _count_rows_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
-        """How many of some hypotheses, name after name in their order, are before each hit."""
+        """Count the hypotheses before each hit; they come name after name, each in its order.
+
+        Names that are nearer to the query count whole; within a name at the distance of the hit,
+        the place of the hit is found by bisection. So no hypothesis is compared with every hit.
+        """
         names = run_starts([rows.name])
         ends = np.append(names, len(rows.name))[1:]
-        order = in_order(hits.query, hits.rows.name)  # hits of one query and name are as near
+        # Hits of one query and name are as near: distances are compared once for all of them.
+        order = in_order(hits.query, hits.rows.name)
         marks = run_starts([hits.query[order], hits.rows.name[order]])
         lent = np.diff(marks, append=len(order))
         keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
         counts = np.zeros(len(order), dtype=np.int64)
         for block, nearer, name, mark in self._compared(hits.at(order[marks]), rows.name[names]):
+            # A product of matrices in doubles, which are exact far beyond any number of hypotheses.
             at_mark = ((ends - names).astype(np.float64) @ nearer).astype(np.int64)
             counts[order[ranges(marks[block], lent[block])]] += at_mark.repeat(lent[block])
             for part in _parts(lent[mark]):
@@ -233,7 +186,7 @@ class Standing:
         return counts
 
     def _count_shots_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
-        """How many of the shots of some hypotheses have one that is before each hit."""
+        """Count the shots of which some hypothesis stands before each hit."""
         counts = np.zeros(len(hits.query), dtype=np.int64)
         if len(rows.shot):
             rows = rows.at(rows.shot.argsort(kind='stable'))
@@ -247,14 +200,18 @@ class Standing:
     def _compared(
         self, hits: _Hits, names: NDArray[np.integer]
     ) -> Iterator[tuple[slice, NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]]:
-        """For a part of the hits at a time: which names are nearer, and names and hits tied."""
+        """Yield, for a block of hits at a time, which names are nearer, and which pairs are tied.
+
+        Yields the block, a matrix of names and hits in it, and the names and the hits of the pairs
+        whose distances from the query are equal.
+        """
         size = max(1, BLOCK_CELLS // max(1, len(names)))
         for begin in range(0, len(hits.query), size):
             block = slice(begin, begin + size)
             query = hits.query[block]
             if len(query) < len(self.queries):
                 distances = self._distances[names[:, None], query]
-            else:
+            else:  # more hits than queries: whole rows first, which is faster
                 distances = self._distances[names].take(query, axis=1)
             at_hit = self._distances[hits.rows.name[block], query]
             name, hit = np.divmod(np.flatnonzero(distances == at_hit), len(query))
@@ -262,7 +219,7 @@ class Standing:
 
 
 def _parts(sizes: NDArray[np.int64]) -> Iterator[slice]:
-    """Some at a time, until their sizes come to about as many as a block has."""
+    """Yield slices whose sizes come to no more than a block, or which hold a single item."""
     ends = sizes.cumsum()
     begin = 0
     while begin < len(sizes):
@@ -273,11 +230,11 @@ def _parts(sizes: NDArray[np.int64]) -> Iterator[slice]:
 
 
 class _Hits(NamedTuple):
-    """Hits of queries: the query, the hypothesis, and how many hypotheses are before it."""
+    """Hits of queries."""
 
-    query: NDArray[np.int64]
-    rows: Rows
-    before: NDArray[np.int64]
+    query: NDArray[np.int64]  # its row
+    rows: Rows  # the hypotheses
+    before: NDArray[np.int64]  # how many hypotheses, or shots, stand before it
 
     def at(self, hits: NDArray[np.integer] | NDArray[np.bool_]) -> _Hits:
         return _Hits(self.query[hits], self.rows.at(hits), self.before[hits])
@@ -291,21 +248,21 @@ class _Hits(NamedTuple):
 
 
 def _differing(rows: Rows, others: Rows) -> tuple[Rows, Rows]:
-    """Those of some hypotheses that are not among others, and the other way about."""
+    """Return the hypotheses that are not among others, and the others that are not among them."""
     groups, other_groups = _equal_rows(rows, others)
     alone = np.bincount(np.concatenate([groups, other_groups])) == 1
     return rows.at(alone[groups]), others.at(alone[other_groups])
 
 
 def _are_among(rows: Rows, others: Rows) -> NDArray[np.bool_]:
-    """Which of some hypotheses are among others."""
+    """Return whether each hypothesis is among others."""
     among = np.isin(rows.name, others.name)
     among[among] = np.isin(*_equal_rows(rows.at(among), others))
     return among
 
 
 def _equal_rows(rows: Rows, others: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Numbers of hypotheses and of others, where equal ones have equal numbers."""
+    """Return numbers for hypotheses and for others, equal where these are."""
     both = rows.joined(others)
     order = in_order(both.name, both.confidence, both.temporal_rank, both.shot)
     begins = np.zeros(len(order), dtype=np.int64)

@@ -1,116 +1,26 @@
-"""What grows: columns, and distinct values with their order."""
+"""Numbers for names, videos and shots, given as they come, and the order of what they stand for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sortedcontainers import SortedKeyList
 
-__all__ = ['Columns', 'Distinct']
+from mediaeval_ap.live.columns import Columns
+from mediaeval_ap.ranking.shots import shot_order
+from mediaeval_ap.tables import Table
 
 Value = TypeVar('Value')
 
-LEAST_CAPACITY = 64
 
-
-class Columns:
-    """Columns of one length that grow at their end.
-
-    What was read of them stays as it is: nothing that is there already is written again.
-
-    Parameters
-    ----------
-    **types : dtype
-        The type of each column, by its name.
-
-    Examples
-    --------
-    >>> columns = Columns(shot=np.int32)
-    >>> columns.extend(shot=np.array([7, 8]))
-    >>> before = columns['shot']
-    >>> columns.extend(shot=np.array([9]))
-    >>> before.tolist(), columns['shot'].tolist()
-    ([7, 8], [7, 8, 9])
-    """
-
-    def __init__(self, **types: Any) -> None:
-        self._buffers = {name: np.empty(LEAST_CAPACITY, kind) for name, kind in types.items()}
-        self._size = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self._buffers[name][: self._size]
-
-    def extend(self, **columns: NDArray[Any]) -> None:
-        """Add rows at the end.
-
-        Parameters
-        ----------
-        **columns : ndarray, shape (n,)
-            What they hold, for each column.
-
-        Notes
-        -----
-        Takes O(n) time on average: there is room for as many again when there was none left.
-        """
-        end = self._size + len(next(iter(columns.values())))
-        for name, values in columns.items():
-            if end > len(self._buffers[name]):
-                grown = np.empty(2 * end, self._buffers[name].dtype)
-                grown[: self._size] = self[name]
-                self._buffers[name] = grown
-            self._buffers[name][self._size : end] = values
-        self._size = end
-
-    def select(self, rows: NDArray[np.integer]) -> Columns:
-        """Other columns, of some of these rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int, shape (n,)
-            Which.
-
-        Returns
-        -------
-        Columns
-            Those rows, with room for more.
-        """
-        selected = Columns(**{name: buffer.dtype for name, buffer in self._buffers.items()})
-        selected.extend(**{name: self[name][rows] for name in self._buffers})
-        return selected
-
-
-class Distinct(Generic[Value]):
-    """Distinct values, numbered as they come, and where each stands in their order.
-
-    Parameters
-    ----------
-    key : callable
-        What they are ordered by.
-
-    Attributes
-    ----------
-    values : list
-        The values by their code.
-    code_of : dict of value to int
-        The code of each.
-
-    Examples
-    --------
-    >>> names = Distinct(key=str)
-    >>> [names.code(name) for name in ('b', 'c', 'b', 'a')]
-    [0, 1, 0, 2]
-    >>> names.places().tolist()
-    [1, 2, 0]
-    """
+class Interned(Generic[Value]):
+    """Distinct values that get a code from 0 as they come, and know their sort order."""
 
     def __init__(self, key: Callable[[Value], Any]) -> None:
-        self.values: list[Value] = []
+        self.values: list[Value] = []  # by code
         self.code_of: dict[Value, int] = {}
         self._ordered = SortedKeyList(key=key)
         self._places = np.empty(0, dtype=np.int64)
@@ -119,18 +29,7 @@ class Distinct(Generic[Value]):
         return len(self.values)
 
     def code(self, value: Value) -> int:
-        """The code of a value, which is a new one where the value is new.
-
-        Parameters
-        ----------
-        value : hashable
-            Any value.
-
-        Returns
-        -------
-        int
-            From 0.
-        """
+        """Return the code of a value; a new value gets the next one."""
         code = self.code_of.get(value)
         if code is None:
             code = self.code_of[value] = len(self.values)
@@ -138,32 +37,108 @@ class Distinct(Generic[Value]):
         return code
 
     def places(self) -> NDArray[np.int64]:
-        """Where each value stands in the order of all.
+        """Return the place of each value, by code, in the sort order of all of them.
 
-        Returns
-        -------
-        ndarray of int64, shape (n_values,)
-            From 0, by code. It is not changed later.
-
-        Notes
-        -----
-        Takes no time where nothing is new; otherwise O(log n) for each value that is, and one
-        pass of numpy over all.
+        The array is not changed later. It takes no time where nothing is new; otherwise O(log n)
+        for each new value, and one pass of numpy over all.
         """
         n_known = len(self._places)
         if n_known < len(self.values):
             new = sorted(self.values[n_known:], key=self._ordered.key)
             before = np.array([self._ordered.bisect_left(value) for value in new])
             places = np.empty(len(self.values), dtype=np.int64)
+            # A known value moves up by the new values that sort before it.
             places[:n_known] = self._places + before.searchsorted(self._places, side='right')
             places[[self.code_of[value] for value in new]] = before + np.arange(len(new))
             self._ordered.update(new)
             self._places = places
         return self._places
 
-    def _check(self) -> None:
-        """Assert what always holds."""
-        assert [self.code_of[value] for value in self.values] == list(range(len(self)))
-        in_order = sorted(self.values, key=self._ordered.key)
-        assert [in_order[place] for place in self.places()] == self.values
-        self._ordered._check()
+
+class ShotOrder(NamedTuple):
+    """The order of the shots that are known at one moment."""
+
+    video: NDArray[np.int32]  # for each shot, the code of its video
+    shot: NDArray[np.int32]  # for each shot, the code of its id
+    video_places: NDArray[np.int64]  # for each code of a video, its place
+    shot_places: NDArray[np.int64]  # for each code of an id, its place
+
+    def videos(self, numbers: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return the places of the videos of some shots, in the order of video and corpus."""
+        places: NDArray[np.int64] = self.video_places[self.video[numbers]]
+        return places
+
+    def places(self, numbers: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return integers that compare as some shots do: by video, corpus and shot."""
+        in_video: NDArray[np.int64] = self.shot_places[self.shot[numbers]]
+        return self.videos(numbers) * len(self.shot_places) + in_video
+
+
+class KnownShots:
+    """Distinct shots, numbered from 0 as they come, and how many hypotheses are about each.
+
+    A shot counts when its video is in the subset, or when there is no subset.
+    """
+
+    def __init__(self, subset: Table | None) -> None:
+        self._subset = None
+        if subset is not None:
+            videos = zip(subset.texts('video_id'), subset.texts('corpus_id'), strict=True)
+            self._subset = set(videos)
+        # Two levels: a shot that is known is found without a tuple of three texts to hash.
+        self.number_in: dict[tuple[str, str], dict[str, int]] = {}
+        self.videos: Interned[tuple[str, str]] = Interned(key=tuple)
+        self.ids: Interned[str] = Interned(key=shot_order)
+        self.counts: list[bool] = []
+        self.n_held = 0  # shots that count and have hypotheses
+        self._held: list[int] = []
+        self._codes = Columns(video=np.int32, shot=np.int32)
+        self._new: list[tuple[int, int]] = []  # codes that are not in the columns yet
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def number(self, corpus_id: str, video_id: str, shot_id: str) -> int:
+        """Return the number of a shot; a new shot gets the next one."""
+        video = (video_id, corpus_id)
+        in_video = self.number_in.setdefault(video, {})
+        number = in_video.get(shot_id)
+        if number is None:
+            codes = self.videos.code(video), self.ids.code(shot_id)
+            self._new.append(codes)
+            # The interned text, so that equal ids of many videos are kept in memory once.
+            number = in_video[self.ids.values[codes[1]]] = len(self.counts)
+            self.counts.append(self._subset is None or video in self._subset)
+            self._held.append(0)
+        return number
+
+    def hold(self, number: int, change: int) -> None:
+        """Count hypotheses about a shot that come (positive) or go (negative)."""
+        before = self._held[number]
+        after = self._held[number] = before + change
+        if self.counts[number]:
+            self.n_held += (after > 0) - (before > 0)
+
+    def find(self, table: Table) -> NDArray[np.int64]:
+        """Return the number of each row's shot, -1 for a shot that is not known."""
+        shots = zip(*map(table.texts, ('video_id', 'corpus_id', 'shot_id')), strict=True)
+        nowhere: dict[str, int] = {}
+        found = (
+            self.number_in.get((video, corpus), nowhere).get(shot, -1)
+            for video, corpus, shot in shots
+        )
+        return np.fromiter(found, dtype=np.int64, count=len(table))
+
+    def holds_any_of(self, table: Table) -> bool:
+        """Return whether a hypothesis that counts is about a shot of a reference."""
+        return any(self._held[number] for number in set(self.find(table).tolist()) - {-1})
+
+    def order(self) -> ShotOrder:
+        """Return the order of all shots; it stays as it is when others come later."""
+        if self._new:
+            video, shot = np.array(self._new, dtype=np.int32).T
+            self._codes.extend(video=video, shot=shot)
+            self._new = []
+        return ShotOrder(
+            self._codes['video'], self._codes['shot'], self.videos.places(), self.ids.places()
+        )

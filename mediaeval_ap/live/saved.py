@@ -1,4 +1,4 @@
-"""Live sessions as Parquet files: a run like any other, with metadata to go on from."""
+"""Live sessions as Parquet files: a run like any other, with metadata to restore the rest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mediaeval_ap import __version__, definitions
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, check_cutoffs
 from mediaeval_ap.errors import FormatError, WriteError, shown
-from mediaeval_ap.evaluation.criteria import Task
+from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import (
     HYPOTHESIS,
@@ -33,43 +33,19 @@ from mediaeval_ap.tables.sources import ByteSource
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['Saved', 'from_parquet', 'to_parquet']
-
 METADATA = b'mediaeval_ap.live'
 FORMAT = 1
 WRITTEN = 'what Live.save wrote'
-BYTES_OF_CHARACTER = 8  # at most, in the text and in the values that it becomes
-BYTES_OF_VALUE = 64  # and of a value or its place in a list, for each mark beside it
-LARGEST_METADATA = 64 << 20  # readers of Parquet refuse more than 100 million bytes
+# What JSON may come to in memory, at most, so that a small file cannot fill it: a character of the
+# text is 4 bytes there and 4 in a value; a value or its place in a list is less than 64 bytes.
+BYTES_OF_CHARACTER = 8
+BYTES_OF_VALUE = 64
+LARGEST_METADATA = 64 << 20  # below the 100 million bytes that readers of Parquet refuse
 
 
 @dataclass(frozen=True)
 class Saved:
-    """What a live session is made of.
-
-    Parameters
-    ----------
-    reference : Table
-        Who is in which shot.
-    K : list of int or 'all'
-        The cutoffs.
-    definition : Definition
-        What average precision is.
-    subset : Table or None
-        The videos that count, where not all do.
-    hypotheses : Table or None
-        What was there, where anything was.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from mediaeval_ap import AveragePrecision
-    >>> path = pathlib.Path(tempfile.mkdtemp(), 'live.parquet')
-    >>> AveragePrecision('samples/reference.txt', K=[10]).live().save(path)
-    >>> saved = from_parquet(path)
-    >>> saved.K, str(saved.definition), saved.reference.source.name, saved.hypotheses
-    ([10], 'mediaeval-2016', 'samples/reference.txt', None)
-    """
+    """The parts of a live session."""
 
     reference: Table
     K: Sequence[Cutoff]
@@ -78,36 +54,8 @@ class Saved:
     hypotheses: Table | None
 
 
-def to_parquet(task: Task, hypotheses: Table, name: str) -> bytes:
-    """A live session as the content of a file.
-
-    Parameters
-    ----------
-    task : Task
-        What it is scored against.
-    hypotheses : Table
-        What is there.
-    name : str
-        Name of the file, for the error.
-
-    Returns
-    -------
-    bytes
-        Parquet, with a row for each hypothesis.
-
-    Raises
-    ------
-    WriteError
-        When the reference is too large for metadata.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.evaluation.relevance import Reference
-    >>> reference = Reference(read([('x', 'v', '1', 'ann')], REFERENCE), counts_again=True)
-    >>> task = Task(reference, [10], definitions.get('trec'), None)
-    >>> to_parquet(task, read([('x', 'v', '1', 'ann', 0.5)], HYPOTHESIS), 'live.parquet')[:4]
-    b'PAR1'
-    """
+def to_parquet(criteria: Criteria, hypotheses: Table, name: str) -> bytes:
+    """Return a live session as the content of a file; `name` is the file's, for an error."""
     import pyarrow
     from pyarrow import parquet
 
@@ -115,10 +63,13 @@ def to_parquet(task: Task, hypotheses: Table, name: str) -> bytes:
         {
             'format': FORMAT,
             'version': __version__,
-            'K': task.K,
-            'definition': {**asdict(task.definition), 'repeats': task.definition.repeats.name},
-            'reference': _described(task.reference.table),
-            'subset': None if task.subset is None else _described(task.subset),
+            'K': criteria.K,
+            'definition': {
+                **asdict(criteria.definition),
+                'repeats': criteria.definition.repeats.name,
+            },
+            'reference': _described(criteria.reference.table),
+            'subset': None if criteria.subset is None else _described(criteria.subset),
         }
     ).encode()
     if len(metadata) > LARGEST_METADATA:
@@ -137,36 +88,7 @@ def to_parquet(task: Task, hypotheses: Table, name: str) -> bytes:
 
 
 def from_parquet(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Saved:
-    """A live session from its file.
-
-    Parameters
-    ----------
-    path : str or path-like
-        Where `to_parquet` wrote it.
-    max_bytes : int
-        How many bytes its metadata may come to, and its rows.
-
-    Returns
-    -------
-    Saved
-        What it was made of.
-
-    Raises
-    ------
-    ReadError
-        When the file cannot be read as Parquet, or comes to more.
-    FormatError
-        When it is another one.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from mediaeval_ap import AveragePrecision
-    >>> path = pathlib.Path(tempfile.mkdtemp(), 'live.parquet')
-    >>> AveragePrecision('samples/reference.txt').live([('x', 'v', '1', 'ann', 0.5)]).save(path)
-    >>> from_parquet(path).hypotheses.texts('person_name')
-    ['ann']
-    """
+    """Read the file of a live session; its metadata and its rows have a limit each."""
     source = ByteSource(path, max_bytes)
     restored: list[Saved] = []
 
@@ -184,7 +106,7 @@ def from_parquet(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Sa
 
 
 def _restored(text: bytes, source: ByteSource) -> Saved:
-    """What a session is made of but for its hypotheses."""
+    """Return a session without its hypotheses."""
     limit = Limit(source.name, max(source.max_bytes, LEAST_OF_METADATA), METADATA_COME_TO)
     limit.add(BYTES_OF_CHARACTER * len(text))
     limit.add(BYTES_OF_VALUE * sum(text.count(mark) for mark in (b'[', b'{', b':', b',')))

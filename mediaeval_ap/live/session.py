@@ -1,4 +1,4 @@
-"""`Live`: a session about hypotheses that arrive, change and are withdrawn."""
+"""`Live`: the session about hypotheses that come, change and are withdrawn."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from typing import Any, NoReturn, SupportsIndex
 import numpy as np
 
 from mediaeval_ap.definitions import check_cutoff
-from mediaeval_ap.errors import CopyError, HalfStepError
-from mediaeval_ap.evaluation.criteria import Task, warn_of_empty_run, warn_of_floor
+from mediaeval_ap.errors import CopyError, HalfStepError, warn_caller
+from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.data_warnings import empty_run, without_relevant
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.evaluation.session import Session
+from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted, scorer_of
 from mediaeval_ap.files import write_whole
 from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses
-from mediaeval_ap.live.incremental import Standing
-from mediaeval_ap.live.known_shots import KnownShots
+from mediaeval_ap.live.incremental import IncrementalScorer
+from mediaeval_ap.live.numbering import KnownShots
 from mediaeval_ap.live.ranking import LiveRanking
 from mediaeval_ap.live.saved import to_parquet
 from mediaeval_ap.live.watching import Point, batches, points
-from mediaeval_ap.ranking.frozen import Ranking
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import HYPOTHESIS, Table, is_rows
 
@@ -30,24 +32,24 @@ __all__ = ['Live']
 
 
 class Live(Session):
-    """Answers queries about hypotheses that arrive, change and are withdrawn meanwhile.
+    """A session that answers queries while hypotheses come, change and are withdrawn.
 
-    `AveragePrecision.live` begins it. At every moment the answers are those of a session about a
-    run of the hypotheses that are there. Like every session it refuses what is not a name and goes
-    on, until ``close()`` or the end of a ``with`` block ends it. Threads may use it at once: what
-    one changes, another sees whole or not at all.
+    `AveragePrecision.live` begins it. At every moment its answers are those of a session about a
+    run of the hypotheses that it holds. It goes on until ``close()``, or the end of a ``with``
+    block. Threads may share it: each sees a change of another whole or not at all.
 
     Notes
     -----
-    A session remembers the names and shots of all hypotheses that were ever added. A `send` takes
-    time in proportion to the names, and to the hypotheses of those that changed since the last
-    answer. One that was saved and restored knows what is there only.
+    To add, withdraw or change a hypothesis takes O(log n) time for n of them. A `send` takes time
+    in proportion to the names, and to the hypotheses of those that changed since the last answer.
+    The names and shots of withdrawn hypotheses are kept in memory, until the session is saved and
+    restored.
 
-    A session cannot be copied or pickled, which raises a `CopyError`: `save` and
-    `AveragePrecision.restore` make another one, `snapshot` a ranking that stays as it is.
+    A session cannot be copied or pickled (`CopyError`): `save` and `AveragePrecision.restore` make
+    another session, `snapshot` a ranking that does not change.
 
-    Where an interrupt ends a step halfway, the session is at an end: every later call raises a
-    `HalfStepError`, and none answers from what may be half of something.
+    When an interrupt ends a change halfway, the session is at an end: every later call raises a
+    `HalfStepError`.
 
     Examples
     --------
@@ -62,15 +64,16 @@ class Live(Session):
     Answer(ap=[0.5], n_relevant=1)
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, criteria: Criteria) -> None:
         self._is_closed = False
-        self._task = task
+        self._criteria = criteria
         self._lock = Lock()
-        shots = KnownShots(task.subset)
-        reference = task.reference.table
+        shots = KnownShots(criteria.subset)
+        reference = criteria.reference.table
+        # First of all the shots of the reference, so that what is relevant is known once for all.
         for shot in zip(*map(reference.texts, HYPOTHESIS.texts[:3]), strict=True):
             shots.number(*shot)
-        self._relevance = Relevance(task.reference, shots)
+        self._relevance = Relevance(criteria.reference, shots)
         self._hypotheses = Hypotheses(shots)
         self._ranking = LiveRanking(self._hypotheses)
         self._snapshot: Ranking | None = None
@@ -101,24 +104,12 @@ class Live(Session):
         person_name : str
             Who is in it.
         confidence : float
-            How sure that is; the larger, the surer.
+            The larger, the surer.
 
         Raises
         ------
         FormatError
-            When a name is not text, or the confidence no finite number; then nothing has changed.
-
-        Notes
-        -----
-        Takes O(log n) time for n hypotheses. What the next answer needs of it is done there.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> live = AveragePrecision('samples/reference.txt').live()
-        >>> live.add('INA', 'F2_2013', '000626', 'nicolas_sarkozy', 0.93)
-        >>> len(live)
-        1
+            When a field is wrong; then nothing has changed.
         """
         with self._lock:
             self._whole().add((corpus_id, video_id, shot_id, person_name, confidence))
@@ -129,19 +120,13 @@ class Live(Session):
         Parameters
         ----------
         rows : str, path-like, file object, DataFrame or iterable of tuples
-            A run: ``corpus_id video_id shot_id person_name confidence``. Of tuples there
-            may be none.
+            A run: ``corpus_id video_id shot_id person_name confidence``. An iterable of tuples may
+            be empty.
 
         Raises
         ------
-        ReadError, FormatError
-            When they cannot be read, or one is wrong; then nothing has changed.
-        ParameterError
-            When the rows are none of these.
-
-        Notes
-        -----
-        Takes O(m log n) time for m rows.
+        ReadError, FormatError, ParameterError
+            When the run cannot be read, or a hypothesis is wrong; then nothing has changed.
 
         Examples
         --------
@@ -156,7 +141,7 @@ class Live(Session):
             rows = list(rows)
             if not rows:
                 return
-        table = self._task.read_run(rows)
+        table = self._criteria.read_run(rows)
         with self._lock:
             self._whole().extend(table)
 
@@ -171,13 +156,9 @@ class Live(Session):
         Raises
         ------
         MissingHypothesisError
-            When it is not there. This is a `KeyError`.
+            When the session does not hold it; a `KeyError`, too.
         FormatError
-            When it is no hypothesis. In both cases nothing has changed.
-
-        Notes
-        -----
-        Takes O(log n) time for n hypotheses.
+            When the row is no hypothesis.
 
         Examples
         --------
@@ -199,18 +180,14 @@ class Live(Session):
         row : sequence
             Its fields: ``corpus_id video_id shot_id person_name confidence``.
         confidence : float
-            How sure it is from now on.
+            The new confidence.
 
         Raises
         ------
         MissingHypothesisError
-            When it is not there. This is a `KeyError`.
+            When the session does not hold it; a `KeyError`, too.
         FormatError
-            When it is no hypothesis, or would be none. In both cases nothing has changed.
-
-        Notes
-        -----
-        Takes O(log n) time for n hypotheses.
+            When the row is no hypothesis, or the confidence no finite number; nothing has changed.
 
         Examples
         --------
@@ -227,10 +204,10 @@ class Live(Session):
     def _current_scorer(self) -> Scorer:
         with self._lock:
             ranking = self._current()
-        return Scorer(ranking, self._relevance, self._task.K, self._task.definition)
+        return Scorer(ranking, self._relevance, self._criteria.K, self._criteria.definition)
 
     def evaluate(self, queries: Any = None, progress: bool = False) -> Evaluation:
-        """Score what is there on many queries at once.
+        """Score the hypotheses of this moment on many queries at once.
 
         Parameters
         ----------
@@ -242,7 +219,7 @@ class Live(Session):
         Returns
         -------
         Evaluation
-            What `AveragePrecision.evaluate` makes of a run of these hypotheses.
+            As `AveragePrecision.evaluate` gives it for a run of these hypotheses.
 
         Raises
         ------
@@ -256,7 +233,7 @@ class Live(Session):
 
         Notes
         -----
-        Takes a `snapshot`, and time in proportion to queries times distinct names.
+        Takes the time of a `snapshot`, and time in proportion to queries times distinct names.
 
         Examples
         --------
@@ -265,27 +242,29 @@ class Live(Session):
         >>> live.evaluate(['nicolas_sarkozy', 'alain_juppe']).map.round(3).tolist()
         [0.149]
         """
-        asked = self._task.read_queries(queries)
+        asked = self._criteria.read_queries(queries)
         with self._lock:
             snapshot = self._frozen()
             count = len(self._whole())
-        if count and not len(snapshot):
-            warn_of_empty_run(snapshot.source.name, count, stacklevel=3)
-        ranking = self._task.ranking(snapshot, stacklevel=3)
-        return self._task.evaluate(ranking, asked, progress=progress, stacklevel=3)
+        found = empty_run(snapshot.source.name, count, len(snapshot))
+        run = read_counted(self._criteria, snapshot)
+        run = run._replace(warnings=(*found, *run.warnings))
+        evaluation = evaluate_run(self._criteria, run, asked, progress)
+        warn_caller(evaluation.warnings)
+        return evaluation
 
     def snapshot(self) -> Ranking:
-        """What is there now, as a ranking that never changes.
+        """Return the hypotheses of this moment as a ranking that does not change.
 
         Returns
         -------
         Ranking
-            The hypotheses that count, for `AveragePrecision` to score in place of a run.
+            The hypotheses that count; `AveragePrecision` takes it wherever it takes a run.
 
         Notes
         -----
-        Takes O(n log n) time for n hypotheses, and none when nothing has changed since the last.
-        Meanwhile other threads wait.
+        Takes O(n log n) time for n hypotheses, and none when nothing has changed since the last
+        snapshot. Other threads wait meanwhile.
 
         Examples
         --------
@@ -303,18 +282,18 @@ class Live(Session):
             return self._frozen()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all of the session to a Parquet file, whole or not at all.
+        """Write the session to a Parquet file, atomically.
 
         Parameters
         ----------
         path : str or path-like
-            Where to. The hypotheses are its rows, so that it is a run that anything can read; its
-            metadata hold the reference and all else that `AveragePrecision.restore` needs.
+            The file. Its rows are the hypotheses, so that anything can read it as a run; its
+            metadata hold what else `AveragePrecision.restore` needs, the reference included.
 
         Raises
         ------
         WriteError
-            When that cannot be done; then what was there before is still there.
+            When the file cannot be written; an older file is still there.
 
         Examples
         --------
@@ -327,31 +306,31 @@ class Live(Session):
         """
         with self._lock:
             table = self._whole().table(counted_only=False)
-        write_whole(path, to_parquet(self._task, table, os.fsdecode(path)))
+        write_whole(path, to_parquet(self._criteria, table, os.fsdecode(path)))
 
     def watch(self, rows: Any, queries: Any = None, *, every: int = 1000) -> Iterator[Point]:
-        """Add hypotheses, and score each time that so many have come.
+        """Add hypotheses, and score all of them each time that so many have come.
 
         Parameters
         ----------
         rows : iterable of tuples, str, path-like, file object or DataFrame
             A run: ``corpus_id video_id shot_id person_name confidence``. Tuples are taken as they
-            come, so they may come without end.
+            come, so that they may come without end.
         queries : str, path-like, file object, DataFrame or iterable of str, optional
             The names to ask for; a string is a path. By default all of the reference.
         every : int
-            After how many hypotheses to score.
+            Number of hypotheses from one point to the next.
 
         Returns
         -------
         iterator of Point
-            One each time, and one for the hypotheses that are left at the end.
+            A point each time, and one at the end for the hypotheses that are left.
 
         Raises
         ------
         ReadError, FormatError
-            When the queries cannot be read; from the iterator, when the run cannot, or a hypothesis
-            is wrong.
+            When the queries cannot be read. The iterator raises them when the run cannot be read,
+            or a hypothesis is wrong.
         ParameterError
             When `every` is no positive integer.
 
@@ -365,9 +344,9 @@ class Live(Session):
         Notes
         -----
         The distance of each query to each name is taken once. A point takes time in proportion to
-        the relevant hypotheses that a cutoff reaches times the names that changed; with a
-        definition that drops shots returned again, times the hypotheses of all shots that changed,
-        which can be more than to answer all queries anew.
+        the relevant hypotheses that a cutoff reaches times the names that changed. With a
+        definition that drops shots that are returned again, it is times the hypotheses of all shots
+        that changed, which can be more than to answer all queries anew.
 
         Examples
         --------
@@ -377,36 +356,35 @@ class Live(Session):
         >>> [point.n_hypotheses for point in points]
         [5000, 10000, 12000]
         """
-        return self._watch(rows, queries, every, stacklevel=4)
-
-    def _watch(self, rows: Any, queries: Any, every: int, *, stacklevel: int) -> Iterator[Point]:
         check_cutoff(every, 'every')
-        asked = self._task.asked(self._task.read_queries(queries), stacklevel=stacklevel)
-        n_relevant = np.array([self._relevance.reference.n_relevant(query) for query in asked])
-        warn_of_floor(self._task.name, n_relevant, self._task.definition, stacklevel=stacklevel)
+        criteria, reference = self._criteria, self._criteria.reference
+        asked, found = names_asked(criteria, criteria.read_queries(queries))
+        n_relevant = np.array([reference.n_relevant(query) for query in asked])
+        warn_caller([*found, *without_relevant(reference.name, n_relevant, criteria.definition)])
         with self._lock:
             ranking = self._current()
         distinct = list(dict.fromkeys(asked))
-        task = self._task
-        standing = Standing(distinct, self._relevance, task.K, task.definition, ranking)
-        rankings = map(self._extended, batches(rows, every, task.read_run))
-        return self._with_overlap_checked(points(standing, asked, rankings))
+        scorer = IncrementalScorer(
+            distinct, self._relevance, criteria.K, criteria.definition, ranking
+        )
+        rankings = map(self._extended, batches(rows, every, criteria.read_run))
+        return self._with_overlap_checked(points(scorer, asked, rankings))
 
     def _with_overlap_checked(self, points: Iterator[Point]) -> Iterator[Point]:
-        """Points, and a warning behind them where no shot that came is in the reference."""
+        """Yield points, and warn behind them if no shot that came is in the reference."""
         yield from points
         with self._lock:
             held = self._whole().shots.holds_any_of(self._relevance.reference.table)
             snapshot = None if held else self._frozen()
         if snapshot is not None:
-            self._task.scorer(snapshot, stacklevel=3)
+            warn_caller(scorer_of(self._criteria, snapshot)[1])
 
     def _extended(self, table: Table) -> LiveRanking:
         with self._lock:
             self._whole().extend(table)
             return self._current()
 
-    # What follows needs the lock.
+    # Whoever calls the methods below holds the lock.
 
     def _whole(self) -> Hypotheses:
         self._check_open()
@@ -420,13 +398,11 @@ class Live(Session):
     def _current(self) -> LiveRanking:
         hypotheses = self._whole()
         if hypotheses.changed:
-            try:
-                self._ranking = LiveRanking(hypotheses, self._ranking)
-                self._snapshot = None
-                hypotheses.changed.clear()
-            except BaseException:
-                hypotheses.is_whole = False
-                raise
+            hypotheses.is_whole = False
+            self._ranking = LiveRanking(hypotheses, self._ranking)
+            self._snapshot = None
+            hypotheses.changed.clear()
+            hypotheses.is_whole = True
         return self._ranking
 
     def _frozen(self) -> Ranking:
@@ -434,8 +410,3 @@ class Live(Session):
         if self._snapshot is None:
             self._snapshot = Ranking(self._hypotheses.table(counted_only=True))
         return self._snapshot
-
-    def _check(self) -> None:
-        """Assert what always holds."""
-        self._hypotheses._check()
-        self._ranking._check()

@@ -1,4 +1,4 @@
-"""A run that grows, and its scores each time that so many hypotheses have come."""
+"""A run that grows, scored each time that so many hypotheses have come."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.evaluation.scoring import warn_of_scores_above_one
-from mediaeval_ap.live.incremental import Standing
+from mediaeval_ap.errors import warn_caller
+from mediaeval_ap.evaluation.data_warnings import scores_above_one
+from mediaeval_ap.live.incremental import IncrementalScorer
 from mediaeval_ap.live.ranking import LiveRanking
 from mediaeval_ap.results import mean_average_precision
 from mediaeval_ap.tables import HYPOTHESIS, Table, is_rows
 from mediaeval_ap.tables.rows import from_rows
 
-__all__ = ['Point', 'batches', 'points']
+__all__ = ['Point']
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """What a run was worth when so many hypotheses had come.
+    """The scores of a run at the moment when so many of its hypotheses had come.
 
     Parameters
     ----------
     n_hypotheses : int
-        How many there were of the videos that count.
+        Number of hypotheses of the videos that count.
     map : ndarray of float64, shape (n_cutoffs,)
         Mean average precision at each cutoff.
     changed : list of str
-        The queries whose average precision was another at the point before. Before the first, the
-        run held nothing, or what the session held that is watched.
+        The queries whose average precision changed since the point before. Before the first point
+        the run was empty, or what the watched session held.
     queries : list of str
         The names asked for, in the order of the rows of `ap`.
     ap : ndarray of float64, shape (n_queries, n_cutoffs)
@@ -58,79 +59,28 @@ class Point:
 
 
 def points(
-    standing: Standing, asked: list[str], rankings: Iterable[LiveRanking]
+    scorer: IncrementalScorer, asked: list[str], rankings: Iterable[LiveRanking]
 ) -> Iterator[Point]:
-    """Score standing queries at each of some moments.
+    """Yield a point for each ranking, each of which was made from the one before.
 
-    Parameters
-    ----------
-    standing : Standing
-        The queries, as they stand at first.
-    asked : list of str
-        The names asked for, perhaps more than once.
-    rankings : iterable of LiveRanking
-        What is there at each moment, each made from the one before.
-
-    Yields
-    ------
-    Point
-        One for each moment.
-
-    Warns
-    -----
-    ScoreAboveOneWarning
-        When an average precision comes to exceed 1.
-
-    Examples
-    --------
-    >>> from mediaeval_ap import AveragePrecision
-    >>> live = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).live()
-    >>> [point.map.tolist() for point in live.watch([('x', 'v', '1', 'ann', 0.5)])]
-    [[1.0]]
+    A query may be asked more than once; the scorer knows each of them once.
     """
-    number = {query: row for row, query in enumerate(standing.queries)}
-    rows = [number[query] for query in asked]
-    ap = standing.ap()
+    row_of = {query: row for row, query in enumerate(scorer.queries)}
+    rows = [row_of[query] for query in asked]
+    ap = scorer.ap()
     for ranking in rankings:
-        standing.update(ranking)
-        before, ap = ap, standing.ap()
-        changed = standing.named(np.any(ap != before, axis=1))
-        warn_of_scores_above_one(
-            standing.named(np.any(ap > 1, axis=1) & ~np.any(before > 1, axis=1)),
-            ranking.source.name,
-            standing.definition,
-            stacklevel=4,
-        )
+        scorer.update(ranking)
+        before, ap = ap, scorer.ap()
+        changed = scorer.named(np.any(ap != before, axis=1))
+        above = scorer.named(np.any(ap > 1, axis=1) & ~np.any(before > 1, axis=1))
+        warn_caller(scores_above_one(above, ranking.source.name, scorer.definition))
         yield Point(len(ranking), mean_average_precision(ap[rows]), changed, asked, ap[rows])
 
 
 def batches(rows: Any, size: int, read: Callable[[Any], Table]) -> Iterator[Table]:
-    """So many hypotheses at a time.
+    """Yield so many hypotheses at a time, and fewer at the end.
 
-    Parameters
-    ----------
-    rows : iterable of tuples, or any other run
-        Tuples are taken as they come; anything else is read whole.
-    size : int
-        How many.
-    read : callable
-        Reads what is read whole.
-
-    Yields
-    ------
-    Table
-        As many, or fewer at the end.
-
-    Raises
-    ------
-    ReadError, FormatError
-        When the run cannot be read, or a hypothesis is wrong.
-
-    Examples
-    --------
-    >>> rows = (('x', 'v', str(shot), 'ann', 0.5) for shot in range(5))
-    >>> [len(table) for table in batches(rows, 2, read=list)]
-    [2, 2, 1]
+    Tuples are taken as they come; any other run is read whole, by `read`.
     """
     taken = iter(rows if is_rows(rows) else read(rows).rows())
     first = 1

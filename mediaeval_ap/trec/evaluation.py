@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -28,9 +27,10 @@ from mediaeval_ap.errors import (
     UnknownIdsWarning,
     printable,
     shown,
+    warn_caller,
 )
-from mediaeval_ap.evaluation.criteria import warn_of_floor
-from mediaeval_ap.evaluation.overlap import likely_cause, warn_of_no_overlap
+from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
+from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.metrics.ap_kernel import average_precision_of_terms
 from mediaeval_ap.metrics.tied_ranks import TieBlocks, expected_precisions
@@ -139,7 +139,7 @@ def evaluate_trec(
         'relevant_returned': int(np.count_nonzero(hit)),
     }
     _warn(judged, returned, counts, missing)
-    warn_of_floor(printable(judged.source.name), n_relevant[kept], definition, stacklevel=3)
+    warn_caller(without_relevant(printable(judged.source.name), n_relevant[kept], definition))
     return Evaluation(
         [topics[place] for place in kept.tolist()],
         cutoffs,
@@ -302,19 +302,13 @@ def _warn(judged: Entries, returned: Entries, counts: dict[str, int], missing: T
         _warn_of_no_overlap(judged, returned, truth)
     if n_missing := counts['missing']:
         scored = 'scored as if nothing were returned' if missing == 'zero' else 'left out'
-        warnings.warn(
-            f'{run}: {n_missing} of {len(judged.topic.values)} topics of {truth} are missing, and '
-            f'{scored}',
-            MissingIdsWarning,
-            stacklevel=3,
-        )
+        n_topics = len(judged.topic.values)
+        text = f'{run}: {n_missing} of {n_topics} topics of {truth} are missing, and {scored}'
+        warn_caller([MissingIdsWarning(text)])
     if n_unknown := counts['unknown']:
-        warnings.warn(
-            f'{run}: {n_unknown} of {len(returned.topic.values)} topics are not in {truth}, and '
-            'left out',
-            UnknownIdsWarning,
-            stacklevel=3,
-        )
+        n_topics = len(returned.topic.values)
+        text = f'{run}: {n_unknown} of {n_topics} topics are not in {truth}, and left out'
+        warn_caller([UnknownIdsWarning(text)])
 
 
 def _warn_of_no_overlap(judged: Entries, returned: Entries, truth: str) -> None:
@@ -327,4 +321,4 @@ def _warn_of_no_overlap(judged: Entries, returned: Entries, truth: str) -> None:
     if not here & there:
         finding = f'0 of {len(here):,} {what} occur in {truth}'
         cause = likely_cause(here, there)
-        warn_of_no_overlap(returned.source.name, finding, cause, stacklevel=5)
+        warn_caller(no_overlap(returned.source.name, finding, cause))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
@@ -14,12 +13,12 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
-from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown
-from mediaeval_ap.evaluation.criteria import Task
+from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown, warn_caller
+from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.files import write_all_whole
-from mediaeval_ap.ranking.frozen import Ranking
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, Table
 
 __all__ = ['Topic', 'export', 'qrels_text', 'run_text', 'topics']
@@ -58,12 +57,12 @@ class Topic(NamedTuple):
         return _encode(lambda match: quote(match[0], safe=''), self.query)
 
 
-def topics(task: Task, ranking: Ranking, queries: Sequence[str], k: int) -> Iterator[Topic]:
+def topics(criteria: Criteria, ranking: Ranking, queries: Sequence[str], k: int) -> Iterator[Topic]:
     """Queries as topics, each once.
 
     Parameters
     ----------
-    task : Task
+    criteria : Criteria
         What is relevant.
     ranking : Ranking
         The run.
@@ -87,26 +86,26 @@ def topics(task: Task, ranking: Ranking, queries: Sequence[str], k: int) -> Iter
     >>> from mediaeval_ap.evaluation.relevance import Reference
     >>> from mediaeval_ap.tables import REFERENCE, read
     >>> reference = Reference(read([('x', 'v', '1', 'ann')], REFERENCE), counts_again=True)
-    >>> task = Task(reference, [10], definitions.get('trec'), None)
+    >>> criteria = Criteria(reference, [10], definitions.get('trec'), None)
     >>> ranking = Ranking(read([('x', 'v', '2', 'ann', 0.5)], HYPOTHESIS))
-    >>> list(topics(task, ranking, ['ann'], 10))
+    >>> list(topics(criteria, ranking, ['ann'], 10))
     [Topic(query='ann', relevant=['x/v/1'], returned=['x/v/2'])]
     """
     if k > LARGEST_TREC_DEPTH:
         raise ParameterError(f'k: found {k}, expected at most {LARGEST_TREC_DEPTH}')
-    scorer = Scorer(ranking, Relevance(task.reference, ranking.shots), [k], definitions.get('trec'))
-    names = task.reference.table['person_name']
+    reference = criteria.reference
+    scorer = Scorer(ranking, Relevance(reference, ranking.shots), [k], definitions.get('trec'))
+    names = reference.table['person_name']
     by_name = names.codes.argsort(kind='stable')
     ends = np.bincount(names.codes, minlength=len(names.values)).cumsum()
     distinct = list(dict.fromkeys(queries))
-    for query, distances in zip(distinct, ranking.names.distances(distinct), strict=True):
-        places, _ = scorer.ranked(query, distances, k)
+    for query, top in zip(distinct, scorer.top(distinct, k), strict=True):
         code = names.code_of.get(query)
         rows = by_name[:0]
         if code is not None:
             rows = by_name[ends[code - 1] if code else 0 : ends[code]]
-        relevant = list(dict.fromkeys(_documents(task.reference.table, rows)))
-        yield Topic(query, relevant, _documents(ranking.table, ranking.row_at[places]))
+        relevant = list(dict.fromkeys(_documents(reference.table, rows)))
+        yield Topic(query, relevant, _documents(ranking.table, ranking.row_at[top.places]))
 
 
 def _documents(table: Table, rows: NDArray[np.int64]) -> list[str]:
@@ -124,8 +123,6 @@ def export(
     qrels: str | os.PathLike[str],
     run: str | os.PathLike[str],
     tag: str,
-    *,
-    stacklevel: int,
 ) -> None:
     r"""Write topics as files.
 
@@ -137,8 +134,6 @@ def export(
         Where to.
     tag : str
         Names the run.
-    stacklevel : int
-        How far up the one stands whom this warns.
 
     Raises
     ------
@@ -157,7 +152,7 @@ def export(
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> topics = [Topic('ann', ['x/v/1'], ['x/v/2'])]
-    >>> export(topics, folder / 'qrels', folder / 'run', 'me', stacklevel=2)
+    >>> export(topics, folder / 'qrels', folder / 'run', 'me')
     >>> (folder / 'run').read_text()
     'ann Q0 x/v/2 1 1 me\n'
     """
@@ -165,11 +160,10 @@ def export(
         raise ParameterError(f'run: found {shown(os.fspath(run))} again, expected another file')
     contents = {qrels: qrels_text(topics), run: run_text(topics, tag)}
     if n_without := sum(not topic.relevant for topic in topics):
-        warnings.warn(
-            f'{n_without} of {len(topics)} queries have no relevant shot, and are not in the qrels',
-            MissingIdsWarning,
-            stacklevel=stacklevel,
+        text = (
+            f'{n_without} of {len(topics)} queries have no relevant shot, and are not in the qrels'
         )
+        warn_caller([MissingIdsWarning(text)])
     write_all_whole(contents)
 
 

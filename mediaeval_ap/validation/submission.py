@@ -7,11 +7,10 @@ parses, as `mediaeval_ap.tables.lenient_text` does, and nothing stops at the fir
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning
+from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning, warn_caller
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.lenient_text import read_leniently
 from mediaeval_ap.tables.sources import check_limit
@@ -102,11 +101,8 @@ def validate(
     )
     if findings.left_out:
         beyond = ', '.join(f'{count:,} {kind}' for kind, count in findings.left_out.items())
-        warnings.warn(
-            f'problems beyond max_problems={max_problems} are not listed: {beyond}',
-            UnlistedProblemsWarning,
-            stacklevel=2,
-        )
+        text = f'problems beyond max_problems={max_problems} are not listed: {beyond}'
+        warn_caller([UnlistedProblemsWarning(text)])
     return findings.problems()
 
 

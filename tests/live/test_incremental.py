@@ -1,51 +1,15 @@
-"""Queries that stand while a run grows: what is looked at again, and what is not."""
+"""Scores are kept up with no more work and memory than the changes need."""
 
 import dataclasses
 import random
-import warnings
+import tracemalloc
 from unittest import mock
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from live_sessions import ROW, quiet
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.errors import ScoreAboveOneWarning
-from mediaeval_ap.live.incremental import Standing
-from mediaeval_ap.ranking.distances import Names
-from mediaeval_ap.ranking.order import first_in_order, in_order
-
-ROW = ('x', 'v', '1', 'ann', 0.5)
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.sampled_from([-0.5, 0.0, 2.0]), st.integers(0, 2))),
-    st.integers(1, 9),
-)
-def test_first_in_order_is_the_beginning_of_the_order(rows, count):
-    columns = np.array(rows, dtype=np.float64).reshape(-1, 3).T
-    keys = (columns[0].astype(np.int64), columns[1], columns[2].astype(np.int64))
-    first = first_in_order(keys, count)
-    expected = in_order(*keys)[:count]
-    assert len(set(first.tolist())) == len(expected)
-    for key in keys:
-        assert key[first].tolist() == key[expected].tolist()
-
-
-def test_columns_that_were_compacted_share_no_segment_with_those_before(monkeypatch):
-    monkeypatch.setattr('mediaeval_ap.live.ranking.LEAST_GARBAGE', 0)
-    live = AveragePrecision([('x', 'v', '2', 'zzz')], [9]).live(
-        [('x', 'v', '9', 'ann', 0.9), ('x', 'v', '2', 'bob', 0.5)]
-    )
-    task = live._task
-    standing = Standing(['zzz'], live._relevance, task.K, task.definition, live._current())
-    for name, old, new in [('bob', 0.5, 0.6), ('bob', 0.6, 0.7), ('ann', 0.9, 0.1)]:
-        shot = {'ann': '9', 'bob': '2'}[name]
-        live.update(('x', 'v', shot, name, old), confidence=new)
-        ap, _ = live.send('zzz')
-        standing.update(live._current())
-        assert standing.ap().tolist() == [ap]
+from mediaeval_ap.ranking.edit_distances import Names
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.RepeatedRowsWarning')
@@ -60,19 +24,6 @@ def test_shots_that_are_dropped_count_in_no_denominator():
     average_precision = AveragePrecision([ROW[:4], ('x', 'v', '2', 'ann')], [10], definition=own)
     (point,) = average_precision.watch([ROW] * 2)
     assert point.ap.tolist() == [[1.0]]
-
-
-def test_what_is_no_longer_used_is_left_behind():
-    """A name of 300 hypotheses changes 29 times, and its columns do not hold 29 times 300."""
-    rows = [('x', 'v', str(shot), 'ann', 0.5) for shot in range(300)]
-    live = AveragePrecision([ROW[:4]], [10]).live(rows)
-    confidence = 0.5
-    for step in range(1, 30):
-        live.update(('x', 'v', '1', 'ann', confidence), confidence=0.5 + step / 100)
-        confidence = 0.5 + step / 100
-        live.send('ann')
-        assert len(live._ranking._columns) <= 2 * 300 + 1024 + 300
-    assert live.send('ann') == ([1.0], 1)
 
 
 def test_distances_are_taken_once_for_a_query_and_a_name():
@@ -103,20 +54,19 @@ def test_hits_that_no_cutoff_reaches_come_near_as_others_go():
         live.discard(gone)
 
 
-def test_a_watch_warns_where_it_is_read():
-    average_precision = AveragePrecision([ROW[:4]], [10])
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter('always')
-        list(average_precision.watch([ROW] * 2))
-    assert [each.category for each in caught] == [ScoreAboveOneWarning]
-    assert caught[0].filename == __file__
-
-
-def test_a_run_is_watched_from_an_open_file(tmp_path):
-    path = tmp_path / 'run.txt'
-    path.write_text('x v 2 ann 0.9\nx v 1 ann 0.5\n')
-    average_precision = AveragePrecision([ROW[:4]], [10])
-    for mode in ('r', 'rb'):
-        with open(path, mode) as file:
-            points = list(average_precision.watch(file, every=1))
-        assert [point.map.tolist() for point in points] == [[0.0], [0.5]]
+@quiet
+@pytest.mark.parametrize('every', [500, 4000])
+def test_memory_of_watching_many_hits_of_one_name(every):
+    """Every pair of a hit and a hypothesis at its distance would be hundreds of megabytes."""
+    n = 4000
+    rows = [('x', 'v', str(shot), f'ann{shot % 2}', 0.5) for shot in reversed(range(n))]
+    average_precision = AveragePrecision(
+        [('x', 'v', str(shot), 'ann') for shot in range(0, n, 2)], [10]
+    )
+    expected = average_precision.evaluate(rows).ap.tolist()
+    tracemalloc.start()
+    *_, point = average_precision.watch(rows, every=every)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert point.ap.tolist() == expected
+    assert peak < 100e6

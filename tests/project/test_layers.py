@@ -4,53 +4,18 @@ import ast
 import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import pytest
-
-import mediaeval_ap
-
-PACKAGE = Path(mediaeval_ap.__file__).parent
-LAYERS = [
-    {'arrays', 'choices', 'definitions', 'errors', 'files', 'plain_text', 'progress'},
-    {'tables'},
-    {'metrics', 'ranking', 'report'},
-    {'evaluation', 'results', 'validation'},
-    {'challenges', 'live', 'trec'},
-    {'average_precision', 'discovery_2015'},
-    {'cli'},
-    {'__main__'},
-]
-LAYER = {room: layer for layer, rooms in enumerate(LAYERS) for room in rooms}
-
-
-def module_of(path):
-    return '.'.join(path.relative_to(PACKAGE).with_suffix('').parts).removesuffix('.__init__')
-
-
-MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob('*.py'))}
-ROOMS = sorted({module.split('.')[0] for module in MODULES} - {'__init__'})
-
-
-def imports(path):
-    """The modules that a module imports, at its top or in a function, but not for types alone."""
-    tree = ast.parse(path.read_text())
-    for_types = {
-        id(each)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == 'TYPE_CHECKING'
-        for each in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if id(node) in for_types or not isinstance(node, ast.ImportFrom):
-            continue
-        assert not node.level, 'imports within the package are absolute'
-        base, _, module = (node.module or '').partition('.')
-        if base == 'mediaeval_ap':
-            for alias in node.names:
-                inner = f'{module}.{alias.name}'.lstrip('.')
-                if inner in MODULES or module:
-                    yield inner if inner in MODULES else module
+from project.house import (
+    LAYER,
+    MODULES,
+    PACKAGE,
+    ROOMS,
+    graph_of_rooms,
+    imports,
+    module_of,
+    picture,
+)
 
 
 @pytest.mark.parametrize('module', sorted(MODULES.keys() - {'__init__'}))
@@ -74,12 +39,11 @@ def test_no_circle_of_modules():
 
 
 def test_no_circle_of_rooms():
-    graph = {room: set() for room in ROOMS}
-    for module, path in MODULES.items():
-        room = module.split('.')[0]
-        if room != '__init__':
-            graph[room] |= {each.split('.')[0] for each in imports(path)} - {room}
-    assert set(order_of(graph)) == set(ROOMS)
+    assert set(order_of(graph_of_rooms())) == set(ROOMS)
+
+
+def test_the_picture_of_the_design_is_that_of_the_imports():
+    assert f'```mermaid\n{picture()}```' in (PACKAGE.parent / 'docs/design.md').read_text()
 
 
 def test_every_room_has_a_layer():

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from mediaeval_ap.errors import NoOverlapWarning, printable, shown
+from mediaeval_ap.errors import shown
 from mediaeval_ap.tables import Table
 
-__all__ = ['likely_cause', 'likely_cause_in_tables', 'warn_of_no_overlap']
+__all__ = ['likely_cause', 'likely_cause_in_tables']
 
 # A guess needs no more than a sample: at 200 ids it takes milliseconds, whatever the file's size.
 SAMPLED_IDS = 200
@@ -155,37 +154,3 @@ def likely_cause_in_tables(run: Table, reference: Table) -> str:
         one, other = min(here['corpus_id']), min(there['corpus_id'])
         return f'corpus_id is another: {shown(one)} here, {shown(other)} there'
     return ''
-
-
-def warn_of_no_overlap(source: str, finding: str, cause: str, *, stacklevel: int) -> None:
-    """Warn that nothing of an input occurs in the other one.
-
-    Parameters
-    ----------
-    source : str
-        Name of the input.
-    finding : str
-        How much of it occurs where.
-    cause : str
-        The likely cause, or nothing.
-    stacklevel : int
-        Passed to `warnings.warn`.
-
-    Warns
-    -----
-    NoOverlapWarning
-        Says all of this.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter('always')
-    ...     warn_of_no_overlap('run.txt', '0 of 9 shots occur in ref.txt', '', stacklevel=1)
-    >>> print(caught[0].message)
-    run.txt: 0 of 9 shots occur in ref.txt; are these files of the same data?
-    """
-    remedy = f'; {cause}' if cause else '; are these files of the same data?'
-    warnings.warn(
-        f'{printable(source)}: {finding}{remedy}', NoOverlapWarning, stacklevel=stacklevel
-    )

@@ -1,8 +1,8 @@
-"""A run that does not change, ready to be ranked: columnar, built once.
+"""A run that does not change, indexed once so that it can be ranked for any query.
 
-Everything about the order but the distance is known before a query comes: it gives each hypothesis
-its *place*, once. For a query, the hypotheses of the nearest names are keyed by tie block and place
-in one integer, and sorted.
+All of the order but the distance is known before a query comes, so each hypothesis gets its *place*
+in that order once. For a query, the hypotheses of the nearest names are sorted by one integer each:
+tie block and place.
 """
 
 from __future__ import annotations
@@ -10,57 +10,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.ranking.distances import Names
-from mediaeval_ap.ranking.nearest import NearestFirst
-from mediaeval_ap.ranking.order import PlaceKeys, in_order, temporal_ranks
+from mediaeval_ap.ranking.edit_distances import Names
+from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.shots import Shots
+from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
+from mediaeval_ap.ranking.tie_breaking import TieKeys, in_order
 from mediaeval_ap.tables import Table
 
-__all__ = ['Ranking']
-
-PLACE_BITS = 32
+PLACE_BITS = 32  # more hypotheses than that fit into no memory; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
 
 
 class Ranking(NearestFirst):
-    """A run, ready to be ranked for any query.
+    """The hypotheses of a run, ready to be ranked for any query.
 
-    Parameters
-    ----------
-    table : Table
-        The hypotheses.
-
-    Attributes
-    ----------
-    names : Names
-        The distinct names of the run.
-    shots : Shots
-        Its distinct shots.
-    shot_at : ndarray of int32, shape (n_hypotheses,)
-        For each place, the number of the shot that stands there.
-    row_at : ndarray of int64, shape (n_hypotheses,)
-        For each place, the row of the table.
-    temporal_rank : ndarray of int32, shape (n_hypotheses,)
-        For each row of the table, its temporal rank.
-    n_repeated : int
-        How many hypotheses say exactly what another one said.
-
-    Notes
-    -----
-    Building takes O(n log n) time for n hypotheses.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables import HYPOTHESIS, read
-    >>> rows = [
-    ...     ('x', 'v', '1', 'ann', 0.2),
-    ...     ('x', 'v', '2', 'anna', 0.9),
-    ...     ('x', 'w', '1', 'ann', 0.5),
-    ... ]
-    >>> ranking = Ranking(read(rows, HYPOTHESIS))
-    >>> (distances,) = ranking.names.distances(['ann'])
-    >>> [rows[row] for row in ranking.row_at[ranking.top(distances, 2)]]
-    [('x', 'w', '1', 'ann', 0.5), ('x', 'v', '1', 'ann', 0.2)]
+    `shot_at` and `row_at` have the shot and the row of the table at each place, `temporal_rank` the
+    temporal rank of each row. `n_repeated` hypotheses repeat another one.
     """
 
     def __init__(self, table: Table) -> None:
@@ -76,7 +41,7 @@ class Ranking(NearestFirst):
             name.codes, confidence, shot, self.shots.videos[shot]
         )
         self.n_repeated = int(np.count_nonzero(repeated))
-        self.row_at = in_order(*PlaceKeys(confidence, self.temporal_rank, shot, name.codes))
+        self.row_at = in_order(*TieKeys(confidence, self.temporal_rank, shot, name.codes))
         self.shot_at = shot[self.row_at].astype(np.int32)
         self._name_at = name.codes[self.row_at]
         # name << 32 | place, ascending: the places of each name, best first
@@ -90,20 +55,7 @@ class Ranking(NearestFirst):
     def distances_at(
         self, places: NDArray[np.int64], distances: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """The distance of the name that stands at each place.
-
-        Parameters
-        ----------
-        places : ndarray of int64, shape (n,)
-            Places.
-        distances : ndarray of float64, shape (n_names,)
-            The distance of the query to each name.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-            Their distances.
-        """
+        """Return the distance at each place, from the distance of the query to each name."""
         found: NDArray[np.float64] = distances[self._name_at[places]]
         return found
 
@@ -119,7 +71,9 @@ class Ranking(NearestFirst):
         return places
 
     def _lent_by_tied(self, names: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
-        """The first hypotheses of so many names would be enough: none behind the worst counts."""
+        # As many names as hypotheses are wanted give enough with their first ones alone, so nothing
+        # behind the worst of these firsts is returned. That bounds a query that is equally far from
+        # all names to about the cost of any other.
         begins = self._starts[names]
         first = self._keys[begins] & PLACE_MASK
         worst = np.partition(first, wanted - 1)[wanted - 1]

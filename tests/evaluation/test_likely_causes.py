@@ -18,7 +18,7 @@ from mediaeval_ap.errors import (
     ParameterError,
     WithoutRelevantWarning,
 )
-from mediaeval_ap.evaluation.overlap import likely_cause
+from mediaeval_ap.evaluation.likely_causes import likely_cause
 
 REFERENCE = [
     ('INA', 'F2', f'{shot:06}', name) for shot in range(1, 30) for name in ('ann_lee', 'bob_ray')

@@ -1,15 +1,14 @@
-"""Ranking for a query: the nearest names first, and no more of them than are needed.
+"""The names nearest to a query, and no more of them than hold the hypotheses that are wanted.
 
 For a query, hypotheses stand in ascending order of
 
-1. the normalized edit distance between the query and the hypothesized name,
+1. the normalized edit distance between the query and the hypothesized name (`edit_distances`),
 2. minus the confidence,
-3. the temporal rank: the position of the shot among the hypotheses that share its name,
-   confidence and video,
+3. the temporal rank (`temporal_ranks`),
 4. video, corpus, shot and name.
 
-All but the first is known before a query comes (`mediaeval_ap.ranking.order`). For a query, the
-names nearest to it that together hold enough hypotheses are taken, a whole tie block at a time,
+All but the first is known before a query comes (`tie_breaking`). Both rankings, frozen and live,
+rank by the nearest names: whole tie blocks of names, as many as together hold enough hypotheses,
 and only their hypotheses are put in order.
 """
 
@@ -21,45 +20,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences, ranges
-from mediaeval_ap.ranking.distances import Names
+from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.tables import Source
 
-__all__ = ['NearestFirst']
+GUESS = 2  # times as many names as hold enough on average; at depth 1000, 1 and 4 take 10 % longer
+GROWTH = 4  # of a guess that was too low; 2 and 8 take as long
 
 
 class NearestFirst(ABC):
-    """Hypotheses that can be ranked for any query.
+    """Hypotheses that can be ranked for any query; those of one name stand side by side, in order.
 
-    Each has a position; those of one name stand side by side, in their order.
-
-    Attributes
-    ----------
-    names : Names
-        The distinct names.
-    shot_at : ndarray of int, shape (n_places,)
-        For each place that `top` gives, the number of the shot that stands there.
-    n_shots : int
-        How many distinct shots there are.
-    source : Source
-        Where the hypotheses came from.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.ranking.frozen import Ranking
-    >>> from mediaeval_ap.tables import HYPOTHESIS, read
-    >>> rows = [('x', 'v', '1', 'ann', 0.2), ('x', 'v', '1', 'anna', 0.9)]
-    >>> ranking: NearestFirst = Ranking(read(rows, HYPOTHESIS))
-    >>> (distances,) = ranking.names.distances(['anna'])
-    >>> len(ranking.top(distances, 9)), len(ranking.top(distances, 9, distinct=True))
-    (2, 1)
+    A *position* counts hypotheses in that order of names, a *place* is what `top` returns.
+    `shot_at` has the shot at each place; there are `n_shots` distinct ones.
     """
 
     names: Names
     shot_at: NDArray[np.integer]
     n_shots: int
     source: Source
-    _held: NDArray[np.int64]  # how many hypotheses of each name there are
-    _starts: NDArray[np.int64]  # the position of its first one
+    _held: NDArray[np.int64]  # number of hypotheses of each name
+    _starts: NDArray[np.int64]  # position of its first one
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -68,35 +48,18 @@ class NearestFirst(ABC):
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
-        """The places of the first of some hypotheses, in order of tie block and place."""
+        """Return the places of the first hypotheses, in order, from positions and tie blocks."""
 
     @abstractmethod
     def _lent_by_tied(self, names: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
-        """What each of many names at one distance has to lend for so many hypotheses in all."""
+        """Return how many hypotheses to take of each of more than `wanted` names of one block."""
 
     def top(
         self, distances: NDArray[np.float64], depth: int, *, distinct: bool = False
     ) -> NDArray[np.int64]:
-        """The places of the hypotheses that come first.
+        """Return the places of the first hypotheses, at most `depth`, from distances to all names.
 
-        Parameters
-        ----------
-        distances : ndarray of float64, shape (n_names,)
-            The distance of the query to each name.
-        depth : int
-            How many are wanted.
-        distinct : bool
-            Leave out every hypothesis whose shot came before.
-
-        Returns
-        -------
-        ndarray of int64, shape (at most depth,)
-            Places, best first.
-
-        Notes
-        -----
-        Takes time in proportion to the distinct names, and to sorting the hypotheses of the
-        nearest of them, of which no name lends more than `depth`.
+        With `distinct`, a hypothesis whose shot came before is left out.
         """
         wanted = depth
         while True:
@@ -106,7 +69,7 @@ class NearestFirst(ABC):
             first = first_occurrences(self.shot_at[places])
             if len(first) >= depth or len(places) == len(self):
                 return places[first[:depth]]
-            wanted *= 2
+            wanted *= 2  # so that the last attempt costs no less than all before together
 
     def _first(self, distances: NDArray[np.float64], depth: int) -> NDArray[np.int64]:
         if not depth:
@@ -117,8 +80,9 @@ class NearestFirst(ABC):
     def _nearest(
         self, distances: NDArray[np.float64], depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The nearest names that hold so many hypotheses, their tie blocks, what each lends."""
-        count = 2 * depth * len(self.names) // len(self) + 1  # names that usually hold as many
+        """Return the nearest names that hold enough, their tie blocks, and how much to take."""
+        # Few names are sorted: a guess of how many hold enough, and more only where they do not.
+        count = GUESS * depth * len(self.names) // len(self) + 1
         while True:
             names = _within_radius_of(distances, count)
             near = distances[names]
@@ -127,21 +91,22 @@ class NearestFirst(ABC):
             held = self._held[names].cumsum()
             if held[-1] >= depth:
                 break
-            count *= 4
+            count *= GROWTH
         farthest = near[held.searchsorted(depth)]
         begin, end = near.searchsorted(farthest), near.searchsorted(farthest, side='right')
         names, near = names[:end], near[:end]
+        # Tie blocks are counted from equal doubles, which are equal distances.
         blocks = np.zeros(end, dtype=np.int64)
         (near[1:] != near[:-1]).cumsum(out=blocks[1:])
-        lent = np.minimum(self._held[names], depth)
+        lent = np.minimum(self._held[names], depth)  # no name lends more than are wanted
         wanted = depth - int(held[begin - 1] if begin else 0)
-        if end - begin > wanted:
+        if end - begin > wanted:  # the last block has more names than hypotheses are wanted of it
             lent[begin:] = self._lent_by_tied(names[begin:], wanted)
         return names, blocks, lent
 
 
 def _within_radius_of(distances: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """The names not farther than so many are: whole tie blocks, in no order."""
+    """Return the names not farther than the one at `count`: whole tie blocks, in no order."""
     if count >= len(distances):
         return np.arange(len(distances))
     partitioned = distances.copy()

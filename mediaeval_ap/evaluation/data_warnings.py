@@ -1,0 +1,98 @@
+"""Warnings about data that is scored all the same: each function returns the warning, or none.
+
+A public function collects them in its result, and gives them out with `errors.warn_caller`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap import definitions
+from mediaeval_ap.definitions import Definition
+from mediaeval_ap.errors import (
+    DataWarning,
+    EmptyRunWarning,
+    NoOverlapWarning,
+    RepeatedQueriesWarning,
+    RepeatedRowsWarning,
+    ScoreAboveOneWarning,
+    WithoutRelevantWarning,
+    printable,
+)
+from mediaeval_ap.results import note_of_floor
+from mediaeval_ap.tables import Table
+
+QUERIES_IN_WARNING = 5  # a choice: enough to look at, and still one line
+
+
+def repeated_rows(table: Table, n_repeated: int, *, kept: bool) -> list[DataWarning]:
+    """Warn that rows of a reference or a run repeat an earlier row."""
+    if not n_repeated:
+        return []
+    return [
+        RepeatedRowsWarning(
+            f'{printable(table.source.name)}: {n_repeated} of {len(table)} rows repeat an earlier '
+            f'one exactly, and are {"kept" if kept else "counted once"}'
+        )
+    ]
+
+
+def repeated_queries(queries: Table) -> list[DataWarning]:
+    """Warn that queries are asked more than once."""
+    n_repeated = len(queries) - len(queries['person_name'].values)
+    if not n_repeated:
+        return []
+    return [
+        RepeatedQueriesWarning(
+            f'{printable(queries.source.name)}: {n_repeated} of {len(queries)} queries repeat an '
+            'earlier one; each counts in the mean'
+        )
+    ]
+
+
+def empty_run(run: str, n_hypotheses: int, n_counted: int) -> list[DataWarning]:
+    """Warn that the subset leaves nothing of a run that is not empty."""
+    if not n_hypotheses or n_counted:
+        return []
+    return [
+        EmptyRunWarning(
+            f'{printable(run)}: none of its {n_hypotheses} hypotheses is in the subset; scored as '
+            'a run that returns nothing'
+        )
+    ]
+
+
+def no_overlap(source: str, finding: str, cause: str) -> list[DataWarning]:
+    """Warn that no id of an input occurs in the other one, and name the likely cause if any."""
+    remedy = cause or 'are these files of the same data?'
+    return [NoOverlapWarning(f'{printable(source)}: {finding}; {remedy}')]
+
+
+def without_relevant(
+    reference: str, n_relevant: NDArray[np.int64], definition: Definition
+) -> list[DataWarning]:
+    """Warn that some, but not all, queries have no relevant shot, and tell what they add to MAP."""
+    n_without = int(np.count_nonzero(n_relevant == 0))
+    if not 0 < n_without < len(n_relevant):  # where all are without, `no_overlap` says so
+        return []
+    note = note_of_floor(n_without, len(n_relevant), definition.without_relevant)
+    return [WithoutRelevantWarning(f'{reference}: {note}')]
+
+
+def scores_above_one(queries: Sequence[str], run: str, definition: Definition) -> list[DataWarning]:
+    """Warn of queries whose average precision exceeds 1, and name definitions that prevent it."""
+    if not (queries and definition.counts_again):
+        return []
+    named = ', '.join(map(printable, queries[:QUERIES_IN_WARNING]))
+    further = len(queries) - QUERIES_IN_WARNING
+    others = (str(other) for other in definitions.registered() if not other.counts_again)
+    return [
+        ScoreAboveOneWarning(
+            f'{printable(run)}: average precision above 1, as {definition} counts a shot again '
+            f'that is returned again: {named}{f" and {further} more" if further > 0 else ""}; '
+            f'{", ".join(others)} count it once'
+        )
+    ]

@@ -1,0 +1,38 @@
+"""Queries: the names that may be asked for, and those that are asked for by default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mediaeval_ap.errors import ParameterError, QueryError, printable, shown
+from mediaeval_ap.plain_text import is_text, plain_text
+from mediaeval_ap.tables.line_format import TEXT
+
+PLACEHOLDER = '?'  # begins a name of the reference that stands for people without a name
+
+
+def check_query(query: object) -> str:
+    """Return a query as plain text, or raise `QueryError` for what is no name."""
+    if query is None:
+        raise QueryError(
+            'query: found None, expected a name; a session is primed already, and close() ends it'
+        )
+    text = plain_text(query)
+    if text is None or not is_text(text):
+        raise QueryError(f'query: found {shown(query)}, expected {TEXT}')
+    return text
+
+
+def without_placeholders(names: Iterable[str]) -> list[str]:
+    """Return the names that stand for a person, sorted."""
+    return sorted(name for name in names if not name.startswith(PLACEHOLDER))
+
+
+def default_queries(names: Sequence[str], reference: str) -> list[str]:
+    """Return the names of a reference without placeholders, or raise an error for none."""
+    if not names:
+        raise ParameterError(
+            f'{printable(reference)}: every name of this reference begins with {PLACEHOLDER}, and '
+            'stands for people without a name; give the queries to ask for'
+        )
+    return list(names)

@@ -1,0 +1,77 @@
+"""Which rows are hypotheses, and that a wrong one changes nothing."""
+
+from collections import deque
+
+import numpy as np
+import pytest
+from live_sessions import ROW, WRONG_ROWS, check_live
+
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.errors import FormatError, MissingHypothesisError, QueryError
+
+
+@pytest.mark.parametrize('wrong', WRONG_ROWS, ids=str)
+def test_wrong_rows_change_nothing(wrong):
+    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
+    calls = [lambda: live.extend([ROW, wrong]), lambda: live.discard(wrong)]
+    calls.append(lambda: live.update(wrong, confidence=0.1))
+    if isinstance(wrong, tuple) and len(wrong) == 5:
+        calls.append(lambda: live.add(*wrong))
+    for call in calls:
+        with pytest.raises(FormatError):
+            call()
+    assert wrong not in live
+    assert len(live) == 1
+    check_live(live)
+    assert live.send('ann') == ([1.0], 1)
+
+
+def test_messages_say_what_was_found():
+    live = AveragePrecision([ROW[:4]], [10]).live()
+    with pytest.raises(FormatError) as caught:
+        live.add('x', 'v', 7, 'ann', 0.5)
+    assert str(caught.value) == (
+        '<live>, shot_id: found 7 (int), expected trimmed text on one line, not empty'
+    )
+    with pytest.raises(MissingHypothesisError) as missing:
+        live.discard(ROW)
+    assert str(missing.value) == "<live>: no hypothesis ('x', 'v', '1', 'ann', 0.5)"
+    with pytest.raises(FormatError, match='<live>, confidence: found nan'):
+        live.update(ROW, confidence=float('nan'))
+    with pytest.raises(QueryError):
+        live.send(None)
+
+
+def test_rows_are_any_sequence():
+    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
+    live.update(deque(ROW), confidence=0.4)
+    live.discard(deque((*ROW[:4], 0.4)))
+    assert len(live) == 0
+
+
+def test_update_that_is_wrong_changes_nothing():
+    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
+    with pytest.raises(FormatError):
+        live.update(ROW, confidence='high')
+    assert ROW in live
+    assert len(live) == 1
+
+
+def test_numbers_of_every_kind_are_confidences():
+    live = AveragePrecision([ROW[:4]], [10]).live()
+    for one in (1, 1.0, np.float32(1), np.int8(1)):
+        live.add(*ROW[:4], one)
+        assert (*ROW[:4], one) in live
+    live.discard((*ROW[:4], 1))
+    assert len(live) == 3
+    assert live.snapshot().table.confidence.tolist() == [1.0] * 3
+
+
+def test_text_of_subclasses_is_kept_as_text():
+    live = AveragePrecision([ROW[:4]], [10]).live()
+    live.add(*map(np.str_, ROW[:4]), 0.5)
+    assert ROW in live
+    live.add(*map(np.str_, ('y', 'w', '7', 'bob')), 0.5)
+    shots = live._hypotheses.shots
+    texts = [*live._hypotheses.names.values, *shots.ids.values, *sum(shots.videos.values, ())]
+    assert {type(text) for text in texts} == {str}

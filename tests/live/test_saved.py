@@ -1,0 +1,188 @@
+"""A session is saved and restored; a damaged file is an error."""
+
+import dataclasses
+import json
+import random
+
+import pyarrow.parquet
+import pytest
+import strategies
+from live_sessions import ROW, campaign, check_live, order_of, quiet
+
+from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError, WriteError
+from mediaeval_ap.tables import REFERENCE
+
+
+@pytest.mark.parametrize('subset', [None, [('x', 'v'), ('x', 'w')]])
+@pytest.mark.parametrize('definition', definitions.names())
+@quiet
+def test_a_restored_session_is_equal(definition, subset, tmp_path):
+    chance = random.Random(6)  # fixed: one session, not a search
+    reference, hypotheses = campaign(chance, 200)
+    hypotheses += [('y', 'v0', '1', 'ab', -0.0), ('x', 'v', 'é', 'nan', 1e-300), ROW, ROW]
+    reference.append(ROW[:4])
+    K = strategies.allowed([7, 'all', 3], definition)
+    average_precision = AveragePrecision(
+        [*reference, reference[0]], K, definition=definition, subset=subset
+    )
+    live = average_precision.live(hypotheses)
+    live.save(tmp_path / 'live.parquet')
+    restored = AveragePrecision.restore(tmp_path / 'live.parquet')
+    assert len(restored) == len(live)
+    assert restored.evaluate().to_dict() == live.evaluate().to_dict()
+    for query in [*average_precision.queries[:9], 'zz']:
+        assert restored.send(query) == live.send(query)
+        assert order_of(restored, query) == order_of(live, query)
+    for session in (live, restored):  # also what does not count is there
+        session.discard(('y', 'v0', '1', 'ab', 0.0))
+        session.discard(ROW)
+    assert restored.evaluate().ap.tolist() == live.evaluate().ap.tolist()
+    check_live(restored)
+
+
+def test_an_empty_session_is_saved_and_restored(tmp_path):
+    path = tmp_path / 'live.parquet'
+    AveragePrecision([ROW[:4]], [10]).live().save(path)
+    restored = AveragePrecision.restore(path)
+    assert len(restored) == 0
+    restored.add(*ROW)
+    assert restored.send('ann') == ([1.0], 1)
+
+
+def test_a_saved_session_is_a_run(tmp_path):
+    average_precision = AveragePrecision([ROW[:4]], [10])
+    path = tmp_path / 'live.parquet'
+    average_precision.live([ROW]).save(path)
+    assert average_precision.evaluate(path).map.tolist() == [1.0]
+
+
+def test_definitions_of_ones_own_are_restored(tmp_path, monkeypatch):
+    own = dataclasses.replace(definitions.get('trec'), name='own', denominator=('k',))
+    path = tmp_path / 'live.parquet'
+    AveragePrecision([ROW[:4]], [10], definition=own).live([ROW]).save(path)
+    assert AveragePrecision.restore(path).evaluate().definition == own
+    monkeypatch.setattr(definitions, '_REGISTRY', {'own': dataclasses.replace(own, depth=('R',))})
+    with pytest.raises(FormatError, match=r'metadata: found .definition own is S'):
+        AveragePrecision.restore(path)
+
+
+def saved_with(path, change):
+    """A saved session whose metadata somebody changed."""
+    table = pyarrow.parquet.read_table(path)
+    metadata = json.loads(table.schema.metadata[b'mediaeval_ap.live'])
+    text = json.dumps(change(metadata)) if callable(change) else change
+    table = table.replace_schema_metadata({b'mediaeval_ap.live': text})
+    pyarrow.parquet.write_table(table, path)
+
+
+ELSEWHERE = {'columns': {'corpus_id': ['x'], 'video_id': ['w']}, 'name': 's', 'sha256': None}
+
+
+COLUMNS_OF_TEXT = dict.fromkeys(REFERENCE.fields, 'xv')
+
+
+def with_reference(**changes):
+    return lambda metadata: {**metadata, 'reference': {**metadata['reference'], **changes}}
+
+
+def with_definition(**changes):
+    return lambda metadata: {**metadata, 'definition': {**metadata['definition'], **changes}}
+
+
+@pytest.mark.parametrize(
+    ('change', 'found'),
+    [
+        ('{', 'Expecting property name'),
+        ('[]', 'list indices'),
+        (lambda metadata: {**metadata, 'format': 2}, 'format 2, not 1'),
+        (lambda metadata: {**metadata, 'reference': {}}, 'columns'),
+        (lambda metadata: {**metadata, 'reference': None}, 'NoneType'),
+        (lambda metadata: {**metadata, 'definition': {'repeats': 'x'}}, 'x'),
+        (lambda metadata: {**metadata, 'subset': {'columns': {'corpus_id': ['x']}}}, 'video_id'),
+        (lambda metadata: {**metadata, 'subset': ELSEWHERE}, 'no row of the reference'),
+        (lambda metadata: {**metadata, 'K': []}, 'K: '),
+        (lambda metadata: {**metadata, 'K': None}, 'K: '),
+        (lambda metadata: {**metadata, 'K': [5, 5]}, 'K: found 5 twice'),
+        (lambda metadata: {**metadata, 'K': ['any']}, 'K: '),
+        (
+            lambda metadata: {
+                **metadata,
+                'K': ['all'],
+                'definition': {**metadata['definition'], 'name': 'own', 'denominator': ['k']},
+            },
+            'own divides by k',
+        ),
+        (lambda metadata: {**metadata, 'reference': {**metadata['reference'], 'name': 5}}, 'name'),
+        (with_reference(name='\ud800'), "'utf-8' codec can't encode"),
+        (with_reference(sha256=7), 'digest'),
+        (with_reference(sha256='a\nb'), 'digest'),
+        (with_reference(columns=COLUMNS_OF_TEXT), 'in place of a list'),
+        (with_reference(columns={field: [7] for field in COLUMNS_OF_TEXT}), 'corpus_id'),
+        (with_reference(columns={field: [] for field in COLUMNS_OF_TEXT}), 'no rows'),
+        (with_definition(name=7), 'name: found 7'),
+        (with_definition(name='a\nb'), 'name: found'),
+        (with_definition(depth='k'), 'in place of a list'),
+        (with_definition(depth=['k', 'k']), 'depth: found'),
+        (with_definition(denominator=[['k']]), 'denominator: found'),
+        (with_definition(name='own', without_relevant=float('nan')), 'without_relevant: found nan'),
+        (with_definition(name='own', without_relevant='1'), 'without_relevant: found'),
+        (with_definition(name='own', without_relevant=-1), 'without_relevant: found -1'),
+        (with_definition(repeats=[]), 'list'),
+        (with_definition(source=None), 'source: found None'),
+        (with_definition(more=1), 'unexpected keyword'),
+        (lambda metadata: {**metadata, 'K': {'1': 1}}, 'K: '),
+        (lambda metadata: {**metadata, 'K': [1.0]}, 'K: '),
+        (lambda metadata: {**metadata, 'K': '10'}, 'K: '),
+        ('{"format": 1, "K": [' + '1' * 5000 + ']}', '4300'),
+        ('[' * 100_000, 'recursion'),
+        ('{"format": ' + '[' * 500 + ']' * 500 + '}', 'format'),
+    ],
+)
+def test_damaged_metadata_are_an_error(change, found, tmp_path):
+    path = tmp_path / 'live.parquet'
+    AveragePrecision([ROW[:4]], [10]).live([ROW]).save(path)
+    saved_with(path, change)
+    with pytest.raises(FormatError, match=f'live.parquet, metadata: found .*{found}'):
+        AveragePrecision.restore(path)
+
+
+def test_files_of_another_kind_are_an_error(tmp_path):
+    path = tmp_path / 'run.parquet'
+    pyarrow.parquet.write_table(pyarrow.table({'a': [1]}), path)
+    with pytest.raises(FormatError, match='found no saved session'):
+        AveragePrecision.restore(path)
+    path.write_bytes(b'PAR1')
+    with pytest.raises(ReadError, match='not readable as Parquet'):
+        AveragePrecision.restore(path)
+    with pytest.raises(ReadError, match='No such file'):
+        AveragePrecision.restore(tmp_path / 'nothing')
+
+
+def test_what_cannot_be_saved_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / 'live.parquet'
+    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
+    live.save(path)
+    before = path.read_bytes()
+    live.add(*ROW)
+    with pytest.raises(WriteError, match='Not a directory'):
+        live.save(path / 'below')
+    monkeypatch.setattr('mediaeval_ap.live.saved.LARGEST_METADATA', 100)
+    with pytest.raises(WriteError, match='too large to be saved'):
+        live.save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_no_path_is_not_restored():
+    with pytest.raises(ParameterError, match="found b'run', expected a path or an open file"):
+        AveragePrecision.restore(b'run')
+
+
+def test_paths_of_every_kind_are_saved_to(tmp_path):
+    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
+    for path in (tmp_path / 'a', str(tmp_path / 'b')):
+        live.save(path)
+        assert len(AveragePrecision.restore(path)) == 1
+    with pytest.raises(WriteError, match='no path holds a NUL'):
+        live.save('a\0b')

@@ -1,0 +1,131 @@
+"""Hypotheses for live sessions, the order that a session has them in, and what always holds."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from mediaeval_ap.arrays import ranges
+from mediaeval_ap.ranking.tie_breaking import in_order
+from mediaeval_ap.tables import HYPOTHESIS
+
+quiet = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+
+
+ROW = ('x', 'v', '1', 'ann', 0.5)
+
+
+WRONG_ROWS = [
+    (),
+    ('x', 'v', '1', 'ann'),
+    (*ROW, 'more'),
+    'xvabc',
+    dict.fromkeys(ROW),
+    7,
+    None,
+    ('', *ROW[1:]),
+    ('x\n', *ROW[1:]),
+    (1, *ROW[1:]),
+    ([], *ROW[1:]),
+    ('x', 'v', None, 'ann', 0.5),
+    ('x', 'v', '1', b'ann', 0.5),
+    (*ROW[:4], 'high'),
+    (*ROW[:4], '0.5'),
+    (*ROW[:4], None),
+    (*ROW[:4], True),
+    (*ROW[:4], float('nan')),
+    (*ROW[:4], float('inf')),
+    (*ROW[:4], 10**400),
+    (*ROW[:4], 2**53 + 1),
+]
+
+
+def texts_of(live, rows):
+    """Hypotheses of a live ranking, written out as they were added."""
+    hypotheses = live._hypotheses
+    order = hypotheses.shots.order()
+    for confidence, _, shot, name in zip(*(column.tolist() for column in rows), strict=True):
+        video, corpus = hypotheses.shots.videos.values[order.video[shot]]
+        shot_id = hypotheses.shots.ids.values[order.shot[shot]]
+        yield corpus, video, shot_id, hypotheses.names.values[name], -confidence
+
+
+def order_of(live, query):
+    """All hypotheses in their order for a query, with their temporal ranks."""
+    ranking = live._current()
+    (distances,) = ranking.names.distances([query])
+    rows = ranking._rows.at(ranking.top(distances, len(ranking) + 1))
+    return list(zip(texts_of(live, rows), rows.temporal_rank.tolist(), strict=True))
+
+
+def order_of_frozen(ranking, query):
+    (distances,) = ranking.names.distances([query])
+    rows = ranking.row_at[ranking.top(distances, len(ranking) + 1)]
+    fields = [ranking.table.texts(field, rows) for field in HYPOTHESIS.texts]
+    hypotheses = zip(*fields, ranking.table.confidence[rows].tolist(), strict=True)
+    return list(zip(hypotheses, ranking.temporal_rank[rows].tolist(), strict=True))
+
+
+def campaign(chance, n):
+    """Hypotheses with ties of every kind, and a reference that some of them meet."""
+
+    def word():
+        return ''.join(chance.choices('abcd', k=chance.randrange(1, 6)))
+
+    hypotheses = [
+        ('x', f'v{chance.randrange(9)}', str(chance.randrange(60)), word(), chance.randrange(9) / 8)
+        for _ in range(n)
+    ]
+    reference = [(*row[:3], word()) for row in chance.sample(hypotheses, n // 4)]
+    return reference, hypotheses
+
+
+def check_live(live):
+    """Assert what always holds of a live session, inside."""
+    check_hypotheses(live._hypotheses)
+    ranking = live._ranking
+    positions = ranges(ranking._starts, ranking._held).tolist()
+    assert len(set(positions)) == len(positions) == len(ranking)
+    rows = ranking.rows()
+    assert (rows.name == np.arange(len(ranking.names)).repeat(ranking._held)).all()
+    assert (in_order(rows.name, *ranking.keys(rows)) == np.arange(len(ranking))).all()
+    assert ranking.n_shots == len(set(rows.shot.tolist()))
+
+
+def check_hypotheses(hypotheses):
+    counted, others, shots = hypotheses._counted, hypotheses._others, hypotheses.shots
+    check_shots(shots)
+    check_interned(hypotheses.names)
+    counted._check()
+    others._check()
+    assert all(shots.counts[shot] for _, _, shot in counted)
+    assert not any(shots.counts[shot] for _, _, shot in others)
+    assert all(code < len(hypotheses.names) for code in hypotheses.changed)
+    held = Counter(shot for _, _, shot in [*counted, *others])
+    assert shots._held == [held[shot] for shot in range(len(shots))]
+
+
+def check_shots(shots):
+    check_interned(shots.videos)
+    check_interned(shots.ids)
+    numbers = {
+        number: (video, corpus, shot)
+        for (video, corpus), in_video in shots.number_in.items()
+        for shot, number in in_video.items()
+    }
+    assert sorted(numbers) == list(range(len(shots)))
+    assert len(shots._held) == len(shots)
+    counted = zip(shots._held, shots.counts, strict=True)
+    assert shots.n_held == sum(held > 0 and counts for held, counts in counted)
+    order = shots.order()
+    assert len(order.video) == len(order.shot) == len(shots)
+    for number, (video, corpus, shot) in numbers.items():
+        assert shots.videos.values[order.video[number]] == (video, corpus)
+        assert shots.ids.values[order.shot[number]] == shot
+
+
+def check_interned(interned):
+    assert [interned.code_of[value] for value in interned.values] == list(range(len(interned)))
+    in_order_of_key = sorted(interned.values, key=interned._ordered.key)
+    assert [in_order_of_key[place] for place in interned.places()] == interned.values
+    interned._ordered._check()

@@ -1,0 +1,87 @@
+"""The layers of the package, and its imports as they stand in the code.
+
+Draw them: `python tests/project/house.py` prints the picture of `docs/design.md`, in Mermaid.
+"""
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / 'mediaeval_ap'
+LAYERS = [
+    {'arrays', 'choices', 'definitions', 'errors', 'files', 'plain_text', 'progress'},
+    {'tables'},
+    {'metrics', 'ranking', 'report'},
+    {'evaluation', 'results', 'validation'},
+    {'challenges', 'live', 'trec'},
+    {'average_precision', 'discovery_2015'},
+    {'cli'},
+    {'__main__'},
+]
+LAYER = {room: layer for layer, rooms in enumerate(LAYERS) for room in rooms}
+
+
+def module_of(path):
+    return '.'.join(path.relative_to(PACKAGE).with_suffix('').parts).removesuffix('.__init__')
+
+
+MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob('*.py'))}
+ROOMS = sorted({module.split('.')[0] for module in MODULES} - {'__init__'})
+
+
+def imports(path):
+    """The modules that a module imports, at its top or in a function, but not for types alone."""
+    tree = ast.parse(path.read_text())
+    for_types = {
+        id(each)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == 'TYPE_CHECKING'
+        for each in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in for_types or not isinstance(node, ast.ImportFrom):
+            continue
+        assert not node.level, f'{path}, line {node.lineno}: a relative import'
+        base, _, module = (node.module or '').partition('.')
+        if base == 'mediaeval_ap':
+            for alias in node.names:
+                inner = f'{module}.{alias.name}'.lstrip('.')
+                if inner in MODULES or module:
+                    yield inner if inner in MODULES else module
+
+
+def graph_of_rooms():
+    """The rooms (packages, and modules beside them), each with those that it imports."""
+    graph = {room: set() for room in ROOMS}
+    for module, path in MODULES.items():
+        room = module.split('.')[0]
+        if room != '__init__':
+            graph[room] |= {each.split('.')[0] for each in imports(path)} - {room}
+    return graph
+
+
+def without_shortcuts(graph):
+    """The arrows of a graph that no longer way stands for."""
+    below = {}
+    for room in TopologicalSorter(graph).static_order():
+        below[room] = set().union(*({each} | below[each] for each in graph[room]))
+    return {
+        room: {each for each in needed if not any(each in below[other] for other in needed)}
+        for room, needed in graph.items()
+    }
+
+
+def picture():
+    """The layers, highest first, with an arrow from each room to those that it stands on."""
+    lines = ['flowchart TB']
+    for layer, rooms in reversed(list(enumerate(LAYERS))):
+        lines.append(f'    subgraph layer{layer} [" "]')
+        lines += [f'        {room}' for room in sorted(rooms)]
+        lines.append('    end')
+    for room, needed in sorted(without_shortcuts(graph_of_rooms()).items()):
+        lines += [f'    {room} --> {each}' for each in sorted(needed)]
+    return '\n'.join(lines) + '\n'
+
+
+if __name__ == '__main__':
+    print(picture(), end='')

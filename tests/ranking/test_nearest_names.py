@@ -1,0 +1,67 @@
+"""The nearest names, as many as are needed, at every depth and in tie blocks of every width."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import oracle
+
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.tables import HYPOTHESIS, read
+
+
+def first_names(query, names, depth):
+    """The names of the first hypotheses, each name said once and the later ones more surely."""
+    rows = [('x', 'v', '1', name, float(i)) for i, name in enumerate(names)]
+    built = Ranking(read(rows, HYPOTHESIS))
+    (distances,) = built.names.distances([query])
+    return [rows[row][3] for row in built.row_at[built.top(distances, depth)]]
+
+
+def test_equal_quotients_are_one_tie_block():
+    """2/6, 3/9 and 2/6 are one distance, in which the confidence decides."""
+    names = ['abcdxy', 'abcdefxyz', 'abxyef']
+    assert {oracle.normalized_distance('abcdef', name) for name in names} == {Fraction(1, 3)}
+    assert first_names('abcdef', names, 3) == names[::-1]
+
+
+def test_quotients_that_single_precision_would_merge():
+    """4799/4800 is nearer than 4800/4801, however sure the farther one is."""
+    assert np.float32(4799 / 4800) == np.float32(4800 / 4801)
+    names = ['a' + 'b' * 4799, 'a' + 'b' * 4800]
+    assert first_names('a' * 4800, names, 2) == names
+
+
+def test_wide_tie_block():
+    """More names at one distance than are wanted: their first places decide who is looked at."""
+    chance = random.Random(11)  # fixed: one wide block, held unevenly
+    names = [f'{a}{b}{c}' for a in 'xyz' for b in 'uvw' for c in 'rst']
+    rows = [
+        ('x', f'v{chance.randrange(4)}', str(chance.randrange(50)), name, chance.random())
+        for name in names
+        for _ in range(chance.choice([1, 3, 30]))
+    ]
+    built = Ranking(read(rows, HYPOTHESIS))
+    (distances,) = built.names.distances(['aaa'])
+    assert set(distances) == {1.0}
+    whole = [rows.index(row) for row in oracle.ranked(rows, 'aaa')]
+    for depth in (1, 2, 5, 20, 26, 27, 28, 100, len(rows)):
+        assert built.row_at[built.top(distances, depth)].tolist() == whole[:depth]
+
+
+def test_every_depth_is_a_prefix():
+    """However few or many are wanted, the same order is cut somewhere else."""
+    chance = random.Random(3)  # fixed: one run with names that hold many hypotheses and few
+    rows = [
+        ('x', f'v{chance.randrange(9)}', str(chance.randrange(99)), name, chance.randrange(3) / 2)
+        for name in ('aaaa', 'aaab', 'aabb', 'abbb', 'bbbb', 'b', 'ba', 'bab', 'cc', 'ac')
+        for _ in range(chance.choice([1, 2, 40]))
+    ]
+    built = Ranking(read(rows, HYPOTHESIS))
+    (distances,) = built.names.distances(['aaba'])
+    whole = built.top(distances, len(rows)).tolist()
+    shots = built.shot_at[whole].tolist()
+    firsts = [whole[i] for i, shot in enumerate(shots) if shot not in shots[:i]]
+    for depth in range(1, len(rows) + 3):
+        assert built.top(distances, depth).tolist() == whole[:depth]
+        assert built.top(distances, depth, distinct=True).tolist() == firsts[:depth]
