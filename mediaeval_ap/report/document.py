@@ -37,9 +37,11 @@ class Grid:
     @classmethod
     def from_frame(cls, frame: pandas.DataFrame) -> Grid:
         """Return the columns of a frame as values of Python; NaN and missing values are None."""
-        columns = frame.astype(object).where(frame.notna(), None)
-        rows = list(zip(*(columns[name].tolist() for name in columns), strict=True))
-        return cls(list(frame.columns), rows, exact=['confidence'])
+        columns = [
+            column.tolist() if given.all() else column.astype(object).where(given, None).tolist()
+            for column, given in ((frame[name], frame[name].notna()) for name in frame)
+        ]
+        return cls(list(frame.columns), list(zip(*columns, strict=True)), exact=['confidence'])
 
     def objects(self) -> list[dict[str, Any]]:
         """Return each row as a mapping from header to value."""
