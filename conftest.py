@@ -9,8 +9,12 @@ from hypothesis import HealthCheck, settings
 VARIABLE = 'MEDIAEVAL_OFFICIAL_DATA'
 
 # Timings never decide a test: no deadline for an example, no complaint about a slow first one.
-settings.register_profile('untimed', deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile('untimed')
+# Hypothesis draws new examples in each run: few of each do in a suite that is run often, and
+# `--hypothesis-profile thorough` looks longer.
+untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile('quick', untimed, max_examples=50)
+settings.register_profile('thorough', untimed, max_examples=500)
+settings.load_profile('quick')
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,7 +34,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 @pytest.fixture(scope='session')
 def official_data(request: pytest.FixtureRequest) -> Path:
-    """The folder of the campaigns' data; without it, a test that needs it is skipped."""
+    """Return the folder of the campaigns' data, or skip a test that needs it."""
     folder = request.config.getoption('--official-data')
     if not folder:
         pytest.skip('needs the data of the campaigns, which is not part of the project')

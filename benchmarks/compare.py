@@ -4,7 +4,6 @@ import csv
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -13,6 +12,7 @@ from time import perf_counter
 
 import machine
 from campaign import make_campaign
+from timing import median_seconds, output_of, seconds
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
@@ -27,28 +27,19 @@ PEER_REPEATS = 3
 N_RUNS = 17
 
 
-def seconds(command: list[str]) -> tuple[float, subprocess.CompletedProcess[str]]:
+def finished(command: list[str]) -> tuple[float, subprocess.CompletedProcess[str]]:
+    """Return the seconds that a command takes, and what it printed."""
     begin = perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return perf_counter() - begin, done
 
 
-def median_seconds(command: list[str]) -> float:
-    return median(seconds(command)[0] for _ in range(REPEATS))
-
-
-def repeated(work: Callable[[], object]) -> float:
-    """Median seconds of some work in this process."""
-    times = []
-    for _ in range(REPEATS):
-        begin = perf_counter()
-        work()
-        times.append(perf_counter() - begin)
-    return median(times)
+def command_seconds(command: list[str]) -> float:
+    return median_seconds(partial(output_of, command), REPEATS)
 
 
 def in_process(reference: str, hypothesis: str, queries: str) -> tuple[float, float, float]:
-    """Median seconds of all queries on what is indexed, on what is read, and of one `send`."""
+    """Return median seconds of all queries: indexed before, read before, and of one `send`."""
     average_precision = AveragePrecision(reference)
     table = read(hypothesis, HYPOTHESIS)
     asked = read(queries, QUERIES)
@@ -58,17 +49,11 @@ def in_process(reference: str, hypothesis: str, queries: str) -> tuple[float, fl
     relevance = Relevance(judged, ranking.shots)
     scorer = Scorer(ranking, relevance, average_precision.K, average_precision.definition)
 
-    def score() -> None:
-        scorer.score(names)
-
+    score = partial(scorer.score, names)
     session = average_precision(table)
-    sends = []
-    for name in names:
-        begin = perf_counter()
-        session.send(name)
-        sends.append(perf_counter() - begin)
+    send = median(seconds(partial(session.send, name)) for name in names)
     evaluate = partial(average_precision.evaluate, table, asked)
-    return repeated(score), repeated(evaluate), median(sends)
+    return median_seconds(score, REPEATS), median_seconds(evaluate, REPEATS), send
 
 
 def largest_difference(rowwise: str, ours: str) -> float:
@@ -87,14 +72,14 @@ def main(folder: Path) -> None:
         str(folder / f'{name}.txt') for name in ('reference', 'hypothesis', 'queries')
     )
     evaluate = [*COMMAND, 'evaluate', '--queries', queries, reference, hypothesis]
-    whole = median_seconds(evaluate)
-    many = median_seconds([*evaluate, *[hypothesis] * (N_RUNS - 1)])
+    whole = command_seconds(evaluate)
+    many = command_seconds([*evaluate, *[hypothesis] * (N_RUNS - 1)])
     batch, evaluated, send = in_process(reference, hypothesis, queries)
-    peers = [seconds([*ROWWISE, reference, hypothesis, queries]) for _ in range(PEER_REPEATS)]
+    peers = [finished([*ROWWISE, reference, hypothesis, queries]) for _ in range(PEER_REPEATS)]
     rowwise = median(time for time, _ in peers)
     rowwise_queries = median(float(done.stderr.split()[-2]) for _, done in peers)
     done = peers[0][1]
-    difference = largest_difference(done.stdout, seconds([*evaluate, '--format', 'csv'])[1].stdout)
+    difference = largest_difference(done.stdout, output_of([*evaluate, '--format', 'csv']))
     rows = [
         ['whole process, one run', f'{whole:.3f} s', f'{rowwise:.1f} s', f'{rowwise / whole:.0f}'],
         [
@@ -111,8 +96,8 @@ def main(folder: Path) -> None:
         ],
         ['one `send`', f'{send * 1e3:.3f} ms', f'{rowwise_queries / 599 * 1e3:.0f} ms', ''],
         [f'{N_RUNS} runs in one command', f'{many:.2f} s', '', ''],
-        ['`--version`', f'{median_seconds([*COMMAND, "--version"]):.3f} s', '', ''],
-        ['`--help`', f'{median_seconds([*COMMAND, "--help"]):.3f} s', '', ''],
+        ['`--version`', f'{command_seconds([*COMMAND, "--version"]):.3f} s', '', ''],
+        ['`--help`', f'{command_seconds([*COMMAND, "--help"]):.3f} s', '', ''],
         ['largest difference of any AP', f'{difference:.0e}', '', ''],
     ]
     machine.write('campaign', ['', 'mediaeval_ap', 'row-wise', 'times faster'], rows)

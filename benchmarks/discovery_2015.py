@@ -28,7 +28,7 @@ FILES = {
 
 
 def by_row(folder: Path) -> float:
-    """MAP alone, with a dictionary for each name and a loop over the names for each query."""
+    """Return MAP, from a dictionary for each name and a loop over the names for each query."""
 
     def rows(name: str) -> list[list[str]]:
         return [line.split() for line in (folder / FILES[name]).read_text().splitlines()]
@@ -60,7 +60,7 @@ def by_row(folder: Path) -> float:
 
 
 def timed(command: list[str]) -> tuple[float, float, str]:
-    """Seconds, seconds of CPU, and what was printed."""
+    """Return the seconds and the seconds of CPU that a command takes, and what it printed."""
     before, begin = os.times(), perf_counter()
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     after = os.times()

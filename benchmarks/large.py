@@ -1,15 +1,13 @@
 """Runs of millions, one a process: `python benchmarks/large.py [N_HYPOTHESES ...]`."""
 
-import resource
-import subprocess
 import sys
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import machine
 from campaign import make_campaign
+from timing import peak_gib, print_steps, steps_of
 
 from mediaeval_ap import definitions
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
@@ -43,8 +41,7 @@ def measure(folder: Path) -> None:
     times.append(perf_counter())
     ranking.top(far, 1000)
     times.append(perf_counter())
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(*(after - before for before, after in pairwise(times)), peak)
+    print_steps(times, peak_gib())
 
 
 def main(sizes: list[int]) -> None:
@@ -52,13 +49,7 @@ def main(sizes: list[int]) -> None:
     for size in sizes:
         with TemporaryDirectory() as folder:
             make_campaign(Path(folder), size, N_NAMES, N_QUERIES, 20_000, 20_000)
-            done = subprocess.run(
-                [sys.executable, __file__, '--measure', folder],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-        load, index, queries, distances, _, tied, peak = map(float, done.stdout.split())
+            load, index, queries, distances, _, tied, peak = steps_of(__file__, folder)
         rows.append(
             [
                 f'{size:,}',

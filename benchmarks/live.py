@@ -4,7 +4,7 @@ import gc
 import tracemalloc
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -15,12 +15,14 @@ from typing import Any
 
 import machine
 from campaign import make_campaign
+from timing import median_seconds, seconds
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.live import Live, Point
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, Table, read
 
 REPEATS = 7
+WATCH_REPEATS = 3  # a watched run takes seconds
 N_POINTS = 100
 DEFINITIONS = ('mediaeval-2016', 'kaggle', 'trec')
 SIZES = {1_000: 100, 10_000: 1_000, 100_000: 10_000, 1_000_000: 100_000}  # hypotheses: names
@@ -28,18 +30,8 @@ SIZES = {1_000: 100, 10_000: 1_000, 100_000: 10_000, 1_000_000: 100_000}  # hypo
 Row = tuple[str, str, str, str, float]
 
 
-def seconds(work: Callable[[], object]) -> float:
-    begin = perf_counter()
-    work()
-    return perf_counter() - begin
-
-
-def median_seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
-    return median(seconds(work) for _ in range(repeats))
-
-
 def rows_of(path: str) -> list[Row]:
-    """The hypotheses with text of their own each, as it comes from a stream."""
+    """Return hypotheses whose texts are objects of their own, as they come from a stream."""
     lines = (line.split() for line in Path(path).read_text().splitlines())
     return [
         (corpus, video, shot, name, float(confidence))
@@ -48,18 +40,19 @@ def rows_of(path: str) -> list[Row]:
 
 
 def add_all(live: Live, rows: Sequence[Row]) -> float:
-    add = live.add
-    begin = perf_counter()
-    for row in rows:
-        add(*row)
-    return perf_counter() - begin
+    def add() -> None:
+        for row in rows:
+            live.add(*row)
+
+    return seconds(add)
 
 
 def discard_all(live: Live, rows: Sequence[Row]) -> float:
-    begin = perf_counter()
-    for row in rows:
-        live.discard(row)
-    return perf_counter() - begin
+    def discard() -> None:
+        for row in rows:
+            live.discard(row)
+
+    return seconds(discard)
 
 
 def median_send(session: Any, names: Sequence[str]) -> float:
@@ -67,7 +60,7 @@ def median_send(session: Any, names: Sequence[str]) -> float:
 
 
 def change_and_send(live: Live, rows: Sequence[Row], names: Sequence[str]) -> float:
-    """Median seconds of adding a hypothesis and sending a query."""
+    """Return the median seconds of adding a hypothesis and sending a query."""
     times = []
     for row, name in zip(rows, names, strict=False):
         live.discard(row)
@@ -79,7 +72,7 @@ def change_and_send(live: Live, rows: Sequence[Row], names: Sequence[str]) -> fl
 
 
 def bytes_each(average_precision: AveragePrecision, rows: Sequence[Row], query: str) -> float:
-    """What a hypothesis takes, its text and all that a first answer leaves behind included."""
+    """Return the memory for each hypothesis, with its text and what a first answer leaves."""
     gc.collect()
     live = average_precision.live()
     tracemalloc.start()
@@ -110,17 +103,17 @@ def campaign(folder: Path) -> list[list[str]]:
     session = average_precision(table)
     frozen_send, live_send = median_send(session, names), median_send(live, names)
     changed_send = change_and_send(live, rows, names)
-    built = median_seconds(lambda: average_precision(table))
-    evaluate = median_seconds(lambda: average_precision.evaluate(table, asked))
+    built = median_seconds(lambda: average_precision(table), REPEATS)
+    evaluate = median_seconds(lambda: average_precision.evaluate(table, asked), REPEATS)
     ready = live.snapshot()
-    batch = median_seconds(lambda: average_precision.evaluate(ready, asked))
+    batch = median_seconds(lambda: average_precision.evaluate(ready, asked), REPEATS)
 
     def change_and_evaluate() -> None:
         live.discard(rows[0])
         live.add(*rows[0])
         live.evaluate(asked)
 
-    live_evaluate = median_seconds(change_and_evaluate)
+    live_evaluate = median_seconds(change_and_evaluate, REPEATS)
     lines = [
         ['`add`, names known', f'{len(rows) / median(adds):,.0f} a second', '', ''],
         ['`add`, names and shots new', f'{len(rows) / new:,.0f} a second', '', ''],
@@ -154,7 +147,7 @@ def watched(
     table: Table,
     asked: Table,
 ) -> list[str]:
-    """A line of results: points of a run as it grows, beside one evaluation at its end."""
+    """Return a line of results: points of a run as it grows, beside one evaluation at its end."""
     relevant = read(reference, REFERENCE)
     average_precision = AveragePrecision(relevant, definition=definition)
     every = len(rows) // N_POINTS
@@ -164,8 +157,8 @@ def watched(
             last[:] = [point]
 
     last: list[Point] = []
-    watching = median_seconds(watch, 3)
-    evaluate = median_seconds(lambda: average_precision.evaluate(table, asked))
+    watching = median_seconds(watch, WATCH_REPEATS)
+    evaluate = median_seconds(lambda: average_precision.evaluate(table, asked), REPEATS)
     evaluation = average_precision.evaluate(table, asked)
     assert last[0].map.tolist() == evaluation.map.tolist()
     returned = Counter(row[:3] for row in rows)

@@ -1,4 +1,4 @@
-"""What a result was measured on, and how it is written down."""
+"""The machine of a benchmark, and the file of its results."""
 
 import platform
 import sys

@@ -40,7 +40,7 @@ HEADERS = ['', 'seconds', 'times faster', 'value', 'peak memory']
 
 
 def timed(work: Callable[[], float], repeats: int) -> tuple[float, float]:
-    """Median seconds of some work, and what it returns."""
+    """Return the median seconds of some work, and its value."""
     times, value = [], 0.0
     for _ in range(repeats):
         begin = perf_counter()
@@ -50,9 +50,9 @@ def timed(work: Callable[[], float], repeats: int) -> tuple[float, float]:
 
 
 def peak(work: Callable[[], float]) -> int:
-    """Bytes that some work takes at most beside what was there before; 0 where Linux is not.
+    """Return the most bytes that some work takes on top of what was there; 0 but on Linux.
 
-    In a process of its own, which begins with what this one has, and no more.
+    It is done in a forked process, which begins with what this one has, and no more.
     """
     status, reset = Path('/proc/self/status'), Path('/proc/self/clear_refs')
     if not reset.exists():
@@ -82,7 +82,7 @@ def compare(
     ours: dict[str, Callable[[], float]],
     peers: dict[str, tuple[Callable[[], float], str]],
 ) -> list[list[str]]:
-    """A row for each way; each peer stands after what it is compared with."""
+    """Return a row for each way of ours, then one for each peer, with what it is compared with."""
     rows, seconds = [], {}
     for name, work in ours.items():
         share = f'{peak(work) / input_bytes:.2f} of the arrays'  # of the first, which is not timed
@@ -134,7 +134,7 @@ def lrap() -> list[list[str]]:
 
 
 def apk(actual: list[str], predicted: list[str], k: int) -> float:
-    """Average precision of one user as it is usually written down, a prediction at a time."""
+    """Return average precision of one user as it is usually coded, a prediction at a time."""
     hits, total = 0, 0.0
     for rank, label in enumerate(predicted[:k], 1):
         if label in actual and label not in predicted[: rank - 1]:
@@ -144,7 +144,7 @@ def apk(actual: list[str], predicted: list[str], k: int) -> float:
 
 
 def purchases() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What a million users bought, how many each, and twelve predictions, few of them right."""
+    """Make what a million users bought, how many each, and twelve predictions, few right."""
     random = np.random.default_rng(SEED)
     users = np.repeat(np.arange(1_000_000), random.geometric(1 / 3.5, 1_000_000))
     articles = (100_000 * random.random(len(users)) ** 3).astype(np.int64)
@@ -164,7 +164,7 @@ def purchases() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def rectangles(
     bought: np.ndarray, n_bought: np.ndarray, predicted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The form that ranx scores fastest: pairs of label and relevance, filled up with nothing."""
+    """Return the form that ranx scores fastest: pairs of label and relevance, padded."""
     rows = np.repeat(np.arange(len(n_bought)), n_bought)
     columns = np.arange(len(bought)) - (n_bought.cumsum() - n_bought)[rows]
     qrels = np.zeros((len(n_bought), n_bought.max(), 2))
@@ -221,7 +221,7 @@ def map_at_12() -> list[list[str]]:
 
 
 def pandas_recipe(predicted: np.ndarray, confidence: np.ndarray, truth: np.ndarray) -> float:
-    """Global AP as notebooks compute it: a frame, sorted, with a column for each step."""
+    """Return global AP as notebooks compute it: a frame, sorted, with a column for each step."""
     frame = pandas.DataFrame({'predicted': predicted, 'confidence': confidence, 'truth': truth})
     frame = frame.sort_values('confidence', ascending=False)
     frame['correct'] = (frame['predicted'] == frame['truth']).astype(int)

@@ -19,7 +19,7 @@ SEED = 6  # any would do: one run is measured, always the same
 
 
 def make(folder: Path) -> None:
-    """A run of a thousand documents for each of a thousand topics, and fifty judgements each."""
+    """Write a run of a thousand documents for each of a thousand topics, and fifty judgements."""
     chance = random.Random(SEED)
     pool = range(N_TOPICS * N_DOCUMENTS // 2)
     with open(folder / 'run', 'w') as run, open(folder / 'qrels', 'w') as qrels:
@@ -34,7 +34,7 @@ def make(folder: Path) -> None:
 
 
 def peer(folder: Path) -> None:
-    """The same means by pytrec_eval, as its documentation does it."""
+    """Print the same means by pytrec_eval, as its documentation does it."""
     import pytrec_eval
 
     with open(folder / 'qrels') as file:

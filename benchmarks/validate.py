@@ -1,16 +1,14 @@
 """Validation of many hypotheses, one a process: `python benchmarks/validate.py [N ...]`."""
 
-import resource
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import machine
 from campaign import make_campaign
+from timing import peak_gib, print_steps, steps_of
 
 from mediaeval_ap.report.formats import render
 from mediaeval_ap.validation import examine
@@ -46,10 +44,10 @@ def measure(path: str) -> None:
     times.append(perf_counter())
     render(describe(findings, most=20), 'text')
     times.append(perf_counter())
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_gib()
     n_problems = len(findings.problems())
     times.append(perf_counter())
-    print(*(after - before for before, after in pairwise(times)), n_problems, peak)
+    print_steps(times, n_problems, peak)
 
 
 def main(sizes: list[int]) -> None:
@@ -63,13 +61,7 @@ def main(sizes: list[int]) -> None:
                 path = Path(folder) / 'changed.txt'
                 with open(path, 'w') as file:
                     file.writelines(change(lines))
-                done = subprocess.run(
-                    [sys.executable, __file__, '--measure', path],
-                    capture_output=True,
-                    text=True,
-                    check=True,
-                )
-                find, show, everything, n_problems, peak = map(float, done.stdout.split())
+                find, show, everything, n_problems, peak = steps_of(__file__, path)
                 rows.append(
                     [
                         *(f'{size:,}', what, f'{n_problems:,.0f}', f'{find:.1f} s'),

@@ -127,10 +127,8 @@ class AveragePrecision:
 
         Warns
         -----
-        RepeatedRowsWarning
-            When the run repeats rows.
-        EmptyRunWarning
-            When no hypothesis of the run is in the subset.
+        RepeatedRowsWarning, EmptyRunWarning, NoOverlapWarning
+            As `evaluate`.
 
         Notes
         -----
@@ -153,8 +151,8 @@ class AveragePrecision:
 
         Parameters
         ----------
-        hypothesis : str, path-like, file object, DataFrame or iterable of tuples, optional
-            A run to begin from: ``corpus_id video_id shot_id person_name confidence``.
+        hypothesis : like a run of `evaluate`, optional
+            The hypotheses to begin with.
 
         Returns
         -------
@@ -165,10 +163,6 @@ class AveragePrecision:
         ------
         ReadError, FormatError
             When the run cannot be read.
-
-        Notes
-        -----
-        Takes O(n log n) time for n hypotheses.
 
         Examples
         --------
@@ -204,11 +198,6 @@ class AveragePrecision:
         ReadError, FormatError
             When the file cannot be read, or `Live.save` did not write it.
 
-        Warns
-        -----
-        RepeatedRowsWarning
-            When the reference repeats rows.
-
         Examples
         --------
         >>> import pathlib, tempfile
@@ -220,8 +209,9 @@ class AveragePrecision:
         True
         """
         from mediaeval_ap.live.saved import from_parquet
+        from mediaeval_ap.tables.sources import ByteSource
 
-        saved = from_parquet(path, max_bytes)
+        saved = from_parquet(ByteSource(path, max_bytes))
         average_precision = cls(
             saved.reference,
             saved.K,
@@ -300,8 +290,12 @@ class AveragePrecision:
             When the run repeats rows.
         RepeatedQueriesWarning
             When a query is asked more than once.
+        NoOverlapWarning
+            When no shot of the run, or no query, is in the reference.
         EmptyRunWarning
             When no hypothesis of the run is in the subset.
+        WithoutRelevantWarning
+            When some queries have no relevant shot.
         ScoreAboveOneWarning
             When average precision exceeds 1, because the definition counts a shot each time it is
             returned.
@@ -404,8 +398,8 @@ class AveragePrecision:
 
         Parameters
         ----------
-        hypothesis : str, path-like, file object, DataFrame or iterable of tuples
-            A run: ``corpus_id video_id shot_id person_name confidence``.
+        hypothesis
+            As `evaluate` takes it.
         query : str
             A name.
         k : int, optional
@@ -429,12 +423,8 @@ class AveragePrecision:
 
         Warns
         -----
-        RepeatedRowsWarning, EmptyRunWarning
+        RepeatedRowsWarning, EmptyRunWarning, NoOverlapWarning
             As `evaluate`.
-
-        Notes
-        -----
-        Reads and indexes the run: O(n log n) time for n hypotheses.
 
         Examples
         --------

@@ -1,9 +1,8 @@
 """The protocol of MediaEval Person Discovery 2015: one name for a query, and its evidence.
 
 For each query the closest hypothesized name is chosen, if it is close enough. Its shots are ranked
-by confidence, and AP is the sum of the precisions at the relevant ones, divided by how many are
-relevant. Where the evidence for the chosen name is in the evidence reference of the query, the name
-is correct; EwMAP is the mean of correctness times AP.
+by confidence, and AP is the sum of precisions at relevant shots, divided by R. The name is correct
+if its evidence is in the query's evidence reference; EwMAP is the mean of correctness times AP.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from mediaeval_ap.choices import RATIO_2015, check_ratio
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import (
     DataWarning,
-    FormatError,
     ParameterError,
     printable,
     shown,
@@ -39,10 +37,6 @@ from mediaeval_ap.tables import (
     Column,
     Layout,
     Table,
-    Wrong,
-    error_at,
-    has_all_fields,
-    is_rows,
     read,
 )
 from mediaeval_ap.tables.layouts import (
@@ -54,6 +48,7 @@ from mediaeval_ap.tables.layouts import (
     SHOT_IDS_2015,
     SHOTS_2015,
 )
+from mediaeval_ap.tables.origins import Kind, Origin
 
 __all__ = ['PersonDiscovery2015']
 
@@ -65,7 +60,7 @@ DEFINITION = Definition(
     repeats=Repeats.DROP,
     source='MediaEval 2015 Person Discovery',
 )
-SOURCES = {  # and what each may be taken for
+SOURCES = {  # of evidence, and what each also stands for
     'image': ('image', 'both'),
     'audio': ('audio', 'both'),
     'both': ('image', 'audio', 'both'),
@@ -73,14 +68,14 @@ SOURCES = {  # and what each may be taken for
 
 
 class PersonDiscovery2015:
-    """Scores labels, and their evidence, by the protocol of 2015.
+    """Scores labels and their evidence by the protocol of 2015.
 
     Parameters
     ----------
     shots : str, path-like, file object, DataFrame or iterable of tuples
-        All shots: a file of ``video_id shot_id start_time end_time first_frame last_frame``, the
-        last four of which are not looked at, or a table or tuples, which may have the first two
-        alone. This, and all below, may be whatever `mediaeval_ap.tables.read` takes.
+        All shots: a file of ``video_id shot_id start_time end_time first_frame last_frame``, or a
+        table or tuples, in which the first two are enough. The others are not used. This and all
+        other tables may be anything that `mediaeval_ap.tables.read` takes.
     reference : like shots
         Who is in which shot: ``video_id shot_id person_name``.
     evidence_reference : like shots, optional
@@ -89,25 +84,23 @@ class PersonDiscovery2015:
     consensus : like shots, optional
         The shots that count: ``video_id shot_id``. By default all.
     ratio : float
-        A name is close enough to a query above this, from 0 to 1.
+        A name is close enough to a query above this ratio, from 0 to 1.
     max_bytes : int
-        How many bytes each that is read may come to: a compressed file, Parquet, a pipe, standard
-        input.
+        Limit for each table whose size is not known before it is read, as of `AveragePrecision`.
 
     Raises
     ------
     ReadError, FormatError
-        When something cannot be read, or names a shot that is not among the shots, or a source of
-        another kind.
+        When a table cannot be read, has a shot that is not among the shots, or another source.
     ParameterError
         When the ratio is not from 0 to 1, or the limit no positive integer.
 
     Notes
     -----
-    Closeness is `Levenshtein.ratio`: of the lengths of both names together, the share that is left
-    when as few characters as possible are deleted and inserted. Of equally close names the first in
-    the order of their code points is chosen; shots of equal confidence stand in the order of video
-    and shot. The published scripts leave both to chance.
+    The ratio is `Levenshtein.ratio`: the share of the characters of both names that is left when as
+    few as possible are deleted and inserted. Of equally close names, the first in the order of code
+    points is chosen; shots of equal confidence stand in the order of video and shot. The published
+    scripts leave both open.
 
     Source: MediaEval 2015, Multimodal Person Discovery in Broadcast TV.
 
@@ -134,28 +127,28 @@ class PersonDiscovery2015:
         check_ratio(ratio)
         self.ratio = float(ratio)
         self._max_bytes = max_bytes
-        known = self._read(*_shot_list(shots))
+        known = read(*_shot_list(Origin.of(shots, max_bytes)))
         relevant = self._read(reference, REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots(_with_corpus(known))
         self._shots_source = known.source.name
         self._names = relevant['person_name']
         self._queries = without_placeholders(self._names.values)
-        relevant_shots = self._shots_of(relevant, reference)
+        relevant_shots = self._shots_of(relevant)
         self._relevant = np.unique(self._keys(self._names.codes, relevant_shots))
         self._n_relevant = np.bincount(self._relevant // len(self._known)).tolist()
         self._counted = np.ones(len(self._known), dtype=np.bool_)
         if consensus is not None:
             table = self._read(consensus, CONSENSUS_2015)
             self._inputs['consensus'] = table.source
-            self._counted = np.isin(np.arange(len(self._known)), self._shots_of(table, consensus))
+            self._counted = np.isin(np.arange(len(self._known)), self._shots_of(table))
         self._evidence: set[tuple[str, int, str]] | None = None
         if evidence_reference is not None:
             table = self._read(evidence_reference, EVIDENCE_REFERENCE_2015)
             self._inputs['evidence_reference'] = table.source
             self._evidence = {
                 (name, shot, also)
-                for name, shot, source in self._said(table, evidence_reference)
+                for name, shot, source in self._said(table)
                 for also in SOURCES[source]
             }
 
@@ -167,8 +160,8 @@ class PersonDiscovery2015:
         labels : str, path-like, file object, DataFrame or iterable of tuples
             A run: ``video_id shot_id person_name confidence``.
         evidence : like labels, optional
-            One piece for each name: ``person_name video_id shot_id source``. To be given with an
-            evidence reference, and only then.
+            One row for each name: ``person_name video_id shot_id source``; given if, and only if,
+            there is an evidence reference.
         queries : str, path-like, file object, DataFrame or iterable of str, optional
             The names to ask for; a string is a path. By default all of the reference but those
             that begin with ``?``.
@@ -181,11 +174,10 @@ class PersonDiscovery2015:
         Raises
         ------
         ReadError, FormatError
-            When something cannot be read, or names a shot that is not among the shots, or the
-            evidence names a source of another kind or a name twice.
+            When a table cannot be read, has a shot that is not among the shots, or the evidence has
+            another source or a name twice.
         ParameterError
-            When there is evidence and no evidence reference, or the other way about; or no queries,
-            and every name of the reference begins with ``?``.
+            When only one of evidence and its reference is given, or there is no query to ask for.
 
         Warns
         -----
@@ -194,8 +186,8 @@ class PersonDiscovery2015:
 
         Notes
         -----
-        A name without evidence is not correct. Where no name is close enough, that is correct if
-        nobody is relevant, and not correct otherwise.
+        A name without evidence is not correct. A query without a name close enough is correct if
+        nothing is relevant to it.
 
         Examples
         --------
@@ -217,8 +209,8 @@ class PersonDiscovery2015:
         if queries is not None:
             tables['queries'] = self._read(queries, QUERIES)
         asked, about_queries = self._asked(tables.get('queries'))
-        shots = self._shots_of(run, labels)
-        pieces = None if evidence is None else self._pieces(tables['evidence'], evidence)
+        shots = self._shots_of(run)
+        pieces = None if evidence is None else self._pieces(tables['evidence'])
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
         n_relevant = np.array([self._relevant_to(query) for query in asked])
         counts = {
@@ -296,7 +288,7 @@ class PersonDiscovery2015:
         shot: NDArray[np.int64],
         n_relevant: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        """Average precision of each query for the name that was chosen."""
+        """Return average precision of each query by the shots of its chosen name."""
         name = run['person_name'].codes.astype(np.int64)
         order = np.lexsort((shot, -run.confidence, name))
         order = order[self._counted[shot[order]]]
@@ -316,13 +308,13 @@ class PersonDiscovery2015:
         )
         return ap[:, 0]
 
-    def _pieces(self, evidence: Table, origin: Any) -> dict[str, tuple[int, str]]:
-        """The shot and source of the evidence for each name."""
+    def _pieces(self, evidence: Table) -> dict[str, tuple[int, str]]:
+        """Return the shot and source of the evidence for each name, by name."""
         pieces: dict[str, tuple[int, str]] = {}
-        for row, (name, shot, source) in enumerate(self._said(evidence, origin)):
+        for row, (name, shot, source) in enumerate(self._said(evidence)):
             if name in pieces:
                 found = f'{shown(name)} again'
-                raise self._wrong(evidence, origin, row, 'person_name', found, 'each name once')
+                raise evidence.error([row], 'person_name', found, 'each name once')
             pieces[name] = shot, source
         return pieces
 
@@ -333,7 +325,7 @@ class PersonDiscovery2015:
         pieces: Mapping[str, tuple[int, str]],
         n_relevant: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
-        """Whether the evidence for each chosen name is evidence for the query."""
+        """Return whether the evidence of each chosen name is evidence of the query."""
         known = self._evidence or set()
         return np.array(
             [
@@ -342,46 +334,39 @@ class PersonDiscovery2015:
             ]
         )
 
-    def _said(self, table: Table, origin: Any) -> Iterator[tuple[str, int, str]]:
-        """Name, shot and source of each row of evidence."""
+    def _said(self, table: Table) -> Iterator[tuple[str, int, str]]:
+        """Return name, shot and source of each row of evidence."""
         sources = table.texts('source')
         for row, source in enumerate(sources):
             if source not in SOURCES:
                 expected = f'one of {", ".join(SOURCES)}'
-                raise self._wrong(table, origin, row, 'source', shown(source), expected)
-        shots = self._shots_of(table, origin).tolist()
+                raise table.error([row], 'source', shown(source), expected)
+        shots = self._shots_of(table).tolist()
         return zip(table.texts('person_name'), shots, sources, strict=True)
 
-    def _shots_of(self, table: Table, origin: Any) -> NDArray[np.int64]:
-        """The number of the shot of each row."""
+    def _shots_of(self, table: Table) -> NDArray[np.int64]:
+        """Return the number of the shot of each row."""
         found = self._known.find(_with_corpus(table))
         if (found < 0).any():
             row = int((found < 0).argmax())
             video, shot = (table.texts(field, np.array([row]))[0] for field in CONSENSUS_2015.texts)
             expected = f'a shot of {printable(self._shots_source)}'
             named = f'{shown(shot)} of {shown(video)}'
-            raise self._wrong(table, origin, row, 'shot_id', named, expected)
+            raise table.error([row], 'shot_id', named, expected)
         return found
-
-    def _wrong(
-        self, table: Table, origin: Any, row: int, field: str, found: str, expected: str
-    ) -> FormatError:
-        wrong = Wrong(field, found, expected)
-        name, limit = table.source.name, self._max_bytes
-        return error_at(origin, table.layout, name, row, wrong, max_bytes=limit)
 
     def _keys(self, name: NDArray[np.integer], shot: NDArray[np.int64]) -> NDArray[np.int64]:
         return name.astype(np.int64) * len(self._known) + shot
 
 
-def _shot_list(shots: Any) -> tuple[Any, Layout]:
-    """What tells all shots, and how: by whole lines, or by the ids alone."""
-    if isinstance(shots, Table) and shots.layout == SHOT_IDS_2015:
+def _shot_list(shots: Origin) -> tuple[Origin, Layout]:
+    """Return the table of all shots, and its layout: whole lines, or the ids alone."""
+    if isinstance(shots.value, Table) and shots.value.layout == SHOT_IDS_2015:
         return shots, SHOT_IDS_2015
-    if has_all_fields(shots):
+    if shots.kind.has_all_fields:
         return shots, SHOTS_2015
-    if is_rows(shots):
-        shots = (row[:2] if _is_whole(row) else row for row in shots)
+    if shots.kind is Kind.ROWS:
+        shots = Origin.of(row[:2] if _is_whole(row) else row for row in shots.value)
     return shots, SHOT_IDS_2015
 
 
@@ -390,6 +375,6 @@ def _is_whole(row: object) -> bool:
 
 
 def _with_corpus(table: Table) -> Table:
-    """The table with one corpus, as all of 2015 is."""
+    """Return a table with one corpus, as that of 2015 has no field for it."""
     corpus = Column(np.zeros(len(table), dtype=np.int32), [''])
     return replace(table, columns={**table.columns, 'corpus_id': corpus})

@@ -11,10 +11,7 @@ from mediaeval_ap.tables import HYPOTHESIS
 
 quiet = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 
-
 ROW = ('x', 'v', '1', 'ann', 0.5)
-
-
 WRONG_ROWS = [
     (),
     ('x', 'v', '1', 'ann'),

@@ -1,4 +1,4 @@
-"""The slow, obvious evaluator: every rule as it is written down, one hypothesis at a time.
+"""A slow, obvious evaluator: every rule as it is written down, one hypothesis at a time.
 
 Rows are tuples (corpus, video, shot, name) and (corpus, video, shot, name, confidence). Distances
 and average precisions are exact fractions, so that nothing here can round two ways.
@@ -8,9 +8,13 @@ import struct
 from fractions import Fraction
 from itertools import groupby, permutations, product
 
+# How close a metric has to be: a quotient or two in double precision, and sums of a few, are some
+# units in the last place away.
+CLOSE = {'rel': 1e-14, 'abs': 1e-15}
+
 
 def edit_distance(a, b):
-    """Levenshtein distance by its recurrence, over code points."""
+    """Return the Levenshtein distance by its recurrence, over code points."""
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         diagonal, row[0] = row[0], i
@@ -24,12 +28,12 @@ def normalized_distance(a, b):
 
 
 def shot_order(shot):
-    """Numbers before texts; equal numbers by their text."""
+    """Order numbers before texts, and equal numbers by their text."""
     return (0, int(shot), shot) if set(shot) <= set('0123456789') else (1, 0, shot)
 
 
 def temporal_ranks(hypotheses):
-    """For each hypothesis, its position among those that share name, confidence and video."""
+    """Return the position of each hypothesis among those that share name, confidence and video."""
     ranks = {}
     for i, (corpus, video, _, name, confidence) in enumerate(hypotheses):
         group = [
@@ -43,7 +47,7 @@ def temporal_ranks(hypotheses):
 
 
 def ranked(hypotheses, query):
-    """The hypotheses in their order for a query, with distance and temporal rank."""
+    """Return the hypotheses in their order for a query."""
     temporal = temporal_ranks(hypotheses)
     keyed = []
     for i, (corpus, video, shot, name, confidence) in enumerate(hypotheses):
@@ -54,7 +58,7 @@ def ranked(hypotheses, query):
 
 
 def relevance(ranking, relevant, repeats):
-    """1 or 0 by rank, with what becomes of a shot that is returned again."""
+    """Return 1 or 0 by rank; `repeats` says what a shot counts that is returned again."""
     seen = set()
     result = []
     for hypothesis in ranking:
@@ -77,7 +81,7 @@ REPEATS = {
 
 
 def average_precision(h, n_relevant, k, definition):
-    """The table of definitions, row by row. `h` is 1 or 0 by rank."""
+    """Apply the table of definitions, row by row; `h` is 1 or 0 by rank."""
     R, N = n_relevant, len(h)
     if R == 0 or N == 0:
         return Fraction(R == 0 and definition.startswith('mediaeval-2016'))
@@ -100,7 +104,7 @@ def average_precision(h, n_relevant, k, definition):
 
 
 def uncut_average_precision(h, R, N, definition):
-    """The same table without k, where something is relevant and something is returned."""
+    """Apply the table without a cutoff, where something is relevant and something is returned."""
     depth = R if definition == 'mediaeval-2016-final' else N
     denominator = {
         'mediaeval-2016': min(R, N),
@@ -113,7 +117,7 @@ def uncut_average_precision(h, R, N, definition):
 
 
 def evaluate(reference, hypotheses, query, K, definition, subset=None):
-    """(average precision at each K, number of relevant shots) of one query."""
+    """Return average precision of a query at each cutoff, and its number of relevant shots."""
     if subset is not None:
         reference = [row for row in reference if row[:2] in subset]
         hypotheses = [row for row in hypotheses if row[:2] in subset]
@@ -125,7 +129,7 @@ def evaluate(reference, hypotheses, query, K, definition, subset=None):
 
 
 def words(field):
-    """The labels in a field of CSV: what stands between spaces, tabs and line ends."""
+    """Return the labels in a field of CSV: the words between spaces, tabs and line ends."""
     found, word = [], ''
     for character in [*field.replace('\r\n', '\n'), ' ']:
         if character not in ' \t\n':
@@ -144,7 +148,7 @@ def reciprocal_rank(label, predictions, k):
 
 
 def average_precision_of_labels(y_true, y_pred, k, definition):
-    """A label stands where a shot does in the table of definitions."""
+    """Apply the table of definitions to labels in the place of shots."""
     repeats = REPEATS[definition]
     h = relevance([('', '', label) for label in y_pred], {('', '', x) for x in y_true}, repeats)
     n_relevant = len(y_true) if repeats == 'again' else len(set(y_true))
@@ -156,7 +160,7 @@ def sum_of_precisions(h):
 
 
 def global_average_precision(predicted, confidence, truth, ties):
-    """Every order of every tie block, one after another; nothing predicted or true is `None`."""
+    """Try every order of every tie block; a missing prediction or label is `None`."""
     rows = [
         (-c, int(p == t))
         for p, c, t in zip(predicted, confidence, truth, strict=True)
@@ -175,7 +179,7 @@ def global_average_precision(predicted, confidence, truth, ties):
 
 
 def label_precisions(true, scores):
-    """|L| / rank at each true label of a sample, by class."""
+    """Return |L| / rank at each true label of a sample, by class."""
     precisions = {}
     for j, score in enumerate(scores):
         if true[j]:
@@ -194,7 +198,7 @@ def label_ranking_average_precision(y_true, y_score, weights):
 
 
 def label_weighted_label_ranking_average_precision(y_true, y_score):
-    """The mean, and by class the mean (or None) and the share of true labels."""
+    """Return the mean, and by class the mean (or None) and the share of true labels."""
     pairs = [
         pair
         for true, scores in zip(y_true, y_score, strict=True)
@@ -207,7 +211,7 @@ def label_weighted_label_ranking_average_precision(y_true, y_score):
 
 
 def ratio(a, b):
-    """The share of both names that is left when as little as possible is deleted and inserted."""
+    """Return the share of both names that stays when as little as possible is edited."""
     common = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i, x in enumerate(a, 1):
         for j, y in enumerate(b, 1):
@@ -217,7 +221,7 @@ def ratio(a, b):
 
 
 def evaluate_2015(reference, labels, query, least, consensus=None, evidence=None, known=None):
-    """Chosen name, AP and correctness by the protocol of 2015, all as it is written down.
+    """Return chosen name, AP and correctness by the protocol of 2015, as it is written down.
 
     Rows are (video, shot, name), (video, shot, name, confidence), (name, video, shot, source) and
     (video, shot, name, source).
@@ -256,7 +260,7 @@ def in_single_precision(number):
 
 
 def evaluate_trec(qrels, run, topic, K, definition, ties, level):
-    """AP at each K of one topic, by every order of equal scores, or by the one that is asked for.
+    """Return AP of a topic at each cutoff, over the orders of equal scores that `ties` asks for.
 
     Rows are (topic, document, relevance) and (topic, document, score).
     """

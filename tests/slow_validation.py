@@ -1,4 +1,4 @@
-"""The slow, obvious validator: every rule as it is written down, a line at a time.
+"""A slow, obvious validator: every rule as it is written down, a line at a time.
 
 A problem is (kind, role, line, column). Confidences are read by Python's `float`.
 """
@@ -20,7 +20,7 @@ NUMBER = re.compile(r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?')
 
 
 def number(text):
-    """The finite decimal that a text is, or nothing."""
+    """Return the number that a text spells, or None if it is no finite decimal."""
     if not NUMBER.fullmatch(text):
         return None
     value = float(text)
@@ -35,7 +35,7 @@ def single(value):
 
 
 def read(role, content):
-    """Rows as dicts, with the line and the column of each field; and wrong lines."""
+    """Return rows as dicts, with their line and the column of each field, and the wrong lines."""
     rows, wrong = [], []
     lines = content.removeprefix(b'\xef\xbb\xbf').split(b'\n')
     for at, raw in enumerate(lines, 1):

@@ -1,6 +1,13 @@
 """Small corpora full of ties, repeats, and names at equal distances."""
 
+from hypothesis import settings
 from hypothesis import strategies as st
+
+
+def examples(times):
+    """So many times the examples of the profile that is loaded, quick or thorough."""
+    return settings(max_examples=int(times * settings().max_examples))
+
 
 names = st.text('ab', min_size=1, max_size=4) | st.sampled_from(
     ['nan', 'é', 'ab\xa0b', '?unknown?']

@@ -122,7 +122,7 @@ def test_session_is_a_primed_generator(average_precision):
 @pytest.mark.parametrize('query', ['', 7, b'ann', ['ann'], float('nan'), False, '\ud800', 'ann\n'])
 def test_bad_query_does_not_end_the_session(average_precision, query):
     session = average_precision(RUN)
-    with pytest.raises(errors.QueryError, match=r'query: found .*, expected trimmed text'):
+    with pytest.raises(errors.QueryError, match=r'query: found .*, expected non-empty text'):
         session.send(query)
     assert session.send('ann') == ([1.0, 1.0], 2)
 

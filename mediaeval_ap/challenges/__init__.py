@@ -9,17 +9,13 @@ function               challenge                                   value
 `evaluate_lrap`        Freesound Audio Tagging 2019                LRAP, and lwlrap
 =====================  ==========================================  ==============================
 
-Each reads a truth and predictions, finds what belongs together by its id, feeds a metric of
+Each reads a truth and predictions, matches their rows by id, updates a metric of
 `mediaeval_ap.metrics` piece by piece, and returns a `Score`.
 """
 
+from mediaeval_ap.challenges.first_hit import evaluate_first_hit
 from mediaeval_ap.challenges.gap import evaluate_gap
 from mediaeval_ap.challenges.label_ranking import evaluate_lrap
-from mediaeval_ap.challenges.map_at_k import evaluate_first_hit, evaluate_map
+from mediaeval_ap.challenges.map_at_k import evaluate_map
 
-__all__ = [
-    'evaluate_first_hit',
-    'evaluate_gap',
-    'evaluate_lrap',
-    'evaluate_map',
-]
+__all__ = ['evaluate_first_hit', 'evaluate_gap', 'evaluate_lrap', 'evaluate_map']

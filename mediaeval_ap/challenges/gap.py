@@ -1,4 +1,4 @@
-"""Challenges whose predictions are one label a query, and how sure it is: global AP."""
+"""Global AP, the metric of Google Landmark Recognition, on the files of that challenge."""
 
 from __future__ import annotations
 
@@ -7,26 +7,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.challenges.alignment import align, check_labels, pieces, unique_ids
-from mediaeval_ap.challenges.label_lists import none_if_empty, split
-from mediaeval_ap.choices import MISSING, UNKNOWN, Missing, Ties, Unknown, check_policy
+from mediaeval_ap.challenges.files import Files, unique_ids
+from mediaeval_ap.challenges.label_fields import none_if_empty, split
+from mediaeval_ap.choices import Missing, Ties, Unknown
 from mediaeval_ap.errors import shown
 from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision
-from mediaeval_ap.results import Score, notes_of
-from mediaeval_ap.tables import MAX_BYTES, is_finite_decimal
+from mediaeval_ap.results import Score
+from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.csv_text import explain_number
+from mediaeval_ap.tables.faults import EXACT_NUMBER
 from mediaeval_ap.tables.layouts import RecordLayout
-from mediaeval_ap.tables.line_format import EXACT_NUMBER, LARGEST_INTEGER
-from mediaeval_ap.tables.records import Records, read_records
+from mediaeval_ap.tables.line_format import LARGEST_INTEGER, is_finite_decimal
+from mediaeval_ap.tables.records import Records
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['evaluate_gap']
-
 TRUTH = RecordLayout(('id', 'landmark_id'))
 PREDICTIONS = RecordLayout(('id', 'landmarks'))
-QUERIES_IN_PIECE = 100_000
 
 
 def evaluate_gap(
@@ -40,30 +38,30 @@ def evaluate_gap(
     progress: bool = False,
     max_bytes: int = MAX_BYTES,
 ) -> Score:
-    """Score predictions of one label a query, with a confidence, in one list.
+    """Score predictions of one label for each query, in one list by confidence (GAP).
 
     Parameters
     ----------
     truth : str, path-like, file object, DataFrame or pyarrow table
-        ``id,landmark_id``: the label of each query, or nothing where it has none. This, and the
-        predictions, may be anything that `mediaeval_ap.tables.records.read_records` takes.
+        ``id,landmark_id``: the label of each query, or nothing. A path to CSV, compressed or not,
+        or to Parquet, an open CSV file, or a table.
     predictions : like truth
-        ``id,landmarks``: a label and its confidence with white space between them, or nothing, for
-        each query.
+        ``id,landmarks``: for each query, a label and its confidence separated by white space, or
+        nothing.
     ties : {'expected', 'stable', 'best', 'worst'}
-        What stands first among predictions of equal confidence: the mean over all their orders, the
-        order of the predictions, the correct ones first, or the correct ones last.
+        How to break ties between equal confidences: the mean over all orders, the order of the
+        predictions, correct ones first, or correct ones last.
     missing : {'error', 'zero'}
-        What a query of the truth is that the predictions lack: an error, or without prediction.
+        How to score a query that the predictions lack: not at all, or as without prediction.
     unknown : {'error', 'drop'}
-        What a query of the predictions is that the truth lacks: an error, or left out.
+        How to treat a query that the truth lacks: as an error, or leave it out.
     per_query : bool
-        Keep a table of predictions in their order: ``id``, ``predicted``, ``confidence``,
+        Keep a table of predictions in rank order: ``id``, ``predicted``, ``confidence``,
         ``truth``, ``correct``, ``precision`` and ``term``.
     progress : bool
         Show a progress bar on standard error.
     max_bytes : int
-        The limit of `mediaeval_ap.tables.records.read_records`.
+        Limit of what a compressed file, Parquet or a pipe may come to.
 
     Returns
     -------
@@ -73,17 +71,19 @@ def evaluate_gap(
     Raises
     ------
     ReadError, FormatError
-        When a file cannot be read, a query is repeated, missing or unknown, or what is predicted is
-        not a label and a finite confidence.
+        When a file cannot be read, a query is repeated, missing or unknown, or a prediction is not
+        a label and a finite confidence.
     ParameterError
-        When there is no such way with ties, or no such policy.
+        When `ties` or a policy is unknown.
     UndefinedScoreError
         When no query has a true label.
 
     Warns
     -----
     MissingIdsWarning, UnknownIdsWarning
-        When there are such queries, and that is no error.
+        When queries are missing or unknown, and that is no error.
+    NoOverlapWarning
+        When no query, or no label, is in both files.
 
     Examples
     --------
@@ -94,50 +94,40 @@ def evaluate_gap(
     import pyarrow
 
     metric = GlobalAveragePrecision(ties)
-    missing = check_policy('missing', missing, MISSING)
-    unknown = check_policy('unknown', unknown, UNKNOWN)
-    true = read_records(truth, [TRUTH], max_bytes=max_bytes)
-    answers = read_records(predictions, [PREDICTIONS], max_bytes=max_bytes)
-    ids = unique_ids(true, 'id')
-    true.refuse_several('landmark_id')
-    labels, confidence = _labels_and_confidence(answers)
-    aligned = align(ids, true, answers, 'id', missing, unknown)
-    order = np.argsort(aligned.rows, kind='stable')  # that of the predictions
+    files = Files((truth, [TRUTH]), (predictions, [PREDICTIONS]), missing, unknown, max_bytes)
+    ids = unique_ids(files.truth)
+    files.truth.refuse_several('landmark_id')
+    labels, confidence = _labels_and_confidence(files.predictions)
+    files.match(ids)
+    order = np.argsort(files.rows, kind='stable')  # that of the predictions, for stable ties
     places = pyarrow.array(order)
-    rows = (
-        none_if_empty(aligned.take(labels)).take(places),
-        confidence[aligned.rows[order]],  # whatever, where there is no row
-        none_if_empty(true['landmark_id']).take(places),
+    columns = (
+        none_if_empty(files.in_order(labels)).take(places),
+        confidence[files.rows[order]],  # any number where there is no row
+        none_if_empty(files.truth['landmark_id']).take(places),
     )
-    for part in pieces(len(ids), QUERIES_IN_PIECE, progress):
-        metric.update(*(column[part] for column in rows))
+    for part in files.pieces(progress):
+        metric.update(*(column[part] for column in columns))
     if not metric.compute():
-        check_labels(true, answers, true['landmark_id'], labels)
+        files.warn_of_other_labels(files.truth['landmark_id'], labels)
     table = None
     if per_query:
-        _, table = global_average_precision(*rows, ties=metric.ties, return_frame=True)
+        _, table = global_average_precision(*columns, ties=metric.ties, return_frame=True)
         listed = pyarrow.array(order[table.index.to_numpy()])
         table.insert(0, 'id', ids.take(listed).to_pylist())
-    n_queries, without_truth = metric.n_queries, metric.n_queries - metric.n_true
-    note = 'have no true label: a prediction for one of them is wrong'
-    return Score(
+    n_without_truth = metric.n_queries - metric.n_true
+    return files.score(
         'GAP',
-        metric.compute(),
-        {'ties': metric.ties, 'missing': missing, 'unknown': unknown},
-        aligned.inputs,
-        {
-            'queries': n_queries,
-            'predictions': metric.n_predictions,
-            'without_truth': without_truth,
-            **aligned.counts,
-        },
+        metric,
+        {'ties': metric.ties},
+        {'predictions': metric.n_predictions, 'without_truth': n_without_truth},
         table,
-        notes_of(without_truth, n_queries, note),
+        'have no true label: a prediction for one of them is wrong',
     )
 
 
 def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:
-    """The predicted label of each row, empty where there is none, and how sure it is."""
+    """Return the predicted label of each row, empty if there is none, and its confidence."""
     import pyarrow
 
     words = split(answers['landmarks'])
@@ -160,13 +150,13 @@ def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.
 
 
 def _decimals(words: pyarrow.Array) -> NDArray[np.float64]:
-    """Return the numbers that words are; not finite where one is none, or no double holds it."""
+    """Return words as doubles; not finite where a word is no number, or no double holds it."""
     import pyarrow
 
     numbers: NDArray[np.float64]
     try:
         numbers = words.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
-    except pyarrow.ArrowInvalid:  # some are none, or this reader knows fewer than the format
+    except pyarrow.ArrowInvalid:  # of a word that is no number, or as the format takes, and it not
         texts = [word.encode() for word in words.to_pylist()]
         numbers = np.array([float(text) if is_finite_decimal(text) else np.nan for text in texts])
     if len(large := np.flatnonzero(np.abs(numbers) >= LARGEST_INTEGER)):
@@ -177,7 +167,7 @@ def _decimals(words: pyarrow.Array) -> NDArray[np.float64]:
 
 
 def _expected(words: pyarrow.Array, offsets: NDArray[np.int64], row: int) -> str:
-    """Return what a row should hold of which something is wrong."""
+    """Return what a wrong row should hold."""
     begin, end = offsets[row : row + 2]
     if end - begin == 2 and explain_number(words[begin + 1].as_py().encode()) == EXACT_NUMBER:
         return f'a label and {EXACT_NUMBER}'

@@ -1,4 +1,4 @@
-"""Challenges whose predictions are a score for each class: label ranking average precision."""
+"""Label ranking AP, the metric of Freesound Audio Tagging 2019, on the files of that challenge."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences
-from mediaeval_ap.challenges.alignment import align, pieces, places_of, unique_ids
-from mediaeval_ap.choices import UNKNOWN, Unknown, check_policy
+from mediaeval_ap.challenges.files import Files, places_of, unique_ids
+from mediaeval_ap.choices import Unknown
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
-from mediaeval_ap.results import Score, notes_of
+from mediaeval_ap.results import Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
-from mediaeval_ap.tables.records import Records, read_records
-
-__all__ = ['evaluate_lrap']
+from mediaeval_ap.tables.records import Records
 
 TRUTH = RecordLayout(('fname', 'labels'))
 SCORES = RecordLayout(('fname',), other_numbers=True)
-SCORES_IN_PIECE = 1 << 22
+SCORES_IN_PIECE = 1 << 22  # a choice: 32 MiB of doubles at a time
 
 
 def evaluate_lrap(
@@ -35,25 +33,25 @@ def evaluate_lrap(
     progress: bool = False,
     max_bytes: int = MAX_BYTES,
 ) -> Score:
-    """Score predictions that are a number for each class by label ranking average precision.
+    """Score numbers for every class by label ranking average precision (LRAP, or lwlrap).
 
     Parameters
     ----------
     truth : str, path-like, file object, DataFrame or pyarrow table
-        ``fname,labels``: the labels of each sample, separated by commas. This, and the scores, may
-        be anything that `mediaeval_ap.tables.records.read_records` takes.
+        ``fname,labels``: the labels of each sample, separated by commas. A path to CSV, compressed
+        or not, or to Parquet, an open CSV file, or a table.
     scores : like truth
-        ``fname`` and a column of numbers for each class, under its name.
+        ``fname``, and a column of numbers for each class, under its name.
     label_weighted : bool
         Take the mean over all labels (lwlrap) instead of over samples.
     unknown : {'error', 'drop'}
-        What a sample of the scores is that the truth lacks: an error, or left out.
+        How to treat a sample that the truth lacks: as an error, or leave it out.
     per_class : bool
         Keep a table of classes: ``class``, ``precision``, ``weight`` and ``n_labels``.
     progress : bool
         Show a progress bar on standard error.
     max_bytes : int
-        The limit of `mediaeval_ap.tables.records.read_records`.
+        Limit of what a compressed file, Parquet or a pipe may come to.
 
     Returns
     -------
@@ -66,14 +64,14 @@ def evaluate_lrap(
         When a file cannot be read, a sample is repeated, missing or unknown, a label is not a class
         or repeated, or a score is not a finite number.
     ParameterError
-        When there is no such policy.
+        When the policy is unknown.
     UndefinedScoreError
-        When no sample has a label, and these are what is weighted or asked for.
+        When lwlrap is asked for, and no sample has a label.
 
     Warns
     -----
     UnknownIdsWarning
-        When there are unknown samples, and that is no error.
+        When samples are unknown, and that is no error.
 
     Examples
     --------
@@ -82,49 +80,37 @@ def evaluate_lrap(
     ... ).metric
     'lwlrap'
     """
-    import pandas
-
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
-    unknown = check_policy('unknown', unknown, UNKNOWN)
-    true = read_records(truth, [TRUTH], max_bytes=max_bytes)
-    predicted = read_records(scores, [SCORES], max_bytes=max_bytes)
-    samples = unique_ids(true, 'fname')
-    classes = [name for name in predicted.columns.column_names if name != 'fname']
-    rows, labels = _labels(true, classes, predicted.source.name)
-    aligned = align(samples, true, predicted, 'fname', None, unknown)
-    numbers = [predicted[name].to_numpy() for name in classes]
-    for part in pieces(len(samples), max(1, SCORES_IN_PIECE // len(classes)), progress):
+    files = Files((truth, [TRUTH]), (scores, [SCORES]), None, unknown, max_bytes)
+    samples = unique_ids(files.truth)
+    classes = [name for name in files.predictions.columns.column_names if name != 'fname']
+    rows, labels = _labels(files.truth, classes, files.predictions.source.name)
+    files.match(samples)
+    numbers = [files.predictions[name].to_numpy() for name in classes]
+    for part in files.pieces(progress, max(1, SCORES_IN_PIECE // len(classes))):
         y_true = np.zeros((part.stop - part.start, len(classes)), dtype=np.bool_)
         begin, end = np.searchsorted(rows, [part.start, part.stop])
         y_true[rows[begin:end] - part.start, labels[begin:end]] = True
-        metric.update(y_true, np.column_stack([each[aligned.rows[part]] for each in numbers]))
+        metric.update(y_true, np.column_stack([each[files.rows[part]] for each in numbers]))
     table = None
     if per_class:
         precision, weight = metric.per_class()
-        columns = {'precision': precision, 'weight': weight, 'n_labels': metric.n_labels}
-        table = pandas.DataFrame({'class': classes, **columns})
-    counts_as = 'they do not count' if label_weighted else 'each counts 1'
-    return Score(
+        table = {'class': classes, 'precision': precision, 'weight': weight}
+        table['n_labels'] = metric.n_labels
+    return files.score(
         'lwlrap' if label_weighted else 'LRAP',
-        metric.compute(),
-        {'label_weighted': label_weighted, 'unknown': unknown},
-        aligned.inputs,
-        {
-            'queries': metric.n_samples,
-            'classes': len(classes),
-            'labels': len(labels),
-            'without_truth': metric.n_without_label,
-            **aligned.counts,
-        },
+        metric,
+        {'label_weighted': label_weighted},
+        {'classes': len(classes), 'labels': len(labels), 'without_truth': metric.n_without_label},
         table,
-        notes_of(metric.n_without_label, metric.n_samples, f'have no true label: {counts_as}'),
+        f'have no true label: {"they do not count" if label_weighted else "each counts 1"}',
     )
 
 
 def _labels(
     true: Records, classes: list[str], scores: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The row and the class of each label, row by row."""
+    """Return the row and the class of each label, row by row."""
     import pyarrow
     from pyarrow import compute
 

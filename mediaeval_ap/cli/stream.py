@@ -29,7 +29,8 @@ def stream(hypothesis: str, format: str, **criteria: Any) -> None:
     is not a name, for example an empty one, is answered by itself and its error.
     """
     check_paths([STANDARD_STREAM, criteria['reference'], hypothesis, criteria['subset']])
-    from mediaeval_ap.tables import numbered, standard_input
+    from mediaeval_ap.tables.lines import numbered
+    from mediaeval_ap.tables.sources import standard_input
 
     answers = find_format(ANSWER_FORMATS, format)
     headers = ['query', 'n_relevant', *map(ap_column, criteria['cutoffs'])]

@@ -1,4 +1,4 @@
-"""Ids that a run and a reference have in common, and the likely cause where they have none."""
+"""Likely causes of two inputs without a common id: a guess that a warning can name."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from mediaeval_ap.errors import shown
 from mediaeval_ap.tables import Table
 
-__all__ = ['likely_cause', 'likely_cause_in_tables']
-
-# A guess needs no more than a sample: at 200 ids it takes milliseconds, whatever the file's size.
+# All substrings of an id are looked up, so it is done for a sample of ids that are not too long:
+# milliseconds, whatever the size of the file. Time grows with the sample. Both are choices.
 SAMPLED_IDS = 200
-LONGEST_SAMPLED = 64  # characters; all substrings of an id are looked up
+LONGEST_SAMPLED = 64  # characters
 
 _leading_zeros = re.compile(r'(?<![0-9])0+(?=[0-9])')
 _separators = re.compile(r'[-_. ]+')
@@ -47,30 +46,9 @@ _NORMAL_FORMS: Mapping[str, Callable[[str], str]] = {
 
 
 def likely_cause(ids: Collection[str], others: Collection[str]) -> str:
-    """Guess why no id is among others.
+    """Return how an id nearly equals one of the others, or an empty text; no id is in both.
 
-    Parameters
-    ----------
-    ids, others : collection of str
-        Distinct ids, none of which is in both.
-
-    Returns
-    -------
-    str
-        How an id and another are nearly equal; empty where no cause is likely.
-
-    Notes
-    -----
-    Takes O(n log n) time for n ids.
-
-    Examples
-    --------
-    >>> likely_cause(['4', '12'], ['000004', '000010'])
-    "equal but for leading zeros: '4' here, '000004' there"
-    >>> likely_cause(['a.mp4', 'b.mp4'], ['a', 'b'])
-    "equal but for '.mp4' at the end: 'a.mp4' here, 'a' there"
-    >>> likely_cause(['a', 'b'], ['1', '2'])
-    ''
+    Takes O(n log n) time for n distinct ids.
     """
     ids, others = sorted(ids), sorted(others)  # so that the example is always the same
     for what, normal_form in _NORMAL_FORMS.items():
@@ -92,7 +70,7 @@ def _pair(what: str, here: str, there: str) -> str:
 
 
 def _surrounded(ids: Sequence[str], others: Sequence[str]) -> tuple[str, str, str] | None:
-    """The text around most ids within which others stand, and an example of both."""
+    """Return the text around others within most ids, and an example of both."""
     known = set(others)
     step = len(ids) // SAMPLED_IDS + 1
     sample = [text for text in ids[::step] if len(text) <= LONGEST_SAMPLED]
@@ -118,27 +96,7 @@ def _longest_within(text: str, known: Collection[str]) -> str | None:
 
 
 def likely_cause_in_tables(run: Table, reference: Table) -> str:
-    """Guess why no shot of a run is in a reference.
-
-    Parameters
-    ----------
-    run, reference : Table
-        Rows with ``corpus_id``, ``video_id`` and ``shot_id``, or some of these.
-
-    Returns
-    -------
-    str
-        The field, and the cause; empty where none is likely.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
-    >>> reference = read([('x', 'v', '000004', 'ann')], REFERENCE)
-    >>> likely_cause_in_tables(read([('x', 'v', '4', 'ann', 0.5)], HYPOTHESIS), reference)
-    "shot_id is equal but for leading zeros: '4' here, '000004' there"
-    >>> likely_cause_in_tables(read([('y', 'v', '000004', 'ann', 0)], HYPOTHESIS), reference)
-    "corpus_id is another: 'y' here, 'x' there"
-    """
+    """Return the field and the likely cause why no shot of a run is in a reference, or nothing."""
     fields = [field for field in run.layout.texts if field in reference.columns]
     here = {field: set(run[field].values) for field in fields}
     there = {field: set(reference[field].values) for field in fields}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from mediaeval_ap.errors import ParameterError, QueryError, printable, shown
 from mediaeval_ap.plain_text import is_text, plain_text
-from mediaeval_ap.tables.line_format import TEXT
+from mediaeval_ap.tables.faults import TEXT
 
 PLACEHOLDER = '?'  # begins a name of the reference that stands for people without a name
 

@@ -15,10 +15,6 @@ from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
 from mediaeval_ap.ranking.tie_breaking import TieKeys, first_in_order, in_order
 
-# Rows out of use that are always tolerated: without them a run of a few hypotheses would be copied
-# at nearly every change. A choice; a run of any size to speak of is ruled by the half of its rows.
-LEAST_GARBAGE = 1024
-
 
 class Rows(NamedTuple):
     """Hypotheses as columns. No two of one moment are equal."""
@@ -67,7 +63,7 @@ class LiveRanking(NearestFirst):
             self._starts[: len(before.names)] = before._starts
         self._append(hypotheses)
         self._n = int(self._held.sum())
-        if len(self._columns) > 2 * self._n + LEAST_GARBAGE:
+        if len(self._columns) > 2 * self._n:  # so a copy costs no more than was written before it
             self._compact()
         self._rows = Rows(*(self._columns[field] for field in Rows._fields))
         self.shot_at = self._rows.shot

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import (
     HYPOTHESIS,
-    MAX_BYTES,
     REFERENCE,
     SUBSET,
     Layout,
@@ -87,9 +85,8 @@ def to_parquet(criteria: Criteria, hypotheses: Table, name: str) -> bytes:
     return content.getvalue()
 
 
-def from_parquet(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Saved:
+def from_parquet(source: ByteSource) -> Saved:
     """Read the file of a live session; its metadata and its rows have a limit each."""
-    source = ByteSource(path, max_bytes)
     restored: list[Saved] = []
 
     def look(schema: pyarrow.Schema) -> Sequence[str]:

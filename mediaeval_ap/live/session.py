@@ -26,7 +26,8 @@ from mediaeval_ap.live.saved import to_parquet
 from mediaeval_ap.live.watching import Point, batches, points
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results import Evaluation
-from mediaeval_ap.tables import HYPOTHESIS, Table, is_rows
+from mediaeval_ap.tables import HYPOTHESIS, Table
+from mediaeval_ap.tables.origins import is_rows
 
 __all__ = ['Live']
 

@@ -1,4 +1,4 @@
-"""What all metrics of what comes in pieces have in common."""
+"""The interface that all metrics of data in pieces share."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from typing import ClassVar, Self
 
 from mediaeval_ap.errors import ParameterError, shown
 
-__all__ = ['Accumulator']
-
 
 class Accumulator(ABC):
-    """A metric of what comes in pieces: it is updated, merged with others, computed and reset.
+    """A metric that is updated piece by piece, and can be merged with another.
 
-    However the input is split, and in whatever order the pieces are merged, it gives the same
-    number.
+    The value is the same, to the last bit, however the data is split and in whatever order the
+    pieces come. Each metric has an `update` of its own.
 
     Attributes
     ----------
     settings : tuple of str
-        The attributes that must be equal for two to be merged.
+        Names of the attributes that must be equal for two accumulators to be merged.
 
     Examples
     --------
@@ -36,22 +34,22 @@ expected MeanAveragePrecision(k=3, definition=kaggle)
 
     @abstractmethod
     def merge(self, other: Self) -> None:
-        """Take in all that another has.
+        """Add all data of another accumulator.
 
         Parameters
         ----------
         other : Accumulator
-            Of the same kind and settings.
+            Of the same class and settings. It stays as it is.
 
         Raises
         ------
         ParameterError
-            When it is of others; then nothing changes.
+            When its class or settings differ; then nothing changes.
         """
 
     @abstractmethod
     def compute(self) -> float:
-        """The value so far.
+        """Return the value of all data so far.
 
         Returns
         -------
@@ -61,16 +59,15 @@ expected MeanAveragePrecision(k=3, definition=kaggle)
         Raises
         ------
         UndefinedScoreError
-            When there is nothing to take a mean of.
+            When there is nothing to take the mean of.
         """
 
     @abstractmethod
     def reset(self) -> None:
-        """Forget everything but the settings."""
+        """Forget all data, and keep the settings."""
 
     def __copy__(self) -> Self:
-        """Return another that shares nothing with this one, which goes on changing."""
-        return deepcopy(self)
+        return deepcopy(self)  # a shallow copy would share sums that go on changing
 
     def _expect_same(self, other: Self) -> None:
         if type(other) is not type(self) or repr(other) != repr(self):

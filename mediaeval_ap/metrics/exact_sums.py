@@ -1,4 +1,4 @@
-"""Sums of doubles that nothing rounds, so that no order and no split of the terms can matter."""
+"""Sums of doubles without rounding, so that neither order nor split of the terms matters."""
 
 from __future__ import annotations
 
@@ -9,34 +9,15 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError
 
-__all__ = ['ExactSums']
-
+# A finite double is an integer of 53 bits times a power of two. For each power that occurs, these
+# integers are added in two halves, as 64 bits would soon overflow with whole ones.
 MANTISSA_BITS = 53
 LOW_BITS = 26
-MAX_TERMS = 1 << 35  # high halves have 27 bits and a sign, and 64 bits hold their sum
+MAX_TERMS = 1 << 35  # a high half has 27 bits and a sign: the sum of so many fits in 64 bits
 
 
 class ExactSums:
-    """Sums of finite doubles, a group each, without rounding.
-
-    Parameters
-    ----------
-    n_groups : int
-        How many sums.
-
-    Notes
-    -----
-    A finite double is an integer of 53 bits times a power of two. For each power that occurs, the
-    integers are added in two halves that 64 bits hold; they come together as a fraction when a sum
-    is asked for. Hence adding and merging are exact, in any order.
-
-    Examples
-    --------
-    >>> sums = ExactSums(1)
-    >>> sums.add(np.array([1e16, 1.0, -1e16]))
-    >>> sums.fraction()
-    Fraction(1, 1)
-    """
+    """Exact sums of finite doubles, one sum for each group."""
 
     def __init__(self, n_groups: int = 1) -> None:
         self.n_groups = n_groups
@@ -44,20 +25,7 @@ class ExactSums:
         self._halves: dict[int, NDArray[np.int64]] = {}  # by exponent, shape (2, n_groups)
 
     def add(self, values: NDArray[np.float64], groups: NDArray[np.integer] | None = None) -> None:
-        """Add terms.
-
-        Parameters
-        ----------
-        values : ndarray of float64, shape (n,)
-            Finite terms.
-        groups : ndarray of int, shape (n,), optional
-            The sum that each belongs to; by default the first.
-
-        Raises
-        ------
-        ParameterError
-            When there are more terms than can be counted; then nothing changes.
-        """
+        """Add each value to the sum of its group, by default to the first sum."""
         some = np.flatnonzero(values != 0)
         if not len(some):
             return
@@ -77,36 +45,14 @@ class ExactSums:
             self._add_halves(lowest + offset, sums[:, offset])
 
     def merge(self, other: ExactSums) -> None:
-        """Add all terms of other sums, group by group.
-
-        Parameters
-        ----------
-        other : ExactSums
-            As many sums.
-
-        Raises
-        ------
-        ParameterError
-            When there are more terms than can be counted; then nothing changes.
-        """
+        """Add the sums of another, group by group."""
         self._expect_room(other.n_terms)
         self.n_terms += other.n_terms
         for exponent, halves in other._halves.items():
             self._add_halves(exponent, halves)
 
     def fraction(self, group: int = 0) -> Fraction:
-        """One sum.
-
-        Parameters
-        ----------
-        group : int
-            Which.
-
-        Returns
-        -------
-        fractions.Fraction
-            The exact value.
-        """
+        """Return the exact sum of a group."""
         lowest = min(self._halves, default=0)
         total = 0
         for exponent, halves in self._halves.items():
@@ -118,7 +64,7 @@ class ExactSums:
         if exponent in self._halves:
             self._halves[exponent] += halves
         elif halves.any():
-            self._halves[exponent] = halves.copy()
+            self._halves[exponent] = halves.copy()  # which may be those of another
 
     def _expect_room(self, n_terms: int) -> None:
         if self.n_terms + n_terms > MAX_TERMS:

@@ -1,4 +1,4 @@
-"""Global average precision, also micro-AP: all predictions of all queries in one list."""
+"""Global average precision (GAP, micro-AP): all predictions of all queries in one list."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from mediaeval_ap.choices import TIES, Ties, check_policy
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
-from mediaeval_ap.metrics.label_codes import arrow_array, label_array, same_kind
-from mediaeval_ap.metrics.tied_ranks import mean_precisions, precisions_at_correct
+from mediaeval_ap.metrics.label_input import arrow_array, label_array, same_kind
+from mediaeval_ap.metrics.precision_with_ties import mean_precisions, precisions_at_correct
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
-
-__all__ = ['GlobalAveragePrecision', 'global_average_precision']
 
 
 @overload
@@ -51,46 +49,45 @@ def global_average_precision(
     ties: Ties = 'expected',
     return_frame: bool = False,
 ) -> float | tuple[float, pandas.DataFrame]:
-    """Average precision of one list that holds the predictions of all queries.
+    """Return the average precision of one list that holds the predictions of all queries.
 
     Parameters
     ----------
     predicted : sequence of str or int, shape (n_queries,)
-        The predicted label of each query; missing (``None``, ``NaN``, ``NA``) where there is none,
-        which adds nothing.
+        Predicted label of each query; missing (``None``, ``NaN``, ``NA``) if there is none.
     confidence : sequence of float, shape (n_queries,)
-        How sure each prediction is; of no account where there is none.
+        Confidence of each prediction; ignored where there is no prediction.
     truth : sequence of str or int, shape (n_queries,)
-        The true label of each query; missing where there is none, and then a prediction is wrong.
+        True label of each query. If it is missing, a prediction is wrong.
     ties : {'expected', 'stable', 'best', 'worst'}
-        What stands first among predictions of equal confidence: the mean over all their orders, the
-        order of the input, the correct ones first, or the correct ones last.
+        How to break ties between equal confidences: the mean over all orders, the order of the
+        input, correct predictions first, or correct predictions last.
     return_frame : bool
         Return the list, too.
 
     Returns
     -------
     gap : float
-        (1/M) Σ P(i)·rel(i) over the predictions by descending confidence, where M queries have a
-        true label.
+        (1/M) Σ P(i)·rel(i) over the predictions by descending confidence, where M is the number of
+        queries with a true label.
     frame : pandas.DataFrame
-        With `return_frame`: the predictions in their order, with their position in the input as
+        With `return_frame`: the predictions in rank order, with their position in the input as
         index, and the columns ``predicted``, ``confidence``, ``truth``, ``correct``, ``precision``
-        and ``term``; the terms add up to the value. With ``ties='expected'``, precision is the
-        mean over all orders, too: of the precision where this prediction comes to stand.
+        and ``term``. The terms add up to the value. With ``ties='expected'``, precision is the mean
+        over all orders of the precision at this prediction.
 
     Raises
     ------
     ParameterError
-        When these are not of one length, or not labels of one kind; when a prediction has no finite
-        confidence, or there is no such way with ties.
+        When the sequences differ in length, the labels are not of one kind, a prediction has no
+        finite confidence, or `ties` is unknown.
     UndefinedScoreError
         When no query has a true label.
 
     Notes
     -----
-    The measure is that of Perronnin, Liu and Renders, "A family of contextual measures of
-    similarity between distributions with application to image retrieval", CVPR 2009. Takes
+    From Perronnin, Liu and Renders, "A family of contextual measures of similarity between
+    distributions with application to image retrieval", CVPR 2009; also known as micro-AP. Takes
     O(n log n) time and O(n) memory.
 
     Examples
@@ -117,28 +114,27 @@ class GlobalAveragePrecision(Accumulator):
     Parameters
     ----------
     ties : {'expected', 'stable', 'best', 'worst'}
-        What stands first among predictions of equal confidence: the mean over all their orders, the
-        order of the updates, the correct ones first, or the correct ones last.
+        How to break ties between equal confidences: the mean over all orders, the order of the
+        updates, correct predictions first, or correct predictions last.
 
     Attributes
     ----------
     n_queries : int
-        How many queries there were so far.
+        Number of queries so far.
     n_predictions : int
-        How many of them have a prediction.
+        Number of queries with a prediction.
     n_true : int
-        How many of them have a true label.
+        Number of queries with a true label.
 
     Raises
     ------
     ParameterError
-        When there is no such way with ties.
+        When `ties` is unknown.
 
     Notes
     -----
-    Keeps nine bytes a prediction, as the place of each depends on all others. The value does not
-    depend on the order of the pieces, nor on where they are split; but for ``ties='stable'``, which
-    is about nothing else than order: such metrics cannot be merged.
+    Keeps nine bytes for each prediction, as the rank of a prediction depends on all others. With
+    ``ties='stable'``, the order of the updates matters, and accumulators cannot be merged.
 
     Examples
     --------
@@ -157,7 +153,6 @@ class GlobalAveragePrecision(Accumulator):
         self.reset()
 
     def reset(self) -> None:
-        """Forget all queries."""
         self.n_queries = 0
         self.n_predictions = 0
         self.n_true = 0
@@ -165,22 +160,17 @@ class GlobalAveragePrecision(Accumulator):
         self._correct: list[NDArray[np.bool_]] = []
 
     def update(self, predicted: Any, confidence: Any, truth: Any) -> None:
-        """Take in queries.
+        """Add queries.
 
         Parameters
         ----------
-        predicted : sequence of str or int, shape (n_queries,)
-            The predicted label of each, missing where there is none.
-        confidence : sequence of float, shape (n_queries,)
-            How sure each prediction is.
-        truth : sequence of str or int, shape (n_queries,)
-            The true label of each, missing where there is none.
+        predicted, confidence, truth
+            As for `global_average_precision`.
 
         Raises
         ------
         ParameterError
-            When these are not of one length, or not labels of one kind, or a prediction has no
-            finite confidence; then nothing changes.
+            As for `global_average_precision`; then nothing changes.
         """
         self._add(_judge(predicted, confidence, truth))
 
@@ -192,18 +182,6 @@ class GlobalAveragePrecision(Accumulator):
         self._correct.append(judged.correct)
 
     def merge(self, other: GlobalAveragePrecision) -> None:
-        """Take in all queries of another.
-
-        Parameters
-        ----------
-        other : GlobalAveragePrecision
-            Of the same way with ties.
-
-        Raises
-        ------
-        ParameterError
-            When it has another way with ties, or that is the order of the input.
-        """
         self._expect_same(other)
         if self.ties == 'stable':
             raise ParameterError(
@@ -217,22 +195,6 @@ class GlobalAveragePrecision(Accumulator):
         self._correct += other._correct
 
     def compute(self) -> float:
-        """The value so far.
-
-        Returns
-        -------
-        float
-            Of all queries.
-
-        Raises
-        ------
-        UndefinedScoreError
-            When no query has a true label.
-
-        Notes
-        -----
-        Takes O(n log n) time for n predictions.
-        """
         if not self.n_true:
             raise UndefinedScoreError(f'GAP: none of {self.n_queries} queries has a true label')
         confidence, correct = np.concatenate(self._confidence), np.concatenate(self._correct)
@@ -241,13 +203,13 @@ class GlobalAveragePrecision(Accumulator):
 
 @dataclass(frozen=True)
 class _Judged:
-    """Labels, and of those queries that have a prediction how sure and whether correct."""
+    """Labels of all queries, and the predictions among them."""
 
     predicted: pyarrow.Array
     truth: pyarrow.Array
-    rows: NDArray[np.int64]
-    confidence: NDArray[np.float64]
-    correct: NDArray[np.bool_]
+    rows: NDArray[np.int64]  # of the queries that have a prediction
+    confidence: NDArray[np.float64]  # of these
+    correct: NDArray[np.bool_]  # likewise
 
     @property
     def n_true(self) -> int:
@@ -278,7 +240,7 @@ def _judge(predicted: Any, confidence: Any, truth: Any) -> _Judged:
 
 
 def _numbers(confidence: Any) -> NDArray[np.float64]:
-    """Confidences as doubles; missing ones are not a number."""
+    """Return confidences as doubles; missing ones are NaN."""
     import pyarrow
 
     array = arrow_array(confidence, 'confidence')
@@ -295,7 +257,7 @@ def _numbers(confidence: Any) -> NDArray[np.float64]:
 
 
 def _frame(judged: _Judged, ties: Ties) -> pandas.DataFrame:
-    """The predictions in their order, each with its precision and what it adds."""
+    """Return the predictions in rank order, each with its precision and its term of the sum."""
     import pandas
 
     second = {'best': ~judged.correct, 'worst': judged.correct}.get(ties, judged.rows)

@@ -8,63 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.errors import (
-    SHOWN_CHARACTERS,
-    FormatError,
-    ParameterError,
-    shown,
-)
+from mediaeval_ap.errors import SHOWN_CHARACTERS, FormatError, ParameterError, shown
 from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables.bulk import text_column
+from mediaeval_ap.tables.faults import EXACT_NUMBER, FINITE_DECIMAL, TEXT, no_rows
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.line_format import EXACT_NUMBER, FINITE_DECIMAL, TEXT, no_rows
 from mediaeval_ap.tables.table import Source, Table
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = [
-    'check_names',
-    'from_arrow',
-    'holds_any',
-    'number_array',
-    'text_array',
-    'to_arrow',
-]
-
-SEARCHED_BYTES = 1 << 18  # more at once no longer fit the caches
+SEARCHED_BYTES = 1 << 18  # in the caches: a quarter, or four times as many, take a fifth longer
 
 
 def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
-    """A table from a pyarrow table that has the layout's fields among its columns.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        Columns are found by name; others are passed over.
-    layout : Layout
-        The fields.
-    source : Source
-        Where it came from.
-
-    Returns
-    -------
-    Table
-        The same rows.
-
-    Raises
-    ------
-    FormatError
-        When a column is not there or of the wrong type, or a field is missing or empty.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> from mediaeval_ap.tables.layouts import SUBSET
-    >>> table = pyarrow.table({'corpus_id': ['INA'], 'video_id': ['F2']})
-    >>> from_arrow(table, SUBSET, Source('<Table>')).texts('video_id')
-    ['F2']
-    """
+    """Read a pyarrow table that has the fields of a layout among its columns."""
     check_names(table.column_names, layout, source.name)
     columns = {}
     for field in layout.texts:
@@ -79,29 +37,7 @@ def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
 
 
 def to_arrow(origin: Any) -> pyarrow.Table:
-    """A table of another library as one of pyarrow.
-
-    Parameters
-    ----------
-    origin : object
-        Has ``to_arrow``, or ``__arrow_c_stream__`` of the Arrow PyCapsule interface.
-
-    Returns
-    -------
-    pyarrow.Table
-        The same columns.
-
-    Raises
-    ------
-    ParameterError
-        When it is a stream of something else than rows.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> to_arrow(pyarrow.table({'video_id': ['F2']})).column_names
-    ['video_id']
-    """
+    """Return a table with `to_arrow` or `__arrow_c_stream__` as a pyarrow table."""
     import pyarrow
 
     try:
@@ -116,60 +52,14 @@ def to_arrow(origin: Any) -> pyarrow.Table:
 
 
 def check_names(names: Sequence[str], layout: Layout, source: str) -> None:
-    """Refuse a table that lacks a field of the layout among its columns, or has it twice.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The columns of the table.
-    layout : Layout
-        The fields.
-    source : str
-        Name of the source, for the error.
-
-    Raises
-    ------
-    FormatError
-        Names the first such field.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables.layouts import SUBSET
-    >>> check_names(['video_id', 'corpus_id', 'more'], SUBSET, '<Table>')
-    """
+    """Refuse a table that lacks a field of the layout among its columns, or has it twice."""
     if missing := [field for field in layout.fields if names.count(field) != 1]:
         found = f'columns {shown(", ".join(names))}'
         raise FormatError(source, '', missing[0], found, f'one column {missing[0]}')
 
 
 def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
-    """A column of text, if it is one.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        The column, perhaps encoded by a dictionary.
-    field : str
-        Its name.
-    source : Source
-        Where it came from.
-
-    Returns
-    -------
-    pyarrow.ChunkedArray
-        Of large strings in one chunk; missing ones are null.
-
-    Raises
-    ------
-    FormatError
-        When it holds anything else, or what is not UTF-8.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> text_array(pyarrow.chunked_array([['a', None]]), 'Id', Source('<Table>')).to_pylist()
-    ['a', None]
-    """
+    """Return a column of text as large strings in one chunk; missing ones are null."""
     import pyarrow
 
     kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
@@ -189,30 +79,9 @@ def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
 
 
 def holds_any(texts: pyarrow.Array, characters: str) -> bool:
-    r"""Return whether one of some characters is anywhere in texts.
+    """Return whether one of some ASCII characters is anywhere in large strings.
 
-    Parameters
-    ----------
-    texts : pyarrow.Array
-        Large strings.
-    characters : str
-        Of ASCII.
-
-    Returns
-    -------
-    bool
-        False for texts that hold none of them.
-
-    Notes
-    -----
-    Looks at the bytes of all texts at once, which takes a hundredth of the time of looking at each.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> texts = pyarrow.array(['a b', 'a\fb'], pyarrow.large_string())
-    >>> holds_any(texts, '\v\f'), holds_any(texts[:1], '\v\f')
-    (True, False)
+    Looks at the bytes of all at once, in a hundredth of the time of looking at each string.
     """
     _, offsets, content = texts.buffers()
     if content is None or not len(texts):
@@ -229,33 +98,7 @@ def holds_any(texts: pyarrow.Array, characters: str) -> bool:
 
 
 def number_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> NDArray[np.float64]:
-    """A column of finite numbers as doubles, if it is one.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        The column.
-    field : str
-        Its name.
-    source : Source
-        Where it came from.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows,)
-        The same numbers.
-
-    Raises
-    ------
-    FormatError
-        When it holds anything else, misses one, or one that no double holds.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> number_array(pyarrow.chunked_array([[1, 2]]), 'Bark', Source('<Table>')).tolist()
-    [1.0, 2.0]
-    """
+    """Return a column of numbers as doubles, or refuse what is missing, not finite or not exact."""
     import pyarrow
 
     if pyarrow.types.is_dictionary(column.type):
@@ -267,17 +110,8 @@ def number_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> ND
         numbers: NDArray[np.float64] = column.cast(pyarrow.float64()).to_numpy()
     except pyarrow.ArrowInvalid:
         raise FormatError(source.name, '', field, 'integers beyond 2**53', EXACT_NUMBER) from None
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if len(wrong):
-        row = int(wrong[0])
-        raise FormatError(
-            source.name,
-            f'row {row + 1}',
-            field,
-            str(numbers[row]),
-            FINITE_DECIMAL,
-            len(wrong) - 1,
-        )
+    if len(wrong := np.flatnonzero(~np.isfinite(numbers))):
+        raise _wrong_rows(wrong, field, str(numbers[wrong[0]]), FINITE_DECIMAL, source)
     return numbers
 
 
@@ -290,7 +124,7 @@ def _kind(column: Any) -> str:
 
 
 def _not_utf8(column: Any, field: str, source: Source) -> FormatError:
-    """The error of a column of text in which something is none."""
+    """Return the error of a column of text that holds something else."""
     import pyarrow
 
     binary = pyarrow.large_binary()
@@ -305,11 +139,15 @@ def _not_utf8(column: Any, field: str, source: Source) -> FormatError:
 
 def _without_missing(column: Any, field: str, source: Source) -> Any:
     if column.null_count:
-        row = column.is_null().to_numpy().argmax()
-        raise FormatError(
-            source.name, f'row {row + 1}', field, 'nothing', 'a value', column.null_count - 1
-        )
+        missing = np.flatnonzero(column.is_null().to_numpy())
+        raise _wrong_rows(missing, field, 'nothing', 'a value', source)
     return column
+
+
+def _wrong_rows(
+    rows: NDArray[np.int64], field: str, found: str, expected: str, source: Source
+) -> FormatError:
+    return FormatError(source.name, f'row {rows[0] + 1}', field, found, expected, len(rows) - 1)
 
 
 def _check_values(table: Table) -> None:

@@ -18,17 +18,23 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables.decompression import Chunks
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK, holds_text, is_header, is_number
-from mediaeval_ap.tables.lines import blocks
+from mediaeval_ap.tables.line_format import (
+    BYTE_ORDER_MARK,
+    holds_no_row,
+    holds_text,
+    is_header,
+    is_number,
+)
+from mediaeval_ap.tables.line_numbers import LineCounter, LineNumbers
+from mediaeval_ap.tables.lines import blocks, split
+from mediaeval_ap.tables.strict_text import Parsed
 from mediaeval_ap.tables.table import Column
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['number_column', 'parse_in_bulk', 'read_csv', 'read_in_bulk', 'text_column']
-
-PARSER_BLOCK_BYTES = 8 << 20
-LEAN_BLOCK_BYTES = 1 << 20
+PARSER_BLOCK_BYTES = 8 << 20  # parsed by one core at a time
+LEAN_BLOCK_BYTES = 1 << 20  # of which a few are in memory at once
 
 _collapse_spaces = re.compile(rb' {2,}').sub
 _is_comment_behind = re.compile(rb'\n[ \t]*#').search  # faster than removing where none is
@@ -38,91 +44,28 @@ class _Doubt(Exception):
     """Something in the bytes that the strict parser has to look at."""
 
 
-def parse_in_bulk(
-    stream: BinaryIO, layout: Layout, source: str
-) -> tuple[dict[str, Column], NDArray[np.float64] | None] | None:
-    r"""Read lines fast, or not at all.
-
-    Parameters
-    ----------
-    stream : binary file
-        Where the bytes come from.
-    layout : Layout
-        The fields of a line.
-    source : str
-        Name of the source, for errors.
-
-    Returns
-    -------
-    columns : dict of str to Column
-        The text fields.
-    numbers : ndarray of float64 or None
-        The field of numbers, where the layout has one.
-
-    Raises
-    ------
-    FormatError
-        When a line has no end.
-
-    Notes
-    -----
-    The whole result is none on any doubt.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables.layouts import SUBSET
-    >>> columns, _ = parse_in_bulk(io.BytesIO(b'INA  F2\n'), SUBSET, 'file')
-    >>> columns['video_id'].values
-    ['F2']
-    >>> parse_in_bulk(io.BytesIO(b'INA\n'), SUBSET, 'file') is None
-    True
-    """
-    table = read_in_bulk(stream, layout, source, layout.fields)
-    if table is None:
+def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Parsed | None:
+    """Read lines fast, or not at all: None on any doubt; a `FormatError` for an endless line."""
+    read = read_in_bulk(stream, layout, source, layout.fields)
+    if read is None:
         return None
+    table, lines = read
     columns = {field: text_column(table[field]) for field in layout.texts}
     if any('' in column.values for column in columns.values()):
         return None
     if is_header(' '.join(column.text(0) for column in columns.values()), layout):
         return None
-    return columns, None if layout.number is None else number_column(table[layout.number].chunks)
+    numbers = None if layout.number is None else number_column(table[layout.number].chunks)
+    return Parsed(columns, numbers, lines)
 
 
 def read_in_bulk(
     stream: BinaryIO, layout: Layout, source: str, fields: Sequence[str], *, lean: bool = False
-) -> pyarrow.Table | None:
-    r"""Read some fields of lines fast, or not at all.
+) -> tuple[pyarrow.Table, LineNumbers] | None:
+    """Read some fields of lines fast, or not at all: None on any doubt.
 
-    Parameters
-    ----------
-    stream : binary file
-        Where the bytes come from.
-    layout : Layout
-        The fields of a line.
-    source : str
-        Name of the source, for errors.
-    fields : sequence of str
-        Those that are wanted.
-    lean : bool
-        Take less memory, and more time where there are more cores: one block after another, without
-        a dictionary for each.
-
-    Returns
-    -------
-    pyarrow.Table or None
-        A row a line that is neither blank nor a comment: texts by a dictionary or, where lean, as
-        they are; numbers finite. None on any doubt.
-
-    Raises
-    ------
-    FormatError
-        When a line has no end.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables.layouts import SUBSET
-    >>> read_in_bulk(io.BytesIO(b'INA F2\n'), SUBSET, 'file', ['video_id']).column_names
-    ['video_id']
+    Texts are encoded by a dictionary, numbers finite. A lean reading takes less memory, and more
+    time where there are more cores: one block after another, and texts as they are.
     """
     import pyarrow
     from pyarrow import csv
@@ -132,9 +75,13 @@ def read_in_bulk(
     if layout.number is not None:
         fields_of_numbers = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
         types[layout.number] = fields_of_numbers if layout.integers else pyarrow.float64()
+    counter = LineCounter()
+    normal = io.BufferedReader(
+        Chunks(_normal_lines(stream, source, layout, counter)), PARSER_BLOCK_BYTES
+    )
     try:
         table = read_csv(
-            pyarrow.PythonFile(_buffered_normal_lines(stream, source, layout), mode='r'),
+            pyarrow.PythonFile(normal, mode='r'),
             csv.ReadOptions(
                 column_names=list(layout.fields),
                 block_size=LEAN_BLOCK_BYTES if lean else PARSER_BLOCK_BYTES,
@@ -156,11 +103,13 @@ def read_in_bulk(
         return None
     numbers = table[layout.number].chunks if layout.number in fields else []
     finite = all(np.isfinite(np.from_dlpack(chunk)).all() for chunk in numbers)
-    return table if len(table) and finite else None
+    if not len(table) or len(table) != counter.n_rows or not finite:
+        return None
+    return table, counter.line_numbers()
 
 
 def _with_integers(table: pyarrow.Table, layout: Layout) -> pyarrow.Table:
-    """The same with doubles for integers in digits, of which there are few distinct ones."""
+    """Turn integers in digits, of which there are few distinct ones, into doubles."""
     import pyarrow
 
     name = str(layout.number)
@@ -177,32 +126,9 @@ def _with_integers(table: pyarrow.Table, layout: Layout) -> pyarrow.Table:
 
 
 def read_csv(source: Any, *options: Any) -> pyarrow.Table:
-    r"""Read CSV by pyarrow in a thread of its own, so that this one goes on taking signals.
+    """Read CSV by pyarrow in a thread of its own, so that this one goes on taking signals.
 
     In the main thread pyarrow would take them from it until all is read.
-
-    Parameters
-    ----------
-    source : pyarrow file or buffer
-        Where the bytes come from.
-    *options : pyarrow.csv.ReadOptions, ParseOptions, ConvertOptions
-        How to read them.
-
-    Returns
-    -------
-    pyarrow.Table
-        As of `pyarrow.csv.read_csv`.
-
-    Raises
-    ------
-    pyarrow.ArrowException
-        Likewise, or what reading the source raises.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> read_csv(pyarrow.BufferReader(b'Image,Id\n1,w\n')).column_names
-    ['Image', 'Id']
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -213,24 +139,7 @@ def read_csv(source: Any, *options: Any) -> pyarrow.Table:
 
 
 def text_column(column: pyarrow.ChunkedArray) -> Column:
-    """A dictionary-encoded pyarrow column without missing values, as codes and distinct values.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        Of dictionary type, in one chunk or many.
-
-    Returns
-    -------
-    Column
-        The same texts.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> text_column(pyarrow.chunked_array([['b', 'a', 'b']]).dictionary_encode()).values
-    ['b', 'a']
-    """
+    """Return a dictionary-encoded column without missing values as codes and distinct values."""
     chunks = column.unify_dictionaries().chunks
     if not chunks:
         return Column(np.empty(0, dtype=np.int32), [])
@@ -239,36 +148,27 @@ def text_column(column: pyarrow.ChunkedArray) -> Column:
 
 
 def number_column(chunks: Iterable[pyarrow.Array]) -> NDArray[Any]:
-    """Chunks of numbers without missing values, as one array.
-
-    Parameters
-    ----------
-    chunks : iterable of pyarrow.Array
-        Numbers of one type.
-
-    Returns
-    -------
-    ndarray, shape (n_rows,)
-        The same numbers. pyarrow's own way to an array imports pandas first.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> number_column([pyarrow.array([1, 2]), pyarrow.array([3])]).tolist()
-    [1, 2, 3]
-    """
+    """Return chunks of numbers without missing values as one array."""
+    # pyarrow's own way to an array imports pandas first.
     return np.concatenate([np.from_dlpack(chunk) for chunk in chunks])
 
 
-def _normal_lines(stream: BinaryIO, source: str, layout: Layout) -> Iterator[bytes]:
-    """Blocks of lines with one space between fields, and LF for every line end."""
+def _normal_lines(
+    stream: BinaryIO, source: str, layout: Layout, counter: LineCounter
+) -> Iterator[bytes]:
+    """Yield blocks of lines with one space between fields, and LF for every line end."""
     first = True
     for block in blocks(stream, source):
-        block = _normal(_without_comments(block, layout))
-        if first and block.startswith(BYTE_ORDER_MARK):
+        lines = _without_comments(block, layout)
+        normal = _normal(lines)
+        if first and normal.startswith(BYTE_ORDER_MARK):
             raise _Doubt
-        first = first and not block  # as one of comments alone
-        yield block
+        first = first and not normal  # as one of comments alone
+        if lines is block:
+            _count(normal, counter)
+        else:
+            _count_with_comments(block, layout, counter)
+        yield normal
 
 
 def _without_comments(block: bytes, layout: Layout) -> bytes:
@@ -276,6 +176,25 @@ def _without_comments(block: bytes, layout: Layout) -> bytes:
         return block
     holds_comments = layout.is_comment(block) or _is_comment_behind(block)
     return layout.without_comments(block) if holds_comments else block
+
+
+def _count(block: bytes, counter: LineCounter) -> None:
+    """Count normal lines, of which some may be blank."""
+    if not block:  # spaces, which end the file
+        return
+    # A tenth of the time that bytes.find takes for two line ends in a row, as lines are short.
+    is_end = np.frombuffer(block, np.uint8) == ord('\n')
+    n_lines = int(np.count_nonzero(is_end)) + (not block.endswith(b'\n'))
+    if block.startswith(b'\n') or (is_end[1:] & is_end[:-1]).any():
+        counter.count(n_lines, [row for row, line in enumerate(split(block)) if line])
+    else:
+        counter.count(n_lines)
+
+
+def _count_with_comments(block: bytes, layout: Layout, counter: LineCounter) -> None:
+    lines = split(block)
+    rows = [row for row, line in enumerate(lines) if not holds_no_row(line, layout)]
+    counter.count(len(lines), rows)
 
 
 def _normal(block: bytes) -> bytes:
@@ -292,7 +211,3 @@ def _normal(block: bytes) -> bytes:
     if b'\n ' in block:
         block = block.replace(b'\n ', b'\n')
     return block.strip(b' ')
-
-
-def _buffered_normal_lines(stream: BinaryIO, source: str, layout: Layout) -> BinaryIO:
-    return io.BufferedReader(Chunks(_normal_lines(stream, source, layout)), PARSER_BLOCK_BYTES)

@@ -1,9 +1,9 @@
-"""CSV text with a header to columns.
+"""CSV text with a header, to columns.
 
-The format is that of RFC 4180, read as Python's `csv` does when it is strict: UTF-8, commas, fields
-in double quotes where they hold a comma, a quote or a line end. Lines end with LF or CR LF; a byte
-order mark is passed over; blank lines hold nothing. Fields are text and stay as they are; a number
-is a finite decimal, with spaces or tabs around it or not.
+The format is RFC 4180 as Python's `csv` reads it when it is strict: UTF-8, commas, fields in double
+quotes where they hold a comma, a quote or a line end. Lines end with LF or CR LF; a byte order mark
+is passed over; blank lines hold nothing. A number is a finite decimal, with or without spaces or
+tabs around it.
 
 As with lines, the fast path proves and the slow path explains: text without quotes goes through
 pyarrow's reader, and what that cannot prove right is read again, record by record.
@@ -25,85 +25,36 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.plain_text import BETWEEN_WORDS
 from mediaeval_ap.tables.bulk import read_csv
+from mediaeval_ap.tables.faults import EXACT_NUMBER, FINITE_DECIMAL, Faults, Wrong, no_rows
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.line_format import (
     BYTE_ORDER_MARK,
-    EXACT_NUMBER,
-    FINITE_DECIMAL,
     LARGEST_INTEGER,
-    Faults,
-    Wrong,
     explain_bytes,
     is_finite_decimal,
-    no_rows,
 )
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['Parsed', 'choose_layout', 'explain_number', 'parse_csv']
-
-PARSER_BLOCK_BYTES = 8 << 20
-DECODER_BLOCK_BYTES = 1 << 20
+PARSER_BLOCK_BYTES = 8 << 20  # a choice: half and twice as many take as long
+DECODER_BLOCK_BYTES = 1 << 20  # a choice: half and twice as many take as long, all at once longer
 LARGEST_FIELD = 2**31 - 1  # what a C long holds everywhere
 
-_LIMIT = Lock()
+_LIMIT = Lock()  # the limit of the `csv` module is one for all threads
 
 
 @dataclass(frozen=True)
 class Parsed:
-    r"""The columns of a file with a header.
-
-    Parameters
-    ----------
-    layout : RecordLayout
-        Which columns those are.
-    columns : pyarrow.Table
-        Its texts as large strings, its numbers as doubles.
-    lines : ndarray of int64, shape (n_rows,), or None
-        The line on which each row begins, from 1; none when that is the one after the header, and
-        so on.
-
-    Examples
-    --------
-    >>> parsed = parse_csv(b'Image,Id\n1.jpg,w_1 w_2\n', [RecordLayout(('Image', 'Id'))], 'file')
-    >>> parsed.columns['Id'].to_pylist(), parsed.lines
-    (['w_1 w_2'], None)
-    """
+    """The columns of a file: texts as large strings, numbers as doubles."""
 
     layout: RecordLayout
     columns: pyarrow.Table
-    lines: NDArray[np.int64] | None
+    lines: NDArray[np.int64] | None  # where each row begins; None if each has one line
 
 
 def parse_csv(content: bytes, layouts: Sequence[RecordLayout], source: str) -> Parsed:
-    r"""Read CSV text.
-
-    Parameters
-    ----------
-    content : bytes
-        The whole of it.
-    layouts : sequence of RecordLayout
-        What it may hold; the first that fits the header is read.
-    source : str
-        Name of the source, for errors.
-
-    Returns
-    -------
-    Parsed
-        Its columns.
-
-    Raises
-    ------
-    FormatError
-        When a line is wrong, there is none, or no layout fits.
-
-    Examples
-    --------
-    >>> layouts = [RecordLayout(('fname',), other_numbers=True)]
-    >>> parse_csv(b'fname,"Bark, loud"\na.wav,0.5\n', layouts, 'file').columns.to_pylist()
-    [{'fname': 'a.wav', 'Bark, loud': 0.5}]
-    """
+    """Read CSV by the first layout that fits its header."""
     content = content.removeprefix(BYTE_ORDER_MARK)
     _refuse_what_is_no_text(content, source)
     records = _records(content)
@@ -125,37 +76,7 @@ def parse_csv(content: bytes, layouts: Sequence[RecordLayout], source: str) -> P
 def choose_layout(
     header: Sequence[str], layouts: Sequence[RecordLayout], source: str, place: str
 ) -> RecordLayout:
-    """The first layout that fits the columns of a file.
-
-    Parameters
-    ----------
-    header : sequence of str
-        Their names.
-    layouts : sequence of RecordLayout
-        What the file may hold.
-    source : str
-        Name of the source, for errors.
-    place : str
-        Where the names stand, for errors.
-
-    Returns
-    -------
-    RecordLayout
-        One of them.
-
-    Raises
-    ------
-    FormatError
-        When none fits: what is wrong with the columns as the first.
-
-    Examples
-    --------
-    >>> choose_layout(['Image'], [RecordLayout(('Image', 'Id'))], 'truth.csv', 'line 1')
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.FormatError: truth.csv, line 1: found no column Id in 'Image', expected \
-Image,Id
-    """
+    """Return the first layout that fits the columns of a file."""
     for layout in layouts:
         if layout.explain(header) is None:
             return layout
@@ -188,7 +109,7 @@ def _refuse_what_is_no_text(content: bytes, source: str) -> None:
 
 
 def _proved(content: bytes, header: Sequence[str], layout: RecordLayout) -> pyarrow.Table | None:
-    """The columns of text without quotes, if all of it is right; none on any doubt."""
+    """Return the columns of text without quotes if all of it is right, and None on any doubt."""
     import pyarrow
     from pyarrow import csv
 
@@ -224,7 +145,7 @@ def _explained(
     layout: RecordLayout,
     source: str,
 ) -> Parsed:
-    """The columns of whatever text, record by record, or what is wrong with the first wrong one."""
+    """Read any text record by record, and explain what is wrong with the first wrong one."""
     import pyarrow
 
     names = layout.columns(header)
@@ -268,24 +189,10 @@ def _explain(record: list[str], header: Sequence[str], layout: RecordLayout) -> 
 
 
 def explain_number(field: bytes) -> str | None:
-    """Explain what a number in a field with a header should be.
+    """Return what a field should hold if it is not a finite decimal that a double can stand for.
 
-    Parameters
-    ----------
-    field : bytes
-        The field.
-
-    Returns
-    -------
-    str or None
-        What is expected; none where the field is a finite decimal. An integer that is written out
-        has to be one that a double holds, as in tables of values; any other decimal stands for the
-        nearest double.
-
-    Examples
-    --------
-    >>> [explain_number(field) for field in (b'0.1', b'nan', b'9007199254740993')]
-    [None, 'a finite decimal number', 'a finite number that a double can hold']
+    An integer that is written out has to be exact, as in tables of values; any other decimal stands
+    for the nearest double.
     """
     if not is_finite_decimal(field):
         return FINITE_DECIMAL
@@ -296,7 +203,7 @@ def explain_number(field: bytes) -> str | None:
 
 
 def _records(content: bytes) -> Iterator[tuple[int, list[str] | Wrong]]:
-    """The records that are not blank, or what is wrong with one, each with its first line."""
+    """Read the records that are not blank, or what is wrong with one, each with its first line."""
     import csv
 
     text = io.TextIOWrapper(io.BytesIO(content), 'utf-8', newline='')
@@ -313,7 +220,7 @@ def _records(content: bytes) -> Iterator[tuple[int, list[str] | Wrong]]:
 
 @contextmanager
 def _fields_of_any_size() -> Iterator[None]:
-    """While the `csv` module takes fields of more than its limit, which is one of the process."""
+    """Lift the limit that the `csv` module sets to fields."""
     import csv
 
     with _LIMIT:

@@ -11,33 +11,14 @@ from mediaeval_ap.errors import ReadError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ['BUFFER_BYTES', 'DECOMPRESSORS', 'Chunks', 'Limit']
-
-BUFFER_BYTES = 1 << 20
+BUFFER_BYTES = 1 << 20  # half and double of it take the same time
 XZ_MEMORY_BYTES = 1 << 30  # a header can ask for four times as much before a byte is read
 
 
 class Limit:
-    """How many bytes a source may give.
+    """A count of bytes that may not exceed a limit.
 
-    Parameters
-    ----------
-    source : str
-        Its name, for the error.
-    max_bytes : int
-        So many.
-    does : str
-        What it does, for the error.
-
-    Examples
-    --------
-    >>> limit = Limit('run.txt.gz', 5)
-    >>> limit.count(b'12345')
-    >>> limit.count(b'6')
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.ReadError: run.txt.gz: decompresses to more than 5 bytes, the limit: \
-raise it by --max-bytes, in Python max_bytes
+    `does` says in the error what the source does: ``x.gz: decompresses to more than 5 bytes``.
     """
 
     def __init__(self, source: str, max_bytes: int, does: str = 'decompresses to') -> None:
@@ -47,33 +28,11 @@ raise it by --max-bytes, in Python max_bytes
         self._seen = 0
 
     def count(self, chunk: bytes) -> None:
-        """Count some bytes.
-
-        Parameters
-        ----------
-        chunk : bytes
-            What the source has given.
-
-        Raises
-        ------
-        ReadError
-            When that is too much.
-        """
+        """Count the bytes of a chunk."""
         self.add(len(chunk))
 
     def add(self, n_bytes: int) -> None:
-        """Count so many bytes.
-
-        Parameters
-        ----------
-        n_bytes : int
-            How many the source has given, or is about to give.
-
-        Raises
-        ------
-        ReadError
-            When that is too much.
-        """
+        """Count bytes that the source has given, or is about to give."""
         self._seen += n_bytes
         if self._seen > self._max_bytes:
             raise ReadError(
@@ -84,46 +43,16 @@ raise it by --max-bytes, in Python max_bytes
 
 
 class Chunks(io.RawIOBase):
-    """A raw stream over an iterator of chunks.
-
-    Parameters
-    ----------
-    chunks : iterator of bytes
-        What is read, piece by piece; empty pieces are passed over.
-
-    Examples
-    --------
-    >>> Chunks(iter([b'ab', b'', b'c'])).read()
-    b'abc'
-    """
+    """A raw stream over an iterator of chunks; empty ones are passed over."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
         self._rest = memoryview(b'')
 
     def readable(self) -> bool:
-        """Whether it can be read.
-
-        Returns
-        -------
-        bool
-            True.
-        """
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
-        """Read into a buffer.
-
-        Parameters
-        ----------
-        buffer : writable buffer
-            Takes some bytes.
-
-        Returns
-        -------
-        int
-            How many; 0 at the end.
-        """
         while not self._rest:
             chunk = next(self._chunks, None)
             if chunk is None:
@@ -155,7 +84,7 @@ def _xz(stream: BinaryIO) -> Any:
 
 
 def _decompressed(stored: BinaryIO, new_decompressor: Callable[[], Any]) -> Iterator[bytes]:
-    """Compressed streams, one after another, to the end of the file and with nothing else in it.
+    """Decompress streams that follow one another to the end of the file.
 
     The standard library's own files end in silence where a further stream is damaged.
     """

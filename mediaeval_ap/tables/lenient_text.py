@@ -1,97 +1,146 @@
-"""The lenient reading: every line of a file, right or wrong, and where each field stands.
+"""The lenient reader: every line of a file, right or wrong, and where each field stands.
 
 It accepts what the strict parser accepts; every other line is kept as it is, and explained when
-somebody asks. A line whose fields are as many as they should be is a row, even where its number is
-none: that row's number is not a number.
+somebody asks. A line with the right number of fields is a row, even where its number is wrong: that
+row's number is NaN.
 """
 
 from __future__ import annotations
 
 import io
-import os
 from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.tables.causes import CAUSES, RIGHT, causes_of, splitter
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK, Cause, holds_no_row
+from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK, Cause, holds_no_row, match_fields
 from mediaeval_ap.tables.lines import split, whole_lines
+from mediaeval_ap.tables.origins import Kind, Origin
 from mediaeval_ap.tables.reading import read
-from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, Hasher
-from mediaeval_ap.tables.strict_text import ColumnBuilder, prove
-from mediaeval_ap.tables.table import Source, Table
-from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS, LenientTable, Starts, WrongLines
+from mediaeval_ap.tables.strict_text import RowCollector, proved_pieces
+from mediaeval_ap.tables.table import Table
+from mediaeval_ap.tables.wrong_lines import (
+    CAUSES,
+    LONG,
+    MAX_PROBLEMS,
+    RIGHT,
+    WrongLines,
+    causes_of,
+    fields_of,
+    n_characters,
+    splitter,
+)
 
-__all__ = ['read_leniently']
+PROVED_LINES = 64  # proved at once, as only what follows the first wrong one is slow
+STRICT_BLOCKS = 4  # megabytes; below, importing pyarrow takes longer than it saves
+BLOCKS_AT_ONCE = 8  # megabytes; pyarrow needs about as many to use all cores
+LINES_AT_ONCE = 1 << 14  # whose fields are located at once, as arrays take many times their text
+NOTHING = Layout('nothing', ())  # a layout of which no line is wrong
 
-PROVED_LINES = 64
-STRICT_BLOCKS = 4
-BLOCKS_AT_ONCE = 8
-LINES_AT_ONCE = 1 << 14
+
+class FieldStarts:
+    """The characters at which fields begin, of rows whose fields are not one space apart.
+
+    For all other rows this follows from the lengths of the fields.
+    """
+
+    def __init__(self, n_fields: int) -> None:
+        self._n_fields = n_fields
+        self._rows = array('q')
+        self._starts = array('i')
+
+    def look_at(self, lines: Sequence[bytes], first_row: int) -> None:
+        """Keep the irregular ones of lines that hold the rows from `first_row` on."""
+        if not is_irregular(b'\n'.join((*lines, b''))):
+            return
+        for begin in range(0, len(lines), LINES_AT_ONCE):
+            text = b'\n'.join((*lines[begin : begin + LINES_AT_ONCE], b''))
+            starts, is_kept = self._located(text)
+            self._rows.extend((first_row + begin + np.flatnonzero(is_kept)).tolist())
+            self._starts.frombytes(starts[is_kept].astype(np.int32).tobytes())
+
+    def _located(self, text: bytes) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return where the fields of each line begin, and which lines are irregular."""
+        if len(text) > LONG:
+            starts = np.array([list(_starts_of(line)) for line in text.split(b'\n')[:-1]])
+            return starts, np.ones(len(starts), np.bool_)
+        codes: NDArray[np.unsignedinteger] = np.frombuffer(text, np.uint8)
+        if not text.isascii():
+            codes = np.frombuffer(text.decode().encode('utf-32-le'), np.uint32)
+        fields = fields_of(codes)
+        starts, ends = (each.reshape(-1, self._n_fields) for each in (fields.starts, fields.ends))
+        starts = starts - fields.line_starts[:, np.newaxis]
+        ends = ends - fields.line_starts[:, np.newaxis]
+        return starts, (starts[:, 0] > 0) | (starts[:, 1:] - ends[:, :-1] > 1).any(axis=1)
+
+    def find(self, row: int) -> list[int] | None:
+        """Return where the fields of a row begin, from 0; None for a regular row."""
+        place = bisect_left(self._rows, row)
+        if place == len(self._rows) or self._rows[place] != row:
+            return None
+        return self._starts[place * self._n_fields : (place + 1) * self._n_fields].tolist()
+
+
+def _starts_of(line: bytes) -> list[int]:
+    return [n_characters(line[: each.start()]) for each in match_fields(line)]
+
+
+def is_irregular(text: bytes) -> bool:
+    """Return whether some fields of lines may not be one space apart."""
+    return b'  ' in text or b'\t' in text or b'\n ' in text or text.startswith(b' ')
+
+
+@dataclass(frozen=True)
+class LenientTable:
+    """The rows of a file that may be wrong, and its wrong lines.
+
+    A line with a wrong number is in both; a table of values has no wrong lines.
+    """
+
+    table: Table
+    wrong: WrongLines = field(default_factory=lambda: WrongLines(NOTHING))
+    starts: FieldStarts = field(default_factory=lambda: FieldStarts(0))
+
+    def column(self, row: int, field: str) -> int | None:
+        """Return the character, from 1, at which a field begins; None in a table of values."""
+        if self.table.lines.unit == 'row':
+            return None
+        layout = self.table.layout
+        place = layout.fields.index(field)
+        if (starts := self.starts.find(row)) is not None:
+            return starts[place] + 1
+        before = (self.table[each] for each in layout.texts[:place])
+        return 1 + sum(len(column.text(row)) + 1 for column in before)
 
 
 def read_leniently(
-    origin: Any,
-    layout: Layout,
-    *,
-    max_bytes: int = MAX_BYTES,
-    max_problems: int = MAX_PROBLEMS,
+    origin: Any, layout: Layout, *, max_problems: int = MAX_PROBLEMS
 ) -> LenientTable:
-    r"""Read a table to its end, whatever its lines hold.
+    """Read a table to its end, whatever its lines hold; tables of values are read strictly.
 
-    Parameters
-    ----------
-    origin : str, path-like, file object, DataFrame, pyarrow table, iterable or Table
-        What `mediaeval_ap.tables.read` takes. Tables of values and Parquet are read strictly.
-    layout : Layout
-        The fields of a row. A number is the last of them.
-    max_bytes : int
-        How many bytes a compressed file, Parquet, a pipe or standard input may come to.
-    max_problems : int
-        How many wrong lines of each cause are kept; the others are counted.
-
-    Returns
-    -------
-    LenientTable
-        Its rows, and its wrong lines.
-
-    Raises
-    ------
-    ReadError
-        When the source cannot be opened, decompressed or read to its end, or gives more.
-    FormatError
-        When a row of a table of values is wrong, or there is none.
-    ParameterError
-        When the origin or the layout is none of these, or the limit no positive integer.
-
-    Examples
-    --------
-    >>> import io
-    >>> from mediaeval_ap.tables.layouts import SUBSET
-    >>> lenient = read_leniently(io.BytesIO(b'INA F2\nINA\n'), SUBSET)
-    >>> len(lenient.table), lenient.wrong[0].wrong.found
-    (1, "1 field in 'INA'")
+    The origin is what `mediaeval_ap.tables.read` takes, or an `Origin`. Of wrong lines,
+    `max_problems` of each cause are kept. The layout's number, if any, is its last field.
     """
     if layout.number_at < len(layout.texts):  # behind a number nobody would know the columns
         raise ParameterError(f'layout: found {layout.name}, expected one whose number is last')
-    if not isinstance(origin, str | os.PathLike) and not hasattr(origin, 'read'):
-        return LenientTable(read(origin, layout, max_bytes=max_bytes))
-    source = ByteSource(origin, max_bytes)
-    if source.is_parquet:
-        return LenientTable(read(origin, layout, max_bytes=max_bytes))
-    hasher = Hasher()
+    given = Origin.of(origin)
+    if given.kind is not Kind.TEXT:
+        return LenientTable(read(given, layout))
     reading = _Reading(layout, max_problems)
-    with source.open(hasher) as stream:
+    with given.value.open() as stream:
         reading.read(stream)
-    return reading.result(Source(source.name, None if source.is_open else hasher.sha256))
+    table = reading.rows.parsed().table(layout, given.value.described())
+    return LenientTable(table, reading.wrong, reading.starts)
 
 
 class _Reading:
-    """What was read of a file so far.
+    """The rows and wrong lines of a file, as far as it has been read.
 
     The first blocks of lines are proved by the strict parser's own proof; behind these, a few
     blocks at once by the bulk reader, each alone where that is in doubt. What cannot be proved is
@@ -99,21 +148,11 @@ class _Reading:
     """
 
     def __init__(self, layout: Layout, max_problems: int) -> None:
+        self.rows = RowCollector(layout)
+        self.wrong = WrongLines(layout, max_problems)
+        self.starts = FieldStarts(len(layout.fields))
         self._layout = layout
-        self._builders = [ColumnBuilder() for _ in layout.texts]
-        self._numbers = array('d')
-        self._lines = array('q')
-        self._wrong = WrongLines(layout, max_problems)
-        self._starts = Starts(len(layout.fields))
-        self._next = 1
         self._in_doubt = False  # the last block was wrong somewhere, as the next may be
-
-    def result(self, source: Source) -> LenientTable:
-        texts = zip(self._layout.texts, self._builders, strict=True)
-        columns = {name: builder.column() for name, builder in texts}
-        numbers = None if self._layout.number is None else np.array(self._numbers, np.float64)
-        table = Table(self._layout, columns, numbers, source)
-        return LenientTable(table, self._wrong, np.array(self._lines, np.int64), self._starts)
 
     def read(self, stream: BinaryIO) -> None:
         waiting: list[bytes] = []
@@ -132,8 +171,9 @@ class _Reading:
         self._read_in_bulk(waiting)
 
     def _pass_over_line(self) -> None:
-        self._wrong.add(self._next, np.array([CAUSES.index(Cause.LENGTH)], np.int8), [b''])
-        self._next += 1
+        cause = np.array([CAUSES.index(Cause.LENGTH)], np.int8)
+        self.wrong.add(self.rows.lines.next_line, cause, [b''])
+        self.rows.lines.count(1, [])
 
     def _read_in_bulk(self, blocks: list[bytes]) -> None:
         if not blocks or (not self._in_doubt and self._accept_in_bulk(b''.join(blocks))):
@@ -142,99 +182,51 @@ class _Reading:
             if self._in_doubt or not self._accept_in_bulk(block):
                 self._read_strictly(block)
 
-    def _read_strictly(self, block: bytes) -> None:
-        lines = split(block)
-        self._in_doubt = False
-        for start in range(0, len(lines), PROVED_LINES):
-            if not self._accept(lines[start : start + PROVED_LINES]):
-                self._in_doubt = True
-                self._look_at(lines[start:])
-                break
-
     def _accept_in_bulk(self, block: bytes) -> bool:
         """Take the lines of a block if the bulk reader can prove all of them right."""
         from mediaeval_ap.tables.bulk import parse_in_bulk
 
         if block.startswith(BYTE_ORDER_MARK):  # which is text here, and no mark
             return False
-        proved = parse_in_bulk(io.BytesIO(block), self._layout, '')
-        if proved is None:
+        parsed = parse_in_bulk(io.BytesIO(block), self._layout, '')
+        if parsed is None:
             return False
-        columns, numbers = proved
-        n_rows = len(columns[self._layout.texts[0]].codes)
         n_lines = block.count(b'\n') + (not block.endswith(b'\n'))
-        if n_rows == n_lines and not _may_be_irregular(block):
-            self._lines.extend(range(self._next, self._next + n_lines))
-            self._next += n_lines
-        else:
-            self._number_rows(split(block), n_rows)
-        for builder, name in zip(self._builders, self._layout.texts, strict=True):
-            builder.append(columns[name])
-        if numbers is not None:
-            self._numbers.frombytes(numbers.tobytes())
+        n_rows = parsed.n_rows
+        rows = None if n_rows == n_lines else parsed.lines.array(n_rows) - 1
+        if is_irregular(block):
+            self._note_starts(split(block), rows)
+        self.rows.add_parsed(n_lines, parsed, rows)
         return True
 
-    def _accept(self, lines: list[bytes]) -> bool:
-        """Take the lines if all of them are right."""
-        proved = prove(lines, self._layout)
-        if proved is None:
-            return False
-        self._number_rows(lines, len(proved.texts[0]) if proved.texts else 0)
-        for builder, fields in zip(self._builders, proved.texts, strict=False):
-            builder.extend(fields)
-        self._numbers.extend(proved.numbers)
-        return True
+    def _read_strictly(self, block: bytes) -> None:
+        self._in_doubt = False
+        first_line = self.rows.lines.next_line
+        for proved in proved_pieces(
+            [block], self._layout, self._look_at, first_line=first_line, lines_at_once=PROVED_LINES
+        ):
+            self._note_starts(proved.lines, proved.rows)
+            self.rows.add(proved)
 
-    def _number_rows(self, lines: list[bytes], n_rows: int) -> None:
-        """Keep where the rows stand of lines that are right."""
-        numbers = range(self._next, self._next + len(lines))
-        first_row = len(self._lines)
-        if n_rows == len(lines):
-            self._lines.extend(numbers)
-        else:
-            pairs = zip(numbers, lines, strict=True)
-            rows = [pair for pair in pairs if not holds_no_row(pair[1], self._layout)]
-            self._lines.extend(number for number, _ in rows)
-            lines = [line for _, line in rows]
-        self._note_starts(lines, first_row)
-        self._next = numbers.stop
-
-    def _note_starts(self, lines: list[bytes], first_row: int) -> None:
-        """Keep where the fields begin of rows that are not one space apart."""
-        text = b'\n'.join((*lines, b''))
-        if not _may_be_irregular(text):
-            return
-        for begin in range(0, len(lines), LINES_AT_ONCE):
-            some = lines[begin : begin + LINES_AT_ONCE]
-            self._starts.look_at(b'\n'.join((*some, b'')), first_row + begin)
-
-    def _look_at(self, lines: list[bytes]) -> None:
-        """Take the lines that are right, or nearly, and keep the others."""
-        causes = causes_of(lines, self._layout)
-        self._wrong.add(self._next, causes, lines)
-        rows = np.flatnonzero((causes == RIGHT) | (causes == CAUSES.index(Cause.NUMBER)))
-        places = [row for row in rows.tolist() if not holds_no_row(lines[row], self._layout)]
-        self._take(np.array(places, np.int64), [lines[place] for place in places], causes[places])
-        self._next += len(lines)
-
-    def _take(
-        self, places: NDArray[np.int64], lines: list[bytes], causes: NDArray[np.int8]
+    def _note_starts(
+        self, lines: list[bytes], rows: Sequence[int] | NDArray[np.int64] | None
     ) -> None:
-        """Keep lines with as many fields as there should be."""
-        if not lines:
-            return
-        first_row = len(self._lines)
-        self._lines.frombytes((places + self._next).tobytes())
-        columns = list(zip(*map(splitter(b'\n'.join(lines)), lines), strict=True))
-        if self._layout.number is not None:
-            numbers = zip(columns.pop(), causes.tolist(), strict=True)
-            self._numbers.extend(
-                float(text) if cause == RIGHT else np.nan for text, cause in numbers
-            )
-        for builder, fields in zip(self._builders, columns, strict=True):
-            builder.extend(fields)
-        self._note_starts(lines, first_row)
+        """Keep where the fields begin of the next rows, which are at some places among lines."""
+        lines = lines if rows is None else [lines[row] for row in rows]
+        self.starts.look_at(lines, self.rows.lines.n_rows)
 
-
-def _may_be_irregular(text: bytes) -> bool:
-    return b'  ' in text or b'\t' in text or b'\n ' in text or text.startswith(b' ')
+    def _look_at(self, number: int, lines: list[bytes]) -> None:
+        """Take the lines that are right but for their number, and keep the wrong ones."""
+        self._in_doubt = True
+        causes = causes_of(lines, self._layout)
+        self.wrong.add(number, causes, lines)
+        near = np.flatnonzero((causes == RIGHT) | (causes == CAUSES.index(Cause.NUMBER))).tolist()
+        rows = [row for row in near if not holds_no_row(lines[row], self._layout)]
+        self._note_starts(lines, rows)
+        split_line = splitter(b'\n'.join([lines[row] for row in rows]))
+        columns = list(zip(*(split_line(lines[row]) for row in rows), strict=True))
+        numbers: list[float] = []
+        if columns and self._layout.number is not None:
+            each = zip(columns.pop(), causes[rows].tolist(), strict=True)
+            numbers = [float(text) if cause == RIGHT else np.nan for text, cause in each]
+        self.rows.add_fields(len(lines), rows, columns, numbers)

@@ -10,67 +10,24 @@ from itertools import count
 from typing import BinaryIO, Protocol
 
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK, Wrong
+from mediaeval_ap.tables.faults import Wrong
+from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK
 
-__all__ = ['MAX_LINE_BYTES', 'Lines', 'blocks', 'endless', 'numbered', 'split', 'whole_lines']
-
-MAX_LINE_BYTES = 64 << 20
-BLOCK_BYTES = 1 << 20
+MAX_LINE_BYTES = 64 << 20  # a choice: a file without line ends is refused before it fills memory
+BLOCK_BYTES = 1 << 20  # half and double of it take the same time
 
 
 class Lines(Protocol):
-    r"""What lines can be read from, one at a time: any open binary file, and more.
-
-    Examples
-    --------
-    >>> import io
-    >>> stream: Lines = io.BytesIO(b'a\nb\n')
-    >>> stream.readline(9)
-    b'a\n'
-    """
+    """A stream that gives one line at a time: an open binary file, or a file that grows."""
 
     def readline(self, limit: int, /) -> bytes:
-        """The next line.
-
-        Parameters
-        ----------
-        limit : int
-            So many bytes at most.
-
-        Returns
-        -------
-        bytes
-            With its end; nothing where there is no more.
-        """
+        """Return the next line with its end, or its first bytes; nothing at the end."""
 
 
 def numbered(stream: Lines, source: str) -> Iterator[tuple[int, bytes]]:
-    r"""The lines of a stream, each as soon as it is there.
+    """Yield the lines of a stream with their ends, as soon as they are there; number the first 1.
 
-    Parameters
-    ----------
-    stream : binary file
-        Where the bytes come from.
-    source : str
-        Its name, for errors.
-
-    Yields
-    ------
-    number : int
-        From 1.
-    line : bytes
-        With its end; the byte order mark is left out.
-
-    Raises
-    ------
-    FormatError
-        When a line is longer than `MAX_LINE_BYTES`, its end not counted.
-
-    Examples
-    --------
-    >>> import io
-    >>> list(numbered(io.BytesIO(b'a\nb'), 'file'))
-    [(1, b'a\n'), (2, b'b')]
+    A line longer than `MAX_LINE_BYTES`, its end not counted, is an error.
     """
     for number in count(1):
         line = stream.readline(MAX_LINE_BYTES + len(BYTE_ORDER_MARK) + 1)
@@ -84,33 +41,7 @@ def numbered(stream: Lines, source: str) -> Iterator[tuple[int, bytes]]:
 
 
 def blocks(stream: BinaryIO, source: str, block_bytes: int | None = None) -> Iterator[bytes]:
-    r"""Whole lines, a megabyte or so at a time.
-
-    Parameters
-    ----------
-    stream : binary file
-        Where the bytes come from.
-    source : str
-        Its name, for errors.
-    block_bytes : int, optional
-        About how many at a time instead.
-
-    Yields
-    ------
-    bytes
-        Lines with their ends as they stand; the byte order mark is left out.
-
-    Raises
-    ------
-    FormatError
-        When a line is longer than `MAX_LINE_BYTES`.
-
-    Examples
-    --------
-    >>> import io
-    >>> list(blocks(io.BytesIO(BYTE_ORDER_MARK + b'a b\nc'), 'file'))
-    [b'a b\n', b'c']
-    """
+    """Yield blocks of whole lines; a line longer than `MAX_LINE_BYTES` is an error."""
     ended = 0
     for block in whole_lines(stream, block_bytes):
         if block is None:
@@ -120,27 +51,10 @@ def blocks(stream: BinaryIO, source: str, block_bytes: int | None = None) -> Ite
 
 
 def whole_lines(stream: BinaryIO, block_bytes: int | None = None) -> Iterator[bytes | None]:
-    r"""Whole lines, a megabyte or so at a time, and a gap for each that is too long.
+    """Yield blocks of whole lines, of `BLOCK_BYTES` or so; None for each line that is too long.
 
-    Parameters
-    ----------
-    stream : binary file
-        Where the bytes come from.
-    block_bytes : int, optional
-        About how many at a time instead.
-
-    Yields
-    ------
-    bytes or None
-        Lines with their ends as they stand; the byte order mark is left out. None stands for one
-        line longer than `MAX_LINE_BYTES`, its end not counted; it is passed over when the next is
-        asked for.
-
-    Examples
-    --------
-    >>> import io
-    >>> list(whole_lines(io.BytesIO(b'a b\nc')))
-    [b'a b\n', b'c']
+    The lines keep their ends. What is left of a long line is passed over when the next block is
+    asked for.
     """
     block_bytes = block_bytes or BLOCK_BYTES
     pieces: list[bytes] = []
@@ -165,7 +79,7 @@ def whole_lines(stream: BinaryIO, block_bytes: int | None = None) -> Iterator[by
 
 
 def _after_line(stream: BinaryIO, chunk: bytes) -> bytes:
-    """What comes after the line that a chunk of a stream is in, or nothing at its end."""
+    """Return what comes behind the line that a chunk is in; nothing at the end of the stream."""
     while chunk:
         _, newline, rest = chunk.partition(b'\n')
         if newline:
@@ -175,23 +89,7 @@ def _after_line(stream: BinaryIO, chunk: bytes) -> bytes:
 
 
 def split(block: bytes) -> list[bytes]:
-    r"""The lines of a block, without their ends.
-
-    Parameters
-    ----------
-    block : bytes
-        Whole lines.
-
-    Returns
-    -------
-    list of bytes
-        One a line.
-
-    Examples
-    --------
-    >>> split(b'a b\r\n\nc\n')
-    [b'a b', b'', b'c']
-    """
+    """Split a block of whole lines into lines without their ends."""
     lines = block.replace(b'\r\n', b'\n').split(b'\n')
     if not lines[-1]:
         lines.pop()
@@ -199,18 +97,7 @@ def split(block: bytes) -> list[bytes]:
 
 
 def endless() -> Wrong:
-    """What is wrong with a line that is too long.
-
-    Returns
-    -------
-    Wrong
-        As for any other line.
-
-    Examples
-    --------
-    >>> endless().found
-    'more than 64 MiB without a line end'
-    """
+    """Explain a line that is too long."""
     return Wrong('', f'more than {MAX_LINE_BYTES >> 20} MiB without a line end', 'lines of text')
 
 

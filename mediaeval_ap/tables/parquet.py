@@ -1,9 +1,8 @@
 """Parquet files, read within a limit.
 
 A few bytes of Parquet can stand for very many: pages are compressed, and a value is written once
-for all the rows that repeat it. So there is a limit on what the pages come to, counted before they
-are decompressed, and the same on what the rows come to when each has its own values, counted before
-these are.
+for all the rows that repeat it. So the size of the pages is counted before they are decompressed,
+and the size of the rows, each with values of its own, before these are made.
 """
 
 from __future__ import annotations
@@ -17,55 +16,20 @@ import numpy as np
 
 from mediaeval_ap.errors import FormatError, ReadError
 from mediaeval_ap.tables.decompression import Limit
-from mediaeval_ap.tables.parquet_pages import PageWatcher, check_footer
+from mediaeval_ap.tables.parquet_pages import BYTES_OF_VALUE, PageWatcher, check_footer
 from mediaeval_ap.tables.sources import ByteSource, is_regular, opening
 from mediaeval_ap.tables.table import Source
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['read_parquet']
-
-LEAST_BYTES_OF_VALUE = 4
-ROWS_OF_PART = 1 << 12
+ROWS_OF_PART = 1 << 12  # a choice: few, as each may be as long as all pages
 
 
 def read_parquet(
     source: ByteSource, choose: Callable[[pyarrow.Schema], Sequence[str]]
 ) -> tuple[pyarrow.Table, Source]:
-    """Read some columns of a Parquet file.
-
-    Parameters
-    ----------
-    source : ByteSource
-        A path, and how many bytes the rows may come to.
-    choose : callable
-        Takes the schema, before anything else is read, and returns the names of the columns to
-        read.
-
-    Returns
-    -------
-    table : pyarrow.Table
-        Their values; texts perhaps encoded by a dictionary.
-    described : Source
-        The file, with its SHA-256.
-
-    Raises
-    ------
-    ReadError
-        When it cannot be read as Parquet, or its rows come to too much.
-    FormatError
-        When a column holds lists or other values within values.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pandas
-    >>> path = pathlib.Path(tempfile.mkdtemp(), 'subset.parquet')
-    >>> pandas.DataFrame({'corpus_id': ['INA'], 'video_id': ['F2']}).to_parquet(path)
-    >>> read_parquet(ByteSource(path), lambda schema: schema.names[1:])[0].column_names
-    ['video_id']
-    """
+    """Read the columns that `choose` names when it is given the schema."""
     import pyarrow
 
     with opening(source.name), source.open_stored() as stream:
@@ -85,8 +49,7 @@ def read_parquet(
 def _read(
     stream: Any, choose: Callable[[pyarrow.Schema], Sequence[str]], source: ByteSource
 ) -> pyarrow.Table:
-    import pyarrow
-    from pyarrow import parquet
+    from pyarrow import ArrowException, parquet
 
     check_footer(stream, source.name, source.max_bytes)
     watched = PageWatcher(stream)
@@ -94,16 +57,12 @@ def _read(
     names = list(choose(opened.schema_arrow))
     fields = [field for field in opened.schema_arrow if field.name in names]
     for field in fields:
-        if pyarrow.types.is_nested(field.type):
-            kind = str(field.type).partition('<')[0]
-            raise FormatError(
-                source.name, '', field.name, f'a column of {kind}', 'one value in each row'
-            )
+        _refuse_nested(field, source.name)
     declared = Limit(source.name, source.max_bytes)
     numbers = []
     for number in range(opened.num_row_groups):
         if n_rows := opened.metadata.row_group(number).num_rows:  # else nothing is there to be read
-            declared.add(n_rows * len(names) * LEAST_BYTES_OF_VALUE)
+            declared.add(n_rows * len(names) * BYTES_OF_VALUE)
             numbers.append(number)
     if not numbers:
         return opened.schema_arrow.empty_table().select(names)
@@ -118,17 +77,25 @@ def _read(
         )
     except (ReadError, MemoryError):
         raise
-    except (pyarrow.ArrowException, OSError):  # damaged, or texts that cannot be read so
+    except (ArrowException, OSError):  # damaged, or texts that cannot be read so
         parts = (_in_small_parts(opened, watched, number, names, source) for number in numbers)
         return _within_limit(chain.from_iterable(parts), source)
+
+
+def _refuse_nested(field: pyarrow.Field, source: str) -> None:
+    from pyarrow import types
+
+    if types.is_nested(field.type):
+        found = f'a column of {str(field.type).partition("<")[0]}'
+        raise FormatError(source, '', field.name, found, 'one value in each row')
 
 
 def _in_small_parts(
     opened: Any, watched: PageWatcher, number: int, names: list[str], source: ByteSource
 ) -> Iterator[pyarrow.Table]:
-    """The rows of a row group, so few at a time that they cannot come to much more than is allowed.
+    """Read a row group in parts so small that none comes to much more than the limit.
 
-    A value may be as long as all pages of its column, and much longer than its part of them.
+    A value may be as long as all pages of its column, and much longer than its share of them.
     """
     import pyarrow
 
@@ -141,7 +108,7 @@ def _in_small_parts(
 
 
 def _within_limit(parts: Iterable[pyarrow.Table], source: ByteSource) -> pyarrow.Table:
-    """Parts in one, unless they come to too much: each is read when it is asked for."""
+    """Put parts together, each read when it is asked for, until they come to too much."""
     import pyarrow
 
     limit = Limit(source.name, source.max_bytes)
@@ -161,7 +128,7 @@ def _is_text(kind: pyarrow.DataType) -> bool:
 
 
 def _n_bytes(column: pyarrow.ChunkedArray) -> int:
-    """How many bytes the values of a column are, written out one by one."""
+    """Count the bytes of the values of a column, written out one by one."""
     from pyarrow import compute, types
 
     if not types.is_dictionary(column.type):
@@ -172,5 +139,5 @@ def _n_bytes(column: pyarrow.ChunkedArray) -> int:
         lengths = compute.binary_length(chunk.dictionary).fill_null(0).to_numpy()
         if len(codes) and not 0 <= codes.min() <= codes.max() < len(lengths):
             raise OSError('a value that its dictionary lacks')  # which pyarrow does not look at
-        total += int(lengths.astype(np.int64)[codes].sum()) + LEAST_BYTES_OF_VALUE * len(chunk)
+        total += int(lengths.astype(np.int64)[codes].sum()) + BYTES_OF_VALUE * len(chunk)
     return total

@@ -1,9 +1,9 @@
-"""What a Parquet file comes to, counted before pyarrow makes it.
+"""The size of a Parquet file, counted before pyarrow decompresses it.
 
-A page of Parquet says in its header how large it is once it is decompressed. The footer says so as
-well, but nothing holds it to the truth, and pyarrow ends the process on some footers that are
-damaged. So pyarrow reads through a file that looks at the bytes which it is given: the headers of
-the pages in them are read by Apache Thrift, in whose compact protocol they are written.
+A page says in its header how large it is when it is decompressed. The footer says so as well, but
+nothing holds it to the truth, and pyarrow ends the process on some damaged footers. So pyarrow
+reads through a file that looks at the bytes it is given: Apache Thrift, in whose compact protocol
+page headers are written, reads them.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from thrift.transport.TTransport import TFileObjectTransport
 
 from mediaeval_ap.tables.decompression import Limit
 
-__all__ = ['LEAST_OF_METADATA', 'METADATA_COME_TO', 'PageWatcher', 'check_footer']
-
-BYTES_OF_VALUE = 4
-LONGEST_STRING = 1 << 27
-SMALL_FOOTER_SHARE = 256  # bytes, measured, are the most that pyarrow makes of one of a footer
-BYTES_OF_ELEMENT = 1536  # so are those of an element: of a column, or of its part in a row group
+BYTES_OF_VALUE = 4  # at least: pyarrow's code of a text that is repeated has so many
+LONGEST_STRING = 1 << 27  # a choice: no header has more, and a damaged length would take it all
+# Measured: the most bytes that pyarrow makes of one of a footer, of one element of a list in it
+# (a column, or its part in a row group), and how many copies it makes of text.
+SMALL_FOOTER_SHARE = 256
+BYTES_OF_ELEMENT = 1536
 COPIES_OF_TEXT = 8
-LEAST_OF_METADATA = 64 << 20  # may be read whatever the limit
+LEAST_OF_METADATA = 64 << 20  # a choice: what any file may have, whatever the limit
 METADATA_COME_TO = 'has metadata that come to'
 
 
 class _Protocol(TCompactProtocol):  # type: ignore[misc]  # ships no type information
-    """Reads as the C++ implementation does, and counts the elements of lists."""
+    """A protocol that reads as the C++ implementation does, and counts the elements of lists."""
 
     def __init__(self, stream: io.BytesIO) -> None:
         super().__init__(TFileObjectTransport(stream), string_length_limit=LONGEST_STRING)
@@ -49,14 +49,14 @@ class _Protocol(TCompactProtocol):  # type: ignore[misc]  # ships no type inform
 
 
 class _Fields(dict[int, tuple[Any, ...]]):
-    """The fields of a structure by number, as Thrift wants them; others are passed over."""
+    """The fields of a structure by number, as Thrift wants them; it passes over others."""
 
     def __missing__(self, number: int) -> None:
         raise IndexError(number)
 
 
 class _Values:
-    """The header of a page of values: how many it says there are."""
+    """The part of a page header that says how many values the page has."""
 
     num_values = 0
 
@@ -85,35 +85,17 @@ class _PageHeader:
 
     @property
     def n_bytes(self) -> int:
-        """How many bytes the page comes to, at least."""
+        """The least number of bytes that the page comes to."""
         headers = (self.values, self.dictionary, self.values_v2)
         n_values = max(each.num_values for each in headers)
         return max(self.uncompressed_page_size, BYTES_OF_VALUE * n_values)
 
 
 class PageWatcher(io.RawIOBase):
-    """A file of Parquet that counts the pages in what is read of it.
+    """A Parquet file that counts the pages in what is read of it, against a limit if it has one.
 
-    pyarrow reads all pages of a column in a row group at once, and nothing else in the same go,
-    where it does not buffer before (`pre_buffer`).
-
-    Parameters
-    ----------
-    stream : binary file
-        The file, which has a size.
-
-    Attributes
-    ----------
-    limit : Limit or None
-        What the pages are counted against; none while the footer is read.
-    n_bytes : int
-        How many bytes have been counted.
-
-    Examples
-    --------
-    >>> watched = PageWatcher(io.BytesIO(b'PAR1'))
-    >>> watched.read(4), watched.n_bytes
-    (b'PAR1', 0)
+    pyarrow reads all pages of a column in a row group at once, and nothing else with them, where it
+    does not buffer before (`pre_buffer`).
     """
 
     def __init__(self, stream: Any) -> None:
@@ -122,72 +104,18 @@ class PageWatcher(io.RawIOBase):
         self.n_bytes = 0
 
     def readable(self) -> bool:
-        """Whether it can be read.
-
-        Returns
-        -------
-        bool
-            True.
-        """
         return True
 
     def seekable(self) -> bool:
-        """Whether it can be read from anywhere.
-
-        Returns
-        -------
-        bool
-            True.
-        """
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Go to a place.
-
-        Parameters
-        ----------
-        offset : int
-            How far from where `whence` says.
-        whence : int
-            As for any file.
-
-        Returns
-        -------
-        int
-            The place, from 0.
-        """
         return int(self._stream.seek(offset, whence))
 
     def tell(self) -> int:
-        """The place that is read from.
-
-        Returns
-        -------
-        int
-            From 0.
-        """
         return int(self._stream.tell())
 
     def read(self, size: int = -1, /) -> bytes:
-        """Read bytes, and count the pages in them.
-
-        Parameters
-        ----------
-        size : int
-            How many; all that there are where it is negative.
-
-        Returns
-        -------
-        bytes
-            As many, or fewer at the end of the file.
-
-        Raises
-        ------
-        ReadError
-            When the pages come to more than the limit.
-        OSError
-            When there are no pages.
-        """
         here = self.tell()
         rest = self.seek(0, io.SEEK_END) - here
         self.seek(here)
@@ -214,31 +142,7 @@ class PageWatcher(io.RawIOBase):
 
 
 def check_footer(stream: Any, name: str, max_bytes: int) -> None:
-    """Refuse a footer that comes to too much, before it is read.
-
-    Parameters
-    ----------
-    stream : binary file
-        A file that has a size.
-    name : str
-        Its name, for the error.
-    max_bytes : int
-        How many bytes it may come to, where that is more than `LEAST_OF_METADATA`.
-
-    Raises
-    ------
-    ReadError
-        When that is more.
-
-    Notes
-    -----
-    Text is counted with its copies, and each element of a list, as a column's chunk is one, as what
-    pyarrow makes of it. A small footer is not looked at.
-
-    Examples
-    --------
-    >>> check_footer(io.BytesIO(b'PAR1'), 'run.parquet', 1)
-    """
+    """Refuse a footer that comes to more than the limit, before pyarrow reads it."""
     max_bytes = max(max_bytes, LEAST_OF_METADATA)
     size = stream.seek(0, io.SEEK_END)
     stream.seek(max(0, size - 8))

@@ -1,7 +1,7 @@
 """Tables from tuples and from pandas DataFrames, value by value.
 
-As with lines, whole columns are proved right at once, and `explain_row` says what is wrong with
-each row of a table that cannot be proved.
+As with lines, whole columns are proved right at once; `explain_row` says what is wrong with each
+row of a table that cannot be proved right.
 """
 
 from __future__ import annotations
@@ -9,92 +9,38 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 import numpy as np
 
-from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.errors import shown
 from mediaeval_ap.plain_text import is_text, plain_text
 from mediaeval_ap.tables.arrow import check_names
+from mediaeval_ap.tables.faults import EXACT_NUMBER, TEXT, Faults, Wrong, no_rows
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.line_format import EXACT_NUMBER, TEXT, Faults, Wrong, no_rows
+from mediaeval_ap.tables.line_numbers import LineNumbers
 from mediaeval_ap.tables.table import Column, Source, Table
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ['column_names', 'explain_row', 'from_frame', 'from_rows']
-
 
 def from_rows(rows: Iterable[Any], layout: Layout, *, first: int = 1) -> Table:
-    """A table of tuples, one a row.
-
-    Parameters
-    ----------
-    rows : iterable of sequences
-        The fields of each row in the order of the layout; where the layout has one field only,
-        a row may be that field itself.
-    layout : Layout
-        The fields.
-    first : int
-        Number of the first row, for errors.
-
-    Returns
-    -------
-    Table
-        The same rows.
-
-    Raises
-    ------
-    FormatError
-        When a row has another number of fields, or a field of the wrong type.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables.layouts import REFERENCE
-    >>> from_rows([('INA', 'F2', '000010', 'nan')], REFERENCE).texts('shot_id')
-    ['000010']
-    """
+    """Read tuples, one a row; of a layout with one field, a row may be that field itself."""
     rows = [(row,) if isinstance(row, str) and len(layout.fields) == 1 else row for row in rows]
     source = Source('<rows>')
     if not rows:
         raise no_rows(source.name, layout)
     table = None
     if all(_is_row(row) and len(row) == len(layout.fields) for row in rows):
-        table = _proved(list(zip(*rows, strict=True)), layout, source)
+        table = _proved(list(zip(*rows, strict=True)), layout, source, first)
     if table is None:
-        raise _wrong_rows(rows, layout, source, first)
+        _explain(rows, layout, source, first)
     return table
 
 
 def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
-    """A table from a pandas DataFrame that has the layout's fields among its columns.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Columns are found by name; others are passed over.
-    layout : Layout
-        The fields.
-
-    Returns
-    -------
-    Table
-        The same rows.
-
-    Raises
-    ------
-    FormatError
-        When a column is not there, or a field is of the wrong type or missing.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> from mediaeval_ap.tables.layouts import SUBSET
-    >>> frame = pandas.DataFrame({'corpus_id': ['INA'], 'video_id': ['F2']})
-    >>> from_frame(frame, SUBSET).texts('video_id')
-    ['F2']
-    """
+    """Read a pandas DataFrame that has the fields of a layout among its columns."""
     source = Source('<DataFrame>')
     names = column_names(frame)
     check_names(names, layout, source.name)
@@ -103,29 +49,12 @@ def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
     columns = [frame.iloc[:, names.index(field)].tolist() for field in layout.fields]
     table = _proved(columns, layout, source)
     if table is None:
-        raise _wrong_rows(zip(*columns, strict=True), layout, source)
+        _explain(zip(*columns, strict=True), layout, source)
     return table
 
 
 def column_names(frame: pandas.DataFrame) -> list[str]:
-    """Return the names of the columns of a DataFrame as plain text.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Any frame.
-
-    Returns
-    -------
-    list of str
-        One a column; of a name that is no text, how it prints.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> column_names(pandas.DataFrame({'shot_id': ['1'], 7: [0.5]}))
-    ['shot_id', '7']
-    """
+    """Return the names of the columns as plain text: of a name that is no text, how it prints."""
     plain = map(plain_text, frame.columns)
     return [
         str(name) if text is None else text for text, name in zip(plain, frame.columns, strict=True)
@@ -133,26 +62,7 @@ def column_names(frame: pandas.DataFrame) -> list[str]:
 
 
 def explain_row(row: object, layout: Layout) -> Wrong | None:
-    """What is wrong with one row of values.
-
-    Parameters
-    ----------
-    row : object
-        What should be a sequence of the layout's fields.
-    layout : Layout
-        The fields.
-
-    Returns
-    -------
-    Wrong or None
-        The first thing wrong with it; none when it is right.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables.layouts import SUBSET
-    >>> explain_row(('INA', 7), SUBSET)
-    Wrong(field='video_id', found='7 (int)', expected='trimmed text on one line, not empty')
-    """
+    """Return the first thing wrong with a row of values, or None."""
     if not _is_row(row):
         return Wrong('', _described(row), layout.expected)
     if len(row) != len(layout.fields):
@@ -166,16 +76,16 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
     return None
 
 
-def _wrong_rows(
-    rows: Iterable[object], layout: Layout, source: Source, first: int = 1
-) -> FormatError:
+def _explain(rows: Iterable[object], layout: Layout, source: Source, first: int = 1) -> NoReturn:
     faults = Faults(source.name, 'row')
     faults.look((explain_row(row, layout) for row in rows), first)
-    return faults.error
+    raise faults.error
 
 
-def _proved(columns: Sequence[Sequence[Any]], layout: Layout, source: Source) -> Table | None:
-    """The table if all its values are right; none on any doubt."""
+def _proved(
+    columns: Sequence[Sequence[Any]], layout: Layout, source: Source, first: int = 1
+) -> Table | None:
+    """Return the table if all its values are right, and None on any doubt."""
     texts = {}
     numbers = None
     for field, values in zip(layout.fields, columns, strict=True):
@@ -189,7 +99,7 @@ def _proved(columns: Sequence[Sequence[Any]], layout: Layout, source: Source) ->
         if column is None:
             return None
         texts[field] = column
-    return Table(layout, texts, numbers, source)
+    return Table(layout, texts, numbers, source, LineNumbers(first=first))
 
 
 def _is_row(row: object) -> TypeGuard[Sequence[Any]]:
@@ -207,19 +117,18 @@ def _text_column(values: Sequence[Any]) -> Column | None:
 
 
 def _number(value: object) -> float | None:
-    """The double that a number is, if it is one."""
+    """Return the double that a number is, and None if there is none."""
     if type(value) is float:
         return value if math.isfinite(value) else None
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         return None
     try:
         number = float(value)
-    except OverflowError:
+    except OverflowError:  # of an integer
         return None
-    if not math.isfinite(number):
+    if not math.isfinite(number) or (isinstance(value, Integral) and int(number) != int(value)):
         return None
-    exact = not isinstance(value, Integral) or int(number) == int(value)
-    return number if exact else None
+    return number
 
 
 def _described(value: object) -> str:

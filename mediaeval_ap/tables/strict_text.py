@@ -1,24 +1,22 @@
-"""The strict line parser: lines of text to columns, over bytes.
+"""The strict parser: lines of text to columns, or the error of the first wrong line.
 
-`mediaeval_ap.tables.line_format` says what a line may hold. `parse` proves whole blocks of lines
- right at once, and asks `explain` for the first wrong line of a file.
+`mediaeval_ap.tables.line_format` says what a line may hold. Whole blocks of lines are proved right
+at once; only where that fails is each line looked at.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import BinaryIO
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.tables.causes import RIGHT, causes_of, splitter
+from mediaeval_ap.tables.faults import Faults, no_rows
 from mediaeval_ap.tables.layouts import EXCHANGED, Layout
 from mediaeval_ap.tables.line_format import (
-    Faults,
     explain,
     find_fields,
     header_of,
@@ -26,160 +24,149 @@ from mediaeval_ap.tables.line_format import (
     holds_text,
     is_finite_decimal,
     is_header,
-    no_rows,
     number_bytes,
 )
+from mediaeval_ap.tables.line_numbers import LineCounter, LineNumbers
 from mediaeval_ap.tables.lines import blocks, split
-from mediaeval_ap.tables.table import Column
-
-__all__ = ['ColumnBuilder', 'Proved', 'parse', 'prove']
+from mediaeval_ap.tables.table import Column, Source, Table
+from mediaeval_ap.tables.wrong_lines import RIGHT, causes_of, splitter
 
 PROVED_BYTES = 1 << 15  # more at once are slower to prove: their fields no longer fit the caches
 
 
-def parse(
-    stream: BinaryIO, layout: Layout, source: str
-) -> tuple[dict[str, Column], NDArray[np.float64] | None]:
-    r"""Read lines strictly.
+class Parsed(NamedTuple):
+    """The columns of lines, and the line of each row."""
 
-    Parameters
-    ----------
-    stream : binary file
-        Where the bytes come from.
-    layout : Layout
-        The fields of a line.
-    source : str
-        Name of the source, for errors.
+    columns: dict[str, Column]
+    numbers: NDArray[np.float64] | None
+    lines: LineNumbers
 
-    Returns
-    -------
-    columns : dict of str to Column
-        The text fields.
-    numbers : ndarray of float64 or None
-        The field of numbers, where the layout has one.
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(next(iter(self.columns.values())).codes)
 
-    Raises
-    ------
-    FormatError
-        When a line is wrong, or there is none.
-
-    Examples
-    --------
-    >>> import io
-    >>> from mediaeval_ap.tables.layouts import HYPOTHESIS
-    >>> columns, numbers = parse(io.BytesIO(b'INA F2 000010 nan 0.5\n'), HYPOTHESIS, 'file')
-    >>> columns['shot_id'].values, columns['person_name'].values, numbers.tolist()
-    (['000010'], ['nan'], [0.5])
-    """
-    builders = [ColumnBuilder() for _ in layout.texts]
-    numbers = array('d')
-    faults = Faults(source, 'line')
-    number = 1
-    first: tuple[int, bytes] | None = None
-    for block in blocks(stream, source, PROVED_BYTES):
-        lines = split(block)
-        if first is None:
-            rows = enumerate(lines, number)
-            first = next((row for row in rows if not holds_no_row(row[1], layout)), None)
-        proved = prove(lines, layout)
-        if proved is None:
-            _count(faults, lines, layout, number)
-        elif not faults.count:
-            for builder, fields in zip(builders, proved.texts, strict=False):
-                builder.extend(fields)
-            numbers.extend(proved.numbers)
-        number += len(lines)
-    if faults.count:
-        other = EXCHANGED.get(layout)
-        if first is not None and other is not None and _fits(first[1], other, layout):
-            faults.remedy = f'; its first row fits a {other.name} file: are two files exchanged?'
-        raise faults.error
-    if first is None:
-        raise no_rows(source, layout)
-    if is_header(text := first[1].decode(), layout):
-        raise header_of(text).error(source, f'line {first[0]}')
-    columns = {
-        field: builder.column() for field, builder in zip(layout.texts, builders, strict=True)
-    }
-    return columns, None if layout.number is None else np.array(numbers)
+    def table(self, layout: Layout, source: Source) -> Table:
+        """Make a table of them."""
+        return Table(layout, self.columns, self.numbers, source, self.lines)
 
 
-def _count(faults: Faults, lines: list[bytes], layout: Layout, number: int) -> None:
-    """Count the wrong lines of some, and explain the first."""
-    places = np.flatnonzero(causes_of(lines, layout) != RIGHT)
-    if len(places):
-        first = int(places[0])
-        wrong = explain(lines[first], layout)
-        assert wrong is not None
-        faults.add(number + first, wrong, len(places) - 1)
+class Proved(NamedTuple):
+    """Lines that are all right, and their fields, column by column."""
 
-
-def _fits(line: bytes, other: Layout, layout: Layout) -> bool:
-    """Return whether a line is wrong for a layout, and right for another."""
-    if explain(line, layout) is None or explain(line, other) or holds_no_row(line, other):
-        return False
-    # A row of text alone that ends with a number rather lacks a field.
-    return other.number is not None or not is_finite_decimal(find_fields(line)[-1])
-
-
-@dataclass(frozen=True)
-class Proved:
-    """The fields of lines that are all right, column by column.
-
-    Parameters
-    ----------
-    texts : list of tuple of bytes
-        The text fields; nothing where all lines are blank.
-    numbers : array of float
-        The field of numbers.
-
-    Examples
-    --------
-    >>> Proved([(b'INA',), (b'F2',)], array('d')).texts[1]
-    (b'F2',)
-    """
-
-    texts: list[tuple[bytes, ...]]
+    lines: list[bytes]
+    texts: list[tuple[bytes, ...]]  # empty where no line holds a row
     numbers: array[float]
+    rows: list[int] | None  # the positions of the lines that hold rows; None for all lines
+
+
+def parse(stream: BinaryIO, layout: Layout, source: str) -> Parsed:
+    """Read lines strictly: a `FormatError` names the first wrong line, and counts the others."""
+    collector = RowCollector(layout)
+    faults = Faults(source, 'line')
+    first = _FirstRow(layout)
+
+    def count(number: int, lines: list[bytes]) -> None:
+        places = np.flatnonzero(causes_of(lines, layout) != RIGHT)
+        if len(places):
+            wrong = explain(lines[places[0]], layout)
+            assert wrong is not None
+            faults.add(number + int(places[0]), wrong, len(places) - 1)
+
+    watched = first.watch(blocks(stream, source, PROVED_BYTES))
+    for proved in proved_pieces(watched, layout, count):
+        if not faults.count:
+            collector.add(proved)
+    if faults.count:
+        faults.remedy = first.remedy()
+        raise faults.error
+    if not first.number:
+        raise no_rows(source, layout)
+    if is_header(text := first.line.decode(), layout):
+        raise header_of(text).error(source, f'line {first.number}')
+    return collector.parsed()
+
+
+class _FirstRow:
+    """The first line that holds a row, right or wrong."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.number = 0
+        self.line = b''
+        self._layout = layout
+
+    def watch(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """Look for it in blocks of lines, which are passed on."""
+        n_before = 0
+        for block in blocks:
+            if not self.number:
+                lines = split(block)
+                rows = enumerate(lines, n_before + 1)
+                found = (row for row in rows if not holds_no_row(row[1], self._layout))
+                self.number, self.line = next(found, (0, b''))
+                n_before += len(lines)
+            yield block
+
+    def remedy(self) -> str:
+        """Return what to tell where the first row fits the file that this may be taken for."""
+        other = EXCHANGED.get(self._layout)
+        if other is None or not self.number or explain(self.line, self._layout) is None:
+            return ''
+        if explain(self.line, other) or holds_no_row(self.line, other):
+            return ''
+        # A row of text alone that ends with a number rather lacks a field.
+        if other.number is None and is_finite_decimal(find_fields(self.line)[-1]):
+            return ''
+        return f'; its first row fits a {other.name} file: are two files exchanged?'
+
+
+def proved_pieces(
+    blocks: Iterable[bytes],
+    layout: Layout,
+    on_wrong: Callable[[int, list[bytes]], None],
+    *,
+    first_line: int = 1,
+    lines_at_once: int | None = None,
+) -> Iterator[Proved]:
+    """Prove blocks of lines, so many lines at once, and yield those that are all right.
+
+    Where that fails, `on_wrong` takes the number of the first line in doubt, and all lines from
+    there to the end of the block.
+    """
+    for block in blocks:
+        lines = split(block)
+        step = lines_at_once or len(lines)
+        for start in range(0, len(lines), step):
+            proved = prove(lines[start : start + step], layout)
+            if proved is None:
+                on_wrong(first_line + start, lines[start:])
+                break
+            yield proved
+        first_line += len(lines)
 
 
 def prove(lines: list[bytes], layout: Layout) -> Proved | None:
-    """The fields of lines if all of them are right.
-
-    Parameters
-    ----------
-    lines : list of bytes
-        Lines without their ends.
-    layout : Layout
-        Their fields.
-
-    Returns
-    -------
-    Proved or None
-        The fields of the lines that are neither blank nor comments; none on any doubt.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables.layouts import SUBSET
-    >>> prove([b'INA F2', b''], SUBSET).texts
-    [(b'INA',), (b'F2',)]
-    >>> prove([b'INA'], SUBSET) is None
-    True
-    """
+    """Split lines without their ends into fields, if all of them are right; None on any doubt."""
+    given = lines
     text = b'\n'.join(lines)
     if layout.comment is not None and b'#' in text:
         lines = [line for line in lines if not layout.is_comment(line)]
         text = b'\n'.join(lines)
     if not holds_text(text):
         return None
-    rows = [row for row in map(splitter(text), lines) if row]
-    if set(map(len, rows)) - {len(layout.fields)}:
+    fields = [row for row in map(splitter(text), lines) if row]
+    if set(map(len, fields)) - {len(layout.fields)}:
         return None
-    columns = list(zip(*rows, strict=True))
-    if not columns or layout.number is None:
-        return Proved(columns, array('d'))
-    numbers = _numbers(columns.pop(layout.number_at), number_bytes(layout))
-    return None if numbers is None else Proved(columns, numbers)
+    columns = list(zip(*fields, strict=True))
+    no_numbers = not columns or layout.number is None
+    written = () if no_numbers else columns.pop(layout.number_at)
+    numbers = _numbers(written, number_bytes(layout))
+    if numbers is None:
+        return None
+    rows = None
+    if len(fields) != len(given):
+        rows = [row for row, line in enumerate(given) if not holds_no_row(line, layout)]
+    return Proved(given, columns, numbers, rows)
 
 
 def _numbers(fields: Iterable[bytes], allowed: bytes) -> array[float] | None:
@@ -192,51 +179,65 @@ def _numbers(fields: Iterable[bytes], allowed: bytes) -> array[float] | None:
     return numbers if np.isfinite(numbers).all() else None
 
 
-class ColumnBuilder:
-    """A column that grows: codes, and the code of each distinct value seen so far.
+class RowCollector:
+    """The columns and line numbers of the rows read so far."""
 
-    Examples
-    --------
-    >>> builder = ColumnBuilder()
-    >>> builder.extend([b'b', b'a', b'b'])
-    >>> builder.column().values, builder.column().codes.tolist()
-    (['b', 'a'], [0, 1, 0])
-    """
+    def __init__(self, layout: Layout) -> None:
+        self.lines = LineCounter()
+        self._layout = layout
+        self._columns = [_ColumnBuilder() for _ in layout.texts]
+        self._numbers = array('d')
+
+    def add(self, proved: Proved) -> None:
+        """Add the rows of proved lines."""
+        self.add_fields(len(proved.lines), proved.rows, proved.texts, proved.numbers)
+
+    def add_fields(
+        self,
+        n_lines: int,
+        rows: list[int] | None,
+        texts: list[tuple[bytes, ...]],
+        numbers: Iterable[float],
+    ) -> None:
+        """Add the fields of lines, of which all hold rows, or those at some positions."""
+        self.lines.count(n_lines, rows)
+        for column, fields in zip(self._columns, texts, strict=False):  # there may be no rows
+            column.extend(fields)
+        self._numbers.extend(numbers)
+
+    def add_parsed(self, n_lines: int, parsed: Parsed, rows: NDArray[np.int64] | None) -> None:
+        """Add the columns of lines that were parsed already."""
+        self.lines.count(n_lines, rows)
+        for name, column in zip(self._layout.texts, self._columns, strict=True):
+            column.append(parsed.columns[name])
+        if parsed.numbers is not None:
+            self._numbers.frombytes(parsed.numbers.tobytes())
+
+    def parsed(self) -> Parsed:
+        """Return the columns of all rows so far."""
+        columns = zip(self._layout.texts, self._columns, strict=True)
+        return Parsed(
+            {name: column.column() for name, column in columns},
+            None if self._layout.number is None else np.array(self._numbers, np.float64),
+            self.lines.line_numbers(),
+        )
+
+
+class _ColumnBuilder:
+    """A column that grows: codes, and the code of each distinct value so far."""
 
     def __init__(self) -> None:
-        self.codes = array('i')
-        self.code_of: defaultdict[bytes, int] = defaultdict()
-        self.code_of.default_factory = self.code_of.__len__
+        self._codes = array('i')
+        self._code_of: defaultdict[bytes, int] = defaultdict()
+        self._code_of.default_factory = self._code_of.__len__
 
     def extend(self, fields: Iterable[bytes]) -> None:
-        """Add some fields.
-
-        Parameters
-        ----------
-        fields : iterable of bytes
-            UTF-8, one a row.
-        """
-        self.codes.extend(map(self.code_of.__getitem__, fields))
+        self._codes.extend(map(self._code_of.__getitem__, fields))
 
     def append(self, column: Column) -> None:
-        """Add what another column holds.
-
-        Parameters
-        ----------
-        column : Column
-            Of any rows.
-        """
-        codes = [self.code_of[value.encode()] for value in column.values]
-        self.codes.frombytes(np.array(codes, dtype=np.int32)[column.codes].tobytes())
+        codes = [self._code_of[value.encode()] for value in column.values]
+        self._codes.frombytes(np.array(codes, dtype=np.int32)[column.codes].tobytes())
 
     def column(self) -> Column:
-        """The column so far.
-
-        Returns
-        -------
-        Column
-            Its values stand in the order in which they came.
-        """
-        return Column(
-            np.array(self.codes, dtype=np.int32), [value.decode() for value in self.code_of]
-        )
+        codes = np.array(self._codes, dtype=np.int32)
+        return Column(codes, [value.decode() for value in self._code_of])

@@ -1,8 +1,7 @@
-"""Tables as columns: text as codes into its distinct values, confidence as doubles."""
+"""Tables as columns: text as codes into its distinct values, numbers as doubles."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,14 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import combine
+from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.tables.line_numbers import ROW_BY_ROW, LineNumbers
 
-__all__ = ['Column', 'Source', 'Table', 'is_arrow', 'is_instance']
+__all__ = ['Column', 'Source', 'Table']
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a table came from.
+    """The source of a table: its name and digest.
 
     Parameters
     ----------
@@ -36,6 +38,50 @@ class Source:
 
     name: str
     sha256: str | None = None
+
+
+class NumberedRows:
+    """Rows that know where they stand in their source; the base of all tables."""
+
+    source: Source
+    lines: LineNumbers
+
+    def place(self, row: int | np.integer) -> str:
+        """Return where a row stands in the source, as messages name it.
+
+        Parameters
+        ----------
+        row : int
+            The row, from 0.
+
+        Returns
+        -------
+        str
+            ``'line 12'`` for text, ``'row 12'`` for values, both counted from 1.
+        """
+        return f'{self.lines.unit} {self.lines[row]}'
+
+    def error(
+        self, rows: Sequence[int] | NDArray[np.integer], field: str, found: str, expected: str
+    ) -> FormatError:
+        """Make the error of rows that are wrong in one field.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            All wrong rows, from 0, at least one. The error names the first and counts the others.
+        field : str
+            The field at fault.
+        found, expected : str
+            What the first row holds, and what it should hold.
+
+        Returns
+        -------
+        FormatError
+            The error, to be raised.
+        """
+        place = self.place(rows[0])
+        return FormatError(self.source.name, place, field, found, expected, len(rows) - 1)
 
 
 @dataclass(frozen=True)
@@ -62,12 +108,12 @@ class Column:
     values: Sequence[str]
 
     def sorted(self, key: Callable[[str], Any] | None = None) -> Column:
-        """The same column with its values in ascending order, so that codes compare as they do.
+        """Return the column with its values in ascending order, so that codes compare as texts do.
 
         Parameters
         ----------
         key : callable, optional
-            What the values are ordered by; without it, their code points.
+            The key to sort the values by; by default their code points.
 
         Returns
         -------
@@ -80,12 +126,12 @@ class Column:
         return Column(places[self.codes], values)
 
     def select(self, rows: NDArray[np.bool_]) -> Column:
-        """The column of some rows, with no value that none of them holds.
+        """Return some rows, without the values that none of them holds.
 
         Parameters
         ----------
         rows : ndarray of bool, shape (n_rows,)
-            The rows to keep.
+            True for the rows to keep.
 
         Returns
         -------
@@ -98,22 +144,22 @@ class Column:
         return Column(codes, [self.values[code] for code in np.flatnonzero(used).tolist()])
 
     def text(self, row: int | np.integer) -> str:
-        """The text of a row.
+        """Return the text of a row.
 
         Parameters
         ----------
         row : int
-            Which, from 0.
+            The row, from 0.
 
         Returns
         -------
         str
-            What it holds.
+            Its text.
         """
         return self.values[int(self.codes[row])]
 
     def find(self, other: Column) -> NDArray[np.int64]:
-        """For each row of another column, this column's code of its text.
+        """Find the texts of another column in this one.
 
         Parameters
         ----------
@@ -123,7 +169,7 @@ class Column:
         Returns
         -------
         ndarray of int64, shape (n_rows of other,)
-            The codes, -1 where this column has no such text.
+            This column's code for each row of the other; -1 for a text that is not in this column.
         """
         code = self.code_of
         found = np.array([code.get(value, -1) for value in other.values], dtype=np.int64)
@@ -136,19 +182,21 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(NumberedRows):
     """Rows of one layout, as columns.
 
     Parameters
     ----------
     layout : Layout
-        What the fields are.
+        The fields.
     columns : dict of str to Column
         The text fields.
     numbers : ndarray of float64, shape (n_rows,), or None
         The field of numbers, where the layout has one.
     source : Source
-        Where it came from.
+        Where the rows were read from.
+    lines : LineNumbers
+        Where each row stands in the source; by default one after another, from row 1.
 
     Examples
     --------
@@ -157,14 +205,16 @@ class Table:
     >>> table = read([('x', 'v', '1', 'ann', 0.5), ('x', 'w', '1', 'bob', 1)], HYPOTHESIS)
     >>> table['person_name'].values, table.confidence.tolist()
     (['ann', 'bob'], [0.5, 1.0])
-    >>> table.select(np.array([False, True])).texts('video_id')
-    ['w']
+    >>> selected = table.select(np.array([False, True]))
+    >>> selected.texts('video_id'), selected.place(0)
+    (['w'], 'row 2')
     """
 
     layout: Layout
     columns: dict[str, Column]
     numbers: NDArray[np.float64] | None
     source: Source
+    lines: LineNumbers = ROW_BY_ROW
 
     def __len__(self) -> int:
         return len(self.columns[self.layout.texts[0]].codes)
@@ -180,30 +230,30 @@ class Table:
         return self.numbers
 
     def texts(self, field: str, rows: NDArray[np.integer] | slice = slice(None)) -> list[str]:
-        """The texts of one field, row by row.
+        """Return the texts of one field, row by row.
 
         Parameters
         ----------
         field : str
             A text field of the layout.
         rows : ndarray of int, shape (n,), or slice
-            Which rows, in which order; by default all.
+            The rows, in any order; by default all.
 
         Returns
         -------
         list of str
-            One text a row.
+            One text for each row.
         """
         values = self[field].values
         return [values[code] for code in self[field].codes[rows].tolist()]
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """The rows of the table, one after another.
+        """Iterate over the rows.
 
         Yields
         ------
         tuple
-            The fields of the layout, in order.
+            The fields of a row in the order of the layout, a number as a float.
         """
         columns: list[Iterable[Any]] = [self.texts(field) for field in self.layout.texts]
         if self.numbers is not None:
@@ -211,12 +261,12 @@ class Table:
         return zip(*columns, strict=True)
 
     def select(self, rows: NDArray[np.bool_]) -> Table:
-        """Some rows of the table.
+        """Return some rows, which keep their line numbers.
 
         Parameters
         ----------
         rows : ndarray of bool, shape (n_rows,)
-            The rows to keep.
+            True for the rows to keep.
 
         Returns
         -------
@@ -225,74 +275,29 @@ class Table:
         """
         columns = {field: column.select(rows) for field, column in self.columns.items()}
         numbers = None if self.numbers is None else self.numbers[rows]
-        return replace(self, columns=columns, numbers=numbers)
+        return replace(self, columns=columns, numbers=numbers, lines=self.lines.select(rows))
 
-    def within(self, subset: Table) -> NDArray[np.bool_]:
-        """Which rows are of a video of the subset.
+    def within(self, other: Table, fields: Sequence[str] | None = None) -> NDArray[np.bool_]:
+        """Find the rows that are in another table.
 
         Parameters
         ----------
-        subset : Table
-            Pairs of corpus and video.
+        other : Table
+            A table such as a subset, which lists the videos that count.
+        fields : sequence of str, optional
+            The text fields to compare; by default all of the other table.
 
         Returns
         -------
         ndarray of bool, shape (n_rows,)
-            True for the rows that count.
+            True where all of these fields are as in one row of the other table.
         """
-        corpus, video = self['corpus_id'], self['video_id']
-        wanted_corpus, wanted_video = (
-            corpus.find(subset['corpus_id']),
-            video.find(subset['video_id']),
-        )
-        known = (wanted_corpus >= 0) & (wanted_video >= 0)
-        n_videos = len(video.values)
-        wanted = (wanted_corpus * n_videos + wanted_video)[known]
-        return np.isin(corpus.codes.astype(np.int64) * n_videos + video.codes, wanted)
-
-
-def is_arrow(value: object) -> bool:
-    """Whether a value is a table that Arrow can take a stream of, as polars and pyarrow have them.
-
-    Parameters
-    ----------
-    value : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        True for what has columns, and the method of the Arrow PyCapsule interface.
-
-    Examples
-    --------
-    >>> is_arrow([('x', 'v')])
-    False
-    """
-    return hasattr(value, '__arrow_c_stream__') and (
-        hasattr(value, 'columns') or hasattr(value, 'schema')
-    )
-
-
-def is_instance(value: object, module: str, name: str) -> bool:
-    """Whether a value is of a class of a module, without importing the module to know.
-
-    Parameters
-    ----------
-    value : object
-        Anything.
-    module, name : str
-        Of the class.
-
-    Returns
-    -------
-    bool
-        False, too, where nobody has imported the module, or not all of it yet.
-
-    Examples
-    --------
-    >>> is_instance({}, 'collections', 'Counter')
-    False
-    """
-    cls = getattr(sys.modules.get(module), name, None)
-    return cls is not None and isinstance(value, cls)
+        fields = other.layout.texts if fields is None else fields
+        wanted = [self[field].find(other[field]) for field in fields]
+        known = np.logical_and.reduce([codes >= 0 for codes in wanted])
+        columns = [
+            np.concatenate([self[field].codes, codes[known]])
+            for field, codes in zip(fields, wanted, strict=True)
+        ]
+        keys = combine(columns)
+        return np.isin(keys[: len(self)], keys[len(self) :])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
-from mediaeval_ap.arrays import find, ranges
+from mediaeval_ap.arrays import find
 from mediaeval_ap.choices import (
     LARGEST_TREC_LEVEL,
     TREC_MISSING,
@@ -31,13 +30,13 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
-from mediaeval_ap.metrics import average_precision_of_hits
-from mediaeval_ap.metrics.ap_kernel import average_precision_of_terms
-from mediaeval_ap.metrics.tied_ranks import TieBlocks, expected_precisions
+from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms
 from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import QRELS, RUN
+from mediaeval_ap.tables.origins import Origin
 from mediaeval_ap.trec.files import Entries, read_entries
+from mediaeval_ap.trec.scoring import rank
 
 __all__ = ['evaluate_trec']
 
@@ -58,15 +57,15 @@ def evaluate_trec(
     Parameters
     ----------
     qrels : str, path-like, file object, DataFrame or iterable of tuples
-        What is relevant: a file of ``qid iteration docno relevance``, a table with the columns
+        The reference: a file of ``qid iteration docno relevance``, a table with the columns
         ``qid``, ``docno`` and ``relevance``, or tuples of these three.
     run : like qrels
-        What was returned: a file of ``qid Q0 docno rank score tag``, of which topic, document and
-        score are looked at, a table with these columns, or tuples of these three.
+        The run: a file of ``qid Q0 docno rank score tag``, of which topic, document and score are
+        used, a table with these columns, or tuples of these three.
     K : iterable of int or 'all'
-        The cutoffs, each once; ``'all'`` is none, for uncut average precision: `map` of trec_eval.
+        The cutoffs, each once; ``'all'`` is no cutoff, as `map` of trec_eval.
     definition : str or Definition
-        What average precision is: a name that `mediaeval_ap.definitions` knows.
+        AP definition: a name that `mediaeval_ap.definitions` knows.
     ties : {'trec_eval', 'trec_eval-9', 'expected', 'best', 'worst'}
         How to break ties between equal scores. ``'trec_eval'``: documents in descending order of
         their bytes, as trec_eval 10 does. ``'trec_eval-9'``: the same where scores are compared in
@@ -74,24 +73,23 @@ def evaluate_trec(
         double precision: the mean over all orders, relevant documents first, relevant documents
         last.
     relevance_level : int
-        A document is relevant from this relevance on.
+        The least relevance at which a document is relevant.
     missing : {'zero', 'skip'}
-        What a topic of the qrels is that the run lacks: one for which nothing is returned, or left
-        out.
+        How to score topics that the run does not answer: as if nothing were returned, or not.
     max_bytes : int
         How many bytes a compressed file, Parquet, a pipe or standard input may come to.
 
     Returns
     -------
     Evaluation
-        Average precision of each topic of the qrels, in the order in which they come there.
+        Average precision of each topic of the qrels, in their order.
 
     Raises
     ------
     ReadError, FormatError
-        When something cannot be read, a relevance is no integer, or a topic has a document twice.
+        When a file cannot be read, a relevance is no integer, or a topic has a document twice.
     ParameterError
-        When a parameter is none of these, or nothing is left to score; for expected values of a
+        When a parameter is none of these, or no topic is left to score; for expected values of a
         definition that divides by hits.
 
     Warns
@@ -115,36 +113,27 @@ def evaluate_trec(
     ties = _check_ties(ties, definition)
     missing = check_policy('missing', missing, TREC_MISSING)
     _check_level(relevance_level)
-    judged, returned = _read(qrels, run, max_bytes)
+    judged, returned = _read(Origin.of(qrels, max_bytes), Origin.of(run, max_bytes))
     topics = judged.topic.values
     topic, hit = _judge(judged, returned, relevance_level)
     n_returned = np.bincount(topic + 1, minlength=len(topics) + 1)[1:]
     relevant = judged.number >= relevance_level
     n_relevant = np.bincount(judged.topic.codes[relevant], minlength=len(topics))
-    ranked = _ranked(returned, topic, hit, ties)
-    score = _expected if ties == 'expected' else _average_precision
-    ap = score(ranked, n_relevant, n_returned, depths(cutoffs), definition)
+    ranked = rank(returned, topic, hit, n_returned, ties)
+    terms = ranked.expected_precisions() if ties == 'expected' else ranked.precisions()
+    ap = average_precision_of_terms(*terms, n_relevant, n_returned, depths(cutoffs), definition)
     kept = np.flatnonzero(n_returned) if missing == 'skip' else np.arange(len(topics))
     if not len(kept):
-        cause = likely_cause(returned.topic.values, topics)
-        raise ParameterError(
-            f'{printable(returned.source.name)}: no topic of this run is judged'
-            f'{f"; {cause}" if cause else ""}'
-        )
-    counts = {
-        'queries': len(kept),
-        'queries_without_relevant': int(np.count_nonzero(n_relevant[kept] == 0)),
-        **_counts(judged, returned, int(np.count_nonzero(n_returned))),
-        'relevant': int(n_relevant[kept].sum()),
-        'relevant_returned': int(np.count_nonzero(hit)),
-    }
+        raise _no_topic_is_judged(judged, returned)
+    n_relevant = n_relevant[kept]
+    counts = _counts(judged, returned, hit, n_relevant, int(np.count_nonzero(n_returned)))
     _warn(judged, returned, counts, missing)
-    warn_caller(without_relevant(printable(judged.source.name), n_relevant[kept], definition))
+    warn_caller(without_relevant(printable(judged.source.name), n_relevant, definition))
     return Evaluation(
         [topics[place] for place in kept.tolist()],
         cutoffs,
         ap[kept],
-        n_relevant[kept],
+        n_relevant,
         definition,
         {'reference': judged.source, 'hypothesis': returned.source},
         counts,
@@ -152,21 +141,34 @@ def evaluate_trec(
     )
 
 
-def _read(qrels: Any, run: Any, max_bytes: int) -> tuple[Entries, Entries]:
-    judged = read_entries(qrels, QRELS, max_bytes=max_bytes)
-    _refuse_fractions(judged)
-    returned = read_entries(run, RUN, max_bytes=max_bytes)
+def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
+    judged = read_entries(qrels, QRELS)
+    fractions = np.flatnonzero(judged.number != np.trunc(judged.number))
+    if len(fractions):
+        found = f'{judged.number[fractions[0]]!s}'
+        raise judged.error(fractions[:1], str(QRELS.number), found, 'an integer')
+    returned = read_entries(run, RUN)
     for entries in (judged, returned):
         entries.refuse_repeated()
     return judged, returned
 
 
-def _counts(judged: Entries, returned: Entries, n_in_both: int) -> dict[str, int]:
+def _counts(
+    judged: Entries,
+    returned: Entries,
+    hit: NDArray[np.bool_],
+    n_relevant: NDArray[np.int64],
+    n_topics_in_both: int,
+) -> dict[str, int]:
     return {
+        'queries': len(n_relevant),
+        'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
         'judgements': len(judged),
         'hypotheses': len(returned),
-        'missing': len(judged.topic.values) - n_in_both,
-        'unknown': len(returned.topic.values) - n_in_both,
+        'missing': len(judged.topic.values) - n_topics_in_both,
+        'unknown': len(returned.topic.values) - n_topics_in_both,
+        'relevant': int(n_relevant.sum()),
+        'relevant_returned': int(np.count_nonzero(hit)),
     }
 
 
@@ -185,17 +187,10 @@ def _check_level(level: Any) -> None:
     raise ParameterError(f'relevance_level: found {shown(level)}, expected {expected}')
 
 
-def _refuse_fractions(judged: Entries) -> None:
-    wrong = np.flatnonzero(judged.number != np.trunc(judged.number))
-    if len(wrong):
-        found = f'{judged.number[wrong[0]]!s}'
-        raise judged.error(int(wrong[0]), str(QRELS.number), found, 'an integer')
-
-
 def _judge(
     judged: Entries, returned: Entries, level: float
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """For each returned row its topic among those judged, or -1, and whether it is relevant."""
+    """Return the judged topic of each returned row, or -1, and whether the row is relevant."""
     topic = judged.topic.find(returned.topic).astype(np.int32)
     relevant = np.flatnonzero(judged.number >= level)
     code_of: dict[str, int] = {}
@@ -208,92 +203,12 @@ def _judge(
     return topic, hit
 
 
-@dataclass(frozen=True)
-class _Ranked:
-    """All returned rows by topic and rank; those of topics that are not judged, first."""
-
-    topic: NDArray[np.int32]
-    hit: NDArray[np.bool_]
-    ties: NDArray[np.bool_]  # with the row before
-
-
-def _ranked(
-    returned: Entries, topic: NDArray[np.int32], hit: NDArray[np.bool_], ties: TrecTies
-) -> _Ranked:
-    score = returned.number
-    if ties == 'trec_eval-9':
-        with np.errstate(over='ignore'):  # what single precision does not hold is infinite, as in C
-            score = score.astype(np.float32)
-    order = None
-    later, equal = topic[1:] > topic[:-1], topic[1:] == topic[:-1]
-    if not (later | (equal & (score[1:] <= score[:-1]))).all():  # most runs stand so already
-        order = np.lexsort((-score, topic))
-        topic, score, hit = topic[order], score[order], hit[order]
-    ties_with_last = np.zeros(len(topic), dtype=np.bool_)
-    ties_with_last[1:] = (topic[1:] == topic[:-1]) & (score[1:] == score[:-1])
-    ranked = _Ranked(topic, hit.copy(), ties_with_last)
-    if ties == 'expected':
-        return ranked
-    in_block = ties_with_last.copy()
-    in_block[:-1] |= ties_with_last[1:]
-    tied = in_block.nonzero()[0]
-    block = (~ties_with_last[tied]).cumsum()
-    if ties in ('trec_eval', 'trec_eval-9'):
-        within = _descending(returned.texts(tied if order is None else order[tied]))
-    else:
-        within = hit[tied] != (ties == 'best')
-    ranked.hit[tied] = hit[tied[np.lexsort((within, block))]]
-    return ranked
-
-
-def _descending(texts: Sequence[str]) -> NDArray[np.int64]:
-    """The place of each text in descending order."""
-    place = {text: place for place, text in enumerate(sorted(set(texts), reverse=True))}
-    return np.array([place[text] for text in texts], dtype=np.int64)
-
-
-def _average_precision(
-    ranked: _Ranked,
-    n_relevant: NDArray[np.int64],
-    n_returned: NDArray[np.int64],
-    K: list[int],
-    definition: Definition,
-) -> NDArray[np.float64]:
-    hits = ranked.hit.nonzero()[0]
-    topic = ranked.topic[hits]
-    ranks = hits - _begins(ranked, n_returned)[topic] + 1
-    return average_precision_of_hits(topic, ranks, n_relevant, n_returned, K, definition)
-
-
-def _expected(
-    ranked: _Ranked,
-    n_relevant: NDArray[np.int64],
-    n_returned: NDArray[np.int64],
-    K: list[int],
-    definition: Definition,
-) -> NDArray[np.float64]:
-    """The mean over all orders within blocks of equal score."""
-    starts = (~ranked.ties).nonzero()[0]
-    size = np.diff(starts, append=len(ranked.hit))
-    n_hits = np.add.reduceat(ranked.hit, starts, dtype=np.int64)
-    held = n_hits > 0
-    starts, size, n_hits = starts[held], size[held], n_hits[held]
-    topic = ranked.topic[starts]
-    by_topic = np.bincount(topic, weights=n_hits, minlength=len(n_relevant)).astype(np.int64)
-    hits_above = (n_hits.cumsum() - n_hits) - (by_topic.cumsum() - by_topic)[topic]
-    above = starts - _begins(ranked, n_returned)[topic]
-    terms = expected_precisions(TieBlocks(size, n_hits, above, hits_above))
-    ranks = ranges(above + 1, size)
-    return average_precision_of_terms(
-        topic.repeat(size), ranks, terms, n_relevant, n_returned, K, definition
+def _no_topic_is_judged(judged: Entries, returned: Entries) -> ParameterError:
+    cause = likely_cause(returned.topic.values, judged.topic.values)
+    return ParameterError(
+        f'{printable(returned.source.name)}: no topic of this run is judged'
+        f'{f"; {cause}" if cause else ""}'
     )
-
-
-def _begins(ranked: _Ranked, n_returned: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each judged topic begins."""
-    ends = n_returned.cumsum()
-    begins: NDArray[np.int64] = len(ranked.topic) - ends[-1] + ends - n_returned
-    return begins
 
 
 def _warn(judged: Entries, returned: Entries, counts: dict[str, int], missing: TrecMissing) -> None:

@@ -1,8 +1,7 @@
-"""Qrels and runs of TREC, as columns: topics, documents, numbers."""
+"""Qrels and runs of TREC as columns: topics, documents, numbers."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,104 +9,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import run_starts
-from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.tables import (
-    MAX_BYTES,
-    Column,
-    Layout,
-    Source,
-    Wrong,
-    error_at,
-    has_all_fields,
-    read,
-)
+from mediaeval_ap.errors import shown
+from mediaeval_ap.tables import Column, Layout, Source, read
 from mediaeval_ap.tables.bulk import number_column, read_in_bulk, text_column
-from mediaeval_ap.tables.sources import ByteSource, Hasher
+from mediaeval_ap.tables.line_numbers import LineNumbers
+from mediaeval_ap.tables.origins import Kind, Origin
+from mediaeval_ap.tables.sources import ByteSource
+from mediaeval_ap.tables.table import NumberedRows
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ['Entries', 'read_entries']
-
 TOPIC, DOCUMENT = 'qid', 'docno'
-PLAIN_TEXT_BYTES = 1 << 30  # one array of plain strings holds 2 GiB at most
+# One array of plain strings holds 2 GiB at most, and taking rows makes one array of them. From half
+# of that on, a choice, large strings are used, which take a little more memory.
+PLAIN_TEXT_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
-    """Rows of a TREC file: a topic, a document and a number each.
+class Entries(NumberedRows):
+    """Rows of a TREC file: a topic, a document and a number each."""
 
-    Parameters
-    ----------
-    origin : object
-        What it was read from.
-    layout : Layout
-        What it holds.
-    topic : Column
-        The topic of each row.
-    document : pyarrow.ChunkedArray
-        The document of each row, as text; no list, as a large run has a million.
-    number : ndarray of float64, shape (n_rows,)
-        Relevance, or score.
-    source : Source
-        Where it came from.
-    max_bytes : int
-        The limit of what that may come to.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables.layouts import QRELS
-    >>> entries = read_entries([('7', 'd1', 1), ('7', 'd2', 0)], QRELS)
-    >>> entries.topic.values, entries.texts(np.array([1])), entries.number.tolist()
-    (['7'], ['d2'], [1.0, 0.0])
-    """
-
-    origin: Any
-    layout: Layout
     topic: Column
-    document: pyarrow.ChunkedArray
-    number: NDArray[np.float64]
+    document: pyarrow.ChunkedArray  # text; no Python list, as a large run has a million
+    number: NDArray[np.float64]  # relevance, or score
     source: Source
-    max_bytes: int
+    lines: LineNumbers
 
     def __len__(self) -> int:
         return len(self.number)
 
     def texts(self, rows: NDArray[np.int64]) -> list[str]:
-        """The documents of some rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int64, shape (n,)
-            Which, from 0.
-
-        Returns
-        -------
-        list of str
-            Their names.
-        """
+        """Return the documents of some rows."""
         texts: list[str] = self.document.take(_indices(rows)).to_pylist()
         return texts
 
     def about(
         self, others: Entries, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], list[str]]:
-        """The rows that are about the documents of some others.
-
-        Parameters
-        ----------
-        others : Entries
-            Rows of another file.
-        rows : ndarray of int64, shape (n,)
-            Which of those, from 0.
-
-        Returns
-        -------
-        rows : ndarray of int64, shape (n_found,)
-            Which, from 0, ascending.
-        texts : list of str
-            Their documents.
-        """
+        """Return the rows about documents of some rows of another file, and these documents."""
         from pyarrow import compute
 
         documents = others.document.take(_indices(rows)).combine_chunks()
@@ -115,36 +55,8 @@ class Entries:
         found = np.from_dlpack(compute.indices_nonzero(about)).astype(np.int64)
         return found, self.document.filter(about).to_pylist()
 
-    def error(self, row: int, field: str, found: str, expected: str) -> FormatError:
-        """The error of a row that is wrong.
-
-        Parameters
-        ----------
-        row : int
-            Which, from 0.
-        field : str
-            The field at fault.
-        found, expected : str
-            What stands there, and what should.
-
-        Returns
-        -------
-        FormatError
-            To be raised. Of a file it names the line.
-        """
-        wrong = Wrong(field, found, expected)
-        return error_at(
-            self.origin, self.layout, self.source.name, row, wrong, max_bytes=self.max_bytes
-        )
-
     def refuse_repeated(self) -> None:
-        """Refuse a document that a topic has twice.
-
-        Raises
-        ------
-        FormatError
-            Names the second.
-        """
+        """Refuse a document that a topic has twice."""
         from pyarrow import compute
 
         topic, document = self.topic.codes, self.document
@@ -165,81 +77,50 @@ class Entries:
                 )
                 row = int(begin + again if order is None else order[begin + again])
                 found = f'{shown(texts[again])} again for topic {shown(self.topic.text(row))}'
-                raise self.error(row, DOCUMENT, found, 'each document once')
+                raise self.error([row], DOCUMENT, found, 'each document once')
 
 
-def read_entries(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Entries:
-    """Read qrels, or a run.
-
-    Parameters
-    ----------
-    origin : str, path-like, file object, DataFrame or iterable of tuples
-        Whatever `mediaeval_ap.tables.read` takes. Tables and Parquet have the columns ``qid``,
-        ``docno`` and the number, tuples just these.
-    layout : {QRELS, RUN}
-        Which of both.
-    max_bytes : int
-        How many bytes a compressed file, Parquet, a pipe or standard input may come to.
-
-    Returns
-    -------
-    Entries
-        Its rows.
-
-    Raises
-    ------
-    ReadError, FormatError
-        When it cannot be read, or a line is wrong.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables.layouts import RUN
-    >>> len(read_entries([('7', 'd1', 0.5)], RUN))
-    1
-    """
+def read_entries(origin: Any, layout: Layout) -> Entries:
+    """Read qrels or a run; tables and tuples need no more than topic, document and number."""
     import pyarrow
 
-    if isinstance(origin, str | os.PathLike):
-        source = ByteSource(origin, max_bytes)
-        is_read_twice = source.is_stored and not source.is_parquet
-        if is_read_twice and (entries := _read_in_bulk(source, layout)) is not None:
+    given = Origin.of(origin)
+    if given.kind is Kind.TEXT and given.value.is_stored:  # else it could not be read again
+        entries = _read_in_bulk(given.value, layout)
+        if entries is not None:
             return entries
-    if not has_all_fields(origin):
+    if not given.kind.has_all_fields:
         layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number)
-    table = read(origin, layout, max_bytes=max_bytes)
+    table = read(given, layout)
     document = pyarrow.chunked_array([table.texts(DOCUMENT)], pyarrow.large_string())
-    return Entries(
-        origin, layout, table[TOPIC], document, table.confidence, table.source, max_bytes
-    )
+    return Entries(table[TOPIC], document, table.confidence, table.source, table.lines)
 
 
 def _read_in_bulk(source: ByteSource, layout: Layout) -> Entries | None:
-    """The rows of a file, without a string for each document; none on any doubt."""
+    """Read a file without a string for each document, or return None on any doubt."""
     import pyarrow
 
-    hasher = Hasher()
     number = str(layout.number)
-    with source.open(hasher) as stream:
-        table = read_in_bulk(stream, layout, source.name, [TOPIC, DOCUMENT, number], lean=True)
-    if table is None:
+    with source.open() as stream:
+        read = read_in_bulk(stream, layout, source.name, [TOPIC, DOCUMENT, number], lean=True)
+    if read is None:
         return None
+    table, lines = read
     document = table[DOCUMENT]
     if document.nbytes > PLAIN_TEXT_BYTES:
         document = document.cast(pyarrow.large_string())
     return Entries(
-        source.origin,
-        layout,
         text_column(table[TOPIC].dictionary_encode()),
         document,
         number_column(table[number].chunks),
-        Source(source.name, hasher.sha256),
-        source.max_bytes,
+        source.described(),
+        lines,
     )
 
 
 def _indices(rows: NDArray[np.int64]) -> Any:
-    """Rows as pyarrow asks for them; its own way to an array imports pandas first."""
     import pyarrow
 
+    # By hand, as pyarrow's own way from an array imports pandas first.
     buffer = pyarrow.py_buffer(np.ascontiguousarray(rows))
     return pyarrow.Array.from_buffers(pyarrow.int64(), len(rows), [None, buffer])

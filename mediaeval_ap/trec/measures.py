@@ -1,4 +1,4 @@
-"""Measures of ir_measures, on a run of a campaign as TREC sees it."""
+"""Measures of ir_measures for a run of a campaign as TREC sees it."""
 
 from __future__ import annotations
 
@@ -16,35 +16,9 @@ from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.results import Evaluation
 from mediaeval_ap.trec.export import Topic
 
-__all__ = ['check_columns', 'depth_of', 'measure', 'parse_measures', 'with_measures']
-
 
 def parse_measures(measures: str | Iterable[str]) -> list[Any]:
-    """Measures by their names.
-
-    Parameters
-    ----------
-    measures : str or iterable of str
-        As ``'nDCG@10 P@5 RR'``; what stands in parentheses has no space.
-
-    Returns
-    -------
-    list of ir_measures.Measure
-        One for each name.
-
-    Raises
-    ------
-    MissingExtraError
-        When ir_measures is not installed: it comes with the extra ``trec``.
-    ParameterError
-        When there is no such measure, it lacks a parameter, its cutoff is not one from 1 to 2**24,
-        or none is named.
-
-    Examples
-    --------
-    >>> [str(measure) for measure in parse_measures('nDCG@10 P@5')]
-    ['nDCG@10', 'P@5']
-    """
+    """Return measures of ir_measures by their names, as ``'nDCG@10 P@5 RR'``."""
     try:
         import ir_measures
     except ModuleNotFoundError as error:
@@ -62,24 +36,7 @@ def parse_measures(measures: str | Iterable[str]) -> list[Any]:
 
 
 def check_columns(measures: Sequence[Any], K: Sequence[Cutoff]) -> None:
-    """Refuse a measure that is called as one of the average precisions beside it.
-
-    Parameters
-    ----------
-    measures : sequence of ir_measures.Measure
-        What is asked for.
-    K : sequence of int or 'all'
-        The cutoffs of average precision.
-
-    Raises
-    ------
-    ParameterError
-        When there would be two columns of one name, and perhaps of two values.
-
-    Examples
-    --------
-    >>> check_columns(parse_measures('AP@5'), [10])
-    """
+    """Refuse a measure that is named as a column of average precision beside it."""
     taken = set(map(ap_column, K))
     if clashing := [str(each) for each in measures if str(each) in taken]:
         raise ParameterError(
@@ -89,23 +46,7 @@ def check_columns(measures: Sequence[Any], K: Sequence[Cutoff]) -> None:
 
 
 def depth_of(measures: Sequence[Any]) -> int:
-    """How long a ranking is that measures see: some look at what is below their cutoff, too.
-
-    Parameters
-    ----------
-    measures : sequence of ir_measures.Measure
-        What is asked for.
-
-    Returns
-    -------
-    int
-        `TREC_DEPTH`, or the largest cutoff that is larger.
-
-    Examples
-    --------
-    >>> depth_of(parse_measures('P@20')), depth_of(parse_measures('RR P@3000'))
-    (1000, 3000)
-    """
+    """Return how many documents measures need: some look below their own cutoff."""
     return max(TREC_DEPTH, *(int(each.params.get('cutoff', 0)) for each in measures))
 
 
@@ -129,32 +70,20 @@ def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
     return parsed
 
 
-def measure(topics: Sequence[Topic], measures: Sequence[Any]) -> dict[str, NDArray[np.float64]]:
-    """Measure some topics.
+def with_measures(
+    evaluation: Evaluation, topics: Sequence[Topic], measures: Sequence[Any]
+) -> Evaluation:
+    """Return an evaluation with measures of its topics beside average precision."""
+    values = _measured(topics, measures)
+    row_of = {topic.query: row for row, topic in enumerate(topics)}
+    rows = [row_of[query] for query in evaluation.queries]
+    return replace(evaluation, measures={name: each[rows] for name, each in values.items()})
 
-    Parameters
-    ----------
-    topics : sequence of Topic
-        Each once.
-    measures : sequence of ir_measures.Measure
-        What to measure.
 
-    Returns
-    -------
-    dict of str to ndarray of float64, shape (n_topics,)
-        By name of the measure, a value for each topic; not a number where nothing is relevant, and
-        0 where something is that ir_measures says nothing of.
+def _measured(topics: Sequence[Topic], measures: Sequence[Any]) -> dict[str, NDArray[np.float64]]:
+    """Return the values of each measure, by topic.
 
-    Raises
-    ------
-    ParameterError
-        When ir_measures cannot compute one, as without a tool that it needs for it.
-
-    Examples
-    --------
-    >>> topics = [Topic('ann', ['x/v/1'], ['x/v/2', 'x/v/1']), Topic('bob', [], ['x/v/1'])]
-    >>> measure(topics, parse_measures('RR'))
-    {'RR': array([0.5, nan])}
+    A value is not a number where nothing is relevant, and 0 where ir_measures gives none.
     """
     import ir_measures
 
@@ -180,42 +109,3 @@ def measure(topics: Sequence[Topic], measures: Sequence[Any]) -> dict[str, NDArr
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ParameterError(f'measures: ir_measures cannot compute this: {reason}') from error
     return values
-
-
-def with_measures(
-    evaluation: Evaluation, topics: Sequence[Topic], measures: Sequence[Any]
-) -> Evaluation:
-    """An evaluation with other measures beside average precision.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        The evaluation.
-    topics : sequence of Topic
-        Its queries, each once.
-    measures : sequence of ir_measures.Measure
-        What to measure.
-
-    Returns
-    -------
-    Evaluation
-        The same with the values of the measures.
-
-    Raises
-    ------
-    ParameterError
-        As of `measure`.
-
-    Examples
-    --------
-    >>> from mediaeval_ap import AveragePrecision
-    >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[10])
-    >>> evaluation = average_precision.evaluate([('x', 'v', '1', 'ann', 0.5)])
-    >>> topics = [Topic('ann', ['x/v/1'], ['x/v/1'])]
-    >>> with_measures(evaluation, topics, parse_measures('P@2')).measures
-    {'P@2': array([0.5])}
-    """
-    values = measure(topics, measures)
-    row_of = {topic.query: row for row, topic in enumerate(topics)}
-    rows = [row_of[query] for query in evaluation.queries]
-    return replace(evaluation, measures={name: each[rows] for name, each in values.items()})

@@ -1,4 +1,4 @@
-"""Every problem of a submission at once, with its place and its remedy."""
+"""Validation: every problem of a submission at once, with its place and how to mend it."""
 
 from mediaeval_ap.validation.problems import Finding, Findings, Problem
 from mediaeval_ap.validation.submission import examine, validate

@@ -1,9 +1,9 @@
-"""Which names are one edit apart, in time that grows with their characters.
+"""Names one edit apart, found in time that grows with their characters.
 
-Two names of one length differ in one place when they are equal without it; a name is another with
-one character more when it is equal to it without that character. So every name is hashed without
+Two names of one length differ in one place if they are equal without it. A name has one character
+more than another if it equals that name without this character. So every name is hashed without
 each of its characters, and equal hashes are looked for. A hash is a sum over characters, so that
-all of a name's are made at once; whoever is found is compared.
+all hashes of a name come from two cumulative sums. Names with equal hashes are compared.
 """
 
 from __future__ import annotations
@@ -18,34 +18,18 @@ from rapidfuzz.distance import Levenshtein
 
 from mediaeval_ap.arrays import ranges, run_starts
 
-__all__ = ['earlier_neighbours']
-
-CHARACTERS_AT_ONCE = 1 << 20
-CODE_BITS = 21  # of a code point
+CHARACTERS_AT_ONCE = 1 << 20  # of which a block of columns has hashes: a few arrays of 8 MiB
+CODE_BITS = 21  # a code point is less than 2**21, so place and character share no bit
 # Another in each process, so that nobody can make names of equal hashes: each costs a search.
 SALT = np.uint64(secrets.randbits(64))
 _NO_HASHES = np.empty(0, dtype=np.uint64)
 
 
 def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
-    """For each name, the first that is one insertion, deletion or substitution away.
+    """Return, for each of some distinct names, the place of the first name one edit away.
 
-    Takes O(n log n) for n characters in all names.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Distinct names.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_names,)
-        The place of the first such name, of those that stand before it; -1 where there is none.
-
-    Examples
-    --------
-    >>> earlier_neighbours(['ann', 'bob', 'anna', 'anne', 'bobby']).tolist()
-    [-1, -1, 0, 0, -1]
+    Only names that stand before it count; -1 where there is none. An edit is one insertion,
+    deletion or substitution. Takes O(n log n) for n characters in all names.
     """
     none = len(names)
     earliest = np.full(none, none)
@@ -54,6 +38,7 @@ def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
         of_length[len(name)].append(place)
     hashes: dict[int, NDArray[np.uint64]] = {}
     for length, places in sorted(of_length.items()):
+        # A name whose length nobody shares or misses by one has no neighbour, and may be huge.
         if len(places) > 1 or length - 1 in of_length or length + 1 in of_length:
             group = _Group(names, np.array(places), length)
             shorter = of_length.get(length - 1, [])
@@ -62,7 +47,8 @@ def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
     found = np.flatnonzero(earliest < none)
     for place in found.tolist():
         if Levenshtein.distance(names[place], names[earliest[place]], score_cutoff=1) != 1:
-            earliest[place] = _look_for(names, place)  # two hashes were equal by chance
+            # Two hashes were equal by chance, which may have hidden a true neighbour.
+            earliest[place] = _look_for(names, place)
     return np.where(earliest < none, earliest, -1)
 
 
@@ -94,7 +80,7 @@ class _Group:
             yield np.arange(start, min(start + width, length))
 
     def _mixed(self, columns: NDArray[np.int64], where: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """What the characters of some columns add to a hash when they stand in others."""
+        """Return what the characters of some columns add to a hash if they stood in others."""
         place = (where.astype(np.uint64) << np.uint64(CODE_BITS)) + SALT
         return _mix(place + self._codes[:, columns].astype(np.uint64))
 
@@ -104,17 +90,17 @@ class _Group:
         shorter: NDArray[np.int64],
         shorter_hashes: NDArray[np.uint64],
     ) -> None:
-        """Enter names one edit apart: of this length, and one character shorter."""
+        """Note neighbours among the names of this length, and with those one character shorter."""
         order = np.argsort(shorter_hashes, kind='stable')
         before = np.zeros((len(self._places), 1), dtype=np.uint64)
         after = self._shifted[:, np.newaxis].copy()
         for columns in self._blocks():
             here = self._mixed(columns, columns)
-            salt = _mix(~columns.astype(np.uint64))
-            self._note_equal(earliest, self.hashes[:, np.newaxis] - here + salt)
+            self._note_equal(earliest, self.hashes[:, np.newaxis] - here)
             if len(shorter):
                 shifted = np.cumsum(self._mixed(columns, columns - 1), axis=1)
                 up_to = np.cumsum(here, axis=1)
+                # Without a character, those before it stay and those behind it move up by one.
                 without = before + up_to - here + after - shifted
                 self._note_found(earliest, without, shorter[order], shorter_hashes[order])
                 before += up_to[:, -1:]
@@ -137,7 +123,7 @@ class _Group:
         shorter: NDArray[np.int64],
         hashes: NDArray[np.uint64],
     ) -> None:
-        order = keys.ravel().argsort()  # what is looked up in order is found several times as fast
+        order = keys.ravel().argsort()  # searches in ascending order are several times as fast
         ascending = keys.ravel()[order]
         starts = np.searchsorted(hashes, ascending)
         hits = np.flatnonzero(hashes[np.minimum(starts, len(hashes) - 1)] == ascending)
@@ -148,7 +134,7 @@ class _Group:
 
 
 def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Numbers that look as if drawn: the last steps of splitmix64."""
+    """Return numbers that look random: the last steps of splitmix64."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))

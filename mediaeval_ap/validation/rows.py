@@ -1,4 +1,4 @@
-"""Rows of a file that is looked at: what they hold, and which another file knows."""
+"""Rows of a file compared with each other, and with those of another file."""
 
 from __future__ import annotations
 
@@ -7,89 +7,34 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import combine
+from mediaeval_ap.arrays import combine, first_occurrences
 from mediaeval_ap.tables.table import Table
 
-__all__ = ['are_known', 'fields_of', 'row_key']
+VIDEO = ('corpus_id', 'video_id')  # of which files of 2015 have no corpus
+SHOT = (*VIDEO, 'shot_id')
 
 
 def fields_of(table: Table, fields: Sequence[str]) -> list[str]:
-    """Those of some fields that a table has.
-
-    Parameters
-    ----------
-    table : Table
-        Any table.
-    fields : sequence of str
-        Fields.
-
-    Returns
-    -------
-    list of str
-        Some of them, in their order.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables import SUBSET, read
-    >>> fields_of(read([('x', 'v')], SUBSET), ['video_id', 'shot_id'])
-    ['video_id']
-    """
+    """Return those fields that a table has."""
     return [field for field in fields if field in table.columns]
 
 
 def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
-    """One key for what each row holds in some fields.
-
-    Parameters
-    ----------
-    table : Table
-        Any table.
-    fields : sequence of str
-        Text fields of it.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_rows,)
-        Equal where all of the fields are.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables import SUBSET, read
-    >>> row_key(read([('x', 'v'), ('y', 'v'), ('x', 'v')], SUBSET), ['corpus_id']).tolist()
-    [0, 1, 0]
-    """
+    """Return a number for each row, equal where the rows hold the same in some fields."""
     return combine([table[field].codes for field in fields])
 
 
-def are_known(table: Table, known: Table, fields: Sequence[str]) -> NDArray[np.bool_]:
-    """Which rows hold what some row of another table holds.
+def distinct_names(table: Table) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the row of each distinct name where it stands first, ascending, and the names."""
+    rows = first_occurrences(table['person_name'].codes)
+    return rows, table.texts('person_name', rows)
 
-    Parameters
-    ----------
-    table, known : Table
-        The rows asked about, and the others.
-    fields : sequence of str
-        Text fields that both have.
 
-    Returns
-    -------
-    ndarray of bool, shape (n_rows,)
-        True where all of the fields are those of one row of `known`.
+def rows_where(table: Table, field: str, is_wrong: Sequence[bool]) -> NDArray[np.int64]:
+    """Return the rows whose text of a field is wrong, of which there is a flag for each value."""
+    return np.flatnonzero(np.array(is_wrong, dtype=np.bool_)[table[field].codes])
 
-    Examples
-    --------
-    >>> from mediaeval_ap.tables import SUBSET, read
-    >>> known = read([('x', 'v'), ('y', 'w')], SUBSET)
-    >>> are_known(read([('x', 'w'), ('y', 'w')], SUBSET), known, SUBSET.fields).tolist()
-    [False, True]
-    """
-    found = [known[field].find(table[field]) for field in fields]
-    each_is = np.logical_and.reduce([codes >= 0 for codes in found])
-    columns = [
-        np.concatenate([known[field].codes, codes[each_is]])
-        for field, codes in zip(fields, found, strict=True)
-    ]
-    keys = combine(columns)
-    result = np.zeros(len(table), dtype=np.bool_)
-    result[each_is] = np.isin(keys[len(known) :], keys[: len(known)])
-    return result
+
+def in_rows(count: int) -> str:
+    """Say in how many rows something stands."""
+    return f'in {count:,} {"row" if count == 1 else "rows"}'

@@ -1,27 +1,26 @@
-"""What is wrong with a submission: every problem at once, with its place and how to mend it.
+"""The validation of a submission: every rule on all of its files.
 
-`kinds` has every kind of problem, `campaigns` the rules, `hypotheses`, `person_names` and
-`evidence` what is asked of a file by itself, `comparisons` what is asked of two. Nothing here
-parses, as `mediaeval_ap.tables.lenient_text` does, and nothing stops at the first problem.
+Lines are parsed by `mediaeval_ap.tables.lenient_text`, and nothing stops at the first problem.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
+from mediaeval_ap.choices import CAMPAIGNS, Campaign, check_policy
 from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning, warn_caller
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.lenient_text import read_leniently
+from mediaeval_ap.tables.origins import Origin
 from mediaeval_ap.tables.sources import check_limit
-from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS, LenientTable
-from mediaeval_ap.validation import campaigns, comparisons, hypotheses, kinds, person_names
-from mediaeval_ap.validation import evidence as of_evidence
-from mediaeval_ap.validation.campaigns import Rules
-from mediaeval_ap.validation.kinds import Kind
-from mediaeval_ap.validation.problems import Finding, Findings, Problem, at_wrong_lines
+from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS
+from mediaeval_ap.validation.campaigns import LAYOUTS
+from mediaeval_ap.validation.problems import Findings, Problem
+from mediaeval_ap.validation.registry import RULES
+from mediaeval_ap.validation.rule import Files, Rule
 
-__all__ = ['Finding', 'Findings', 'Kind', 'Problem', 'examine', 'kinds', 'validate']
+__all__ = ['examine', 'validate']
 
 
 def validate(
@@ -35,29 +34,29 @@ def validate(
     max_bytes: int = MAX_BYTES,
     max_problems: int = MAX_PROBLEMS,
 ) -> list[Problem]:
-    r"""Every problem of a submission.
+    r"""List every problem of a submission.
 
     Parameters
     ----------
     hypothesis : str, path-like, file object, DataFrame, pyarrow table, iterable or Table
-        What `mediaeval_ap.tables.read` takes. Lines of text may hold anything; tables of values and
-        Parquet are read strictly.
+        The run, as `mediaeval_ap.tables.read` takes it. Lines of text may hold anything; tables of
+        values and Parquet are read strictly.
     shots : as hypothesis, optional
-        The shot list: every shot of the submission must be there.
+        The shot list, which must have every shot of the submission.
     videos : as hypothesis, optional
-        The videos that count: hypotheses for others are warned of. The video of evidence must be
-        there or in the shot list.
+        The videos that count: hypotheses for others give warnings. The video of evidence must be
+        in this list or in the shot list.
     evidence : as hypothesis, optional
         Evidence for each name of the hypothesis.
     reference : as hypothesis, optional
-        Names and videos that it lacks are warned of.
+        The reference: names and videos that it lacks give warnings.
     rules : {'2015', '2016', 'none'}
-        Whose rules the files are held to. With ``'none'`` only the format of each file is, and
+        The campaign whose rules apply. With ``'none'``, the format of each file is checked, and
         warnings are given.
     max_bytes : int
-        How many bytes a compressed file, Parquet, a pipe or standard input may come to.
+        Limit in bytes of what a compressed file, Parquet, a pipe or standard input may come to.
     max_problems : int
-        How many problems of each kind are listed, the first. `examine` counts the others.
+        How many problems of each kind are listed; `examine` counts the others.
 
     Returns
     -------
@@ -67,11 +66,11 @@ def validate(
     Raises
     ------
     ReadError
-        When a file cannot be opened, decompressed or read to its end, or gives more.
+        When a file cannot be opened, decompressed or read to its end, or exceeds `max_bytes`.
     FormatError
         When a row of a table of values is wrong, or there is none.
     ParameterError
-        When there are no such rules, an origin is none of these, or a limit no positive integer.
+        When the rules are unknown, a file is of a wrong type, or a limit is not a positive integer.
 
     Warns
     -----
@@ -117,33 +116,14 @@ def examine(
     max_bytes: int = MAX_BYTES,
     max_problems: int = MAX_PROBLEMS,
 ) -> Findings:
-    """How many problems of each kind a submission has; the problems themselves when asked for.
+    """Count the problems of a submission, and write them out when they are asked for.
 
-    Parameters
-    ----------
-    hypothesis, shots, videos, evidence, reference, rules, max_bytes, max_problems
-        As `validate` takes them.
-
-    Returns
-    -------
-    Findings
-        Counts, and problems that are written out as far as they are wanted. It can be pickled.
-
-    Raises
-    ------
-    ReadError, FormatError, ParameterError
-        As `validate` does.
-
-    Examples
-    --------
-    >>> findings = examine('samples/hypothesis.txt', reference='samples/reference.txt')
-    >>> findings.count('error')
-    0
+    Takes and raises what `validate` does. The result can be pickled.
     """
     if hypothesis is None:
         raise ParameterError('hypothesis: found None, expected a submission')
     max_problems = check_limit(max_problems, 'max_problems')
-    chosen = campaigns.get(rules)
+    campaign = check_policy('rules', rules, CAMPAIGNS)
     origins = {
         'hypothesis': hypothesis,
         'shots': shots,
@@ -153,57 +133,22 @@ def examine(
     }
     files = {
         role: read_leniently(
-            origin, chosen.layouts[role], max_bytes=max_bytes, max_problems=max_problems
+            Origin.of(origin, max_bytes), LAYOUTS[campaign][role], max_problems=max_problems
         )
         for role, origin in origins.items()
         if origin is not None
     }
     return Findings(
-        chosen.name,
-        list(_findings(files, chosen)),
-        {role: read.table.source for role, read in files.items()},
-        {role: len(read.table) for role, read in files.items()},
+        campaign,
+        [finding for rule in _applicable(campaign, files) for finding in rule.check(files)],
+        {role: file.table.source for role, file in files.items()},
+        {role: len(file.table) for role, file in files.items()},
         max_problems,
     )
 
 
-def _findings(files: Mapping[str, LenientTable], rules: Rules) -> Iterator[Finding]:
-    run = files['hypothesis']
-    for read in files.values():
-        yield from at_wrong_lines(read)
-    if 'shots' in files:
-        yield from of_evidence.shot_times(files['shots'])
-    if 'evidence' in files:
-        yield from of_evidence.negative_timestamps(files['evidence'])
-    if rules.judges:
-        yield from _judged(files, rules)
-    for check in (*hypotheses.CHECKS, *person_names.CHECKS):
-        yield from check(run)
-    if 'videos' in files:
-        yield from comparisons.videos_without('unlisted-video', run, files['videos'])
-    if 'reference' in files:
-        yield from comparisons.videos_without('unreferenced-video', run, files['reference'])
-        yield from comparisons.names_without('unreferenced-name', run, files['reference'])
-
-
-def _judged(files: Mapping[str, LenientTable], rules: Rules) -> Iterator[Finding]:
-    """What a campaign asks beyond the format of lines."""
-    submitted = [files[role] for role in ('hypothesis', 'evidence') if role in files]
-    for read in submitted:
-        yield from person_names.names_of_other_letters(read)
-    if 'shots' in files:
-        for read in submitted:
-            if 'shot_id' in read.table.columns:
-                yield from comparisons.unknown_shots(read, files['shots'])
-    if 'evidence' in files:
-        yield from _judged_evidence(files, rules)
-
-
-def _judged_evidence(files: Mapping[str, LenientTable], rules: Rules) -> Iterator[Finding]:
-    run, evidence = files['hypothesis'], files['evidence']
-    if lists := [files[role] for role in ('videos', 'shots') if role in files]:
-        yield from comparisons.unknown_videos(evidence, lists)
-    yield from of_evidence.modalities(evidence, rules)
-    yield from of_evidence.repeated_evidence(evidence)
-    yield from comparisons.names_without('missing-evidence', run, evidence)
-    yield from comparisons.names_without('unused-evidence', evidence, run)
+def _applicable(campaign: Campaign, files: Files) -> Iterator[Rule]:
+    for rule in RULES:
+        is_asked = campaign != 'none' or not rule.campaigns_only
+        if is_asked and files.keys() >= set(rule.needs):
+            yield rule

@@ -17,7 +17,7 @@ from mediaeval_ap import AveragePrecision
 from mediaeval_ap.cli import main
 from mediaeval_ap.cli.watch_rows import Ending
 from mediaeval_ap.errors import ReadError
-from mediaeval_ap.tables import HYPOTHESIS, following, read
+from mediaeval_ap.tables import HYPOTHESIS, read, streaming
 from mediaeval_ap.tables.sources import ByteSource
 
 COMMAND = [sys.executable, '-m', 'mediaeval_ap', 'watch']
@@ -199,22 +199,22 @@ def test_a_file_that_becomes_shorter_is_an_error(folder):
 def test_half_a_line_is_waited_for(tmp_path, monkeypatch):
     path = tmp_path / 'run.txt'
     path.write_bytes(b'a\nb')
-    with following.following(ByteSource(path)) as stream, open(path, 'ab') as file:
+    with streaming.following(ByteSource(path)) as stream, open(path, 'ab') as file:
 
         def grow(_):
             file.write(b'c\n')
             file.flush()
 
-        monkeypatch.setattr(following, 'sleep', grow)
+        monkeypatch.setattr(streaming, 'sleep', grow)
         assert [stream.readline(9) for _ in range(3)] == [b'a\n', b'bc\n', b'c\n']
 
 
 def test_followed_lines_have_a_limit(tmp_path):
     path = tmp_path / 'run.txt'
     path.write_bytes(b'ab' * 10)
-    with following.following(ByteSource(path)) as stream:
+    with streaming.following(ByteSource(path)) as stream:
         assert [stream.readline(6), stream.readline(9)] == [b'ababab', b'ababababa']
-    with pytest.raises(ReadError, match='No such file'), following.following(ByteSource('none')):
+    with pytest.raises(ReadError, match='No such file'), streaming.following(ByteSource('none')):
         pass
 
 

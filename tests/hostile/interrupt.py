@@ -109,14 +109,19 @@ class Try:
         )
 
 
+def copy_samples(folder: Path) -> None:
+    """Write what those commands read that need no large runs."""
+    (folder / 'reference.txt').write_bytes((SAMPLES / 'reference.txt').read_bytes())
+    (folder / 'run.txt').write_bytes((SAMPLES / 'hypothesis.txt').read_bytes())
+    (folder / 'queries.txt').write_bytes((SAMPLES / 'queries.txt').read_bytes())
+
+
 def make_inputs(folder: Path) -> None:
     """Write what the commands read: samples, and runs so large that they take all readers."""
     import pyarrow
     from pyarrow import parquet
 
-    (folder / 'reference.txt').write_bytes((SAMPLES / 'reference.txt').read_bytes())
-    (folder / 'run.txt').write_bytes((SAMPLES / 'hypothesis.txt').read_bytes())
-    (folder / 'queries.txt').write_bytes((SAMPLES / 'queries.txt').read_bytes())
+    copy_samples(folder)
     corpus = 'corpus' * 15  # long lines are a large file of few rows
     rows = [
         f'{corpus} v{row % 999:05} s{row:08} name{row % 97} 0.{row % 9973 + 1}'

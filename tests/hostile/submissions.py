@@ -101,7 +101,8 @@ def in_blocks(longest=lines.MAX_LINE_BYTES):
 
 def described(found):
     rows = [list(map(repr, row)) for row in found.table.rows()]
-    return rows, found.lines.tolist(), list(found.wrong), columns_of(found)
+    numbers = found.table.lines.array(len(rows)).tolist()
+    return rows, numbers, list(found.wrong), columns_of(found)
 
 
 def columns_of(found):
@@ -114,7 +115,7 @@ def check_places(found, data):
     text = data.removeprefix(b'\xef\xbb\xbf').split(b'\n')
     texts = found.table.layout.texts
     for row, starts in enumerate(columns_of(found)):
-        line = text[found.line(row) - 1].decode()
+        line = text[found.table.lines[row] - 1].decode()
         for field, start in zip(found.table.layout.fields, starts, strict=True):
             word = line[start - 1 :].replace('\t', ' ').partition(' ')[0]
             assert word

@@ -108,13 +108,15 @@ PARQUET = [
         'empty',
         'a name is empty',
         table(person_name=['', 'bob']),
-        ", row 1, person_name: found '', expected trimmed text on one line, not empty",
+        ", row 1, person_name: found '', expected non-empty text on one line, "
+        'without spaces around it',
     ),
     stored(
         'line-end',
         'a name is two lines',
         table(person_name=['ann', 'b\nob']),
-        ", row 2, person_name: found 'b\\nob', expected trimmed text on one line, not empty",
+        ", row 2, person_name: found 'b\\nob', expected non-empty text on one line, "
+        'without spaces around it',
     ),
     stored(
         'not-utf-8',

@@ -57,7 +57,7 @@ class Target:
         outcome(partial(self.read, data))
 
 
-def rows_of(columns, numbers):
+def rows_of(columns, numbers, _):
     texts = [[column.values[code] for code in column.codes] for column in columns.values()]
     return [*texts, None if numbers is None else numbers.tolist()]
 
@@ -88,9 +88,10 @@ def table(path):
 
 
 def read_records_of(path, layout):
+    from mediaeval_ap.tables.origins import Origin
     from mediaeval_ap.tables.records import read_records
 
-    return read_records(path, [layout], max_bytes=MAX_BYTES)
+    return read_records(Origin.of(path, MAX_BYTES), [layout])
 
 
 def restored(path):

@@ -3,15 +3,13 @@
 import pyarrow
 import pytest
 from hanging import no_hang
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
 from hostile.targets import TARGETS
 from mediaeval_ap.errors import Error
 from mediaeval_ap.tables import SUBSET, read
-
-EXAMPLES = 200
 
 tokens = st.sampled_from(
     [b'\n', b'\r\n', b'\0', b'"', b',', b' ', b'\t', b'nan', b'1e999', b'-', b'\xff', b'\xc2\xa0']
@@ -41,7 +39,6 @@ def mutated(draw, seeds):
 def test_a_table_or_an_error(name):
     target = TARGETS[name]
 
-    @settings(max_examples=EXAMPLES)
     @given(mutated(target.seeds) | st.binary(max_size=100))
     def run(data):
         with no_hang():

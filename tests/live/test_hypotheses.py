@@ -31,7 +31,8 @@ def test_messages_say_what_was_found():
     with pytest.raises(FormatError) as caught:
         live.add('x', 'v', 7, 'ann', 0.5)
     assert str(caught.value) == (
-        '<live>, shot_id: found 7 (int), expected trimmed text on one line, not empty'
+        '<live>, shot_id: found 7 (int), expected non-empty text on one line, '
+        'without spaces around it'
     )
     with pytest.raises(MissingHypothesisError) as missing:
         live.discard(ROW)

@@ -46,13 +46,9 @@ class Changes(RuleBasedStateMachine):
             self.live._current(),
         )
         self.snapshots = []
-        # Small enough that columns are compacted, and hits are looked at in several blocks.
-        self.patches = [
-            mock.patch('mediaeval_ap.live.ranking.LEAST_GARBAGE', 0),
-            mock.patch('mediaeval_ap.live.incremental.BLOCK_CELLS', 3),
-        ]
-        for patch in self.patches:
-            patch.start()
+        # Small enough that hits are looked at in several blocks.
+        self.patch = mock.patch('mediaeval_ap.live.incremental.BLOCK_CELLS', 3)
+        self.patch.start()
 
     @rule(row=st.tuples(*strategies.fields))
     def add(self, row):
@@ -143,8 +139,7 @@ class Changes(RuleBasedStateMachine):
         assert evaluation.counts == expected.counts
 
     def teardown(self):
-        for patch in self.patches:
-            patch.stop()
+        self.patch.stop()
         for snapshot, order in self.snapshots:
             assert order_of_frozen(snapshot, 'ab') == order
 

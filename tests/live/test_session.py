@@ -173,20 +173,30 @@ def interrupted(*_, **__):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize('where', ['add', 'update', 'remove'])
-def test_a_step_that_ends_halfway_ends_the_session(where, monkeypatch):
+@pytest.mark.parametrize(
+    ('step', 'where'),
+    [
+        ('add', 'add'),
+        ('extend', 'update'),
+        ('discard', 'remove'),
+        ('update', 'remove'),
+        ('update', 'add'),
+    ],
+)
+def test_a_step_that_ends_halfway_ends_the_session(step, where, monkeypatch):
     live = AveragePrecision([ROW[:4]], [10]).live([ROW])
     steps = {
         'add': lambda: live.add(*ROW),
-        'update': lambda: live.extend([ROW]),
-        'remove': lambda: live.update(ROW, confidence=0.4),
+        'extend': lambda: live.extend([ROW]),
+        'discard': lambda: live.discard(ROW),
+        'update': lambda: live.update(ROW, confidence=0.4),
     }
     with monkeypatch.context() as patch:
         patch.setattr(SortedList, where, interrupted)
         with pytest.raises(KeyboardInterrupt):
-            steps[where]()
+            steps[step]()
     calls = [*steps.values(), lambda: live.send('ann'), live.evaluate, live.snapshot]
-    calls += [lambda: len(live), lambda: ROW in live, lambda: live.discard(ROW)]
+    calls += [lambda: len(live), lambda: ROW in live]
     calls += [lambda: live.save('live.parquet'), lambda: live.watch([])]
     for call in calls:
         with pytest.raises(HalfStepError, match='ended a step of this session halfway'):

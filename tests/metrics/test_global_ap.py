@@ -9,17 +9,14 @@ import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracle import CLOSE
 
 from mediaeval_ap.choices import TIES
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics import (
     GlobalAveragePrecision,
     global_average_precision,
-    tied_ranks,
 )
-
-# A quotient or two in double precision, and sums of a few: some units in the last place.
-CLOSE = {'rel': 1e-14, 'abs': 1e-15}
 
 queries = st.lists(
     st.tuples(
@@ -55,18 +52,6 @@ def test_two_correct_predictions_of_two(ties):
     value, frame = global_average_precision(*rows, ties=ties, return_frame=True)
     assert value == 1.0
     assert frame['precision'].tolist() == [1.0, 1.0]
-
-
-@pytest.mark.parametrize('ties', ['expected', 'best', 'worst'])
-def test_ranges_are_sorted_apart(ties, monkeypatch):
-    random = np.random.default_rng(4)  # any predictions would do
-    rows = random.integers(0, 3, 500), random.integers(0, 40, 500) / 8, random.integers(0, 3, 500)
-    expected = global_average_precision(*rows, ties=ties)
-    monkeypatch.setattr(tied_ranks, 'WORTH_SHARING', 1)
-    for n_cores, n_edges in (1, 2), (2, 3), (4, 5), (64, 5):
-        monkeypatch.setattr(tied_ranks, 'cpu_count', lambda n_cores=n_cores: n_cores)
-        assert len(tied_ranks._edges(rows[1])) == n_edges
-        assert global_average_precision(*rows, ties=ties) == expected
 
 
 def count(truth):

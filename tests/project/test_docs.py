@@ -2,11 +2,15 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from mediaeval_ap.cli import main
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / 'README.md', *sorted((ROOT / 'docs').glob('*.md'))]
@@ -22,18 +26,34 @@ def sessions():
 
 
 @pytest.mark.parametrize(('command', 'output'), list(sessions()))
-def test_command_prints_what_is_shown(command, output):
+def test_command_prints_what_is_shown(command, output, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    shown = ''
+    stages = command.split(' | ') if NOT_A_PIPELINE.search(command) is None else [command]
+    for stage in stages:
+        shown = printed(stage, shown)
+    assert shown == output
+
+
+NOT_A_PIPELINE = re.compile('[;&$<>]')
+
+
+def printed(stage, given):
+    """What a stage of a pipeline prints: our command in this process, all else by the shell."""
+    if stage.startswith('mediaeval-ap ') and NOT_A_PIPELINE.search(stage) is None:
+        _, *arguments = shlex.split(stage)
+        return CliRunner().invoke(main, arguments, given, prog_name='mediaeval-ap').output
     path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
     done = subprocess.run(
-        ['bash', '-c', command],
-        cwd=ROOT,
+        ['bash', '-c', stage],
         env={**os.environ, 'PATH': path},
+        input=given,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
-    assert done.stdout == output
+    return done.stdout
 
 
 def test_there_are_such_blocks():

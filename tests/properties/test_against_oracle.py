@@ -7,7 +7,7 @@ import numpy as np
 import oracle
 import pytest
 import strategies
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
@@ -27,7 +27,7 @@ ROUNDING = 1e-12
     strategies.subsets,
     strategies.names,
 )
-@settings(max_examples=300)
+@strategies.examples(2)
 def test_average_precision(definition, reference, hypotheses, K, subset, stranger):
     K = strategies.allowed(K, definition)
     try:

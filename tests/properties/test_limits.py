@@ -366,7 +366,7 @@ def test_other_writers(tmp_path):
 PEAKS = """
 import json, os, sys
 from pathlib import Path
-from test_hostile import files_beside, score
+from hostile.scored import files_beside, score
 from hostile.catalogue import CATALOGUE, SESSIONS
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import Error
@@ -415,6 +415,7 @@ has_proc = pytest.mark.skipif(
 
 
 @has_proc
+@pytest.mark.slow
 def test_hostile_files_take_little_memory(tmp_path):
     """What any of them takes is a fraction of what some of them stand for."""
     make(tmp_path / 'hostile')
@@ -446,14 +447,21 @@ def test_descriptions_of_sessions(tmp_path, entry):
 WORST = [
     ('words', 'validate-python'),
     ('words', 'validate-all'),
-    ('upper-case', 'validate'),
     ('one-line-of-fields', 'evaluate'),
+    ('upper-case', 'validate'),
     ('short-names', 'evaluate'),
 ]
+QUICK = WORST[:1]
 
 
 @has_proc
-@pytest.mark.parametrize(('shape', 'command'), WORST, ids=map('-'.join, WORST))
+@pytest.mark.parametrize(
+    ('shape', 'command'),
+    [
+        pytest.param(*case, id='-'.join(case), marks=() if case in QUICK else pytest.mark.slow)
+        for case in WORST
+    ],
+)
 def test_problems_take_little_memory(shape, command):
     """In a process of a process, as the memory of the one that starts it counts for it as well."""
     arguments = [shape, '--suffix', '.gz', '--command', command]

@@ -23,10 +23,17 @@ from mediaeval_ap import cli, tables
 from mediaeval_ap.cli.watch_rows import Ending
 from mediaeval_ap.tables import bulk, csv_text
 
-TRIES = 60
 SEED = 60  # any would do: the moments are random all the same, as the machine's load is
 SECONDS_TO_END = 60  # thousands of times what it takes: for what would hang
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
+
+
+def slow(*cases):
+    """Cases that only a slow run takes; `pytest.param` spreads what is a tuple over arguments."""
+    given = (case if isinstance(case, tuple) else (case,) for case in cases)
+    return [pytest.param(*case, marks=pytest.mark.slow) for case in given]
+
+
 RUN = 'x v 1 ann 0.9\nx w 2 anne 0.8\nx v 2 ann 0.7\nx w 1 bob 0.5\n'
 
 # The command after some lines of code, which change what it is made of.
@@ -68,10 +75,19 @@ def ended(code, number, *arguments):
     return process.returncode, stdout, stderr
 
 
-def test_interrupted_at_any_moment(tmp_path):
-    interrupt.make_inputs(tmp_path)
+@pytest.mark.parametrize(
+    ('make_inputs', 'jobs', 'tries'),
+    [
+        pytest.param(interrupt.copy_samples, ['export-trec', 'watch'], 6, id='some'),
+        pytest.param(
+            *(interrupt.make_inputs, list(interrupt.JOBS), 60), id='all', marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_interrupted_at_any_moment(tmp_path, make_inputs, jobs, tries):
+    make_inputs(tmp_path)
     interrupter = interrupt.Interrupter(tmp_path)
-    done = list(interrupt.tries(interrupter, list(interrupt.JOBS), TRIES, SEED))
+    done = list(interrupt.tries(interrupter, jobs, tries, SEED))
     assert [str(each) for each in done if each.defect] == []
     assert {130, 143} <= {each.ended.code for each in done}
 
@@ -170,7 +186,7 @@ os.{step} = stepping
 """
 
 
-@pytest.mark.parametrize('number', SIGNALS)
+@pytest.mark.parametrize('number', [SIGNALS[0], *slow(*SIGNALS[1:])])
 @pytest.mark.parametrize('turn', list(itertools.product([1, 2], ['before', 'after'])))
 @pytest.mark.parametrize('step', ['fsync', 'replace'])
 def test_both_outputs_are_new_or_none(folder, step, turn, number):
@@ -333,7 +349,7 @@ def test_before_the_first_row_a_signal_does_what_it_did():
         next(iter(ending))
 
 
-@pytest.mark.parametrize('closed', ['0', '1', '2', '01', '02', '12', '012'])
+@pytest.mark.parametrize('closed', ['0', '12', *slow('1', '2', '01', '02', '012')])
 def test_closed_standard_streams(folder, closed):
     """Nothing goes to another stream than it should, nor into a file that is opened."""
     (folder / 'repeating.txt').write_text(RUN + RUN.splitlines()[0])
@@ -419,14 +435,16 @@ OUT_OF_MEMORY = (
     ('suffix', 'bulk_bytes', 'mib', 'command'),
     [
         ('.txt', 1 << 40, 8, 'evaluate reference.txt'),
-        ('.txt', 1 << 40, 24, 'evaluate reference.txt'),
-        ('.txt', 0, 8, 'evaluate reference.txt'),
         ('.txt', 0, 24, 'evaluate reference.txt'),
-        ('.txt.gz', 0, 8, 'evaluate reference.txt'),
-        ('.parquet', 0, 8, 'evaluate reference.txt'),
         ('.parquet', 0, 24, 'evaluate reference.txt'),
-        ('.txt', 0, 8, 'validate --rules none'),
-        ('.trec', 0, 8, 'evaluate-trec qrels.txt'),
+        *slow(
+            ('.txt', 1 << 40, 24, 'evaluate reference.txt'),
+            ('.txt', 0, 8, 'evaluate reference.txt'),
+            ('.txt.gz', 0, 8, 'evaluate reference.txt'),
+            ('.parquet', 0, 8, 'evaluate reference.txt'),
+            ('.txt', 0, 8, 'validate --rules none'),
+            ('.trec', 0, 8, 'evaluate-trec qrels.txt'),
+        ),
     ],
 )
 def test_out_of_memory(runs, suffix, bulk_bytes, command, mib):

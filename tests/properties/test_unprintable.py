@@ -33,7 +33,7 @@ class Long:
     """Something that is printed at length, and on many lines."""
 
     def __repr__(self):
-        return 'x\n' * 1_000_000
+        return 'x\n' * 100_000
 
 
 class Text(str):

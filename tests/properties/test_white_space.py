@@ -9,10 +9,11 @@ import pyarrow
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from oracle import CLOSE
 from pyarrow import parquet
 
 from mediaeval_ap import challenges
-from mediaeval_ap.challenges.label_lists import split
+from mediaeval_ap.challenges.label_fields import split
 from mediaeval_ap.errors import FormatError, UndefinedScoreError
 from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import QUERIES, arrow, read
@@ -26,7 +27,6 @@ pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning
 SPACES = ' \t\n\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u2028\u2029\u202f\u3000'
 pieces = st.lists(st.sampled_from([*SPACES, '\r\n', 'a', 'b', 'ab', '0.5', '1e-3']), max_size=6)
 fields = pieces.map(''.join)
-CLOSE = {'rel': 1e-14, 'abs': 1e-15}  # as the metrics are to the oracle
 
 
 @given(st.lists(st.text(f'{SPACES}\rab'), max_size=5), st.integers(0, 5), st.integers(0, 5))

@@ -4,7 +4,8 @@ import oracle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.ranking.shots import shot_order
+from mediaeval_ap.ranking.shots import Shots, shot_order
+from mediaeval_ap.tables import REFERENCE, read
 
 
 @given(st.lists(st.from_regex('[0-9]{1,6}|[0-9a-z]{1,3}', fullmatch=True)))
@@ -14,3 +15,13 @@ def test_order_of_shots(shots):
 
 def test_numbers_of_any_length():
     assert sorted(['1' * 5000, '9', '0' * 6000 + '5'], key=shot_order)[-1] == '1' * 5000
+
+
+def test_numbers_of_shots_here_and_elsewhere():
+    rows = [('x', 'w', '1', 'ann'), ('x', 'v', '10', 'ann'), ('x', 'v', '9', 'bob')]
+    shots = Shots(read([*rows, rows[1]], REFERENCE))
+    assert shots.codes.tolist() == [2, 1, 0, 1]
+    assert shots.videos.tolist() == [0, 0, 1]
+    assert shots.distinct_videos() == [('x', 'v'), ('x', 'w')]
+    others = [('x', 'v', '9', 'zoe'), ('y', 'v', '9', 'zoe'), ('x', 'w', '9', 'zoe'), rows[0]]
+    assert shots.find(read(others, REFERENCE)).tolist() == [0, -1, -1, 2]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mediaeval_ap.ranking.tie_breaking import first_in_order, in_order
+from mediaeval_ap.ranking.tie_breaking import TieKeys, bisect, first_in_order, in_order, precedes
 
 
 @given(
@@ -84,3 +84,25 @@ def test_first_in_order_is_the_beginning_of_the_order(rows, count):
     assert len(set(first.tolist())) == len(expected)
     for key in keys:
         assert key[first].tolist() == key[expected].tolist()
+
+
+def keys_of(*columns):
+    return TieKeys(*np.array(columns))
+
+
+def test_keys_of_doubles_and_integers():
+    assert in_order(np.array([1, 0, 1]), np.array([0.5, 0.5, -0.5])).tolist() == [1, 2, 0]
+
+
+def test_rows_that_precede_others():
+    one, other = (keys_of([-0.5], [1], [shot], [0]) for shot in (3, 4))
+    row = np.array([0])
+    assert precedes(one, row, other, row).tolist() == [True]
+    assert precedes(other, row, one, row).tolist() == [False]
+    assert precedes(one, row, one, row).tolist() == [False]
+
+
+def test_places_among_ranges_in_order():
+    keys = keys_of([-0.9, -0.9, -0.5, -0.2], [1, 2, 1, 1], [0] * 4, [0] * 4)
+    begins, ends, row = np.array([0, 0, 3]), np.array([4, 1, 3]), np.array([2, 2, 2])
+    assert bisect(keys, begins, ends, keys, row).tolist() == [2, 1, 3]

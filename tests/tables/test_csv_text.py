@@ -15,6 +15,7 @@ from pyarrow import parquet
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
 from mediaeval_ap.tables import Source, csv_text
 from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.origins import Origin
 from mediaeval_ap.tables.records import read_records
 
 TEXT = RecordLayout(('id', 'b'))
@@ -254,7 +255,7 @@ def test_files_that_cannot_be_read(tmp_path):
         read_records(tmp_path / 'other.parquet', [TEXT])
     (tmp_path / 'big.csv.gz').write_bytes(gzip.compress(b'id,b\n1,2\n'))
     with pytest.raises(ReadError, match='more than 3 bytes'):
-        read_records(tmp_path / 'big.csv.gz', [TEXT], max_bytes=3)
+        read_records(Origin.of(tmp_path / 'big.csv.gz', max_bytes=3), [TEXT])
 
 
 @pytest.mark.parametrize('origin', [5, [('1', 'x')], b'id,b\n1,2\n', None])
@@ -266,3 +267,29 @@ def test_what_is_no_file(origin):
 def test_records_of_another_file():
     with pytest.raises(ParameterError, match='found id,b, expected another file'):
         read_records(read_records(ROWS, [TEXT]), [NUMBERS])
+
+
+ROUNDED = [[2**53, 2**53 + 1], [0.5, 0.25]]
+
+
+SCORED = {
+    'csv': lambda rows: text_of(rows, '{}'),
+    'quoted': lambda rows: text_of(rows, '"{}"'),
+    'frame': lambda rows: pandas.DataFrame(rows[:1], columns=['a', 'b'], dtype='int64'),
+    'objects': lambda rows: pandas.DataFrame(rows, columns=['a', 'b'], dtype=object),
+    'pyarrow': lambda rows: pyarrow.table([[value] for value in rows[0]], ['a', 'b']),
+}
+
+
+def text_of(rows, field):
+    lines = [['a', 'b'], *rows]
+    return io.StringIO(''.join(','.join(map(field.format, line)) + '\n' for line in lines))
+
+
+@pytest.mark.parametrize('door', SCORED)
+def test_scores_that_doubles_would_round(door):
+    """By whatever door, a score is the number that it says, or refused."""
+    with pytest.raises(FormatError, match=r'\bb: found .*(9007199254740993|beyond 2\*\*53)'):
+        read_records(SCORED[door](ROUNDED), [RecordLayout((), other_numbers=True)])
+    read = read_records(SCORED[door]([[1, 2]]), [RecordLayout((), other_numbers=True)])
+    assert [read['a'].to_pylist(), read['b'].to_pylist()] == [[1.0], [2.0]]

@@ -54,7 +54,7 @@ COMPRESSORS['.zst'] = zstandard
 
 
 @pytest.mark.parametrize('suffix', COMPRESSORS)
-@pytest.mark.parametrize('bulk_bytes', [tables.BULK_BYTES, 0])
+@pytest.mark.parametrize('bulk_bytes', [tables.reading.BULK_BYTES, 0])
 def test_paths(tmp_path, suffix, bulk_bytes, monkeypatch):
     monkeypatch.setattr(tables.reading, 'BULK_BYTES', bulk_bytes)
     path = tmp_path / f'run.txt{suffix}'
@@ -251,14 +251,14 @@ def test_queries_are_strings_or_rows():
     ('rows', 'message'),
     [
         ([ROWS[0], ROWS[0][:4]], r'<rows>, row 2: found 4 fields in .*, expected 5 fields'),
-        ([('a', 'b', 10, 'd', 1)], r'<rows>, row 1, shot_id: found 10 \(int\), expected trimmed'),
+        ([('a', 'b', 10, 'd', 1)], r'<rows>, row 1, shot_id: found 10 \(int\), expected non-empty'),
         ([('a', 'b', 'c', None, 1)], r'row 1, person_name: found None \(NoneType\)'),
         ([('a', 'b', 'c', float('nan'), 1)], r'row 1, person_name: found nan \(float\)'),
-        ([('a', 'b', 'c', 'd\n', 1)], r"person_name: found 'd\\n' \(str\), expected trimmed"),
-        ([('a', 'b', 'c', 'd ', 1)], r"person_name: found 'd ' \(str\), expected trimmed"),
-        ([('a', 'b', '\tc', 'd', 1)], r"shot_id: found '\\tc' \(str\), expected trimmed"),
-        ([('a', 'b', 'c', 'd\0', 1)], r"person_name: found 'd\\x00' \(str\), expected trimmed"),
-        ([('a', 'b', 'c', '', 1)], r"row 1, person_name: found '' \(str\), expected trimmed"),
+        ([('a', 'b', 'c', 'd\n', 1)], r"person_name: found 'd\\n' \(str\), expected non-empty"),
+        ([('a', 'b', 'c', 'd ', 1)], r"person_name: found 'd ' \(str\), expected non-empty"),
+        ([('a', 'b', '\tc', 'd', 1)], r"shot_id: found '\\tc' \(str\), expected non-empty"),
+        ([('a', 'b', 'c', 'd\0', 1)], r"person_name: found 'd\\x00' \(str\), expected non-empty"),
+        ([('a', 'b', 'c', '', 1)], r"row 1, person_name: found '' \(str\), expected non-empty"),
         ([ROWS[0], ('a', 'b', 'c', '\ud800', 1)], r'row 2, person_name: found .*, expected'),
         ([('a', 'b', 'c', 'd', '1')], r"row 1, confidence: found '1' \(str\), expected a finite"),
         ([('a', 'b', 'c', 'd', True)], r'row 1, confidence: found True \(bool\)'),
@@ -296,7 +296,10 @@ def arrow(**columns):
         (arrow(confidence=[1.0, np.inf]), 'row 2, confidence: found inf, expected a finite'),
         (arrow(confidence=[1, 2**53 + 1]), 'confidence: found integers beyond 2'),
         (arrow(confidence=[1, 2], shot_id=[1, 2]), 'shot_id: found a column of int64, expected'),
-        (arrow(confidence=[1, 2], shot_id=['', '']), "row 1, shot_id: found '', expected trimmed"),
+        (
+            arrow(confidence=[1, 2], shot_id=['', '']),
+            "row 1, shot_id: found '', expected non-empty",
+        ),
         (arrow(confidence=[1, 2], shot_id=['1', '2 ']), "row 2, shot_id: found '2 '"),
         (arrow(confidence=[1, 2], shot_id=['1', None]), 'row 2, shot_id: found nothing'),
         (arrow(confidence=[1, 2])[:0], 'found no rows'),

@@ -1,6 +1,5 @@
-"""Runs of a campaign as TREC sees them: what other tools read there is what is scored here."""
+"""Other tools read from exported files what is scored here."""
 
-import json
 from urllib.parse import unquote
 
 import ir_measures
@@ -8,31 +7,18 @@ import numpy as np
 import pytest
 import pytrec_eval
 import strategies
-from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from trec_rows import REFERENCE, ROWS, map_column, quiet
 
 from mediaeval_ap import AveragePrecision, evaluate_trec
-from mediaeval_ap.cli import main
-from mediaeval_ap.errors import (
-    MissingExtraError,
-    MissingIdsWarning,
-    ParameterError,
-    WriteError,
-)
-from mediaeval_ap.trec.measures import parse_measures
+from mediaeval_ap.errors import MissingIdsWarning, ParameterError, WriteError
 
-quiet = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 # Sums of as many quotients, in another order.
 ROUNDING = 1e-12
+
+
 K = [5, 10, 100, 'all']
-ROWS = [
-    ('x', 'v', '2', 'ann', 0.9),
-    ('x', 'v', '1', 'ann', 0.5),
-    ('x', 'v', '2', 'anne', 0.4),
-    ('x y', 'v/w', '1%', 'bob lee', 0.4),
-]
-REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '1', 'ann'), ('x y', 'v/w', '1%', 'bob lee')]
 
 
 def read_by_others(qrels, run):
@@ -41,8 +27,7 @@ def read_by_others(qrels, run):
         judged, ranked = pytrec_eval.parse_qrel(one), pytrec_eval.parse_run(other)
     results = pytrec_eval.RelevanceEvaluator(judged, {'map', 'map_cut'}).evaluate(ranked)
     by_pytrec_eval = {
-        unquote(query): [values['map' if k == 'all' else f'map_cut_{k}'] for k in K]
-        for query, values in results.items()
+        unquote(query): [values[map_column(k)] for k in K] for query, values in results.items()
     }
     measures = [ir_measures.AP if k == 'all' else ir_measures.AP @ k for k in K]
     by_ir_measures = {}
@@ -154,21 +139,6 @@ def test_wrong_parameters_write_nothing(tmp_path, parameters):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ('measure', 'expected'),
-    [
-        ('P@2147483653', 'expected a cutoff from 1 to 16777216'),
-        ('P@16777217', 'expected a cutoff from 1 to 16777216'),
-        ('P@0', 'expected a cutoff from 1 to 16777216'),
-        ('P', 'expected its cutoff as well'),
-        ('IPrec', 'expected its recall as well'),
-    ],
-)
-def test_measures_that_could_not_be_right(measure, expected):
-    with pytest.raises(ParameterError, match=f'measures: found {measure!r}, {expected}'):
-        parse_measures(f'P@5 {measure}')
-
-
 @quiet
 def test_two_files_are_two(tmp_path):
     with pytest.raises(ParameterError, match='expected another file'):
@@ -184,125 +154,3 @@ def test_what_cannot_be_written_is_an_error(tmp_path):
         with pytest.raises(WriteError):
             AveragePrecision(REFERENCE).export_trec(ROWS, tmp_path / 'qrels', unwritable)
     assert list(tmp_path.iterdir()) == []
-
-
-@quiet
-def test_measures_are_those_of_ir_measures(tmp_path):
-    average_precision = AveragePrecision(REFERENCE, [2], definition='trec')
-    queries = ['ann', 'zoe', 'ann', 'bob lee']
-    evaluation = average_precision.evaluate(ROWS, queries, measures='RR P@2')
-    assert list(evaluation.measures) == ['RR', 'P@2']
-    assert evaluation.measures['RR'].tolist() == pytest.approx([0.5, np.nan, 0.5, 1], nan_ok=True)
-    assert evaluation.mean_measures == {'RR': pytest.approx(2 / 3), 'P@2': 0.5}
-    frame = evaluation.to_frame()
-    assert frame.columns.tolist() == ['AP@2', 'RR', 'P@2', 'n_relevant']
-    described = json.loads(json.dumps(evaluation.to_dict()))
-    assert described['measures']['P@2'] == [0.5, None, 0.5, 0.5]
-    nothing = average_precision.evaluate(ROWS, ['zoe'], measures=['RR'])
-    assert nothing.mean_measures == {'RR': None}
-    assert average_precision.evaluate(ROWS).measures == {}
-
-
-WRONG_MEASURES = [5, ir_measures.RR, [5], 'AP@10', 'foo@10', 'P@0', 'P(cutoff=-1)', 'P@', ' ']
-
-
-@pytest.mark.parametrize('measures', [*WRONG_MEASURES, ['P@5 RR'], 'BPM'])
-@quiet
-def test_measures_that_there_are_not(measures):
-    with pytest.raises(ParameterError, match='measures: '):
-        AveragePrecision(REFERENCE, K=[10]).evaluate(ROWS, measures=measures)
-
-
-@quiet
-@pytest.mark.parametrize(('K', 'measure'), [([10], 'AP@10'), (['all'], 'AP'), ([1, 'all'], 'AP')])
-def test_measures_that_are_columns_already(K, measure):
-    with pytest.raises(ParameterError, match=f'measures: found {measure}, which is a column'):
-        AveragePrecision(REFERENCE, K).evaluate(ROWS, measures=measure)
-
-
-@quiet
-def test_measures_see_as_deep_as_they_ask():
-    reference = [('x', 'v', str(shot), 'ann') for shot in range(20)]
-    run = [(*row, 1 - int(row[2]) / 100) for row in reference]
-    average_precision = AveragePrecision(reference, K=[5], definition='trec')
-    names = 'AP@20 R@20 nDCG@20 Rprec AP'
-    evaluation = average_precision.evaluate(run, measures=names)
-    assert evaluation.mean_measures == dict.fromkeys(names.split(), pytest.approx(1.0))
-
-
-@quiet
-def test_measures_do_not_depend_on_one_another():
-    average_precision = AveragePrecision([('x', 'v', '7', 'ann'), *REFERENCE[2:]], K=[5])
-    alone = average_precision.evaluate(ROWS, measures='Accuracy Accuracy')
-    both = average_precision.evaluate(ROWS, measures='Accuracy nDCG@10')
-    assert alone.measures['Accuracy'].tolist() == both.measures['Accuracy'].tolist()
-    assert alone.measures['Accuracy'][0] == 0
-
-
-@quiet
-def test_measures_without_the_extra(monkeypatch):
-    monkeypatch.setitem(__import__('sys').modules, 'ir_measures', None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'mediaeval-ap\[trec\]'"):
-        AveragePrecision(REFERENCE).evaluate(ROWS, measures='RR')
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / 'reference').write_text('x v 1 ann\nx v 3 ann\n')
-    (tmp_path / 'run.txt').write_text('x v 2 ann 0.9\nx v 1 ann 0.5\n')
-    return tmp_path
-
-
-def test_the_command_exports(folder):
-    command = ['export-trec', 'reference', 'run.txt', '--qrels', 'qrels', '--run', 'run']
-    result = CliRunner().invoke(main, [*command, '-k', '1'])
-    assert (result.exit_code, result.output) == (0, '')
-    assert (folder / 'run').read_text() == 'ann Q0 x/v/2 1 1 mediaeval_ap\n'
-    (folder / 'queries').write_text('zoe\nann\n')
-    result = CliRunner().invoke(main, [*command, '--queries', 'queries', '--tag', 'a b'])
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert "found 'a b', expected one word" in result.stderr
-    result = CliRunner().invoke(main, [*command[:-1], './qrels'])
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert 'refusing to overwrite ./qrels: it is another output\n' in result.stderr
-
-
-def test_measures_do_not_depend_on_cutoffs():
-    """Some look below their own: what is judged may stand there."""
-    judged = [('x', 'v', str(shot), 'ann') for shot in range(10, 30)]
-    run = [('x', 'v', str(shot), 'ann', 1 - shot / 100) for shot in range(40)]
-    measures = ['P(judged_only=True)@5', 'Accuracy@5', 'AP', 'P@2']
-    by_cutoff = [
-        AveragePrecision(judged, K).evaluate(run, measures=measures).mean_measures
-        for K in ([1], [10], [1000])
-    ]
-    assert by_cutoff[0] == by_cutoff[1] == by_cutoff[2]
-    assert by_cutoff[0]['P(judged_only=True)@5'] == 1.0
-
-
-def test_standard_output_is_not_two_files(folder):
-    command = ['export-trec', 'reference.txt', 'run.txt', '--qrels', '-', '--run', 'run']
-    result = CliRunner().invoke(main, command)
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert 'are files, not standard output' in result.stderr
-    assert not (folder / '-').exists()
-
-
-@quiet
-def test_the_command_adds_measures(folder):
-    command = ['evaluate', 'reference', 'run.txt', '-K', '10', '--measures', 'RR R@10']
-    result = CliRunner().invoke(main, [*command, '--format', 'csv'])
-    assert result.output == 'run,query,AP@10,RR,R@10,n_relevant\nrun.txt,ann,0.25,0.5,0.5,2\n'
-    result = CliRunner().invoke(main, [*command, '--mean-only'])
-    assert [line.split() for line in result.output.splitlines()[-3:]] == [
-        ['MAP@10', '0.250'],
-        ['RR', '0.500'],
-        ['R@10', '0.500'],
-    ]
-    (folder / 'queries').write_text('zoe\n')  # for whom nothing is relevant
-    result = CliRunner().invoke(main, [*command, '--queries', 'queries', '--format', 'csv'])
-    assert result.stdout.splitlines()[1] == 'run.txt,zoe,1.0,,,0'
-    result = CliRunner().invoke(main, [*command[:-1], 'foo'])
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert "measures: found 'foo', expected a measure of" in result.stderr

@@ -20,13 +20,14 @@ from oracle import edit_distance
 from mediaeval_ap import Problem, errors, validate
 from mediaeval_ap.cli import main
 from mediaeval_ap.report.formats import render
-from mediaeval_ap.tables import HYPOTHESIS, SUBSET, causes, lenient_text, lines, read, wrong_lines
-from mediaeval_ap.tables.causes import CAUSES, RIGHT, causes_of
+from mediaeval_ap.tables import HYPOTHESIS, SUBSET, lenient_text, lines, read, wrong_lines
 from mediaeval_ap.tables.lenient_text import read_leniently
 from mediaeval_ap.tables.line_format import Cause, cause_of, count_fields, find_fields
-from mediaeval_ap.validation import examine, kinds, near_names
+from mediaeval_ap.tables.wrong_lines import CAUSES, RIGHT, causes_of
+from mediaeval_ap.validation import examine, near_names
 from mediaeval_ap.validation.document import describe
 from mediaeval_ap.validation.near_names import earlier_neighbours
+from mediaeval_ap.validation.registry import KINDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -130,7 +131,7 @@ ERRORS = [
 @pytest.mark.parametrize(('run', 'files', 'problem'), ERRORS)
 def test_one_error(run, files, problem):
     assert found(run, **files) == [problem]
-    assert kinds.get(problem[0]).severity == 'error'
+    assert KINDS[problem[0]].severity == 'error'
 
 
 WARNINGS = [
@@ -204,12 +205,12 @@ WARNINGS = [
 @pytest.mark.parametrize(('run', 'files', 'problem'), WARNINGS)
 def test_one_warning(run, files, problem):
     assert found(run, **files) == [problem]
-    assert kinds.get(problem[0]).severity == 'warning'
+    assert KINDS[problem[0]].severity == 'warning'
 
 
 def test_every_kind_is_tested_alone():
     tested = {problem[0] for _, _, problem in ERRORS + WARNINGS}
-    assert tested | {'long-line'} == set(kinds.KINDS)
+    assert tested | {'long-line'} == set(KINDS)
 
 
 def test_overflow_and_underflow_tie_in_single_precision():
@@ -295,7 +296,7 @@ def as_slow(submission, rules):
     streams = {role: named(content, role) for role, content in submission.items()}
     problems = validate(streams.pop('hypothesis'), rules=rules, **streams)
     order = [
-        (kinds.registered().index(each.kind), list(submission).index(each.source), each.line)
+        (list(KINDS.values()).index(each.kind), list(submission).index(each.source), each.line)
         for each in problems
     ]
     assert order == sorted(order)
@@ -376,7 +377,7 @@ def test_causes_of_many_lines_are_those_of_each(lines, layout):
     many = [None if cause == RIGHT else CAUSES[cause] for cause in causes_of(lines, layout)]
     assert many == each
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(causes, 'LONG', 3)
+        patch.setattr(wrong_lines, 'LONG', 3)
         assert causes_of(lines, layout).tolist() == [
             RIGHT if cause is None else CAUSES.index(cause) for cause in each
         ]
@@ -510,8 +511,8 @@ def test_tables_of_values_have_rows_and_no_columns(tmp_path):
     for table, source in ((rows, '<rows>'), (frame, '<DataFrame>'), (path, path)):
         (problem,) = validate(table)
         assert problem == Problem(
-            *(kinds.get('name'), 'error', source, 2, None, 'person_name', "'b2'"),
-            *('a name of a-z and _ only', kinds.get('name').mend),
+            *(KINDS['name'], 'error', source, 2, None, 'person_name', "'b2'"),
+            *('a name of a-z and _ only', KINDS['name'].mend),
         )
     with pytest.raises(errors.FormatError):
         validate([('x', 'v', '1', 'ann', float('nan'))])
@@ -640,7 +641,7 @@ def test_json_is_as_its_schema_says(folder):
     for each in document, json.loads(rows):
         conforms(each, schema)
     assert schema['properties']['problems']['items']['properties']['kind']['enum'] == [
-        kind.name for kind in kinds.registered()
+        kind.name for kind in KINDS.values()
     ]
 
 
@@ -663,11 +664,9 @@ def conforms(value, schema):
 
 def test_kinds_are_in_the_docs():
     page = (ROOT / 'docs/validation.md').read_text()
-    row = r'^\| `([a-z0-9-]+)` \| (error|warning) \| (.*) \| (.*) \|$'
+    row = r'^\| `([a-z0-9-]+)` \| (error|warning) \| .+ \| (.*) \|$'
     rows = re.findall(row, page, re.MULTILINE)
-    assert rows == [
-        (kind.name, kind.severity, kind.summary, kind.mend) for kind in kinds.registered()
-    ]
+    assert rows == [(kind.name, kind.severity, kind.mend) for kind in KINDS.values()]
 
 
 # Official data.

@@ -1,0 +1,172 @@
+"""The files of a challenge: read, matched by id, cut into pieces, and scored in one way for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.choices import MISSING, UNKNOWN, Missing, Unknown, check_policy
+from mediaeval_ap.errors import (
+    FormatError,
+    MissingIdsWarning,
+    UnknownIdsWarning,
+    printable,
+    shown,
+    warn_caller,
+)
+from mediaeval_ap.evaluation.data_warnings import no_overlap
+from mediaeval_ap.evaluation.likely_causes import likely_cause
+from mediaeval_ap.metrics import Accumulator
+from mediaeval_ap.progress import tracked
+from mediaeval_ap.results import Score, notes_of
+from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.origins import Origin
+from mediaeval_ap.tables.records import Records, read_records
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+QUERIES_IN_PIECE = 100_000  # a choice: half and twice as many take as long; memory grows
+
+
+class Files:
+    """A truth and predictions; their rows are matched by id when a challenge has checked them."""
+
+    ids: pyarrow.Array  # of the truth
+    rows: NDArray[np.int64]  # for each id, its row in the predictions; -1 if there is none
+    counts: dict[str, int]
+
+    def __init__(
+        self,
+        truth: tuple[Any, Sequence[RecordLayout]],
+        predictions: tuple[Any, Sequence[RecordLayout]],
+        missing: Missing | None,  # None: a missing id is an error, and there is no other policy
+        unknown: Unknown,
+        max_bytes: int,
+    ) -> None:
+        self.missing = missing and check_policy('missing', missing, MISSING)
+        self.unknown = check_policy('unknown', unknown, UNKNOWN)
+        self.truth, self.predictions = (
+            read_records(Origin.of(origin, max_bytes), layouts)
+            for origin, layouts in (truth, predictions)
+        )
+        self.truth_name = printable(self.truth.source.name)
+
+    def match(self, ids: pyarrow.Array) -> None:
+        """Find the row of the predictions for each id of the truth.
+
+        Missing and unknown ids are refused, or counted and warned of.
+        """
+        predicted = unique_ids(self.predictions)
+        self.ids, self.rows = ids, places_of(ids, predicted)
+        missing = np.flatnonzero(self.rows < 0)
+        unknown = np.flatnonzero(places_of(predicted, ids) < 0)
+        self.counts = {'missing': len(missing), 'unknown': len(unknown)}
+        cause = ''
+        if len(unknown) == len(predicted):
+            cause = likely_cause(predicted.to_pylist(), ids.to_pylist())
+        if len(unknown) and self.unknown == 'error':
+            remedy = f'; no id is in both files: {cause}' if cause else ''
+            found = f'{shown(predicted[unknown[0]].as_py())}, which {self.truth_name} lacks'
+            expected = f'an id of the truth, unless unknown ids are dropped{remedy}'
+            raise self.predictions.error(unknown, id_column(self.predictions), found, expected)
+        if len(missing) and self.missing != 'zero':
+            raise self._missing_ids(missing)
+        if len(unknown) == len(predicted):
+            finding = f'0 of {len(predicted):,} ids occur in {self.truth_name}'
+            warn_caller(no_overlap(self.predictions.source.name, finding, cause))
+        self._warn_of_ids()
+
+    def _missing_ids(self, missing: NDArray[np.int64]) -> FormatError:
+        others = f' and {len(missing) - 1} more' if len(missing) > 1 else ''
+        found = f'no row for {shown(self.ids[missing[0]].as_py())}{others}'
+        unless = ', unless missing ids count zero' if self.missing else ''
+        expected = f'one for each id of {self.truth_name}{unless}'
+        name = self.predictions.source.name
+        return FormatError(name, '', id_column(self.predictions), found, expected)
+
+    def _warn_of_ids(self) -> None:
+        name, (missing, unknown) = printable(self.predictions.source.name), self.counts.values()
+        if missing:
+            where = f'{missing} of {len(self.ids)} ids of {self.truth_name}'
+            text = f'{name}: no row for {where}, scored as if nothing were predicted'
+            warn_caller([MissingIdsWarning(text)])
+        if unknown:
+            which = f'{unknown} of {len(self.predictions)} rows'
+            text = f'{name}: {which} have an id that {self.truth_name} lacks, and are left out'
+            warn_caller([UnknownIdsWarning(text)])
+
+    def in_order(self, texts: pyarrow.Array) -> pyarrow.Array:
+        """Return texts of the predictions in the order of the ids, empty if there is no row."""
+        import pyarrow
+
+        return texts.take(pyarrow.array(self.rows, mask=self.rows < 0)).fill_null('')
+
+    def pieces(self, progress: bool, size: int | None = None) -> Iterator[slice]:
+        """Cut the ids into pieces, so that what is made of a piece needs little memory."""
+        size = size or QUERIES_IN_PIECE
+        begins = range(0, len(self.ids), size)
+        for begin in tracked(begins, progress, unit='piece'):
+            yield slice(begin, min(begin + size, len(self.ids)))
+
+    def warn_of_other_labels(self, labels: pyarrow.Array, predicted: pyarrow.Array) -> None:
+        """Warn if no predicted label is a true one; takes time, so call it if there is no hit."""
+        true, said = (set(each.unique().to_pylist()) - {None, ''} for each in (labels, predicted))
+        if true and said and not true & said:
+            finding = f'0 of {len(said):,} predicted labels occur in {self.truth_name}'
+            cause = likely_cause(said, true)
+            warn_caller(no_overlap(self.predictions.source.name, finding, cause))
+
+    def score(
+        self,
+        name: str,
+        metric: Accumulator,
+        parameters: Mapping[str, str | int],
+        counts: Mapping[str, int],
+        table: Mapping[str, Any] | pandas.DataFrame | None,
+        without_truth: str = '',  # what a note says of queries without a true label
+    ) -> Score:
+        if table is not None:
+            import pandas
+
+            table = pandas.DataFrame(table)
+        policies = {'missing': self.missing} if self.missing else {}
+        return Score(
+            name,
+            metric.compute(),
+            {**parameters, **policies, 'unknown': self.unknown},
+            {'truth': self.truth.source, 'predictions': self.predictions.source},
+            {'queries': len(self.ids), **counts, **self.counts},
+            table,
+            notes_of(counts.get('without_truth', 0), len(self.ids), without_truth),
+        )
+
+
+def id_column(records: Records) -> str:
+    return records.layout.texts[0]
+
+
+def unique_ids(records: Records) -> pyarrow.Array:
+    """Return the ids of a file, its first column, or refuse empty and repeated ones."""
+    name = id_column(records)
+    ids = records[name]
+    records.refuse_empty(name)
+    first = places_of(ids, ids)
+    again = np.flatnonzero(first != np.arange(len(ids)))
+    if len(again):
+        found = f'{shown(ids[again[0]].as_py())} again, as in {records.place(first[again[0]])}'
+        raise records.error(again, name, found, 'each id once')
+    return ids
+
+
+def places_of(texts: pyarrow.Array, among: pyarrow.Array) -> NDArray[np.int64]:
+    """Return the first place of each text among others, from 0; -1 if there is none."""
+    from pyarrow import compute
+
+    found = compute.index_in(texts, value_set=among).fill_null(-1)
+    places: NDArray[np.int64] = found.to_numpy().astype(np.int64)
+    return places

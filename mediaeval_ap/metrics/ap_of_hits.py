@@ -1,0 +1,124 @@
+"""Average precision from the ranks of the hits, for many rankings at once: the kernel of all AP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.definitions import Definition
+
+Counts: TypeAlias = NDArray[np.integer] | int
+
+
+def precision_at_hits(
+    ranks: NDArray[np.integer], rankings: NDArray[np.integer] | None = None
+) -> NDArray[np.float64]:
+    """Return the precision at the rank of each hit.
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (n_hits,)
+        Ranks of the hits, from 1, ascending in each ranking.
+    rankings : ndarray of int, shape (n_hits,), optional
+        The ranking of each hit, from 0, ascending. By default there is only one ranking.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_hits,)
+        The share of hits among all ranks from 1 to that of the hit.
+
+    Examples
+    --------
+    >>> precision_at_hits(np.array([1, 4])).tolist()
+    [1.0, 0.5]
+    >>> precision_at_hits(np.array([1, 4, 4]), np.array([0, 0, 2])).tolist()
+    [1.0, 0.5, 0.25]
+    """
+    numbers = np.arange(1, len(ranks) + 1)
+    if rankings is not None and len(ranks):
+        n_hits = np.bincount(rankings)
+        numbers -= (n_hits.cumsum() - n_hits)[rankings]
+    return numbers / ranks
+
+
+def average_precision_of_hits(
+    rankings: NDArray[np.integer],
+    ranks: NDArray[np.integer],
+    n_relevant: NDArray[np.integer],
+    n_returned: NDArray[np.integer] | int,
+    K: Sequence[int],
+    definition: Definition,
+) -> NDArray[np.float64]:
+    """Return average precision of rankings at several cutoffs.
+
+    Parameters
+    ----------
+    rankings : ndarray of int, shape (n_hits,)
+        The ranking of each hit, from 0, ascending.
+    ranks : ndarray of int, shape (n_hits,)
+        The rank of each hit, from 1, ascending in each ranking. Hits beyond the largest cutoff may
+        be left out.
+    n_relevant : ndarray of int, shape (n_rankings,)
+        Number of relevant items, returned or not.
+    n_returned : ndarray of int, shape (n_rankings,), or int
+        Number of returned items.
+    K : sequence of int
+        Cutoffs, in any order.
+    definition : Definition
+        Definition of average precision; `mediaeval_ap.definitions` has the formulas and sources.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rankings, n_cutoffs)
+        Average precision. Precisions are added in the order of the ranks, so that the value of a
+        ranking does not depend on the others.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import definitions
+    >>> one = np.array([0, 0]), np.array([1, 3]), np.array([3]), 4
+    >>> for name in 'trec', 'kaggle', 'hits':
+    ...     average_precision_of_hits(*one, [2], definitions.get(name)).tolist()
+    [[0.3333333333333333]]
+    [[0.5]]
+    [[1.0]]
+    """
+    precisions = precision_at_hits(ranks, rankings)
+    return average_precision_of_terms(
+        rankings, ranks, precisions, n_relevant, n_returned, K, definition
+    )
+
+
+def average_precision_of_terms(
+    rankings: NDArray[np.integer],
+    ranks: NDArray[np.integer],
+    terms: NDArray[np.float64],
+    n_relevant: NDArray[np.integer],
+    n_returned: NDArray[np.integer] | int,
+    K: Sequence[int],
+    definition: Definition,
+) -> NDArray[np.float64]:
+    """Return AP from what each rank adds to the sum: precision × relevance, or its expected value.
+
+    A definition that divides by the number of hits takes each term for a hit.
+    """
+    n_rankings = len(n_relevant)
+    values = np.zeros((n_rankings, len(K)))
+    for column, k in enumerate(K):
+        hits_in_k = np.bincount(rankings[ranks <= k], minlength=n_rankings)
+        at: dict[str, Counts] = {'R': n_relevant, 'k': k, 'N': n_returned, 'H': hits_in_k}
+        depth = _least(definition.depth, at)
+        deep = ranks <= (depth[rankings] if isinstance(depth, np.ndarray) else depth)
+        sums = np.bincount(rankings[deep], weights=terms[deep], minlength=n_rankings)
+        denominator = _least(definition.denominator, at)
+        np.divide(sums, denominator, out=values[:, column], where=np.greater(denominator, 0))
+    values[n_relevant == 0] = definition.without_relevant
+    return values
+
+
+def _least(quantities: Sequence[str], at: Mapping[str, Counts]) -> Counts:
+    return reduce(np.minimum, map(at.__getitem__, quantities))

@@ -1,0 +1,287 @@
+"""Label ranking average precision (LRAP), and its label-weighted form (lwlrap)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.errors import ParameterError, UndefinedScoreError
+from mediaeval_ap.metrics.accumulator import Accumulator
+from mediaeval_ap.metrics.exact_sums import ExactSums
+from mediaeval_ap.metrics.label_ranking_kernel import score_labels
+from mediaeval_ap.metrics.number_input import doubles, number_array
+
+
+def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: Any = None) -> float:
+    """Return the mean over samples of how well true labels are ranked above the others.
+
+    Parameters
+    ----------
+    y_true : array of 0 and 1, shape (n_samples, n_classes)
+        True labels of each sample.
+    y_score : array of float, shape (n_samples, n_classes)
+        Score of each label.
+    sample_weight : array of float, shape (n_samples,), optional
+        Weight of each sample in the mean; by default 1.
+
+    Returns
+    -------
+    float
+        The mean of (1/‖yᵢ‖₀) Σ |Lᵢⱼ| / rankᵢⱼ over the true labels j of sample i: rank is the
+        number of labels with at least the score of j, and |L| the number of true ones among these.
+        A sample without a true label counts 1.
+
+    Raises
+    ------
+    ParameterError
+        When the arrays differ in shape, or hold other values than 0 and 1, or scores that are not
+        finite; when weights are not as many as samples, or negative.
+    UndefinedScoreError
+        When there is no sample, or none has a weight.
+
+    Notes
+    -----
+    The formula is that of the user guide of scikit-learn, "Label ranking average precision". Takes
+    O(n_samples · n_classes · log n_classes) time, and O(n_samples) memory beside the input.
+
+    Examples
+    --------
+    >>> y_true, y_score = [[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]]
+    >>> label_ranking_average_precision(y_true, y_score)
+    0.41666666666666663
+    """
+    metric = LabelRankingAveragePrecision()
+    metric.update(y_true, y_score, sample_weight)
+    return metric.compute()
+
+
+@overload
+def label_weighted_label_ranking_average_precision(
+    y_true: Any, y_score: Any, *, return_per_class: Literal[False] = False
+) -> float: ...
+
+
+@overload
+def label_weighted_label_ranking_average_precision(
+    y_true: Any, y_score: Any, *, return_per_class: Literal[True]
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]: ...
+
+
+def label_weighted_label_ranking_average_precision(
+    y_true: Any, y_score: Any, *, return_per_class: bool = False
+) -> float | tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean over true labels of how well they are ranked above the others (lwlrap).
+
+    Parameters
+    ----------
+    y_true, y_score
+        As for `label_ranking_average_precision`.
+    return_per_class : bool
+        Return the precision and the weight of each class, too.
+
+    Returns
+    -------
+    lwlrap : float
+        The mean of |Lᵢⱼ| / rankᵢⱼ over all true labels j of all samples i, as for
+        `label_ranking_average_precision`. Samples without a true label do not count.
+    precision : ndarray of float64, shape (n_classes,)
+        With `return_per_class`: the same mean for each class; NaN for a class that is never true.
+    weight : ndarray of float64, shape (n_classes,)
+        With `return_per_class`: the share of each class of all true labels.
+
+    Raises
+    ------
+    ParameterError
+        As for `label_ranking_average_precision`.
+    UndefinedScoreError
+        When no sample has a true label.
+
+    Notes
+    -----
+    The metric of Freesound Audio Tagging 2019 (DCASE 2019, task 2): the mean of `precision` by
+    `weight`. It equals label ranking average precision with the number of labels as sample weight.
+
+    Examples
+    --------
+    >>> y_true, y_score = [[1, 0, 0], [1, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]]
+    >>> lwlrap, precision, weight = label_weighted_label_ranking_average_precision(
+    ...     y_true, y_score, return_per_class=True
+    ... )
+    >>> round(lwlrap, 3), precision.round(3).tolist(), weight.round(3).tolist()
+    (0.722, [0.75, nan, 0.667], [0.667, 0.0, 0.333])
+    """
+    metric = LabelRankingAveragePrecision(label_weighted=True)
+    metric.update(y_true, y_score)
+    lwlrap = metric.compute()
+    return (lwlrap, *metric.per_class()) if return_per_class else lwlrap
+
+
+class LabelRankingAveragePrecision(Accumulator):
+    """Label ranking average precision of samples that come in pieces.
+
+    Parameters
+    ----------
+    label_weighted : bool
+        Take the mean over true labels (lwlrap) instead of over samples.
+
+    Attributes
+    ----------
+    n_samples : int
+        Number of samples so far.
+    n_without_label : int
+        Number of samples without a true label.
+
+    Examples
+    --------
+    >>> one, other = LabelRankingAveragePrecision(), LabelRankingAveragePrecision()
+    >>> one.update([[1, 0, 0]], [[0.75, 0.5, 1]])
+    array([0.5])
+    >>> other.update([[0, 0, 1]], [[1, 0.2, 0.1]]).round(3)
+    array([0.333])
+    >>> one.merge(other)
+    >>> one.compute(), one.n_labels.tolist()
+    (0.41666666666666663, [1, 0, 1])
+    """
+
+    settings = ('label_weighted',)
+
+    def __init__(self, *, label_weighted: bool = False) -> None:
+        self.label_weighted = label_weighted
+        self.reset()
+
+    def reset(self) -> None:
+        self.n_samples = 0
+        self.n_without_label = 0
+        self._n_labels = np.zeros(0, dtype=np.int64)
+        self._by_sample = ExactSums()
+        self._by_weight = ExactSums()
+        self._by_class = ExactSums(0)
+
+    @property
+    def n_labels(self) -> NDArray[np.int64]:
+        """The number of samples for which each class is true; empty before the first sample."""
+        return self._n_labels.copy()
+
+    def update(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> NDArray[np.float64]:
+        """Add samples.
+
+        Parameters
+        ----------
+        y_true, y_score
+            As for `label_ranking_average_precision`, with as many classes as before.
+        sample_weight : array of float, shape (n_samples,), optional
+            Weight of each sample; by default 1. Not allowed with `label_weighted`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,)
+            Label ranking average precision of each sample; 1 if it has no true label.
+
+        Raises
+        ------
+        ParameterError
+            As for `label_ranking_average_precision`; then nothing changes.
+        """
+        truth, scores = _matrices(y_true, y_score)
+        if self.label_weighted and sample_weight is not None:
+            raise ParameterError('sample_weight: found some, expected none with label_weighted')
+        weights = _weights(sample_weight, len(truth))
+        if self.n_samples and len(self._n_labels) != truth.shape[1]:
+            raise ParameterError(
+                f'y_true: found {truth.shape[1]} classes, expected {len(self._n_labels)} as before'
+            )
+        # A later block may be wrong: a piece is merged when all of it was right.
+        values = np.empty(len(truth))
+        piece = type(self)(label_weighted=self.label_weighted)
+        piece._make_room(truth.shape[1])
+        for block in score_labels(truth, scores):
+            part = slice(piece.n_samples, piece.n_samples + len(block.values))
+            values[part] = block.values
+            piece.n_samples = part.stop
+            piece.n_without_label += block.n_without_label
+            piece._n_labels += np.bincount(block.classes, minlength=truth.shape[1])
+            piece._by_class.add(block.precisions, block.classes)
+        piece._by_sample.add(values * weights)
+        piece._by_weight.add(weights)
+        self.merge(piece)
+        return values
+
+    def merge(self, other: LabelRankingAveragePrecision) -> None:
+        self._expect_same(other)
+        if not other.n_samples:
+            return
+        if self.n_samples and len(self._n_labels) != len(other._n_labels):
+            raise ParameterError(
+                f'merge: found {len(other._n_labels)} classes, expected {len(self._n_labels)}'
+            )
+        self._make_room(len(other._n_labels))
+        self._n_labels += other._n_labels
+        self.n_samples += other.n_samples
+        self.n_without_label += other.n_without_label
+        self._by_class.merge(other._by_class)
+        self._by_sample.merge(other._by_sample)
+        self._by_weight.merge(other._by_weight)
+
+    def compute(self) -> float:
+        if self.label_weighted:
+            n_labels = int(self._n_labels.sum())
+            if not n_labels:
+                raise UndefinedScoreError(
+                    f'lwlrap: none of {self.n_samples} samples has a true label'
+                )
+            return float(sum(map(self._by_class.fraction, range(len(self._n_labels)))) / n_labels)
+        weight = self._by_weight.fraction()
+        if not weight:
+            raise UndefinedScoreError(f'LRAP: none of {self.n_samples} samples has a weight')
+        return float(self._by_sample.fraction() / weight)
+
+    def per_class(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what each class contributes to lwlrap.
+
+        Returns
+        -------
+        precision, weight : ndarray of float64, shape (n_classes,)
+            As for `label_weighted_label_ranking_average_precision`; weights are 0 if no sample has
+            a true label.
+        """
+        n_labels = max(1, int(self._n_labels.sum()))
+        precision = [
+            float(self._by_class.fraction(label) / n) if n else np.nan
+            for label, n in enumerate(self._n_labels.tolist())
+        ]
+        return np.array(precision), self._n_labels / n_labels
+
+    def _make_room(self, n_classes: int) -> None:
+        """Take the number of classes from the first samples."""
+        if not self.n_samples:
+            self._n_labels = np.zeros(n_classes, dtype=np.int64)
+            self._by_class = ExactSums(n_classes)
+
+
+def _matrices(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    truth = number_array(y_true, 'y_true', 2, 'biuf')
+    scores = number_array(y_score, 'y_score', 2, 'iuf')
+    if not truth.shape[1]:
+        raise ParameterError('y_true: found no classes, expected at least one')
+    names = [list(each.columns) for each in (y_true, y_score) if hasattr(each, 'columns')]
+    if len(names) == 2 and names[0] != names[1]:
+        raise ParameterError('y_score: found other columns, expected those of y_true, in order')
+    if truth.shape != scores.shape:
+        raise ParameterError(
+            f'y_score: found shape {scores.shape}, expected {truth.shape} as y_true'
+        )
+    return truth, scores
+
+
+def _weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
+    if sample_weight is None:
+        return np.ones(n_samples)
+    name = 'sample_weight'
+    weights = doubles(number_array(sample_weight, name, 1, 'iuf'), name)
+    if len(weights) != n_samples:
+        raise ParameterError(f'sample_weight: found {len(weights)} numbers, expected {n_samples}')
+    if len(wrong := weights[~(np.isfinite(weights) & (weights >= 0))]):
+        raise ParameterError(f'sample_weight: found {wrong[0]}, expected finite numbers from 0')
+    return weights

@@ -1,0 +1,62 @@
+"""Numbers that users give to metrics, as arrays in which none was rounded silently."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.tables.arrow import to_arrow
+from mediaeval_ap.tables.faults import EXACT_NUMBER
+from mediaeval_ap.tables.line_format import LARGEST_INTEGER
+from mediaeval_ap.tables.origins import is_arrow
+
+
+def number_array(values: Any, name: str, n_dimensions: int, kinds: str) -> NDArray[Any]:
+    """Return numbers as an array whose type is one of `kinds` of numpy, integers as integers."""
+    expected = f'expected {n_dimensions} of numbers'
+    if isinstance(values, np.ma.MaskedArray):
+        raise ParameterError(f'{name}: found a masked array, {expected}')
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ParameterError(f'{name}: found rows of different lengths, {expected}') from None
+    if array.ndim != n_dimensions or array.dtype.kind not in kinds:
+        raise ParameterError(f'{name}: found {array.ndim} dimensions of {array.dtype}, {expected}')
+    # Of integers beside floats, or of int64 beside uint64, numpy makes doubles. (Of smaller types
+    # it makes smaller floats only where these are exact.)
+    if array.dtype.kind == 'f' and array.itemsize >= 8 and not isinstance(values, np.ndarray):
+        large = np.abs(array) >= LARGEST_INTEGER
+        if large.any():
+            given = _before_conversion(values)[large]
+            _refuse_rounded(given, array[large], name, ' beside numbers of other types')
+    return array
+
+
+def doubles(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Return numbers in double precision, and refuse an integer that no double holds."""
+    numbers = array.astype(np.float64)
+    large = np.abs(numbers) >= LARGEST_INTEGER
+    if large.any():
+        _refuse_rounded(array[large], numbers[large], name, '')
+    return numbers
+
+
+def _refuse_rounded(given: NDArray[Any], rounded: NDArray[Any], name: str, where: str) -> None:
+    for number, other in zip(given.tolist(), rounded.tolist(), strict=True):
+        if isinstance(number, Integral) and math.isfinite(other) and int(number) != int(other):
+            raise ParameterError(f'{name}: found {int(number)}{where}, expected {EXACT_NUMBER}')
+
+
+def _before_conversion(values: Any) -> NDArray[np.object_]:
+    """Return numbers as the objects that they were before numpy found one type for all."""
+    if hasattr(values, 'iloc'):  # of pandas
+        values = values.astype(object).to_numpy()
+    elif is_arrow(values):
+        columns = (column.to_pylist() for column in to_arrow(values).columns)
+        values = list(zip(*columns, strict=True))
+    return np.asarray(values, dtype=object)

@@ -1,0 +1,176 @@
+"""First-hit MAP: the reciprocal of the rank of the first correct prediction, and its mean."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.definitions import Repeats, check_cutoff
+from mediaeval_ap.errors import UndefinedScoreError
+from mediaeval_ap.metrics.accumulator import Accumulator
+from mediaeval_ap.metrics.label_hits import map_blocks, match
+from mediaeval_ap.metrics.label_input import LabelLists, label_array, label_lists
+
+K = 5  # as in Humpback Whale Identification, whose metric this is
+
+
+def reciprocal_rank_at_k(label: str | int, predictions: Any, k: int = K) -> float:
+    """Return 1 divided by the rank of the first correct prediction among the first k.
+
+    Parameters
+    ----------
+    label : str or int
+        The true label.
+    predictions : sequence of str or int
+        Predicted labels, best first.
+    k : int
+        The cutoff.
+
+    Returns
+    -------
+    float
+        The reciprocal rank; 0 if none of the first k is correct.
+
+    Raises
+    ------
+    ParameterError
+        When k is not a positive integer, or the labels are not of one kind.
+
+    Examples
+    --------
+    >>> reciprocal_rank_at_k('w_1287fbc', ['new_whale', 'w_1287fbc'])
+    0.5
+    """
+    return mean_reciprocal_rank_at_k([label], [predictions], k)
+
+
+def mean_reciprocal_rank_at_k(labels: Any, predictions: Any, k: int = K) -> float:
+    """Return the mean over images of the reciprocal rank of the first correct prediction.
+
+    Parameters
+    ----------
+    labels : sequence of str or int
+        The true label of each image.
+    predictions : sequence of sequences of str or int, or ndarray, shape (n_images, n_predicted)
+        Predicted labels of each image, best first.
+    k : int
+        The cutoff.
+
+    Returns
+    -------
+    float
+        The mean over all images.
+
+    Raises
+    ------
+    ParameterError
+        When k is not a positive integer, the labels are not of one kind, or there are not as many
+        labels as lists.
+    UndefinedScoreError
+        When there is no image.
+
+    Examples
+    --------
+    >>> mean_reciprocal_rank_at_k(['x', 'z'], [['x', 'y'], ['x', 'y', 'z']])
+    0.6666666666666666
+    """
+    metric = ReciprocalRank(k)
+    metric.update(labels, predictions)
+    return metric.compute()
+
+
+class ReciprocalRank(Accumulator):
+    """The mean reciprocal rank of images that come in pieces.
+
+    Parameters
+    ----------
+    k : int
+        The cutoff.
+
+    Attributes
+    ----------
+    n_images : int
+        Number of images so far.
+    n_first_hits : collections.Counter
+        Number of images by the rank of their first correct prediction.
+
+    Raises
+    ------
+    ParameterError
+        When k is not a positive integer.
+
+    Examples
+    --------
+    >>> one, other = ReciprocalRank(), ReciprocalRank()
+    >>> one.update(['x'], [['x', 'y']])
+    array([1.])
+    >>> other.update(['z'], [['x', 'y', 'z']]).round(3)
+    array([0.333])
+    >>> one.merge(other)
+    >>> one.compute(), one.n_first_hits
+    (0.6666666666666666, Counter({1: 1, 3: 1}))
+    """
+
+    settings = ('k',)
+
+    def __init__(self, k: int = K) -> None:
+        self.k = check_cutoff(k)
+        self.reset()
+
+    def reset(self) -> None:
+        self.n_images = 0
+        self.n_first_hits: Counter[int] = Counter()
+
+    def update(self, labels: Any, predictions: Any) -> NDArray[np.float64]:
+        """Add images.
+
+        Parameters
+        ----------
+        labels, predictions
+            As for `mean_reciprocal_rank_at_k`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_images,)
+            The reciprocal rank of each image.
+
+        Raises
+        ------
+        ParameterError
+            As for `mean_reciprocal_rank_at_k`; then nothing changes.
+        """
+        ranks = _first_ranks(labels, predictions)
+        hits = (ranks > 0) & (ranks <= self.k)
+        self.n_images += len(ranks)
+        self.n_first_hits.update(ranks[hits].tolist())
+        return np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=hits)
+
+    def merge(self, other: ReciprocalRank) -> None:
+        self._expect_same(other)
+        self.n_images += other.n_images
+        self.n_first_hits += other.n_first_hits
+
+    def compute(self) -> float:
+        if not self.n_images:
+            raise UndefinedScoreError(f'first-hit MAP@{self.k}: there is no image')
+        return math.fsum(n / rank for rank, n in self.n_first_hits.items()) / self.n_images
+
+
+def _first_ranks(labels: Any, predictions: Any) -> NDArray[np.int64]:
+    """Return the rank of the first correct prediction of each list, from 1; 0 if there is none."""
+    import pyarrow
+
+    def score(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:
+        found = match(truth, predictions, Repeats.IRRELEVANT)
+        ranks = np.zeros(len(truth), dtype=np.int64)
+        ranks[found.rankings] = found.ranks
+        return ranks
+
+    truth = label_array(labels, 'labels')
+    lists = pyarrow.LargeListArray.from_arrays(np.arange(len(truth) + 1, dtype=np.int64), truth)
+    both = label_lists(lists, predictions, ('labels', 'predictions'))
+    return np.concatenate(map_blocks(score, *both))

@@ -1,0 +1,85 @@
+"""The kinds of things that tables are read from, told apart here for all readers."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, check_limit
+from mediaeval_ap.tables.table import NumberedRows
+
+
+class Kind(Enum):
+    """The kinds of origins that readers treat differently."""
+
+    TEXT = 'text'  # a path, standard input or an open file
+    PARQUET = 'Parquet'
+    FRAME = 'pandas'
+    ARROW = 'Arrow'  # a table that gives a stream of Arrow, as those of polars and pyarrow
+    TABLE = 'table'  # what this package has read
+    ROWS = 'rows'
+    UNKNOWN = 'unknown'
+
+    @property
+    def has_all_fields(self) -> bool:
+        """Return whether rows of this kind have all fields; others may lack what is not needed."""
+        return self in (Kind.TEXT, Kind.TABLE)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Something that a table is read from, and its kind.
+
+    For text and Parquet, `value` is a `ByteSource`, which knows the limit of its bytes.
+    """
+
+    kind: Kind
+    value: Any
+
+    @classmethod
+    def of(cls, value: Any, max_bytes: int = MAX_BYTES) -> Origin:
+        """Find the kind of an origin; what has been looked at stays as it is."""
+        check_limit(max_bytes)
+        if isinstance(value, Origin):
+            return value
+        if isinstance(value, NumberedRows):
+            return cls(Kind.TABLE, value)
+        # Before open files: a frame may have a column called "read".
+        if is_instance(value, 'pandas', 'DataFrame'):
+            return cls(Kind.FRAME, value)
+        if is_arrow(value):
+            return cls(Kind.ARROW, value)
+        if isinstance(value, str | os.PathLike) or hasattr(value, 'read'):
+            source = ByteSource(value, max_bytes)
+            return cls(Kind.PARQUET if source.is_parquet else Kind.TEXT, source)
+        if isinstance(value, Iterable) and not isinstance(value, bytes | dict):
+            return cls(Kind.ROWS, value)
+        return cls(Kind.UNKNOWN, value)
+
+    def error(self, expected: str, what: str = '') -> ParameterError:
+        """Make the error of an origin that a reader cannot read."""
+        found = f'found {shown(self.value)} ({type(self.value).__name__})'
+        return ParameterError(f'{what}{found}, expected {expected}')
+
+
+def is_rows(value: object) -> bool:
+    """Return whether a value gives rows that can be taken one after another."""
+    return Origin.of(value).kind is Kind.ROWS
+
+
+def is_arrow(value: object) -> bool:
+    """Return whether a value is a table that gives a stream of Arrow, as polars and pyarrow do."""
+    return hasattr(value, '__arrow_c_stream__') and (
+        hasattr(value, 'columns') or hasattr(value, 'schema')
+    )
+
+
+def is_instance(value: object, module: str, name: str) -> bool:
+    """Return whether a value is of a class of a module, without importing the module."""
+    cls = getattr(sys.modules.get(module), name, None)  # none while it is still being imported
+    return cls is not None and isinstance(value, cls)

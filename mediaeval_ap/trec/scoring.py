@@ -1,0 +1,89 @@
+"""Returned documents of TREC topics: ranked, with ties broken as asked, and their precisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.arrays import ranges
+from mediaeval_ap.choices import TrecTies
+from mediaeval_ap.metrics.ap_of_hits import precision_at_hits
+from mediaeval_ap.metrics.precision_with_ties import TieBlocks, expected_precisions
+from mediaeval_ap.trec.files import Entries
+
+
+@dataclass(frozen=True)
+class RankedRows:
+    """Returned rows by topic and rank. Those of topics that are not judged come first."""
+
+    topic: NDArray[np.int32]  # its number among those judged, or -1
+    hit: NDArray[np.bool_]
+    ties: NDArray[np.bool_]  # with the row before
+    begins: NDArray[np.int64]  # for each judged topic, its first row
+
+    def precisions(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
+        """Return topic, rank and precision of each hit."""
+        hits = self.hit.nonzero()[0]
+        topic = self.topic[hits]
+        ranks = hits - self.begins[topic] + 1
+        return topic, ranks, precision_at_hits(ranks, topic)
+
+    def expected_precisions(
+        self,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
+        """Return topic, rank and what it adds in the mean over all orders of equal scores."""
+        starts = (~self.ties).nonzero()[0]
+        size = np.diff(starts, append=len(self.hit))
+        n_hits = np.add.reduceat(self.hit, starts, dtype=np.int64)
+        held = n_hits > 0
+        starts, size, n_hits = starts[held], size[held], n_hits[held]
+        topic = self.topic[starts]
+        by_topic = np.bincount(topic, weights=n_hits, minlength=len(self.begins)).astype(np.int64)
+        hits_above = (n_hits.cumsum() - n_hits) - (by_topic.cumsum() - by_topic)[topic]
+        above = starts - self.begins[topic]
+        terms = expected_precisions(TieBlocks(size, n_hits, above, hits_above))
+        return topic.repeat(size), ranges(above + 1, size), terms
+
+
+def rank(
+    returned: Entries,
+    topic: NDArray[np.int32],
+    hit: NDArray[np.bool_],
+    n_returned: NDArray[np.int64],
+    ties: TrecTies,
+) -> RankedRows:
+    """Rank returned rows by their scores; with 'expected', ties are left as they are."""
+    score = returned.number
+    if ties == 'trec_eval-9':
+        with np.errstate(over='ignore'):  # what single precision does not hold is infinite, as in C
+            score = score.astype(np.float32)
+    order = None
+    later, equal = topic[1:] > topic[:-1], topic[1:] == topic[:-1]
+    if not (later | (equal & (score[1:] <= score[:-1]))).all():  # most runs stand so already
+        order = np.lexsort((-score, topic))
+        topic, score, hit = topic[order], score[order], hit[order]
+    ties_with_last = np.zeros(len(topic), dtype=np.bool_)
+    ties_with_last[1:] = (topic[1:] == topic[:-1]) & (score[1:] == score[:-1])
+    begins = len(topic) - n_returned[::-1].cumsum()[::-1]
+    ranked = RankedRows(topic, hit.copy(), ties_with_last, begins)
+    if ties != 'expected':
+        in_block = ties_with_last.copy()
+        in_block[:-1] |= ties_with_last[1:]
+        tied = in_block.nonzero()[0]
+        block = (~ties_with_last[tied]).cumsum()
+        if ties in ('best', 'worst'):
+            within = hit[tied] != (ties == 'best')
+        else:
+            within = _descending(returned.texts(tied if order is None else order[tied]))
+        ranked.hit[tied] = hit[tied[np.lexsort((within, block))]]
+    return ranked
+
+
+def _descending(texts: Sequence[str]) -> NDArray[np.int64]:
+    """Return the place of each text in descending order."""
+    # Python compares code points, which order text as the bytes of UTF-8 do.
+    place = {text: place for place, text in enumerate(sorted(set(texts), reverse=True))}
+    return np.array([place[text] for text in texts], dtype=np.int64)

@@ -1,0 +1,1 @@
+"""The rules of validation, a module for each thing that they are about."""

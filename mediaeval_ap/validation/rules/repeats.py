@@ -1,0 +1,80 @@
+"""Rules about shots that a hypothesis returns more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mediaeval_ap.arrays import combine, first_equal, first_occurrences
+from mediaeval_ap.errors import shown
+from mediaeval_ap.tables.table import Table
+from mediaeval_ap.validation.kinds import Kind
+from mediaeval_ap.validation.problems import Detail, Finding, at_rows
+from mediaeval_ap.validation.rows import SHOT, fields_of, row_key
+from mediaeval_ap.validation.rule import Files, Rule
+
+REPEATED_ROW = Kind('repeated-row', 'warning', 'drop the line')
+TWO_CONFIDENCES = Kind('two-confidences', 'warning', 'keep one confidence per shot and name')
+SEVERAL_NAMES = Kind(
+    'several-names', 'warning', 'keep them only if all of these people are in the shot'
+)
+
+
+def repeated_rows(files: Files) -> Iterator[Finding]:
+    """Find rows with the shot and the name of an earlier row, with its confidence or another."""
+    file = files['hypothesis']
+    table = file.table
+    shot_and_name = row_key(table, table.layout.texts)
+    _, confidence = np.unique(table.confidence, return_inverse=True)
+    same = first_equal(combine([shot_and_name, confidence]))  # the first row that says the same
+    is_first = same == np.arange(len(table))
+    is_right = np.isfinite(table.confidence)
+
+    def repeats(row: int) -> Detail:
+        found = f'{_quoted(table, row)} again, as in {file.table.place(same[row])}'
+        return (table.layout.texts[0], found, 'each row once')
+
+    yield at_rows(REPEATED_ROW, file, np.flatnonzero(is_right & ~is_first), repeats)
+
+    rows = np.flatnonzero(is_right & is_first)
+    before = np.arange(len(table))
+    before[rows] = rows[first_equal(shot_and_name[rows])]
+
+    def differs(row: int) -> Detail:
+        found = f'{float(table.confidence[row])!r} for {_quoted(table, row)}'
+        earlier = f'{float(table.confidence[before[row]])!r}, as in {file.table.place(before[row])}'
+        return ('confidence', found, f'{earlier}, or no second row')
+
+    yield at_rows(TWO_CONFIDENCES, file, np.flatnonzero(before != np.arange(len(table))), differs)
+
+
+def _quoted(table: Table, row: int) -> str:
+    return shown(' '.join(table[field].text(row) for field in table.layout.texts))
+
+
+def several_names(files: Files) -> Iterator[Finding]:
+    """Find shots that are returned under several names, each where its second name stands."""
+    file = files['hypothesis']
+    names = file.table['person_name']
+    shot = row_key(file.table, fields_of(file.table, SHOT))
+    distinct = first_occurrences(combine([shot, names.codes]))
+    before = np.empty(len(shot), np.int64)  # set for distinct pairs: the first row of their shot
+    before[distinct] = distinct[first_equal(shot[distinct])]
+    further = distinct[before[distinct] != distinct]
+    n_further = np.bincount(before[further], minlength=len(shot))
+
+    def describe(row: int) -> Detail:
+        first = before[row]
+        later, earlier = (shown(names.text(each)) for each in (row, first))
+        where = f'{later} after {earlier} of {file.table.place(first)}'
+        found = f'{where}, {n_further[first] + 1} names in all'
+        return ('person_name', found, 'one name, or several people')
+
+    yield at_rows(SEVERAL_NAMES, file, further[first_occurrences(before[further])], describe)
+
+
+RULES = (
+    Rule((REPEATED_ROW, TWO_CONFIDENCES), repeated_rows),
+    Rule((SEVERAL_NAMES,), several_names),
+)

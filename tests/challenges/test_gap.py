@@ -1,0 +1,115 @@
+"""Global AP on the files of its challenge."""
+
+import oracle
+import pandas
+import pytest
+from challenge_inputs import SAMPLES, sample, table, written
+from oracle import CLOSE
+
+from mediaeval_ap import challenges
+from mediaeval_ap.errors import FormatError
+from mediaeval_ap.tables.csv_text import explain_number
+
+
+@pytest.mark.parametrize('ties', ['expected', 'best', 'worst'])
+def test_landmarks(ties):
+    truth = {row['id']: row['landmark_id'] or None for row in sample('landmarks_truth')}
+    rows = [(row['id'], *row['landmarks'].split()) for row in sample('landmarks_predictions')]
+    rows = [(truth[row[0]], row[1], float(row[2])) for row in rows if len(row) == 3]
+    true, predicted, confidence = zip(*rows, strict=True)
+    expected = oracle.global_average_precision(predicted, confidence, true, ties)
+    # The oracle counts the queries that it was given; some more have a true label.
+    expected *= sum(label is not None for label in true)
+    expected /= sum(label is not None for label in truth.values())
+    score = challenges.evaluate_gap(
+        SAMPLES / 'landmarks_truth.csv',
+        SAMPLES / 'landmarks_predictions.csv',
+        ties=ties,
+        per_query=True,
+    )
+    assert score.value == pytest.approx(float(expected), **CLOSE)
+    assert score.table['term'].sum() == pytest.approx(float(expected), **CLOSE)
+    assert score.table['confidence'].tolist() == sorted(confidence, reverse=True)
+    for row in score.table.itertuples():
+        assert row.correct == (row.predicted == truth[row.id])
+
+
+def test_stable_ties_are_in_the_order_of_the_predictions():
+    truth = table('id,landmark_id', ('p', '1'), ('q', '2'))
+    for first, value in ('p', 1 / 2), ('q', 1 / 4):
+        rows = [('p', '1 0.5'), ('q', '3 0.5')]
+        predictions = table('id,landmarks', *sorted(rows, key=lambda row: row[0] != first))
+        assert challenges.evaluate_gap(truth, predictions, ties='stable').value == value
+
+
+def test_confidences_that_only_the_format_knows(tmp_path):
+    """Whatever pyarrow makes of them, they are what Python's float says."""
+    truth, predictions = written(
+        tmp_path,
+        'id,landmark_id\na,1\nb,2\nc,3\n',
+        'id,landmarks\na,1 +.5\nb,9 1e-3\nc,3 00.25\n',
+    )
+    score = challenges.evaluate_gap(truth, predictions, per_query=True)
+    assert score.table['confidence'].tolist() == [0.5, 0.25, 1e-3]
+    assert score.table['id'].tolist() == ['a', 'c', 'b']
+
+
+def test_labels_that_spell_missing_values(tmp_path):
+    truth, predictions = written(
+        tmp_path,
+        'id,landmark_id\nnan,nan\nNA,None\nnull,\n',
+        'id,landmarks\nnan,nan 0.9\nNA,None 0.8\nnull,nan 0.7\n',
+    )
+    score = challenges.evaluate_gap(truth, predictions)
+    assert (score.value, score.counts['without_truth']) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    'number',
+    ['9007199254740993', '+9007199254740993', '-0009007199254740993', '1' + '0' * 22 + '1'],
+)
+def test_integers_in_text_that_no_double_holds(number):
+    assert float(number) != int(number)
+    assert explain_number(number.encode()) == 'a finite number that a double can hold'
+    answers = pandas.DataFrame({'id': ['1', '2'], 'landmarks': ['a 0.5', f'a {number}']})
+    truth = pandas.DataFrame({'id': ['1', '2'], 'landmark_id': ['a', 'a']})
+    with pytest.raises(FormatError) as caught:
+        challenges.evaluate_gap(truth, answers)
+    assert str(caught.value) == (
+        f"<DataFrame>, row 2, landmarks: found 'a {number}', expected a label and a finite number "
+        'that a double can hold'
+    )
+
+
+@pytest.mark.parametrize(
+    'number',
+    ['9007199254740992', '9007199254740994', '1e23', '9007199254740993.0', '0.1', '0' * 5000 + '7'],
+)
+def test_decimals_in_text_are_the_nearest_doubles(number):
+    assert explain_number(number.encode()) is None
+    answers = pandas.DataFrame({'id': ['1'], 'landmarks': [f'a {number}']})
+    truth = pandas.DataFrame({'id': ['1'], 'landmark_id': ['a']})
+    table = challenges.evaluate_gap(truth, answers, per_query=True).table
+    assert table['confidence'].tolist() == [float(number)]
+
+
+def test_manifest():
+    truth, predictions = SAMPLES / 'landmarks_truth.csv', SAMPLES / 'landmarks_predictions.csv'
+    described = challenges.evaluate_gap(truth, predictions, ties='best', per_query=True).to_dict()
+    assert described['metric'] == 'GAP'
+    assert described['manifest']['parameters'] == {
+        'ties': 'best',
+        'missing': 'error',
+        'unknown': 'error',
+    }
+    assert described['manifest']['counts'] == {
+        'queries': 60,
+        'predictions': 48,
+        'without_truth': 25,
+        'missing': 0,
+        'unknown': 0,
+    }
+    assert described['manifest']['inputs']['truth']['name'] == str(truth)
+    assert len(described['manifest']['inputs']['predictions']['sha256']) == 64
+    assert described['table'][0]['truth'] is None
+    assert 'table' not in challenges.evaluate_gap(truth, predictions).to_dict()

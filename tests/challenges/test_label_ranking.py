@@ -1,0 +1,83 @@
+"""Label ranking AP on the files of its challenge."""
+
+import math
+
+import oracle
+import pandas
+import pytest
+from challenge_inputs import SAMPLES, sample, table
+from oracle import CLOSE
+
+from mediaeval_ap import challenges
+from mediaeval_ap.errors import (
+    FormatError,
+    UnknownIdsWarning,
+)
+
+
+@pytest.mark.parametrize('label_weighted', [False, True])
+def test_sounds(label_weighted):
+    scores = {row.pop('fname'): row for row in sample('sounds_scores')}
+    classes = list(next(iter(scores.values())))
+    y_true, y_score = [], []
+    for row in sample('sounds_truth'):
+        y_true.append([int(name in row['labels'].split(',')) for name in classes])
+        y_score.append([float(scores[row['fname']][name]) for name in classes])
+    weighted, means, shares = oracle.label_weighted_label_ranking_average_precision(y_true, y_score)
+    plain = oracle.label_ranking_average_precision(y_true, y_score, [1] * len(y_true))
+    score = challenges.evaluate_lrap(
+        SAMPLES / 'sounds_truth.csv',
+        SAMPLES / 'sounds_scores.csv',
+        label_weighted=label_weighted,
+        per_class=True,
+    )
+    assert score.value == pytest.approx(float(weighted if label_weighted else plain), **CLOSE)
+    assert score.metric == ('lwlrap' if label_weighted else 'LRAP')
+    assert score.table['class'].tolist() == classes
+    assert score.counts['labels'] == sum(map(sum, y_true))
+    assert score.table['weight'].tolist() == pytest.approx(list(map(float, shares)), **CLOSE)
+    assert score.table['precision'].tolist() == pytest.approx(
+        [math.nan if mean is None else float(mean) for mean in means], nan_ok=True, **CLOSE
+    )
+
+
+def test_samples_that_are_missing_or_unknown():
+    truth = table('fname,labels', ('a', 'x'), ('b', 'y'))
+    scores = pandas.DataFrame({'fname': list('abc'), 'x': [1, 1, 1], 'y': [0, 1, 1]})
+    with pytest.warns(UnknownIdsWarning):
+        score = challenges.evaluate_lrap(truth, scores, unknown='drop')
+    assert (score.value, score.counts['unknown']) == (3 / 4, 1)
+    with pytest.raises(FormatError, match="row 3, fname: found 'c', which <DataFrame> lacks"):
+        challenges.evaluate_lrap(truth, scores)
+    with pytest.raises(FormatError, match=r"fname: found no row for 'b', .* id of <DataFrame>$"):
+        challenges.evaluate_lrap(truth, scores[:1])
+
+
+def test_samples_without_labels():
+    truth = table('fname,labels', ('a', 'x'), ('b', None))
+    scores = pandas.DataFrame({'fname': ['a', 'b'], 'x': [0, 1], 'y': [1, 1]})
+    score = challenges.evaluate_lrap(truth, scores)
+    assert (score.value, score.counts['without_truth']) == (3 / 4, 1)
+    assert list(score.notes) == ['1 of 2 queries have no true label: each counts 1']
+    score = challenges.evaluate_lrap(
+        table('fname,labels', ('a', ''), ('b', '')), scores, per_class=True
+    )
+    assert (score.value, score.table['weight'].tolist()) == (1, [0, 0])
+    score = challenges.evaluate_lrap(truth, scores, label_weighted=True)
+    assert score.value == 1 / 2
+    assert list(score.notes) == ['1 of 2 queries have no true label: they do not count']
+
+
+def test_a_saved_index_is_no_class(tmp_path):
+    """What pandas adds to a file of its own is refused, not scored."""
+    truth = table('fname,labels', ('a', 'x'), ('b', 'x,y'))
+    scores = pandas.DataFrame({'fname': ['b', 'a'], 'x': [0.2, 0.9], 'y': [0.3, 0.1]}, index=[1, 0])
+    assert challenges.evaluate_lrap(truth, scores).value == 1
+    scores.to_csv(tmp_path / 'index.csv')
+    pandas.read_csv(tmp_path / 'index.csv').to_csv(tmp_path / 'again.csv', index=False)
+    scores.to_parquet(tmp_path / 'index.parquet')
+    for name, column in ('index.csv', ''), ('again.csv', 'Unnamed: 0'), ('index.parquet', '__in'):
+        with pytest.raises(FormatError, match=f"found column '{column}.*', as of a saved index,"):
+            challenges.evaluate_lrap(truth, tmp_path / name)
+    scores.to_csv(tmp_path / 'none.csv', index=False)
+    assert challenges.evaluate_lrap(truth, tmp_path / 'none.csv').value == 1

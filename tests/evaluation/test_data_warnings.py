@@ -1,0 +1,106 @@
+"""Warnings about data: their words, and when there is none."""
+
+import numpy as np
+
+from mediaeval_ap import AveragePrecision, PersonDiscovery2015, definitions
+from mediaeval_ap.errors import (
+    EmptyRunWarning,
+    NoOverlapWarning,
+    RepeatedQueriesWarning,
+    RepeatedRowsWarning,
+    ScoreAboveOneWarning,
+    WithoutRelevantWarning,
+)
+from mediaeval_ap.evaluation.data_warnings import (
+    empty_run,
+    no_overlap,
+    repeated_queries,
+    repeated_rows,
+    scores_above_one,
+    without_relevant,
+)
+from mediaeval_ap.tables import QUERIES, SUBSET, read
+
+MEDIAEVAL, TREC = definitions.get('mediaeval-2016'), definitions.get('trec')
+
+
+def test_words():
+    rows, queries = read([('x', 'v')] * 2, SUBSET), read(['ann', 'bob', 'ann'], QUERIES)
+    found = [
+        *repeated_rows(rows, 1, kept=False),
+        *repeated_rows(rows, 1, kept=True),
+        *repeated_queries(queries),
+        *empty_run('run.txt', 7, 0),
+        *no_overlap('run.txt', '0 of 9 shots occur in ref.txt', ''),
+        *no_overlap('run.txt', '0 of 9 shots occur in ref.txt', 'shot_id is in hexadecimal'),
+        *without_relevant('ref.txt', np.array([0, 2]), TREC),
+        *scores_above_one(list('abcdefg'), 'run.txt', MEDIAEVAL),
+    ]
+    assert [(type(each), str(each)) for each in found] == [
+        (
+            RepeatedRowsWarning,
+            '<rows>: 1 of 2 rows repeat an earlier one exactly, and are counted once',
+        ),
+        (RepeatedRowsWarning, '<rows>: 1 of 2 rows repeat an earlier one exactly, and are kept'),
+        (
+            RepeatedQueriesWarning,
+            '<rows>: 1 of 3 queries repeat an earlier one; each counts in the mean',
+        ),
+        (
+            EmptyRunWarning,
+            'run.txt: none of its 7 hypotheses is in the subset; scored as a run that returns '
+            'nothing',
+        ),
+        (
+            NoOverlapWarning,
+            'run.txt: 0 of 9 shots occur in ref.txt; are these files of the same data?',
+        ),
+        (NoOverlapWarning, 'run.txt: 0 of 9 shots occur in ref.txt; shot_id is in hexadecimal'),
+        (WithoutRelevantWarning, 'ref.txt: 1 of 2 queries have no relevant shot: each counts 0'),
+        (
+            ScoreAboveOneWarning,
+            'run.txt: average precision above 1, as mediaeval-2016 counts a shot again that is '
+            'returned again: a, b, c, d, e and 2 more; trec, kaggle, by-k, hits count it once',
+        ),
+    ]
+
+
+def test_nothing_to_warn_of():
+    rows, queries = read([('x', 'v')], SUBSET), read(['ann', 'bob'], QUERIES)
+    assert not repeated_rows(rows, 0, kept=True)
+    assert not repeated_queries(queries)
+    assert not empty_run('run.txt', 0, 0)
+    assert not empty_run('run.txt', 7, 1)
+    assert not without_relevant('ref.txt', np.array([1, 2]), TREC)
+    assert not without_relevant('ref.txt', np.array([0, 0]), TREC)
+    assert not scores_above_one([], 'run.txt', MEDIAEVAL)
+    assert not scores_above_one(['a'], 'run.txt', TREC)
+
+
+def test_results_carry_the_warnings_that_were_given_out(recwarn):
+    """In one order: the run's rows, the queries, the shots, the scores."""
+    average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1])
+    evaluation = average_precision.evaluate(
+        [('x', 'v', '2', 'ann', 0.5)] * 2, ['zoe', 'ann', 'zoe']
+    )
+    assert [type(each) for each in evaluation.warnings] == [
+        RepeatedRowsWarning,
+        RepeatedQueriesWarning,
+        NoOverlapWarning,
+        WithoutRelevantWarning,
+    ]
+    assert [each.message for each in recwarn] == list(evaluation.warnings)
+    assert {each.filename for each in recwarn} == {__file__}
+    assert 'warnings' not in evaluation.to_dict()
+
+
+def test_results_of_2015_carry_them_too(recwarn):
+    discovery = PersonDiscovery2015([('v', '1'), ('v', '2')], [('v', '1', 'ann')])
+    evaluation = discovery.evaluate([('v', '2', 'ann', 0.5)], queries=['zoe', 'zoe'])
+    assert [type(each) for each in evaluation.warnings] == [
+        RepeatedQueriesWarning,
+        NoOverlapWarning,
+        NoOverlapWarning,
+    ]
+    assert [each.message for each in recwarn] == list(evaluation.warnings)
+    assert 'warnings' not in evaluation.to_dict()

@@ -1,0 +1,116 @@
+"""Precision, relevance, AP and MAP at k: known values, and the oracle."""
+
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import CLOSE
+
+from mediaeval_ap import definitions
+from mediaeval_ap.errors import ParameterError, UndefinedScoreError
+from mediaeval_ap.metrics import (
+    MeanAveragePrecision,
+    ReciprocalRank,
+    average_precision_at_k,
+    mean_average_precision_at_k,
+    precision_at_k,
+    relevance_at_k,
+)
+
+labels = st.sampled_from('abcdef')
+
+
+lists = st.lists(labels, max_size=9)
+
+
+cutoffs = st.integers(1, 12)
+
+
+TRUTH = list('abcde')
+
+
+P1, P2, P3, P4, P5, P6 = map(list, 'bcade abcde fbcde afegb afcgb dcbae'.split())
+
+
+@pytest.mark.parametrize(
+    ('function', 'k', 'ranking', 'value'),
+    [
+        (precision_at_k, 1, P1, 1),
+        (precision_at_k, 1, P2, 1),
+        (precision_at_k, 1, P3, 0),
+        (precision_at_k, 2, P4, 1 / 2),
+        (precision_at_k, 3, P5, 2 / 3),
+        (precision_at_k, 3, P6, 1),
+        (relevance_at_k, 1, P1, 1),
+        (relevance_at_k, 1, P2, 1),
+        (relevance_at_k, 1, P3, 0),
+        (relevance_at_k, 2, P4, 0),
+        (relevance_at_k, 3, P5, 1),
+        (relevance_at_k, 3, P6, 1),
+        (average_precision_at_k, 1, P1, 1),
+        (average_precision_at_k, 1, P2, 1),
+        (average_precision_at_k, 1, P3, 0),
+        (average_precision_at_k, 2, P4, 1 / 2),
+        (average_precision_at_k, 3, P5, 5 / 9),
+        (average_precision_at_k, 3, P6, 1),
+        # At 4, divided by min(4, 5): all four hits of p1, p2 and p6; f at the first rank of p3;
+        # a and e of p4 at ranks 1 and 3; a and c of p5 there too.
+        (average_precision_at_k, 4, P1, 1),
+        (average_precision_at_k, 4, P2, 1),
+        (average_precision_at_k, 4, P3, (1 / 2 + 2 / 3 + 3 / 4) / 4),
+        (average_precision_at_k, 4, P4, (1 + 2 / 3) / 4),
+        (average_precision_at_k, 4, P5, (1 + 2 / 3) / 4),
+        (average_precision_at_k, 4, P6, 1),
+    ],
+)
+def test_at_k(function, k, ranking, value):
+    assert function(TRUTH, ranking, k) == pytest.approx(value, **CLOSE)
+
+
+def test_mean_of_all_six_at_4():
+    # (1 + 1 + 23/48 + 5/12 + 5/12 + 1) / 6
+    value = mean_average_precision_at_k([TRUTH] * 6, [P1, P2, P3, P4, P5, P6], 4)
+    assert value == pytest.approx(207 / 288, **CLOSE)
+
+
+@given(lists, lists, cutoffs, st.sampled_from(definitions.names()))
+def test_at_k_against_oracle(y_true, y_pred, k, definition):
+    expected = oracle.average_precision_of_labels(y_true, y_pred, k, definition)
+    value = average_precision_at_k(y_true, y_pred, k, definition)
+    assert value == pytest.approx(float(expected), **CLOSE)
+    first = [label for i, label in enumerate(y_pred) if label not in y_pred[:i]]
+    hits = [int(x in y_true and x in first and first.remove(x) is None) for x in y_pred]
+    assert precision_at_k(y_true, y_pred, k) == sum(hits[:k]) / k
+    assert relevance_at_k(y_true, y_pred, k) == sum(hits[k - 1 : k])
+
+
+@given(
+    st.lists(st.tuples(lists, lists), min_size=1, max_size=8),
+    cutoffs,
+    st.sampled_from(definitions.names()),
+)
+def test_mean_average_precision_against_oracle(users, k, definition):
+    y_true, y_pred = zip(*users, strict=True)
+    values = [oracle.average_precision_of_labels(*user, k, definition) for user in users if user[0]]
+    metric = MeanAveragePrecision(k, definition)
+    _, n_relevant = metric.update(y_true, y_pred)
+    once = not definition.startswith('mediaeval')
+    assert n_relevant.tolist() == [len(set(t) if once else t) for t in y_true]
+    assert (metric.n_users, metric.n_without_truth) == (len(values), len(users) - len(values))
+    if values:
+        expected = float(sum(values) / len(values))
+        assert metric.compute() == pytest.approx(expected, **CLOSE)
+        assert mean_average_precision_at_k(y_true, y_pred, k, definition) == metric.compute()
+    else:
+        with pytest.raises(UndefinedScoreError, match='nothing is relevant for any of'):
+            metric.compute()
+
+
+@pytest.mark.parametrize('k', [0, -1, 1.5, True, '5', 2**63])
+def test_cutoffs(k):
+    for function in precision_at_k, relevance_at_k, average_precision_at_k:
+        with pytest.raises(ParameterError, match=r'^k: found'):
+            function(['a'], ['a'], k)
+    for metric in ReciprocalRank, MeanAveragePrecision:
+        with pytest.raises(ParameterError, match=r'^k: found'):
+            metric(k)

@@ -1,0 +1,151 @@
+"""Label ranking average precision: known values, the oracle, scikit-learn."""
+
+import math
+
+import numpy as np
+import oracle
+import pandas
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import CLOSE
+from sklearn.metrics import label_ranking_average_precision_score
+
+from mediaeval_ap.errors import ParameterError, UndefinedScoreError
+from mediaeval_ap.metrics import (
+    LabelRankingAveragePrecision,
+    label_ranking_average_precision,
+    label_weighted_label_ranking_average_precision,
+)
+
+
+@st.composite
+def samples(draw, min_labels=0):
+    n_classes = draw(st.integers(1, 5))
+    row = st.lists(st.integers(0, 1), min_size=n_classes, max_size=n_classes)
+    score = st.sampled_from([0.0, -0.0, 0.5, 0.5, 1.0, -3.0, 1e308])
+    scores = st.lists(score, min_size=n_classes, max_size=n_classes)
+    rows = draw(st.lists(st.tuples(row, scores), min_size=1, max_size=6))
+    y_true, y_score = map(list, zip(*rows, strict=True))
+    weights = draw(
+        st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=len(rows), max_size=len(rows))
+    )
+    return y_true, y_score, weights
+
+
+@pytest.mark.parametrize(
+    ('y_true', 'value'), [([[1, 0, 0], [0, 0, 1]], 5 / 12), ([[1, 0, 1], [0, 0, 1]], 2 / 3)]
+)
+def test_label_ranking(y_true, value):
+    y_score = [[0.75, 0.5, 1], [1, 0.2, 0.1]]
+    assert label_ranking_average_precision(y_true, y_score) == pytest.approx(value, **CLOSE)
+
+
+@given(samples())
+def test_label_ranking_against_oracle_and_scikit_learn(rows):
+    y_true, y_score, weights = rows
+    value = label_ranking_average_precision(y_true, y_score, weights)
+    expected = oracle.label_ranking_average_precision(y_true, y_score, weights)
+    assert value == pytest.approx(float(expected), **CLOSE)
+    if len(y_true[0]) > 1:  # scikit-learn takes one class for another problem
+        peer = label_ranking_average_precision_score(
+            np.array(y_true), np.array(y_score), sample_weight=weights
+        )
+        assert value == pytest.approx(peer, **CLOSE)
+
+
+@given(samples().filter(lambda rows: any(map(any, rows[0]))))
+def test_label_weighted_against_oracle_and_scikit_learn(rows):
+    y_true, y_score, _ = rows
+    value, precision, weight = label_weighted_label_ranking_average_precision(
+        y_true, y_score, return_per_class=True
+    )
+    expected, means, shares = oracle.label_weighted_label_ranking_average_precision(y_true, y_score)
+    assert value == pytest.approx(float(expected), **CLOSE)
+    assert value == label_weighted_label_ranking_average_precision(y_true, y_score)
+    for mean, share, *ours in zip(means, shares, precision, weight, strict=True):
+        nothing = float('nan')
+        assert ours == pytest.approx(
+            [nothing if mean is None else float(mean), float(share)], nan_ok=True, **CLOSE
+        )
+    if len(y_true[0]) > 1:
+        counts = np.sum(y_true, axis=1)
+        peer = label_ranking_average_precision_score(
+            np.array(y_true), np.array(y_score), sample_weight=counts
+        )
+        assert value == pytest.approx(peer, **CLOSE)
+
+
+def test_rows_without_and_with_all_labels():
+    y_true, y_score = [[0, 0], [1, 1], [1, 0]], [[1, 2], [1, 1], [1, 2]]
+    assert label_ranking_average_precision(y_true, y_score) == pytest.approx(5 / 6, **CLOSE)
+    # Two labels at 1, one at 1/2; the row without any does not count.
+    assert label_weighted_label_ranking_average_precision(y_true, y_score) == pytest.approx(
+        5 / 6, **CLOSE
+    )
+    metric = LabelRankingAveragePrecision()
+    metric.update(y_true, y_score)
+    assert (metric.n_samples, metric.n_without_label, metric.n_labels.tolist()) == (3, 1, [2, 1])
+    metric.n_labels[0] = 7
+    assert metric.n_labels.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize('truth', [bool, np.int8, np.uint8, np.float32])
+@pytest.mark.parametrize('scores', [np.float16, np.float32, np.int64])
+def test_matrices_of_many_kinds(truth, scores):
+    y_true, y_score = (
+        np.array([[1, 0, 1], [0, 0, 1]], truth),
+        np.array([[2, 1, 3], [3, 2, 1]], scores),
+    )
+    assert label_ranking_average_precision(y_true, y_score) == pytest.approx(2 / 3, **CLOSE)
+    frames = pandas.DataFrame(y_true), pandas.DataFrame(y_score)
+    assert label_ranking_average_precision(*frames) == pytest.approx(2 / 3, **CLOSE)
+
+
+def test_scores_that_nearly_tie():
+    assert label_ranking_average_precision([[1, 0]], [[0.5, 0.5 + 1e-12]]) == 1 / 2
+    assert label_ranking_average_precision([[1, 0]], [[0.5 + 1e-12, 0.5]]) == 1
+
+
+@pytest.mark.parametrize(
+    ('y_true', 'y_score', 'weights', 'message'),
+    [
+        ([[1, 0]], [[1, math.nan]], None, 'y_score: found nan in row 0, column 1'),
+        ([[1, 0], [0, 1]], [[1, 0], [math.inf, 0]], None, 'y_score: found inf in row 1, column 0'),
+        ([[2, 0]], [[1, 0]], None, 'y_true: found 2 in row 0, column 0, expected 0 or 1'),
+        ([[1, 0]], [[1, 0, 0]], None, r'y_score: found shape \(1, 3\), expected \(1, 2\)'),
+        ([1, 0], [1, 0], None, 'y_true: found 1 dimensions of int64, expected 2 of numbers'),
+        ([[1], [1, 0]], [[1, 0]], None, 'y_true: found rows of different lengths'),
+        ([['a']], [[1]], None, 'y_true: found 2 dimensions of <U1'),
+        ([[1, 0]], [['1', '0']], None, 'y_score: found 2 dimensions of <U1'),
+        ([[1, 0]], [[1, 0]], [1, 1], 'sample_weight: found 2 numbers, expected 1'),
+        ([[1, 0]], [[1, 0]], [-1], 'sample_weight: found -1.0, expected finite'),
+        ([[1, 0]], [[1, 0]], [math.nan], 'sample_weight: found nan, expected finite'),
+        ([[1, 0]], [[1, 0]], ['1'], 'sample_weight: found 1 dimensions of <U1'),
+        ([[1, 0]], np.ma.masked_array([[1, 0]], [[0, 1]]), None, 'y_score: found a masked array'),
+        (
+            pandas.DataFrame({'a': [1], 'b': [0]}),
+            pandas.DataFrame({'b': [1], 'a': [0]}),
+            None,
+            'y_score: found other columns, expected those of y_true',
+        ),
+        ([[1, 0]], [[1, 0j]], None, 'y_score: found 2 dimensions of complex128'),
+        (np.zeros((2, 0)), np.zeros((2, 0)), None, 'y_true: found no classes, expected at least'),
+        ([[1, 0, 0]], [[1, 0, 0]], None, 'y_true: found 3 classes, expected 2 as before'),
+    ],
+)
+def test_what_are_no_samples(y_true, y_score, weights, message):
+    metric = LabelRankingAveragePrecision()
+    metric.update([[1, 0]], [[1, 0]])
+    with pytest.raises(ParameterError, match=f'^{message}'):
+        metric.update(y_true, y_score, weights)
+    assert (metric.compute(), metric.n_samples, metric.n_labels.tolist()) == (1, 1, [1, 0])
+
+
+def test_undefined_label_rankings():
+    with pytest.raises(UndefinedScoreError, match='lwlrap: none of 1 samples has a true label'):
+        label_weighted_label_ranking_average_precision([[0, 0]], [[1, 2]])
+    with pytest.raises(UndefinedScoreError, match='LRAP: none of 1 samples has a weight'):
+        label_ranking_average_precision([[1, 0]], [[1, 2]], [0])
+    with pytest.raises(ParameterError, match='expected none with label_weighted'):
+        LabelRankingAveragePrecision(label_weighted=True).update([[1]], [[1]], [1])
