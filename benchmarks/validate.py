@@ -10,8 +10,9 @@ import machine
 from campaign import make_campaign
 from timing import peak_gib, print_steps, steps_of
 
-from mediaeval_ap.report import render_problems
+from mediaeval_ap.report.formats import render
 from mediaeval_ap.validation import examine
+from mediaeval_ap.validation.document import describe
 
 SIZES = (100_000, 1_000_000)
 N_NAMES = 100_000
@@ -41,7 +42,7 @@ def measure(path: str) -> None:
     times = [perf_counter()]
     findings = examine(path)
     times.append(perf_counter())
-    render_problems(findings)
+    render(describe(findings, most=20), 'text')
     times.append(perf_counter())
     peak = peak_gib()
     n_problems = len(findings.problems())

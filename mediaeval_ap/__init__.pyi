@@ -8,10 +8,10 @@ from .definitions import Definition as Definition
 from .discovery_2015 import PersonDiscovery2015 as PersonDiscovery2015
 from .evaluation.session import Answer as Answer
 from .evaluation.session import Session as Session
-from .evaluation_2015 import Evaluation2015 as Evaluation2015
 from .live import Live as Live
 from .live import Point as Point
 from .results import Evaluation as Evaluation
+from .results import Evaluation2015 as Evaluation2015
 from .results import Score as Score
 from .trec import evaluate_trec as evaluate_trec
 from .validation import Problem as Problem

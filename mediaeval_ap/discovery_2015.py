@@ -27,10 +27,10 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.evaluation.data_warnings import no_overlap, repeated_queries, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.evaluation.queries import default_queries, without_placeholders
-from mediaeval_ap.evaluation_2015 import Evaluation2015
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.closest_names import closest
 from mediaeval_ap.ranking.shots import Shots
+from mediaeval_ap.results import Evaluation2015
 from mediaeval_ap.tables import (
     MAX_BYTES,
     QUERIES,

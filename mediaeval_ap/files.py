@@ -12,48 +12,27 @@ from typing import BinaryIO, Self
 
 from mediaeval_ap.errors import WriteError
 
-__all__ = ['Destination', 'give_up', 'write_all_whole', 'write_whole']
-
 _open_already = re.compile(
     '/dev/std(?P<name>in|out|err)|(/dev|/proc/self)/fd/(?P<number>[0-9]+)'
 ).fullmatch
 
+# Windows has no descriptors of folders, and lacks some flags; there 0 stands for these.
 _HAS_FOLDERS = {os.access, os.open, os.rename, os.stat, os.unlink} <= os.supports_dir_fd
 _FOLDER = getattr(os, 'O_DIRECTORY', 0) | getattr(os, 'O_PATH', os.O_RDONLY)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, 'O_BINARY', 0)
-CLOSED = -1  # which the system refuses
 _STREAM = os.O_WRONLY | os.O_APPEND
 _NO_LINK = getattr(os, 'O_NOFOLLOW', 0)
+_CLOSED = -1  # a descriptor that the system refuses
 
 _begun: list[tuple[str, int | None]] = []  # name, and descriptor of the folder
 _is_placing = False
 
 
 class Destination(os.PathLike[str]):
-    """The place of an output, found when this is made, and held until it is closed.
+    """A file, pipe or device to write to, found when this is made, and held until it is closed.
 
     What happens to the path later leads nowhere else: the output goes to the same folder, and takes
     the place of a link that is planted there.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A file, there already or not, or a link to one; or a pipe or device.
-
-    Raises
-    ------
-    WriteError
-        When nothing can be written there.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), 'map.txt')
-    >>> with Destination(path) as destination:
-    ...     path.symlink_to('elsewhere')
-    ...     write_whole(destination, 'MAP@1 0.5')
-    >>> path.is_symlink(), path.read_text()
-    (False, 'MAP@1 0.5')
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -99,12 +78,12 @@ class Destination(os.PathLike[str]):
 
     def close(self) -> None:
         """Let go of the folder; nothing can be written any more."""
-        if self._folder is not None and self._folder != CLOSED:
+        if self._folder is not None and self._folder != _CLOSED:
             os.close(self._folder)
-            self._folder = CLOSED
+            self._folder = _CLOSED
 
     def _standing(self) -> os.stat_result | None:
-        """The status of the file that will be replaced, if there is one."""
+        """Return the status of the file that will be replaced, if there is one."""
         try:
             status = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
         except FileNotFoundError:
@@ -116,18 +95,7 @@ class Destination(os.PathLike[str]):
         return status
 
     def append(self, content: bytes) -> None:
-        """Write to a stream, which goes on where it stands.
-
-        Parameters
-        ----------
-        content : bytes
-            What to write.
-
-        Raises
-        ------
-        WriteError
-            When that cannot be done.
-        """
+        """Write to a stream, which goes on where it stands."""
         with _named(self._path):
             if self._stream is None:
                 descriptor = os.open(self._name, _STREAM | _NO_LINK, dir_fd=self._folder)
@@ -138,23 +106,7 @@ class Destination(os.PathLike[str]):
 
     @contextmanager
     def beside(self, content: bytes) -> Iterator[str]:
-        """Write a file beside the one that it is to replace, and remove it if it did not.
-
-        Parameters
-        ----------
-        content : bytes
-            What to write; it is on the disk then.
-
-        Yields
-        ------
-        str
-            Its name, for `place`.
-
-        Raises
-        ------
-        WriteError
-            When that cannot be done.
-        """
+        """Write a file beside the one to replace and yield its name; remove it if it stays."""
         temporary = os.path.join(os.path.dirname(self._name), f'.{os.urandom(8).hex()}.tmp')
         begun = temporary, self._folder
         _begun.append(begun)
@@ -170,7 +122,7 @@ class Destination(os.PathLike[str]):
             _begun.remove(begun)
 
     def _created(self, temporary: str) -> BinaryIO:
-        """A new file, of the owner and mode that it will have before anything is in it."""
+        """Return a new file that has its final owner and mode before anything is in it."""
         standing = self._standing()
         mode = 0o666 if standing is None else _first_mode(standing)
         file = os.open(temporary, _NEW | _NO_LINK, mode, dir_fd=self._folder)
@@ -179,24 +131,13 @@ class Destination(os.PathLike[str]):
         return open(file, 'wb')
 
     def place(self, temporary: str) -> None:
-        """Put a file that was written beside it in its place.
-
-        Parameters
-        ----------
-        temporary : str
-            Its name.
-
-        Raises
-        ------
-        WriteError
-            When that cannot be done.
-        """
+        """Put a file that was written beside the old one in its place."""
         with _named(self._path):
             os.replace(temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
 
 
 def _first_mode(standing: os.stat_result) -> int:
-    """The mode of a file until it has the owner and group of the one that it replaces."""
+    """Return the mode of a file until it has the owner and group of the one that it replaces."""
     mode = stat.S_IMODE(standing.st_mode)
     if hasattr(os, 'geteuid') and (standing.st_uid, standing.st_gid) != (
         os.geteuid(),
@@ -224,16 +165,8 @@ def _take_after(descriptor: int, standing: os.stat_result) -> None:
 def give_up() -> bool:
     """Remove the files that are begun, in a process that a signal is about to end.
 
-    Returns
-    -------
-    bool
-        False when files are put in their places, or have been: then the process shall end by
-        itself, so that all of them are, and its exit code says so.
-
-    Examples
-    --------
-    >>> isinstance(give_up(), bool)
-    True
+    Return False if files are put in their places, or have been: then the process must end by
+    itself, so that all of them are, and its exit status says so.
     """
     if _is_placing:
         return False
@@ -244,56 +177,16 @@ def give_up() -> bool:
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file so that whoever looks sees what was there before, or all of the new.
+    """Write a file so that a reader sees the old content, or all of the new.
 
-    Parameters
-    ----------
-    path : str, path-like or Destination
-        Where to. What is there already is replaced; a pipe or device is written to as it is.
-    content : str or bytes
-        What to write; text as UTF-8, compressed where the path ends in ``.gz``, ``.bz2``, ``.xz``
-        or ``.zst``.
-
-    Raises
-    ------
-    WriteError
-        When that cannot be done; then nothing has changed.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), 'map.txt')
-    >>> write_whole(path, 'MAP@1 0.5')
-    >>> path.read_text()
-    'MAP@1 0.5'
+    A pipe or device is written to as it is. Text is UTF-8, compressed if the path ends in ``.gz``,
+    ``.bz2``, ``.xz`` or ``.zst``. After an error nothing has changed.
     """
     write_all_whole({path: content})
 
 
 def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> None:
-    """Write files that belong together: all are on the disk before the first is replaced.
-
-    Parameters
-    ----------
-    contents : mapping of str, path-like or Destination to str or bytes
-        Where to, and what to write there, as for `write_whole`.
-
-    Raises
-    ------
-    WriteError
-        When one cannot be written.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> write_all_whole({folder / 'qrels': 'ann 0 x/v/1 1', folder / 'none' / 'run': ''})
-    Traceback (most recent call last):
-    ...
-    mediaeval_ap.errors.WriteError: ...: No such file or directory
-    >>> list(folder.iterdir())
-    []
-    """
+    """Write files that belong together: all are on the disk before the first is replaced."""
     global _is_placing
     with ExitStack() as stack:
         destinations = {
@@ -318,40 +211,34 @@ def _encoded(path: str | os.PathLike[str], content: str | bytes) -> bytes:
     if isinstance(content, bytes):
         return content
     suffix = os.path.splitext(os.fsdecode(path))[1].lower()
-    return _COMPRESSORS.get(suffix, bytes)(content.encode())
+    return _compressed(content.encode(), suffix)
 
 
-def _gzip(content: bytes) -> bytes:
-    import gzip
+def _compressed(content: bytes, suffix: str) -> bytes:
+    match suffix:  # each library is imported when it is needed
+        case '.gz':
+            import gzip
 
-    return gzip.compress(content, mtime=0)  # else the same content would not be the same bytes
+            return gzip.compress(content, mtime=0)  # else the same content would not be the same
+        case '.bz2':
+            import bz2
 
+            return bz2.compress(content)
+        case '.xz':
+            import lzma
 
-def _bzip2(content: bytes) -> bytes:
-    import bz2
+            return lzma.compress(content)
+        case '.zst':
+            import pyarrow
 
-    return bz2.compress(content)
-
-
-def _xz(content: bytes) -> bytes:
-    import lzma
-
-    return lzma.compress(content)
-
-
-def _zstandard(content: bytes) -> bytes:
-    import pyarrow
-
-    compressed: bytes = pyarrow.compress(content, codec='zstd', asbytes=True)
-    return compressed
-
-
-_COMPRESSORS = {'.gz': _gzip, '.bz2': _bzip2, '.xz': _xz, '.zst': _zstandard}
+            compressed: bytes = pyarrow.compress(content, codec='zstd', asbytes=True)
+            return compressed
+    return content
 
 
 @contextmanager
 def _named(path: str) -> Iterator[None]:
-    """Errors of the system as errors of ours."""
+    """Turn errors of the system into errors of this package that name the path."""
     if '\0' in path:
         raise WriteError(path, 'no path holds a NUL')
     try:

@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 from mediaeval_ap import AveragePrecision, cli, files
 from mediaeval_ap.errors import WriteError
 from mediaeval_ap.files import Destination, write_all_whole, write_whole
+from mediaeval_ap.tables import QUERIES, read
 
 as_root = pytest.mark.skipif(
     not hasattr(os, 'geteuid') or os.geteuid() != 0, reason='only root gives files to others'
@@ -246,4 +248,129 @@ def test_processes_that_write_one_output_leave_one_whole_file(tmp_path):
     waiting.join()
     assert [writer.returncode for writer in writers] == [0] * len(words)
     assert path.read_text() in whole - {''}
+    assert os.listdir(tmp_path) == ['map.txt']
+
+
+def test_written_whole(tmp_path):
+    path = tmp_path / 'map.txt'
+    write_whole(path, 'é\n')
+    assert path.read_bytes() == 'é\n'.encode()
+    path.chmod(0o640)
+    write_whole(path, 'new')
+    assert path.read_text() == 'new'
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert os.listdir(tmp_path) == ['map.txt']
+
+
+@pytest.mark.parametrize('suffix', ['.gz', '.BZ2', '.xz', '.zst'])
+def test_written_as_it_is_read(tmp_path, suffix):
+    path = tmp_path / f'queries{suffix}'
+    write_whole(path, 'zoé\n' * 100)
+    stored = path.read_bytes()
+    assert len(stored) < 100
+    assert read(path, QUERIES).texts('person_name') == ['zoé'] * 100
+    write_whole(path, 'zoé\n' * 100)
+    assert path.read_bytes() == stored
+    write_whole(path, b'as it is')
+    assert path.read_bytes() == b'as it is'
+
+
+def test_written_through_a_link(tmp_path):
+    (tmp_path / 'link').symlink_to(tmp_path / 'map.txt')
+    write_whole(tmp_path / 'link', 'text')
+    assert (tmp_path / 'link').is_symlink()
+    assert (tmp_path / 'map.txt').read_text() == 'text'
+
+
+def test_written_to_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / 'pipe')
+    with subprocess.Popen(['cat', tmp_path / 'pipe'], stdout=subprocess.PIPE) as reader:
+        write_whole(tmp_path / 'pipe', 'text')
+        assert reader.communicate()[0] == b'text'
+
+
+def test_written_to_pipes_in_their_order(tmp_path):
+    """Whoever reads one to its end before the next is not kept waiting."""
+    pipes = [tmp_path / name for name in 'badc']
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    with subprocess.Popen(['cat', *pipes], stdout=subprocess.PIPE) as reader:
+        write_all_whole({pipe: pipe.name for pipe in pipes})
+        assert reader.communicate()[0] == b'badc'
+
+
+@pytest.mark.skipif(not os.path.isdir('/dev/shm'), reason='no files below /dev on this system')
+def test_a_file_below_dev_is_a_file():
+    with tempfile.TemporaryDirectory(dir='/dev/shm') as folder:
+        path = os.path.join(folder, 'map.txt')
+        write_whole(path, 'old')
+        write_whole(path, 'new')
+        assert Path(path).read_text() == 'new'
+
+
+def test_written_to_what_is_open_already(tmp_path):
+    """/dev/stdout is the stream, not the file behind it: what stands there stays."""
+    script = 'from mediaeval_ap.files import write_whole; write_whole("/dev/stdout", "new")'
+    (tmp_path / 'log').write_text('old ')
+    with open(tmp_path / 'log', 'a') as log:
+        subprocess.run([sys.executable, '-c', script], stdout=log, check=True)
+    assert (tmp_path / 'log').read_text() == 'old new'
+    done = subprocess.run([sys.executable, '-c', script], capture_output=True, check=True)
+    assert done.stdout == b'new'
+
+
+@pytest.mark.parametrize('path', ['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'])
+def test_written_between_what_others_write(tmp_path, path):
+    script = f'from mediaeval_ap.files import write_whole; write_whole("{path}", "new\\n")'
+    shell = f"(echo first; {sys.executable} -c '{script}'; echo last) > out"
+    subprocess.run(['sh', '-c', shell], cwd=tmp_path, check=True)
+    assert (tmp_path / 'out').read_text() == 'first\nnew\nlast\n'
+
+
+def test_not_written_where_writing_would_not_be_allowed(tmp_path, monkeypatch):
+    path = tmp_path / 'map.txt'
+    path.write_text('old')
+    monkeypatch.setattr(os, 'access', lambda *_, **__: False)  # the tests' user may have all rights
+    with pytest.raises(WriteError, match=r'map\.txt: Permission denied'):
+        write_whole(path, 'new')
+    assert path.read_text() == 'old'
+    assert os.listdir(tmp_path) == ['map.txt']
+
+
+def test_written_under_a_long_name(tmp_path):
+    path = tmp_path / ('名' * 84)
+    write_whole(path, 'text')
+    assert path.read_text() == 'text'
+
+
+@pytest.mark.parametrize('path', ['missing/map.txt', '.', 'missing/', 'loop'])
+def test_not_written(tmp_path, path):
+    (tmp_path / 'loop').symlink_to(tmp_path / 'loop')
+    with pytest.raises(WriteError, match=str(tmp_path)):
+        write_whole(f'{tmp_path}/{path}', 'text')
+    assert os.listdir(tmp_path) == ['loop']
+    with pytest.raises(WriteError):
+        write_whole('', 'text')
+
+
+def test_failed_write_leaves_the_old_file(tmp_path):
+    """A limit on file sizes stands for the full disk."""
+    path = tmp_path / 'map.txt'
+    path.write_text('old')
+    script = (
+        'import resource, signal, sys\n'
+        'from mediaeval_ap.errors import WriteError\n'
+        'from mediaeval_ap.files import write_whole\n'
+        'signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n'
+        'resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n'
+        'try:\n'
+        '    write_whole(sys.argv[1], "new" * 1000)\n'
+        'except WriteError as error:\n'
+        '    print(error)\n'
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', script, path], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f'{path}: File too large\n'
+    assert path.read_text() == 'old'
     assert os.listdir(tmp_path) == ['map.txt']

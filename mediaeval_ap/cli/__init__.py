@@ -1,13 +1,20 @@
 """The command ``mediaeval-ap``: arguments, progress and exit codes.
 
-Whatever it does, a Python session can do with the same words. Data goes to standard output,
-everything else to standard error. Exit codes: 0, all is well; 1, the data is wrong; 2, the usage
-is; 130, interrupted; 143, terminated.
-
-Modules that cost time to import are imported by the command that needs them.
+Data goes to standard output, everything else to standard error. A Python session can do whatever
+the command does. Modules that take time to import are imported by the command that needs them.
 """
 
-from mediaeval_ap.cli import challenges, evaluate, evaluate_2015, live, trec, validate
+# Each module registers its commands with `main`.
+from mediaeval_ap.cli import (  # noqa: F401
+    challenges,
+    definitions,
+    evaluate,
+    evaluate_2015,
+    stream,
+    trec,
+    validate,
+    watch,
+)
 from mediaeval_ap.cli.errors import main
 
-__all__ = ['challenges', 'evaluate', 'evaluate_2015', 'live', 'main', 'trec', 'validate']
+__all__ = ['main']

@@ -1,4 +1,4 @@
-"""Commands about other challenges, on their own files."""
+"""Commands about other challenges, on their own files: ``map``, ``gap`` and ``lrap``."""
 
 from __future__ import annotations
 
@@ -6,112 +6,93 @@ from typing import Any
 
 import click
 
-from mediaeval_ap import definitions
-from mediaeval_ap.choices import TIES
+from mediaeval_ap.choices import MISSING, TIES, UNKNOWN
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.errors import check_paths, is_on_terminal, main, write
-from mediaeval_ap.report import render_score
+from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.output import check_paths, is_on_terminal, write_results
 
-__all__ = ['score_global_list', 'score_labels', 'score_lists']
-
-
-@main.command('map')
-@options.TRUTH
-@options.PREDICTIONS
-@click.option('-k', type=options.RANK, help='The cutoff.  [default: 12, or 5 with --first-hit]')
-@click.option(
-    '--definition',
-    type=click.Choice(definitions.names()),
-    help='What average precision is.  [default: kaggle]',
+TRUTH = click.argument('truth', type=options.FILE)
+PREDICTIONS = click.argument('predictions', type=options.FILE)
+PER_QUERY = click.option('--per-query', is_flag=True, help='Show the queries, too.')
+UNKNOWN_IDS = options.choice(
+    '--unknown', UNKNOWN, 'error', 'How to treat predictions for ids that TRUTH does not have.'
 )
-@click.option('--first-hit', is_flag=True, help='Files are Image,Id; the first hit counts only.')
-@options.PER_QUERY
-@options.MISSING
-@options.UNKNOWN
-@options.STRICT
-@options.MAX_BYTES
-@options.FORMAT
-@options.OUTPUT
-def score_lists(
-    truth: str,
-    predictions: str,
-    k: int | None,
-    definition: str | None,
-    first_hit: bool,
-    format: str,
-    output: options.Output,
-    **options: Any,
-) -> None:
-    """Score lists of labels: mean average precision at k, or first-hit MAP.
+IDS = options.together(
+    options.choice(
+        '--missing', MISSING, 'error', 'How to score ids of TRUTH that have no prediction.'
+    ),
+    UNKNOWN_IDS,
+)
+COMMON = options.together(options.LIMITS, options.RESULT)
 
-    PREDICTIONS has customer_id,prediction, where the predicted labels stand between spaces, best
+
+def _score(
+    metric: str, truth: str, predictions: str, format: str, output: options.Output, **settings: Any
+) -> None:
+    """Score predictions by a function of `mediaeval_ap.challenges`, and write the score."""
+    from mediaeval_ap import challenges
+
+    check_paths([truth, predictions], [output])
+    evaluate = getattr(challenges, metric)
+    write_results(
+        [evaluate(truth, predictions, **settings, progress=is_on_terminal())], format, output
+    )
+
+
+@main.command('map', examples=['mediaeval-ap map truth.csv predictions.csv -k 12'])
+@TRUTH
+@PREDICTIONS
+@click.option('-k', type=options.RANK, help='Cutoff.  [default: 12, or 5 with --first-hit]')
+@options.definition(None, '  [default: kaggle]')
+@click.option(
+    '--first-hit', is_flag=True, help='Count the first hit only; files have the columns Image,Id.'
+)
+@PER_QUERY
+@IDS
+@COMMON
+def score_lists(k: int | None, definition: str | None, first_hit: bool, **settings: Any) -> None:
+    """Score lists of labels: MAP at k, or first-hit MAP.
+
+    PREDICTIONS has customer_id,prediction with the predicted labels separated by spaces, best
     first; TRUTH has the same, or customer_id,article_id with one label a row. With --first-hit
     both have Image,Id.
     """
     if first_hit and definition:
         raise click.UsageError('--first-hit has no --definition')
-    from mediaeval_ap import challenges
-
-    check_paths([truth, predictions], [output])
-    options |= {'k': k} if k else {}
-    options |= {'definition': definition} if definition else {}
-    evaluate = challenges.evaluate_first_hit if first_hit else challenges.evaluate_map
-    score = evaluate(truth, predictions, **options, progress=is_on_terminal())
-    write(render_score(score, format), output)
+    settings |= {'k': k} if k else {}
+    settings |= {'definition': definition} if definition else {}
+    _score('evaluate_first_hit' if first_hit else 'evaluate_map', **settings)
 
 
-@main.command('gap')
-@options.TRUTH
-@options.PREDICTIONS
-@click.option(
-    '--ties',
-    type=click.Choice(TIES),
-    default='expected',
-    show_default=True,
-    help='What stands first where confidences are equal.',
-)
-@options.PER_QUERY
-@options.MISSING
-@options.UNKNOWN
-@options.STRICT
-@options.MAX_BYTES
-@options.FORMAT
-@options.OUTPUT
-def score_global_list(
-    truth: str, predictions: str, format: str, output: options.Output, **options: Any
-) -> None:
-    """Score labels with a confidence, all in one list: global average precision.
+@main.command('gap', examples=['mediaeval-ap gap truth.csv predictions.csv'])
+@TRUTH
+@PREDICTIONS
+@options.choice('--ties', TIES, 'expected', 'How to break ties between equal confidences.')
+@PER_QUERY
+@IDS
+@COMMON
+def score_global_list(**settings: Any) -> None:
+    """Score labels with a confidence, all in one list: global AP.
 
-    TRUTH has id,landmark_id; PREDICTIONS has id,landmarks, with a label and its confidence between
-    which is a space, or nothing.
+    TRUTH has id,landmark_id; PREDICTIONS has id,landmarks with a label and its confidence,
+    separated by a space, or nothing.
     """
-    from mediaeval_ap import challenges
-
-    check_paths([truth, predictions], [output])
-    score = challenges.evaluate_gap(truth, predictions, **options, progress=is_on_terminal())
-    write(render_score(score, format), output)
+    _score('evaluate_gap', **settings)
 
 
-@main.command('lrap')
-@options.TRUTH
+@main.command('lrap', examples=['mediaeval-ap lrap truth.csv scores.csv --label-weighted'])
+@TRUTH
 @click.argument('scores', type=options.FILE)
-@click.option('--label-weighted', is_flag=True, help='The mean over labels (lwlrap).')
-@click.option('--per-class', is_flag=True, help='Show the classes.')
-@options.UNKNOWN
-@options.STRICT
-@options.MAX_BYTES
-@options.FORMAT
-@options.OUTPUT
-def score_labels(
-    truth: str, scores: str, format: str, output: options.Output, **options: Any
-) -> None:
-    """Score numbers for every class: label ranking average precision.
+@click.option(
+    '--label-weighted', is_flag=True, help='Take the mean over labels (lwlrap), not over samples.'
+)
+@click.option('--per-class', is_flag=True, help='Show the classes, too.')
+@UNKNOWN_IDS
+@COMMON
+def score_labels(scores: str, **settings: Any) -> None:
+    """Score numbers for every class: label ranking AP.
 
-    TRUTH has fname,labels with commas between the labels, in quotes; SCORES has fname and a column
-    for each class.
+    TRUTH has fname,labels with the labels separated by commas, in quotes; SCORES has fname and a
+    column for each class.
     """
-    from mediaeval_ap import challenges
-
-    check_paths([truth, scores], [output])
-    score = challenges.evaluate_lrap(truth, scores, **options, progress=is_on_terminal())
-    write(render_score(score, format), output)
+    _score('evaluate_lrap', predictions=scores, **settings)

@@ -1,34 +1,16 @@
-"""Commands about runs of a campaign: who is in which shot, and how sure."""
+"""Commands about finished runs: ``evaluate`` and ``rank``."""
 
 from __future__ import annotations
 
-import sys
+from typing import Any
 
 import click
 
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.errors import (
-    STANDARD_STREAM,
-    check_paths,
-    is_on_terminal,
-    main,
-    read_reference,
-    tell,
-    write,
-)
-from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import DataWarning, Error, FormatError
-from mediaeval_ap.report import (
-    ANSWER_FORMATS,
-    DEFINITION_FORMATS,
-    render_answer,
-    render_definitions,
-    render_evaluations,
-    render_ranking,
-    render_refusal,
-)
-
-__all__ = ['evaluate', 'print_definitions', 'rank', 'stream']
+from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.output import check_paths, is_on_terminal, write, write_results
+from mediaeval_ap.report.document import Document, Grid
+from mediaeval_ap.report.formats import render
 
 
 def _check_measures(names: str) -> None:
@@ -38,139 +20,63 @@ def _check_measures(names: str) -> None:
         parse_measures(names)
 
 
-@main.command()
+@main.command(
+    examples=[
+        'mediaeval-ap evaluate reference.txt run.txt',
+        'mediaeval-ap evaluate reference.txt run.txt -K 10,all --format csv -o map.csv',
+    ]
+)
 @options.REFERENCE
 @click.argument('hypotheses', type=options.FILE, nargs=-1, required=True, metavar='HYPOTHESIS...')
 @options.QUERIES
-@options.SUBSET
-@options.CUTOFFS
-@options.DEFINITION
-@options.STRICT
-@options.MAX_BYTES
-@options.FORMAT
-@options.OUTPUT
+@options.CRITERIA
+@options.RESULT
 @options.MEAN_ONLY
 @click.option(
     '--measures',
     callback=options.checked(_check_measures),
     default='',
-    help='Measures of ir_measures to add: "nDCG@10 P@5 RR".',
+    help='Measures of ir_measures to add, as "nDCG@10 P@5 RR".',
 )
 def evaluate(
-    reference: str,
     hypotheses: tuple[str, ...],
     queries: str | None,
-    subset: str | None,
-    cutoffs: list[Cutoff],
-    definition: str,
-    max_bytes: int,
     format: str,
     output: options.Output,
     mean_only: bool,
     measures: str,
+    **criteria: Any,
 ) -> None:
-    """Score runs: average precision at K of each query, and the means."""
-    check_paths([reference, *hypotheses, queries, subset], [output])
+    """Score runs: average precision at K, by query and in the mean."""
+    check_paths([criteria['reference'], *hypotheses, queries, criteria['subset']], [output])
     from mediaeval_ap.tables import QUERIES, read
 
-    average_precision = read_reference(reference, cutoffs, subset, definition, max_bytes)
+    average_precision = options.read_reference(**criteria)
+    max_bytes = criteria['max_bytes']
     asked = None if queries is None else read(queries, QUERIES, max_bytes=max_bytes)
     evaluations = [
         average_precision.evaluate(hypothesis, asked, progress=is_on_terminal(), measures=measures)
         for hypothesis in hypotheses
     ]
-    write(render_evaluations(evaluations, format, mean_only=mean_only), output)
+    write_results(evaluations, format, output, mean_only=mean_only)
 
 
-@main.command()
-@options.REFERENCE
-@options.HYPOTHESIS
-@options.SUBSET
-@options.CUTOFFS
-@options.DEFINITION
-@options.STRICT
-@options.MAX_BYTES
-@click.option('--format', type=click.Choice(ANSWER_FORMATS), default='tsv', show_default=True)
-def stream(
-    reference: str,
-    hypothesis: str,
-    subset: str | None,
-    cutoffs: list[Cutoff],
-    definition: str,
-    max_bytes: int,
-    format: str,
-) -> None:
-    """Answer names on standard input, one line for each, as they arrive.
-
-    A line of tsv holds the name, n_relevant, and AP at each cutoff. A line that is not a name, as a
-    blank one, is answered in its place by the line itself and its error. Then the exit status is 1.
-    """
-    check_paths([STANDARD_STREAM, reference, hypothesis, subset])
-    from mediaeval_ap.tables.lines import numbered
-    from mediaeval_ap.tables.sources import standard_input
-
-    average_precision = read_reference(reference, cutoffs, subset, definition, max_bytes)
-    n_refused = 0
-    with average_precision(hypothesis) as session:
-        for number, line in numbered(standard_input(), '<stdin>'):
-            try:
-                query = _name_of(line, number)
-                answer = render_answer(query, *session.send(query), cutoffs, format)
-            except (Error, DataWarning) as error:
-                text = line.rstrip(b'\r\n').decode(errors='backslashreplace')
-                answer = render_refusal(text, str(error), format)
-                n_refused += 1
-            write(answer, STANDARD_STREAM)
-    if n_refused:
-        tell(f'Error: <stdin>: {n_refused} of {number} lines are not names')
-        sys.exit(1)
-
-
-def _name_of(line: bytes, number: int) -> str:
-    from mediaeval_ap.tables import QUERIES, parse_line
-
-    fields = parse_line(line, QUERIES, '<stdin>', number)
-    if fields is None:
-        raise FormatError('<stdin>', f'line {number}', '', 'an empty line', 'a name')
-    return fields[0]
-
-
-@main.command()
+@main.command(examples=['mediaeval-ap rank reference.txt run.txt nicolas_sarkozy -k 10'])
 @options.REFERENCE
 @options.HYPOTHESIS
 @click.argument('query')
 @click.option(
-    '-k',
-    type=options.RANK,
-    default=20,
-    show_default=True,
-    help='How many.',
+    '-k', type=options.RANK, default=20, show_default=True, help='Number of hypotheses to show.'
 )
 @options.SUBSET
 @options.DEFINITION
-@options.STRICT
-@options.MAX_BYTES
-@options.FORMAT
-@options.OUTPUT
+@options.LIMITS
+@options.RESULT
 def rank(
-    reference: str,
-    hypothesis: str,
-    query: str,
-    k: int,
-    subset: str | None,
-    definition: str,
-    max_bytes: int,
-    format: str,
-    output: options.Output,
+    hypothesis: str, query: str, k: int, format: str, output: options.Output, **criteria: Any
 ) -> None:
     """Show the first hypotheses for QUERY, as they are scored."""
-    check_paths([reference, hypothesis, subset], [output])
-    average_precision = read_reference(reference, [k], subset, definition, max_bytes)
-    write(render_ranking(average_precision.rank(hypothesis, query), format), output)
-
-
-@main.command('definitions')
-@click.option('--format', type=click.Choice(DEFINITION_FORMATS), default='text', show_default=True)
-def print_definitions(format: str) -> None:
-    """Print every definition of average precision."""
-    write(render_definitions(format), STANDARD_STREAM)
+    check_paths([criteria['reference'], hypothesis, criteria['subset']], [output])
+    average_precision = options.read_reference(cutoffs=[k], **criteria)
+    ranking = Grid.from_frame(average_precision.rank(hypothesis, query))
+    write(render(Document.from_grid(ranking), format), output)

@@ -1,101 +1,73 @@
-"""The command of the protocol of 2015."""
+"""The command ``evaluate-2015``, for runs of MediaEval Person Discovery 2015."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import click
 
 from mediaeval_ap.choices import RATIO_2015, check_ratio
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.errors import check_paths, main, write
-from mediaeval_ap.report import render_evaluation_2015
-
-__all__ = ['evaluate_2015']
+from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.output import check_paths, write_results
 
 
-@main.command('evaluate-2015')
-@click.option(
+@main.command(
+    'evaluate-2015',
+    examples=[
+        'mediaeval-ap evaluate-2015 --shots shots.txt --reference reference.txt --labels run.txt'
+    ],
+)
+@options.input_file(
     '--shots',
-    type=options.FILE,
+    'All shots: video_id shot_id start_time end_time first_frame last_frame.',
     required=True,
-    help='All shots: video_id shot_id start_time end_time first_frame last_frame.',
 )
-@click.option(
-    '--reference',
-    type=options.FILE,
-    required=True,
-    help='Who is in which shot: video_id shot_id person_name.',
-)
-@click.option(
-    '--labels',
-    type=options.FILE,
-    required=True,
-    help='The run: video_id shot_id person_name confidence.',
-)
-@click.option(
+@options.input_file('--reference', 'Reference: video_id shot_id person_name.', required=True)
+@options.input_file('--labels', 'Run: video_id shot_id person_name confidence.', required=True)
+@options.input_file(
     '--evidence-reference',
-    type=options.FILE,
-    help='Where names are seen or heard: video_id shot_id person_name source.',
+    'Where names are seen or heard: video_id shot_id person_name source.',
 )
-@click.option(
+@options.input_file(
     '--evidence',
-    type=options.FILE,
-    help='One piece for each name of the run: person_name video_id shot_id source.',
+    'One piece of evidence for each name of the run: person_name video_id shot_id source.',
 )
-@click.option(
+@options.input_file(
     '--queries',
-    type=options.FILE,
-    help='The names to ask for.  [default: all of the reference but those with ? first]',
+    'Names to ask for, one a line.  [default: all in the reference that do not begin with ?]',
 )
-@click.option(
-    '--consensus',
-    type=options.FILE,
-    help='The shots that count: video_id shot_id.  [default: all]',
-)
+@options.input_file('--consensus', 'Shots to score: video_id shot_id.  [default: all]')
 @click.option(
     '--ratio',
     type=float,
     callback=options.checked(check_ratio),
     default=RATIO_2015,
     show_default=True,
-    help='A name is close enough to a query above this.',
+    help='Similarity from 0 to 1 that a name must exceed to answer a query.',
 )
-@options.STRICT
-@options.MAX_BYTES
-@options.FORMAT
-@options.OUTPUT
+@options.LIMITS
+@options.RESULT
 @options.MEAN_ONLY
 def evaluate_2015(
-    shots: str,
-    reference: str,
     labels: str,
-    evidence_reference: str | None,
     evidence: str | None,
     queries: str | None,
-    consensus: str | None,
-    ratio: float,
-    max_bytes: int,
     format: str,
     output: options.Output,
     mean_only: bool,
+    **task: Any,
 ) -> None:
-    """Score a run of 2015: MAP and, with evidence, correctness and EwMAP.
+    """Score a run of 2015: MAP, correctness and EwMAP.
 
-    For each query the one closest name is chosen, if it is close enough. Files are those of
-    MediaEval Person Discovery 2015, without a corpus.
+    Correctness and EwMAP need evidence. For each query the one closest name is chosen, if it is
+    close enough. Files are those of MediaEval Person Discovery 2015, without a corpus.
     """
-    if (evidence is None) != (evidence_reference is None):
+    if (evidence is None) != (task['evidence_reference'] is None):
         raise click.UsageError('--evidence and --evidence-reference go together')
-    inputs = [shots, reference, labels, evidence_reference, evidence, queries, consensus]
-    check_paths(inputs, [output])
+    inputs = [task[role] for role in ('shots', 'reference', 'evidence_reference', 'consensus')]
+    check_paths([*inputs, labels, evidence, queries], [output])
     from mediaeval_ap.discovery_2015 import PersonDiscovery2015
 
-    discovery = PersonDiscovery2015(
-        shots,
-        reference,
-        evidence_reference=evidence_reference,
-        consensus=consensus,
-        ratio=ratio,
-        max_bytes=max_bytes,
-    )
-    evaluation = discovery.evaluate(labels, evidence, queries)
-    write(render_evaluation_2015(evaluation, format, mean_only=mean_only), output)
+    evaluation = PersonDiscovery2015(**task).evaluate(labels, evidence, queries)
+    write_results([evaluation], format, output, mean_only=mean_only)

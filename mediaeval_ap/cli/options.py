@@ -5,43 +5,24 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from mediaeval_ap import definitions
-from mediaeval_ap.choices import MISSING as MISSING_POLICIES
-from mediaeval_ap.choices import UNKNOWN as UNKNOWN_POLICIES
-from mediaeval_ap.cli.errors import STANDARD_STREAM
+from mediaeval_ap.cli.output import STANDARD_STREAM
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import NoOverlapWarning, ParameterError
 from mediaeval_ap.files import Destination
-from mediaeval_ap.report import FORMATS
+from mediaeval_ap.report.formats import FORMATS
 
-__all__ = [
-    'CUTOFFS',
-    'DEFINITION',
-    'FILE',
-    'FORMAT',
-    'HYPOTHESIS',
-    'MAX_BYTES',
-    'MEAN_ONLY',
-    'MISSING',
-    'NEW_FILE',
-    'OUTPUT',
-    'PER_QUERY',
-    'PREDICTIONS',
-    'QUERIES',
-    'RANK',
-    'REFERENCE',
-    'STRICT',
-    'SUBSET',
-    'TRUTH',
-    'UNKNOWN',
-    'Output',
-    'checked',
-]
+if TYPE_CHECKING:
+    from mediaeval_ap.average_precision import AveragePrecision
+
+Function = TypeVar('Function', bound=Callable[..., Any])
+Decorator = Callable[[Any], Any]
+Output = str | Destination
 
 
 def _cutoffs(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Cutoff]:
@@ -59,25 +40,7 @@ def _cutoff(field: str, value: str) -> Cutoff:
 
 
 def checked(check: Callable[[Any], object]) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """A callback of an option that refuses what the library would, before anything is read.
-
-    Parameters
-    ----------
-    check : callable
-        Takes the value, and raises a `ParameterError` when it is wrong.
-
-    Returns
-    -------
-    callable
-        Takes the value as click gives it, and returns it.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.choices import check_tag
-    >>> tag = click.Option(['--tag'], callback=checked(check_tag))
-    >>> tag.process_value(click.Context(click.Command('export')), 'my_run')
-    'my_run'
-    """
+    """Return a callback that makes a `ParameterError` of a value an error of usage."""
 
     def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
         try:
@@ -101,17 +64,11 @@ def _max_bytes() -> int:
 
 
 class _NewFile(click.Path):
-    """Where an output goes, found and held before anything is read.
-
-    Examples
-    --------
-    >>> NEW_FILE.convert('-', None, None)
-    '-'
-    """
+    """A path of an output, found and held before anything is read."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Destination | str:
+    ) -> Output:
         path = super().convert(value, param, ctx)
         if path == STANDARD_STREAM:
             return STANDARD_STREAM
@@ -122,68 +79,96 @@ class _NewFile(click.Path):
 
 
 FILE = click.Path(allow_dash=True, readable=False)  # what cannot be read is wrong data, not usage
+NEW_FILE = _NewFile(dir_okay=False, allow_dash=True)
+RANK = click.IntRange(1, definitions.LARGEST_CUTOFF)
+
+
+def input_file(name: str, help: str, **settings: Any) -> Decorator:
+    """Return an option that takes the path of an input."""
+    return click.option(name, type=FILE, help=help, **settings)
+
+
+def choice(name: str, choices: Iterable[str], default: str | None, help: str) -> Decorator:
+    """Return an option that takes one of some words."""
+    type = click.Choice(list(choices))
+    return click.option(name, type=type, default=default, show_default=True, help=help)
+
+
+def definition(default: str | None, note: str = '') -> Decorator:
+    """Return the option of the definition of AP."""
+    help = f'AP definition; see `mediaeval-ap definitions`.{note}'
+    return choice('--definition', definitions.names(), default, help)
+
+
+def together(*decorators: Decorator) -> Callable[[Function], Function]:
+    """Return options that commands have in common, as one decorator."""
+
+    def decorate(function: Function) -> Function:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
 REFERENCE = click.argument('reference', type=FILE)
 HYPOTHESIS = click.argument('hypothesis', type=FILE)
-QUERIES = click.option(
-    '--queries', type=FILE, help='The names to ask for.  [default: all in REFERENCE]'
-)
-SUBSET = click.option('--subset', type=FILE, help='The videos that count: corpus_id video_id.')
+QUERIES = input_file('--queries', 'Names to ask for, one a line.  [default: all in REFERENCE]')
+SUBSET = input_file('--subset', 'Videos to score, others are ignored: corpus_id video_id.')
 CUTOFFS = click.option(
     '-K',
     'cutoffs',
+    metavar='K,...',
     callback=_cutoffs,
     multiple=True,
     default=[','.join(map(str, definitions.CUTOFFS))],
     show_default=True,
-    help='Cutoffs between commas; all for uncut AP. Several -K add up.',
+    help='Cutoffs, separated by commas; "all" for AP without a cutoff. Several -K add up.',
 )
-DEFINITION = click.option(
-    '--definition',
-    type=click.Choice(definitions.names()),
-    default=definitions.DEFAULT,
-    show_default=True,
-    help='What average precision is.',
-)
-FORMAT = click.option('--format', type=click.Choice(FORMATS), default='table', show_default=True)
-Output = str | Destination
-NEW_FILE = _NewFile(dir_okay=False, allow_dash=True)
-OUTPUT = click.option(
-    '-o',
-    '--output',
-    type=NEW_FILE,
-    default=STANDARD_STREAM,
-    help='Write there, whole or not at all, instead of to standard output.',
-)
-MEAN_ONLY = click.option('--mean-only', is_flag=True, help='Leave out the queries.')
-MAX_BYTES = click.option(
-    '--max-bytes',
-    type=click.IntRange(1),
-    default=_max_bytes,
-    show_default='4 GiB',
-    help='How many bytes a compressed file, Parquet, pipe or standard input may come to.',
-)
+DEFINITION = definition(definitions.DEFAULT)
 STRICT = click.option(
     '--strict',
     is_flag=True,
     expose_value=False,
     callback=_fail_without_overlap,
-    help='Fail, not only warn, when two inputs have no id in common.',
+    help='Fail, instead of warn, when two inputs have no id in common.',
 )
-RANK = click.IntRange(1, definitions.LARGEST_CUTOFF)
-TRUTH = click.argument('truth', type=FILE)
-PREDICTIONS = click.argument('predictions', type=FILE)
-PER_QUERY = click.option('--per-query', is_flag=True, help='Show the queries.')
-MISSING = click.option(
-    '--missing',
-    type=click.Choice(MISSING_POLICIES),
-    default='error',
-    show_default=True,
-    help='What an id of TRUTH is that the predictions lack.',
+MAX_BYTES = click.option(
+    '--max-bytes',
+    metavar='N',
+    type=click.IntRange(1),
+    default=_max_bytes,
+    help='Limit for unpacked files, Parquet, pipes and standard input.  [default: 4 GiB]',
 )
-UNKNOWN = click.option(
-    '--unknown',
-    type=click.Choice(UNKNOWN_POLICIES),
-    default='error',
-    show_default=True,
-    help='What an id of the predictions is that TRUTH lacks.',
+FORMAT = choice('--format', FORMATS, 'table', 'Output format.')
+OUTPUT = click.option(
+    '-o',
+    '--output',
+    type=NEW_FILE,
+    default=STANDARD_STREAM,
+    help='Write to FILE instead of standard output (atomically).',
 )
+MEAN_ONLY = click.option('--mean-only', is_flag=True, help='Show means only, without queries.')
+LIMITS = together(STRICT, MAX_BYTES)
+CRITERIA = together(SUBSET, CUTOFFS, DEFINITION, LIMITS)
+RESULT = together(FORMAT, OUTPUT)
+
+
+def read_reference(
+    reference: str, cutoffs: list[Cutoff], subset: str | None, definition: str, max_bytes: int
+) -> AveragePrecision:
+    """Return the evaluator that the arguments and options of a command ask for."""
+    check_cutoffs(cutoffs, definition)
+    from mediaeval_ap.average_precision import AveragePrecision
+
+    return AveragePrecision(
+        reference, cutoffs, subset=subset, definition=definition, max_bytes=max_bytes
+    )
+
+
+def check_cutoffs(cutoffs: list[Cutoff], definition: str) -> None:
+    """Refuse cutoffs that are given twice, or that the definition does not have."""
+    try:
+        definitions.check_cutoffs(cutoffs, definitions.get(definition))
+    except ParameterError as error:
+        raise click.UsageError(str(error)) from error

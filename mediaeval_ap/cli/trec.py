@@ -1,4 +1,4 @@
-"""Commands about files of TREC."""
+"""Commands about files of TREC: ``export-trec`` and ``evaluate-trec``."""
 
 from __future__ import annotations
 
@@ -16,21 +16,15 @@ from mediaeval_ap.choices import (
     check_tag,
 )
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.errors import (
-    STANDARD_STREAM,
-    check_cutoffs,
-    check_paths,
-    main,
-    read_reference,
-    write,
-)
+from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.output import STANDARD_STREAM, check_paths, write_results
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.report import render_evaluations
-
-__all__ = ['evaluate_trec_files', 'export_trec']
 
 
-@main.command('export-trec')
+@main.command(
+    'export-trec',
+    examples=['mediaeval-ap export-trec reference.txt run.txt --qrels qrels --run run.trec'],
+)
 @options.REFERENCE
 @options.HYPOTHESIS
 @click.option('--qrels', type=options.NEW_FILE, required=True, help='Where to write the qrels.')
@@ -42,27 +36,24 @@ __all__ = ['evaluate_trec_files', 'export_trec']
     type=click.IntRange(1, LARGEST_TREC_DEPTH),
     default=TREC_DEPTH,
     show_default=True,
-    help='How long a ranking is at most.',
+    help='Maximal number of shots for each query.',
 )
 @click.option(
     '--tag',
     callback=options.checked(check_tag),
     default='mediaeval_ap',
     show_default=True,
-    help='Names the run.',
+    help='Name of the run, the last field of each line.',
 )
-@options.STRICT
-@options.MAX_BYTES
+@options.LIMITS
 def export_trec(
-    reference: str,
     hypothesis: str,
     qrels: options.Output,
     run: options.Output,
     queries: str | None,
-    subset: str | None,
     k: int,
     tag: str,
-    max_bytes: int,
+    **criteria: Any,
 ) -> None:
     """Write a run, and what is relevant, for the tools of TREC.
 
@@ -70,47 +61,34 @@ def export_trec(
     """
     if STANDARD_STREAM in (qrels, run):
         raise click.UsageError('--qrels and --run are files, not standard output (-)')
-    check_paths([reference, hypothesis, queries, subset], [qrels, run])
-    average_precision = read_reference(reference, [k], subset, 'trec', max_bytes)
+    check_paths([criteria['reference'], hypothesis, queries, criteria['subset']], [qrels, run])
+    average_precision = options.read_reference(cutoffs=[k], definition='trec', **criteria)
     average_precision.export_trec(hypothesis, qrels, run, queries, k=k, tag=tag)
 
 
-@main.command('evaluate-trec')
+@main.command(
+    'evaluate-trec', examples=['mediaeval-ap evaluate-trec qrels run.trec -K 100,all --mean-only']
+)
 @click.argument('qrels', type=options.FILE)
 @click.argument('run', type=options.FILE)
 @options.CUTOFFS
-@click.option(
-    '--definition',
-    type=click.Choice(definitions.names()),
-    default='trec',
-    show_default=True,
-    help='What average precision is.',
-)
-@click.option(
+@options.definition('trec')
+@options.choice(
     '--ties',
-    type=click.Choice(TREC_TIES),
-    default='trec_eval',
-    show_default=True,
-    help='How to break ties between equal scores; trec_eval is version 10.',
+    TREC_TIES,
+    'trec_eval',
+    'How to break ties between equal scores; trec_eval is version 10.',
 )
 @click.option(
     '--relevance-level',
     type=click.IntRange(-LARGEST_TREC_LEVEL, LARGEST_TREC_LEVEL),
     default=1,
     show_default=True,
-    help='From which relevance on a document is relevant.',
+    help='Lowest relevance of a relevant document.',
 )
-@click.option(
-    '--missing',
-    type=click.Choice(TREC_MISSING),
-    default='zero',
-    show_default=True,
-    help='What a topic of QRELS is that RUN lacks.',
-)
-@options.STRICT
-@options.MAX_BYTES
-@options.FORMAT
-@options.OUTPUT
+@options.choice('--missing', TREC_MISSING, 'zero', 'How to score topics that RUN does not answer.')
+@options.LIMITS
+@options.RESULT
 @options.MEAN_ONLY
 def evaluate_trec_files(
     qrels: str,
@@ -119,17 +97,18 @@ def evaluate_trec_files(
     format: str,
     output: options.Output,
     mean_only: bool,
-    **options: Any,
+    **settings: Any,
 ) -> None:
-    """Score a run in the format of TREC: average precision at K of each topic, and the means.
+    """Score a run in the format of TREC: average precision at K.
 
     QRELS has qid, iteration, docno, relevance; RUN has qid, Q0, docno, rank, score, tag.
     """
-    if options['ties'] == 'expected' and 'H' in definitions.get(options['definition']).denominator:
-        raise click.UsageError(f'--definition {options["definition"]} has no --ties expected')
-    check_cutoffs(cutoffs, options['definition'])
+    definition = settings['definition']
+    if settings['ties'] == 'expected' and 'H' in definitions.get(definition).denominator:
+        raise click.UsageError(f'--definition {definition} has no --ties expected')
+    options.check_cutoffs(cutoffs, definition)
     check_paths([qrels, run], [output])
     from mediaeval_ap.trec import evaluate_trec
 
-    evaluation = evaluate_trec(qrels, run, cutoffs, **options)
-    write(render_evaluations([evaluation], format, mean_only=mean_only), output)
+    evaluation = evaluate_trec(qrels, run, cutoffs, **settings)
+    write_results([evaluation], format, output, mean_only=mean_only)

@@ -1,4 +1,4 @@
-"""The command that says what is wrong with a submission."""
+"""The command ``validate``, which lists the problems of a submission."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import click
 
 from mediaeval_ap.choices import CAMPAIGNS
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.errors import check_paths, main, write
-from mediaeval_ap.report import PROBLEM_FORMATS, SHOWN_PROBLEMS, render_problems
+from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.output import check_paths, write
+from mediaeval_ap.report.formats import TEXT_FORMATS, render
 
-__all__ = ['validate']
+SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few screens
 
 
 def _max_problems() -> int:
@@ -21,53 +22,49 @@ def _max_problems() -> int:
     return MAX_PROBLEMS
 
 
-@main.command()
-@options.HYPOTHESIS
-@click.option('--shots', type=options.FILE, help='The shot list: ids, start_time end_time.')
-@click.option('--videos', type=options.FILE, help='The list of videos: corpus_id video_id.')
-@click.option(
-    '--evidence',
-    type=options.FILE,
-    help='Evidence of the names: person_name corpus_id video_id modality timestamp.',
+@main.command(
+    examples=[
+        'mediaeval-ap validate run.txt --shots shots.txt --evidence evidence.txt',
+        'mediaeval-ap validate run.txt --rules none --all',
+    ],
+    exit_status='0: no errors, perhaps warnings; 1: a problem is an error, or a file cannot be '
+    'read; 2: the command line is wrong',
 )
-@click.option('--reference', type=options.FILE, help='Warn of videos and names that it lacks.')
-@click.option(
-    '--rules',
-    type=click.Choice(CAMPAIGNS),
-    default='2016',
-    show_default=True,
-    help='Whose rules hold, and whose fields; none looks at the format alone, and warns.',
+@options.HYPOTHESIS
+@options.input_file('--shots', 'List of shots: corpus_id video_id shot_id start_time end_time.')
+@options.input_file('--videos', 'List of videos: corpus_id video_id.')
+@options.input_file(
+    '--evidence', 'Evidence for names: person_name corpus_id video_id modality timestamp.'
+)
+@options.input_file('--reference', 'Reference; warn of videos and names that it does not have.')
+@options.choice(
+    '--rules', CAMPAIGNS, '2016', 'Campaign whose rules and fields hold; "none": the format only.'
 )
 @options.MAX_BYTES
 @click.option(
     '--max-problems',
     type=click.IntRange(1),
     default=_max_problems,
-    show_default='20,000',
-    help='How many problems of a kind are kept; the others are counted.',
+    help='Number of problems of each kind to keep; others are counted.  [default: 20,000]',
 )
 @click.option(
-    '--all', 'show_all', is_flag=True, help=f'Show all that are kept, not {SHOWN_PROBLEMS} a kind.'
+    '--all',
+    'show_all',
+    is_flag=True,
+    help=f'Show all problems that are kept, instead of {SHOWN_PROBLEMS} of each kind.',
 )
-@click.option('--format', type=click.Choice(PROBLEM_FORMATS), default='text', show_default=True)
+@options.choice('--format', TEXT_FORMATS, 'text', 'Output format.')
 @options.OUTPUT
 def validate(
-    hypothesis: str,
-    max_bytes: int,
-    max_problems: int,
-    show_all: bool,
-    format: str,
-    output: options.Output,
-    **files: Any,
+    hypothesis: str, show_all: bool, format: str, output: options.Output, **settings: Any
 ) -> None:
-    """List every problem of a submission, with its place and how to mend it.
-
-    Exits with 1 if any is an error; warnings alone are no reason to.
-    """
-    check_paths([hypothesis, *(files[role] for role in files if role != 'rules')], [output])
+    """List all problems of a submission, and how to correct them."""
+    files = [settings[role] for role in ('shots', 'videos', 'evidence', 'reference')]
+    check_paths([hypothesis, *files], [output])
     from mediaeval_ap.validation import examine
+    from mediaeval_ap.validation.document import describe
 
-    findings = examine(hypothesis, max_bytes=max_bytes, max_problems=max_problems, **files)
-    write(render_problems(findings, format, None if show_all else SHOWN_PROBLEMS), output)
+    findings = examine(hypothesis, **settings)
+    write(render(describe(findings, None if show_all else SHOWN_PROBLEMS), format), output)
     if findings.count('error'):
         sys.exit(1)

@@ -14,10 +14,11 @@ import pandas
 import pytest
 from click.testing import CliRunner
 
-from mediaeval_ap import challenges, report
+from mediaeval_ap import challenges
 from mediaeval_ap.choices import TIES
 from mediaeval_ap.cli import main
-from mediaeval_ap.report import FORMATS
+from mediaeval_ap.report.formats import FORMATS, render
+from mediaeval_ap.results import describe
 
 SAMPLES = Path(__file__).parents[2] / 'samples'
 COMMANDS = {
@@ -52,11 +53,11 @@ def score(name, **options):
 def test_formats(name, format):
     result = run(*COMMANDS[name], '--format', format)
     assert (result.exit_code, result.stderr) == (0, '')
-    assert result.stdout == report.render_score(score(name), format)
+    assert result.stdout == render(describe([score(name)]), format)
     detail = 'per_class' if name == 'lrap' else 'per_query'
     result = run(*COMMANDS[name], '--format', format, f'--{detail.replace("_", "-")}')
     assert (result.exit_code, result.stderr) == (0, '')
-    assert result.stdout == report.render_score(score(name, **{detail: True}), format)
+    assert result.stdout == render(describe([score(name, **{detail: True})]), format)
 
 
 @pytest.mark.parametrize(

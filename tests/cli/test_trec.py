@@ -57,7 +57,7 @@ def test_the_command_exports(campaign):
     assert "found 'a b', expected one word" in result.stderr
     result = CliRunner().invoke(main, [*command[:-1], './qrels'])
     assert (result.exit_code, result.stdout) == (2, '')
-    assert './qrels cannot be written: it is written already\n' in result.stderr
+    assert 'refusing to overwrite ./qrels: it is another output\n' in result.stderr
 
 
 def test_standard_output_is_not_two_files(campaign):

@@ -10,9 +10,11 @@ import pytest
 from click.testing import CliRunner
 from submissions import EVIDENCE, RUN, SHOTS
 
-from mediaeval_ap import errors, report, validate
+from mediaeval_ap import errors, validate
 from mediaeval_ap.cli import main
+from mediaeval_ap.report.formats import render
 from mediaeval_ap.validation import examine
+from mediaeval_ap.validation.document import describe
 from mediaeval_ap.validation.registry import KINDS
 
 ROOT = Path(__file__).parents[2]
@@ -149,7 +151,7 @@ def test_json_is_as_its_schema_says(folder):
     schema = json.loads(re.search(r'```json\n(.*?)```', page, re.DOTALL).group(1))
     Path('bad.txt').write_text('x v 1 a2 high\nx v\n')
     document = json.loads(run('bad.txt', '--shots', 'shots.txt', '--format', 'json').stdout)
-    rows = report.render_problems(examine([('x', 'v', '1', 'A', 0.5)]), 'json')
+    rows = render(describe(examine([('x', 'v', '1', 'A', 0.5)])), 'json')
     for each in document, json.loads(rows):
         conforms(each, schema)
     assert schema['properties']['problems']['items']['properties']['kind']['enum'] == [

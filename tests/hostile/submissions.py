@@ -9,12 +9,13 @@ from hostile.entries import A, B
 from hostile.outcomes import folder, outcome
 from mediaeval_ap import PersonDiscovery2015, evaluate_trec
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.report import FORMATS, render_evaluation_2015, render_problems
+from mediaeval_ap.report.formats import FORMATS, render
+from mediaeval_ap.results import describe
 from mediaeval_ap.tables import lenient_text, lines, read
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.lenient_text import read_leniently
 from mediaeval_ap.trec.files import read_entries
-from mediaeval_ap.validation import examine
+from mediaeval_ap.validation import document, examine
 
 BETWEEN = b'----\n'  # stands between the files of one input
 
@@ -144,9 +145,9 @@ def validated(data):
     for rules in ('2016', '2015', 'none'):
         submission = {role: io.BytesIO(content) for role, content in parts.items()}
         findings = examine(**submission, rules=rules)
-        text = render_problems(findings, 'text', None)
+        text = render(document.describe(findings), 'text')
         assert all(line.isprintable() for line in text.split('\n'))
-        listed = json.loads(render_problems(findings, 'json', None))['problems']
+        listed = json.loads(render(document.describe(findings), 'json'))['problems']
         assert len(listed) == findings.count('error') + findings.count('warning')
         assert text.count('; ') >= len(listed)
 
@@ -174,6 +175,6 @@ def evaluate_2015(data):
         if evaluation is not None:
             assert ((evaluation.ap >= 0) & (evaluation.ap <= 1)).all()
             assert 0 <= (evaluation.ewmap or 0) <= evaluation.map
-            reports = {each: render_evaluation_2015(evaluation, each) for each in FORMATS}
+            reports = {each: render(describe([evaluation]), each) for each in FORMATS}
             assert json.loads(reports['json'])['map'] == evaluation.map
             assert all(line.isprintable() for line in reports['table'].split('\n'))

@@ -13,8 +13,9 @@ from hostile.containers import MIB
 from hostile.entries import A, B
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import Error, printable
-from mediaeval_ap.report import render_problems
+from mediaeval_ap.report.formats import render
 from mediaeval_ap.validation import examine
+from mediaeval_ap.validation.document import describe
 
 OF_LINES = {'long-line', 'encoding', 'empty', 'field-count', 'confidence'}
 MOST = 100 * MIB  # more than the longest line, and no endless reading of devices
@@ -69,9 +70,9 @@ def test_runs(tmp_path, entry):
         more = f' ({further} more wrong line{"s" if further > 1 else ""})' if further else ''
         guessed = re.sub('; its first row fits .*? exchanged[?]', '', error)  # of the whole file
         assert as_message(wrong[0]) + more == guessed
-    text = render_problems(findings, 'text', None)
+    text = render(describe(findings), 'text')
     assert all(line.isprintable() for line in text.split('\n'))
-    assert len(json.loads(render_problems(findings, 'json', None))['problems']) == len(problems)
+    assert len(json.loads(render(describe(findings), 'json'))['problems']) == len(problems)
 
 
 HARMFUL = {

@@ -11,11 +11,10 @@ PACKAGE = Path(__file__).parents[2] / 'mediaeval_ap'
 LAYERS = [
     {'arrays', 'choices', 'definitions', 'errors', 'files', 'plain_text', 'progress'},
     {'tables'},
-    {'metrics', 'ranking'},
-    {'evaluation', 'evaluation_2015', 'results', 'validation'},
+    {'metrics', 'ranking', 'report'},
+    {'evaluation', 'results', 'validation'},
     {'challenges', 'live', 'trec'},
     {'average_precision', 'discovery_2015'},
-    {'report'},
     {'cli'},
     {'__main__'},
 ]

@@ -20,7 +20,7 @@ from hostile import interrupt
 from pyarrow import parquet
 
 from mediaeval_ap import cli, tables
-from mediaeval_ap.cli.live import _Ending
+from mediaeval_ap.cli.watch_rows import Ending
 from mediaeval_ap.tables import bulk, csv_text
 
 SEED = 60  # any would do: the moments are random all the same, as the machine's load is
@@ -215,19 +215,19 @@ def test_importing_takes_no_signals():
 
 
 TELLING = """
-from mediaeval_ap.cli import live
-end_rows = live._Ending._end
+from mediaeval_ap.cli import watch, watch_rows, watch_screen
+end_rows = watch_rows.Ending._end
 def telling(*given):
     end_rows(*given)  # and leaves, the second time
     os.write(2, b'taken\\n')  # behind it: else the next signal could be taken within this one
-live._Ending._end = telling
+watch_rows.Ending._end = telling
 """
 STUCK_IN_OUTPUT = """
 import time
 def stuck(*given, **named):
     print('stuck', file=sys.stderr, flush=True)
     time.sleep(1000)
-live.render_point = stuck
+watch.write = stuck
 """
 
 
@@ -273,13 +273,13 @@ def test_watch_does_not_wait_after_a_second_signal(folder, numbers):
 HIDE, SHOW = '\x1b[?25l', '\x1b[?25h'
 STUCK_ON_SCREEN = """
 import time
-original = live._Screen._table
+original = watch_screen.Screen._table
 def stuck(self):
     if len(self._rows) == 2:
         print('stuck', file=sys.stderr, flush=True)
         time.sleep(1000)
     return original(self)
-live._Screen._table = stuck
+watch_screen.Screen._table = stuck
 """
 
 
@@ -320,7 +320,7 @@ def test_rows_are_not_asked_for_after_a_signal():
         yield 1
         raise AssertionError('asked for, where it might wait for ever')
 
-    with _Ending(rows()) as ending:
+    with Ending(rows()) as ending:
         taken = iter(ending)
         assert next(taken) == 1
         signal.raise_signal(signal.SIGINT)
@@ -334,7 +334,7 @@ def test_rows_that_are_waited_for_end_at_a_signal():
         signal.raise_signal(signal.SIGINT)
         raise AssertionError('not ended')
 
-    with _Ending(rows()) as ending:
+    with Ending(rows()) as ending:
         assert list(ending) == [1]
     assert ending.signal == signal.SIGINT
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -345,7 +345,7 @@ def test_before_the_first_row_a_signal_does_what_it_did():
         signal.raise_signal(signal.SIGINT)
         yield 1
 
-    with _Ending(rows()) as ending, pytest.raises(KeyboardInterrupt):
+    with Ending(rows()) as ending, pytest.raises(KeyboardInterrupt):
         next(iter(ending))
 
 
@@ -511,6 +511,6 @@ def test_other_errors_of_these_kinds_are_not_hidden(folder, monkeypatch):
         def fail(*_, error=error, **__):
             raise error
 
-        monkeypatch.setattr(cli.evaluate, 'read_reference', fail)
+        monkeypatch.setattr(cli.options, 'read_reference', fail)
         result = CliRunner().invoke(cli.main, ['evaluate', 'reference.txt', 'run.txt'])
         assert result.exception is error

@@ -14,9 +14,10 @@ from mediaeval_ap import (
 )
 from mediaeval_ap.definitions import Definition, Repeats, get
 from mediaeval_ap.errors import Error, shown
-from mediaeval_ap.report import render_problems
+from mediaeval_ap.report.formats import render
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
 from mediaeval_ap.validation import examine
+from mediaeval_ap.validation.document import describe
 
 HUGE = 10**5000  # Python prints 4,300 digits at most
 
@@ -90,7 +91,7 @@ DOORS = {
     'labels': lambda value: metrics.mean_average_precision_at_k([['a']], value),
     'labels-k': lambda value: metrics.mean_average_precision_at_k([['a']], [['a']], k=value),
     'get': get,
-    'render': lambda value: render_problems(examine(RUN), value),
+    'render': lambda value: render(describe(examine(RUN)), value),
     'depth': lambda value: Definition('a', value, ('k',), 0.0, Repeats.DROP, 'b'),
     'without': lambda value: Definition('a', ('k',), ('k',), value, Repeats.DROP, 'b'),
 }
@@ -109,7 +110,7 @@ def test_limits_may_be_huge():
     assert AveragePrecision(REFERENCE, max_bytes=HUGE).evaluate(RUN).map[0] == 1.0
     findings = examine(RUN, max_bytes=HUGE, max_problems=HUGE)
     assert findings.problems() == validate(RUN)
-    assert '"left_out": {}' in render_problems(findings, 'json')
+    assert '"left_out": {}' in render(describe(findings), 'json')
 
 
 @pytest.mark.parametrize(

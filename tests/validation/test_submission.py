@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from submissions import found, named
 
-from mediaeval_ap import Problem, errors, report, validate
+from mediaeval_ap import Problem, errors, validate
+from mediaeval_ap.report.formats import render
 from mediaeval_ap.tables import HYPOTHESIS, lenient_text, lines
 from mediaeval_ap.validation import examine
+from mediaeval_ap.validation.document import describe
 from mediaeval_ap.validation.registry import KINDS
 
 
@@ -89,10 +91,8 @@ def test_findings_can_be_pickled(tmp_path, monkeypatch):
     assert again.problems(most=1) == findings.problems(most=1)
     assert (again.counts, again.left_out) == (findings.counts, findings.left_out)
     assert again.inputs == findings.inputs
-    assert report.render_problems(again) == report.render_problems(findings)
-    assert report.render_problems(again, 'json', None) == report.render_problems(
-        findings, 'json', None
-    )
+    for format, most in [('text', 2), ('json', None)]:
+        assert render(describe(again, most), format) == render(describe(findings, most), format)
     (empty,) = pickle.loads(pickle.dumps(examine(io.BytesIO(b'\n')))).problems()
     assert str(empty.kind) == 'empty'
 

@@ -1,4 +1,4 @@
-"""Results by the protocol of 2015."""
+"""Scores of a run by the protocol of 2015."""
 
 from __future__ import annotations
 
@@ -11,13 +11,9 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import DataWarning
-from mediaeval_ap.results import (
-    manifest,
-    mean_average_precision,
-    note_of_floor,
-    notes_of,
-    notes_of_placeholders,
-)
+from mediaeval_ap.report.document import Grid
+from mediaeval_ap.results.means_and_notes import mean, mean_average_precision
+from mediaeval_ap.results.result import ResultByQuery
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
@@ -27,33 +23,33 @@ __all__ = ['Evaluation2015']
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation2015:
-    """What labels, and the evidence for their names, are worth by the protocol of 2015.
+class Evaluation2015(ResultByQuery):
+    """Score of a run, and of its evidence for names, by the protocol of 2015.
 
     Parameters
     ----------
     queries : list of str
         The names asked for.
     names : list of str or None
-        The hypothesized name that was chosen for each; none where none was close enough.
+        The name of the run that was chosen for each query; None if none was close enough.
     ratios : ndarray of float64, shape (n_queries,)
-        How close it is, up to 1; 0 where there is none.
+        Similarity of both, up to 1; 0 without a name.
     n_relevant : ndarray of int64, shape (n_queries,)
-        Relevant shots of each query.
+        Number of relevant shots of each query.
     ap : ndarray of float64, shape (n_queries,)
         Average precision.
     correct : ndarray of bool, shape (n_queries,), or None
-        Whether the name is correct by its evidence; none where there was no evidence.
+        Whether the evidence for the name is right; None without evidence.
     definition : Definition
-        What average precision was.
+        Definition of average precision.
     parameters : mapping of str to float
         The ``ratio`` above which a name is close enough.
     inputs : mapping of str to Source
-        ``shots``, ``reference``, ``labels`` and what else there was.
+        ``shots``, ``reference``, ``labels`` and, if given, other inputs.
     counts : mapping of str to int
-        How much of everything was looked at.
+        Sizes of the inputs.
     warnings : sequence of DataWarning
-        Warnings about the data, as they were given out.
+        Warnings about the data; not part of `to_dict`.
 
     Examples
     --------
@@ -63,6 +59,10 @@ class Evaluation2015:
     >>> evaluation.map, evaluation.ewmap
     (1.0, None)
     """
+
+    RUN = 'labels'
+    BY_QUERY = ('queries',)
+    COLUMNS = ('queries', 'names', 'ratios', 'n_relevant', 'ap', 'correct')
 
     queries: list[str]
     names: list[str | None]
@@ -83,35 +83,22 @@ class Evaluation2015:
 
     @property
     def mean_correctness(self) -> float | None:
-        """The share of queries whose name is correct; none without evidence."""
+        """The share of queries whose name is correct; None without evidence."""
         return None if self.correct is None else float(np.mean(self.correct))
 
     @property
     def ewmap(self) -> float | None:
         """Evidence-weighted MAP: the mean of AP where the name is correct, and of 0 elsewhere."""
-        if self.correct is None:
-            return None
-        return float(mean_average_precision((self.ap * self.correct)[:, None])[0])
-
-    @property
-    def notes(self) -> list[str]:
-        """Sentences on the queries that are not like the others."""
-        counts = self.counts
-        notes = []
-        if n_without := counts['queries_without_relevant']:
-            counts_as = self.definition.without_relevant
-            notes.append(note_of_floor(n_without, counts['queries'], counts_as))
-        notes += notes_of(counts['queries_without_name'], counts['queries'], 'are close to no name')
-        return notes + notes_of_placeholders(counts)
+        return None if self.correct is None else mean(self.ap * self.correct)
 
     def to_frame(self) -> pandas.DataFrame:
-        """The queries as a table.
+        """Return the queries as a table.
 
         Returns
         -------
         pandas.DataFrame
-            A row per query, which is its index; columns ``name``, ``ratio``, ``AP``, ``correct``
-            where there was evidence, ``n_relevant``.
+            A row for each query, which is its index; columns ``name``, ``ratio``, ``AP``,
+            ``correct`` if there was evidence, ``n_relevant``.
 
         Examples
         --------
@@ -120,23 +107,19 @@ class Evaluation2015:
         >>> discovery.evaluate([('v', '1', 'ann', 0.5)]).to_frame().columns.tolist()
         ['name', 'ratio', 'AP', 'n_relevant']
         """
-        import pandas
-
-        columns: dict[str, Any] = {'name': self.names, 'ratio': self.ratios, 'AP': self.ap}
-        if self.correct is not None:
-            columns['correct'] = self.correct
-        columns['n_relevant'] = self.n_relevant
-        return pandas.DataFrame(columns, index=pandas.Index(self.queries, name='query'))
+        correct = {} if self.correct is None else {'correct': self.correct}
+        columns = {'name': self.names, 'ratio': self.ratios, 'AP': self.ap, **correct}
+        return self._frame({**columns, 'n_relevant': self.n_relevant})
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, with a manifest of what it was computed from, ready for JSON.
+        """Return the evaluation, and a manifest of what it was computed from, for JSON.
 
         Returns
         -------
         dict
-            ``map``; ``mean_correctness`` and ``ewmap``, none without evidence; ``queries``, an
+            ``map``; ``mean_correctness`` and ``ewmap``, None without evidence; ``queries``, an
             object each, with its ``query``, ``name``, ``ratio``, ``ap``, ``correct`` and
-            ``n_relevant``; ``manifest``.
+            ``n_relevant``; ``notes``; ``manifest``.
 
         Examples
         --------
@@ -145,22 +128,38 @@ class Evaluation2015:
         >>> discovery.evaluate([('v', '1', 'ann', 0.5)]).to_dict()['queries'][0]['ap']
         1.0
         """
-        correct = [None] * len(self.queries) if self.correct is None else self.correct.tolist()
-        fields = ('query', 'name', 'ratio', 'ap', 'correct', 'n_relevant')
-        columns = (
-            self.queries,
-            self.names,
-            self.ratios.tolist(),
-            self.ap.tolist(),
-            correct,
-            self.n_relevant.tolist(),
-        )
-        how = {'definition': self.definition.to_dict(), 'parameters': dict(self.parameters)}
         return {
             'map': self.map,
             'mean_correctness': self.mean_correctness,
             'ewmap': self.ewmap,
-            'queries': [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)],
+            'queries': Grid.from_columns(self._columns()).objects(),
             'notes': self.notes,
-            'manifest': manifest(how, self.inputs, self.counts),
+            'manifest': self._manifest(
+                definition=self.definition.to_dict(), parameters=dict(self.parameters)
+            ),
         }
+
+    def _how(self) -> str:
+        return f'ratio {self.parameters["ratio"]:g}'
+
+    def _columns(self) -> dict[str, Sequence[Any]]:
+        correct = [None] * len(self.queries) if self.correct is None else self.correct.tolist()
+        return {
+            'query': self.queries,
+            'name': self.names,
+            'ratio': self.ratios.tolist(),
+            'ap': self.ap.tolist(),
+            'correct': correct,
+            'n_relevant': self.n_relevant.tolist(),
+        }
+
+    def _queries(self) -> Grid:
+        columns = self._columns()
+        if self.correct is None:
+            del columns['correct']
+        return Grid.from_columns(columns)
+
+    def _means(self) -> dict[str, float | None]:
+        if self.correct is None:
+            return {'MAP': self.map}
+        return {'MAP': self.map, 'mean correctness': self.mean_correctness, 'EwMAP': self.ewmap}

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.cli import main
-from mediaeval_ap.cli.live import _Ending
+from mediaeval_ap.cli.watch_rows import Ending
 from mediaeval_ap.errors import ReadError
 from mediaeval_ap.tables import HYPOTHESIS, read, streaming
 from mediaeval_ap.tables.sources import ByteSource
@@ -219,7 +219,7 @@ def test_followed_lines_have_a_limit(tmp_path):
 
 
 def test_impatience_ends_what_is_being_scored():
-    with _Ending(iter([1, 2, 3])) as ending:
+    with Ending(iter([1, 2, 3])) as ending:
         rows = iter(ending)
         assert next(rows) == 1
         signal.raise_signal(signal.SIGINT)

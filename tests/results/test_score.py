@@ -10,7 +10,8 @@ import pytest
 
 from mediaeval_ap import Score
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.report import render_score
+from mediaeval_ap.report.formats import render
+from mediaeval_ap.results import describe
 from mediaeval_ap.tables import Source
 
 INPUTS = {'truth': Source('truth.csv', 'ab'), 'predictions': Source('r\x1b.csv', 'cd')}
@@ -29,10 +30,10 @@ FULL = Score('LRAP', 0.5, {}, INPUTS, {'queries': 2, 'labels': 3}, TABLE, ['1 of
 
 
 def test_table():
-    assert render_score(PLAIN) == (
+    assert render(describe([PLAIN]), 'table') == (
         'r\\x1b.csv (ties best)\n\nMETRIC      1 query\n--------  ---------\nGAP           0.667\n'
     )
-    assert render_score(FULL) == (
+    assert render(describe([FULL]), 'table') == (
         'r\\x1b.csv\n\n'
         'id    truth      confidence    correct    precision    n\n'
         '----  -------  ------------  ---------  -----------  ---\n'
@@ -44,13 +45,13 @@ def test_table():
 
 
 def test_markdown_and_latex():
-    assert '**`r\\x1b.csv` (ties best)**\n\n| METRIC' in render_score(PLAIN, 'markdown')
-    assert '| `a\\|b` | `x`' in render_score(FULL, 'markdown')
-    assert render_score(FULL, 'latex').startswith('% r\\x1b.csv\n\n\\begin{tabular}')
+    assert '**`r\\x1b.csv` (ties best)**\n\n| METRIC' in render(describe([PLAIN]), 'markdown')
+    assert '| `a\\|b` | `x`' in render(describe([FULL]), 'markdown')
+    assert render(describe([FULL]), 'latex').startswith('% r\\x1b.csv\n\n\\begin{tabular}')
 
 
 def test_programs_get_every_digit():
-    (row,) = csv.DictReader(io.StringIO(render_score(PLAIN, 'csv')))
+    (row,) = csv.DictReader(io.StringIO(render(describe([PLAIN]), 'csv')))
     assert row == {
         'run': 'r\x1b.csv',
         'metric': 'GAP',
@@ -58,14 +59,14 @@ def test_programs_get_every_digit():
         'ties': 'best',
         'queries': '1',
     }
-    assert json.loads(render_score(PLAIN, 'jsonl')) == {**row, 'value': 2 / 3, 'queries': 1}
-    rows = list(csv.reader(io.StringIO(render_score(FULL, 'csv'))))
+    assert json.loads(render(describe([PLAIN]), 'jsonl')) == {**row, 'value': 2 / 3, 'queries': 1}
+    rows = list(csv.reader(io.StringIO(render(describe([FULL]), 'csv'))))
     assert rows == [
         ['id', 'truth', 'confidence', 'correct', 'precision', 'n'],
         ['a|b', 'x', '0.12345', 'True', str(1 / 3), '1'],
         ['é', '', '1.0', 'False', '', '2'],
     ]
-    lines = [json.loads(line) for line in render_score(FULL, 'jsonl').splitlines()]
+    lines = [json.loads(line) for line in render(describe([FULL]), 'jsonl').splitlines()]
     assert lines[1] == {
         'id': 'é',
         'truth': None,
@@ -77,7 +78,7 @@ def test_programs_get_every_digit():
 
 
 def test_json():
-    described = json.loads(render_score(FULL, 'json'))
+    described = json.loads(render(describe([FULL]), 'json'))
     assert described.keys() == {'metric', 'value', 'notes', 'table', 'manifest'}
     assert described['table'][0]['precision'] == 1 / 3
     assert described['manifest']['inputs']['truth'] == {'name': 'truth.csv', 'sha256': 'ab'}
@@ -86,4 +87,4 @@ def test_json():
 
 def test_unknown_format():
     with pytest.raises(ParameterError, match="format: found 'xml', expected one of table"):
-        render_score(PLAIN, 'xml')
+        render(describe([PLAIN]), 'xml')

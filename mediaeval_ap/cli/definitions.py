@@ -1,0 +1,48 @@
+"""The command ``definitions``, which prints every definition of average precision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mediaeval_ap import definitions
+from mediaeval_ap.cli import options
+from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.output import write
+from mediaeval_ap.report.document import Document
+from mediaeval_ap.report.formats import TEXT_FORMATS, render
+
+LEGEND = """\
+R  relevant shots          P(i)  precision at rank i
+k  the cutoff              h(i)  1 where rank i is relevant, 0 elsewhere
+N  returned hypotheses     S(k)  sum of P(i)·h(i) for i = 1 … min(k, N)
+H  hits in the top k
+
+Nothing returned and R > 0: 0, everywhere.
+"""
+
+
+def describe() -> Document:
+    """Return the registered definitions as a document."""
+    return Document(
+        _blocks, lambda: [definition.to_dict() for definition in definitions.registered()]
+    )
+
+
+def _blocks() -> Iterator[str]:
+    yield LEGEND
+    for definition in definitions.registered():
+        default = ' (default)' if definition.name == definitions.DEFAULT else ''
+        yield (
+            f'{definition}{default}\n'
+            f'    AP@k            {definition.formula}\n'
+            f'    R = 0           {definition.without_relevant:g}\n'
+            f'    repeated shots  {definition.repeats.value}\n'
+            f'    source          {definition.source}\n'
+        )
+
+
+@main.command('definitions', examples=['mediaeval-ap definitions'])
+@options.choice('--format', TEXT_FORMATS, 'text', 'Output format.')
+def print_definitions(format: str) -> None:
+    """Print every definition of average precision."""
+    write(render(describe(), format))

@@ -1,0 +1,77 @@
+"""Rows of a growing run that end at an error or a signal, so that those before are scored."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+from mediaeval_ap.errors import Error
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+Row = tuple[Any, ...]
+
+
+class Ending:
+    """Rows that end at an error or at a signal, so that those before it are scored still.
+
+    Until the first row is there, signals do what they did before, as there is nothing to score. A
+    second signal does that, too. Those that are ignored, or left to the system, stay so.
+    """
+
+    def __init__(self, rows: Iterator[Row]) -> None:
+        self.error: Error | None = None
+        self.signal = 0
+        self.before_leaving: Callable[[], object] = lambda: None
+        self._rows = rows
+        self._waiting = False
+        self._before: dict[int, Callable[[int, FrameType | None], Any]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _take_signals(self) -> None:
+        for number in signal.SIGINT, signal.SIGTERM:
+            handler = signal.getsignal(number)
+            if callable(handler):
+                self._before[number] = handler
+                signal.signal(number, self._end)
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        if self.signal:
+            self.before_leaving()
+            self._before[number](number, frame)
+        self.signal = number
+        if self._waiting:
+            raise KeyboardInterrupt
+
+    def __iter__(self) -> Iterator[Row]:
+        is_first = True
+        while True:
+            try:
+                try:  # whenever the handler raises, it is in here
+                    self._waiting = True
+                    if self.signal:
+                        return
+                    row = next(self._rows)
+                finally:
+                    self._waiting = False
+            except StopIteration:
+                return
+            except KeyboardInterrupt:
+                if self.signal:
+                    return
+                raise
+            except Error as error:
+                self.error = error
+                return
+            if is_first:
+                self._take_signals()
+                is_first = False
+            yield row

@@ -1,0 +1,79 @@
+"""Documents: results as headings, grids and notes, before any output format is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The name of a run and, in parentheses, how it was scored."""
+
+    name: str
+    note: str = ''
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of text, integers, truth values, floats, lists and None under headers.
+
+    Formats for people round floats to three decimals, but not in the `exact` columns.
+    """
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    exact: Collection[str] = ()
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, Sequence[Any]]) -> Grid:
+        """Return columns of equal length, by header, as a grid."""
+        return cls(list(columns), list(zip(*columns.values(), strict=True)))
+
+    @classmethod
+    def from_frame(cls, frame: pandas.DataFrame) -> Grid:
+        """Return the columns of a frame as values of Python; NaN and missing values are None."""
+        columns = [
+            column.tolist() if given.all() else column.astype(object).where(given, None).tolist()
+            for column, given in ((frame[name], frame[name].notna()) for name in frame)
+        ]
+        return cls(list(frame.columns), list(zip(*columns, strict=True)), exact=['confidence'])
+
+    def objects(self) -> list[dict[str, Any]]:
+        """Return each row as a mapping from header to value."""
+        return [dict(zip(self.headers, row, strict=True)) for row in self.rows]
+
+
+Block: TypeAlias = Heading | Grid | str  # a string is text that stands as it is
+
+
+@dataclass(frozen=True)
+class Document:
+    """Blocks for people; rows, if there are any, and a JSON value for programs.
+
+    Each is made when a format asks for it, as that takes time where there are many queries.
+    """
+
+    blocks: Callable[[], Iterable[Block]]
+    value: Callable[[], Any]
+    rows: Callable[[], Grid] | None = None
+
+    @classmethod
+    def from_grid(cls, grid: Grid) -> Document:
+        """Return a document of nothing but a grid."""
+        return cls(lambda: [grid], grid.objects, lambda: grid)
+
+
+def figures(title: str, n_queries: int, values: Mapping[str, float | None]) -> Grid:
+    """Return named figures over some queries as a grid."""
+    counted = f'{n_queries} {"query" if n_queries == 1 else "queries"}'
+    return Grid([title, counted], list(values.items()))
+
+
+def notes(sentences: Sequence[str]) -> list[Block]:
+    """Return the block that lists some sentences; no block for none."""
+    return [''.join(f'{sentence}\n' for sentence in sentences)] if sentences else []

@@ -1,0 +1,213 @@
+"""Output formats: one class for each, and one entry in a registry at the end of this module.
+
+Formats for people show three decimals, and escape what a terminal, Markdown or LaTeX would obey.
+Formats for programs hold every value exactly.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, Protocol, TypeVar
+
+from mediaeval_ap.errors import ParameterError, printable, shown
+from mediaeval_ap.plain_text import plain_text
+from mediaeval_ap.report.document import Block, Document, Grid, Heading
+
+Format = TypeVar('Format')
+
+_replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON may hold these, and a terminal obeys them
+LEAST_WIDTH = len('0.000')  # of a column whose values come later: MAP under the header "MAP"
+
+
+class DocumentFormat(Protocol):
+    """A format of whole documents."""
+
+    def render(self, document: Document) -> str:
+        """Return lines, each with its end."""
+
+
+class Table:
+    """Aligned text."""
+
+    style = 'simple'
+
+    def render(self, document: Document) -> str:
+        return '\n'.join(map(self._block, document.blocks()))
+
+    def _block(self, block: Block) -> str:
+        match block:
+            case Heading():
+                note = f' ({block.note})' if block.note else ''
+                return self.heading(block.name, note)
+            case Grid():
+                return self.grid(block)
+            case text:
+                return text
+
+    def heading(self, name: str, note: str) -> str:
+        return f'{printable(name)}{note}\n'
+
+    def text(self, text: str) -> str:
+        return printable(text)
+
+    def grid(self, grid: Grid) -> str:
+        from tabulate import tabulate
+
+        rounded = [header not in grid.exact for header in grid.headers]
+        first = grid.rows[0] if grid.rows else []
+        text: str = tabulate(
+            [list(map(self._cell, row, rounded)) for row in grid.rows],
+            headers=grid.headers,
+            tablefmt=self.style,
+            disable_numparse=True,
+            colalign=['left' if isinstance(value, str) else 'right' for value in first],
+        )
+        return f'{text}\n'
+
+    def _cell(self, value: Any, is_rounded: bool) -> str:
+        if isinstance(value, str):
+            return self.text(value)
+        return short(value) if is_rounded or not isinstance(value, float) else str(value)
+
+
+class Markdown(Table):
+    """Tables of GitHub's Markdown, in which no text formats anything or ends a cell."""
+
+    style = 'github'
+
+    def heading(self, name: str, note: str) -> str:
+        return f'**{self.text(name)}{note}**\n'
+
+    def text(self, text: str) -> str:
+        text = printable(text).replace('|', r'\|')
+        backticks = re.findall('`+', text)
+        if not backticks:
+            return f'`{text}`'
+        fence = '`' * (max(map(len, backticks)) + 1)
+        return f'{fence} {text} {fence}'
+
+
+class Latex(Table):
+    """Tables of LaTeX with booktabs."""
+
+    style = 'latex_booktabs'
+
+    def heading(self, name: str, note: str) -> str:
+        return f'% {super().heading(name, note)}'
+
+    def grid(self, grid: Grid) -> str:
+        # After a line break LaTeX would take a bracket or a star for an argument of it.
+        return re.sub(r'^ (?=[\[*])', ' {}', super().grid(grid), flags=re.MULTILINE)
+
+
+class Csv:
+    """Rows of CSV under a header."""
+
+    def render(self, document: Document) -> str:
+        grid = _rows(document)
+        lines: list[str] = []  # with the writer's own line ends, for which it quotes
+        writer = csv.writer(SimpleNamespace(write=lines.append))
+        writer.writerows([grid.headers, *grid.rows])
+        return ''.join(f'{line.removesuffix(writer.dialect.lineterminator)}\n' for line in lines)
+
+
+class Json:
+    """An indented JSON value."""
+
+    def render(self, document: Document) -> str:
+        return f'{_json(document.value(), indent=2)}\n'
+
+
+class JsonLines:
+    """A JSON object a row, on one line."""
+
+    def render(self, document: Document) -> str:
+        grid = _rows(document)
+        return ''.join(self.row(grid.headers, row) for row in grid.rows)
+
+    def heading(self, headers: Sequence[str]) -> str:
+        return ''
+
+    def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
+        return f'{_json(dict(zip(headers, row, strict=True)))}\n'
+
+    def error(self, query: str, message: str) -> str:
+        return self.row(['query', 'error'], [query, message])
+
+
+class Tsv:
+    """Values between tabs."""
+
+    def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
+        return '\t'.join(map(str, row)) + '\n'
+
+    def error(self, query: str, message: str) -> str:
+        return f'{printable(query)}\terror: {message}\n'
+
+
+class AlignedRows:
+    """Aligned text whose columns are as wide as their headers."""
+
+    def heading(self, headers: Sequence[str]) -> str:
+        rules = ['-' * max(len(header), LEAST_WIDTH) for header in headers]
+        return self.row(headers, headers) + self.row(headers, rules)
+
+    def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
+        widths = [max(len(header), LEAST_WIDTH) for header in headers]
+        return '  '.join(map(str.rjust, map(short, row), widths)) + '\n'
+
+
+def short(value: Any) -> str:
+    """Return a value as people read it: three decimals, yes or nothing, the length of a list."""
+    if value is None:
+        return ''
+    if isinstance(value, bool):
+        return 'yes' if value else ''
+    if isinstance(value, float):
+        return f'{value:.3f}'
+    return str(len(value)) if isinstance(value, list) else str(value)
+
+
+def _rows(document: Document) -> Grid:
+    assert document.rows is not None  # else `render` refuses the formats that have rows
+    return document.rows()
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _replace_controls(lambda match: f'\\u{ord(match[0]):04x}', text)
+
+
+FORMATS: dict[str, DocumentFormat] = {
+    'table': Table(),
+    'csv': Csv(),
+    'json': Json(),
+    'jsonl': JsonLines(),
+    'markdown': Markdown(),
+    'latex': Latex(),
+}
+TEXT_FORMATS: dict[str, DocumentFormat] = {'text': Table(), 'json': Json()}  # without rows
+ANSWER_FORMATS: dict[str, Tsv | JsonLines] = {'tsv': Tsv(), 'jsonl': JsonLines()}
+POINT_FORMATS: dict[str, AlignedRows | JsonLines] = {
+    'table': AlignedRows(),
+    'jsonl': JsonLines(),
+}
+
+
+def render(document: Document, format: str) -> str:
+    """Return a document in one of the `FORMATS`, or `TEXT_FORMATS` if it has no rows."""
+    formats = TEXT_FORMATS if document.rows is None else FORMATS
+    return find_format(formats, format).render(document)
+
+
+def find_format(formats: Mapping[str, Format], name: str) -> Format:
+    """Return the format of a name, or refuse the name."""
+    known = plain_text(name)
+    if known is None or known not in formats:
+        expected = ', '.join(formats)
+        raise ParameterError(f'format: found {shown(name)}, expected one of {expected}')
+    return formats[known]

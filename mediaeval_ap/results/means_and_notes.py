@@ -1,0 +1,41 @@
+"""Means over queries, and sentences about queries that are special."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def mean_average_precision(ap: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean over queries (rows), rounded once, whatever the order of the queries."""
+    return np.array([math.fsum(column) / len(ap) for column in ap.T.tolist()])
+
+
+def mean(values: NDArray[np.float64]) -> float | None:
+    """Return the mean, rounded like that of average precision; None over nothing."""
+    return math.fsum(values.tolist()) / len(values) if len(values) else None
+
+
+def notes_of(count: int, n_queries: int, what: str) -> list[str]:
+    """Return the note that some queries are special, if there are any."""
+    return [f'{count} of {n_queries} queries {what}'] if count else []
+
+
+def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:
+    """Return the note on queries without a relevant shot, and on the mean that they alone make."""
+    (note,) = notes_of(n_without, n_queries, f'have no relevant shot: each counts {counts_as:g}')
+    floor = n_without * counts_as / n_queries
+    return f'{note}, and an empty run has MAP {floor:.3f}' if floor else note
+
+
+def notes_of_placeholders(count: int) -> list[str]:
+    match count:
+        case 0:
+            return []
+        case 1:
+            who = '1 placeholder of the reference (a name that begins with ?) is'
+        case _:
+            who = f'{count} placeholders of the reference (names that begin with ?) are'
+    return [f'{who} left out of the queries']

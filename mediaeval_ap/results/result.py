@@ -1,0 +1,235 @@
+"""The one shape of all results: how they describe themselves, and are put together."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from itertools import chain
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap import __version__
+from mediaeval_ap.definitions import Definition
+from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.report.document import Block, Document, Grid, Heading, figures, notes
+from mediaeval_ap.results.means_and_notes import note_of_floor, notes_of, notes_of_placeholders
+from mediaeval_ap.tables import Source
+
+if TYPE_CHECKING:
+    import pandas
+
+COUNTS_OF_QUERIES = {  # which add up over blocks of queries; other counts are of the whole run
+    'queries',
+    'queries_without_name',
+    'queries_without_relevant',
+    'relevant',
+    'relevant_returned',
+}
+
+
+class Result(ABC):
+    """Values, notes, and what they were computed from; the result shows itself as a document."""
+
+    RUN: ClassVar[str]  # the input that the heading names
+    TITLE: ClassVar[str] = 'METRIC'  # of the means
+    BY_QUERY: ClassVar[tuple[str, ...]] = ()  # the keys of `to_dict` that --mean-only leaves out
+
+    inputs: Mapping[str, Source]
+    counts: Mapping[str, int]
+
+    @property
+    @abstractmethod
+    def notes(self) -> Sequence[str]: ...
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def _how(self) -> str:
+        """Return in a word or two how the run was scored."""
+
+    @abstractmethod
+    def _queries(self) -> Grid | None:
+        """Return a row for each query, if these are kept."""
+
+    @abstractmethod
+    def _means(self) -> dict[str, float | None]:
+        """Return the means by name."""
+
+    def _summary(self) -> dict[str, Any]:
+        """Return one row about the run."""
+        return {'run': self._run, **self._means()}
+
+    def _rows(self) -> Grid | None:
+        """Return a row for each query as programs get it."""
+        return self._queries()
+
+    @property
+    def _run(self) -> str:
+        return self.inputs[self.RUN].name
+
+    def _blocks(self, mean_only: bool) -> Iterator[Block]:
+        yield Heading(self._run, self._how())
+        if not mean_only and (queries := self._queries()):
+            yield queries
+        yield figures(self.TITLE, self.counts['queries'], self._means())
+        yield from notes(self.notes)
+
+    def _manifest(self, **how: Any) -> dict[str, Any]:
+        inputs = {
+            role: {'name': source.name, 'sha256': source.sha256}
+            for role, source in self.inputs.items()
+        }
+        return {'version': __version__, **how, 'inputs': inputs, 'counts': dict(self.counts)}
+
+
+class ResultByQuery(Result):
+    """A result that keeps the values of each query, so that results can be put together."""
+
+    COLUMNS: ClassVar[tuple[str, ...]]  # the fields that have a value for each query
+
+    queries: list[str]
+    n_relevant: NDArray[np.int64]
+    definition: Definition
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about queries that are special, and about names that were not asked for."""
+        counts, n_queries = self.counts, len(self.queries)
+        sentences = []
+        if n_without := int(np.count_nonzero(self.n_relevant == 0)):
+            sentences.append(note_of_floor(n_without, n_queries, self.definition.without_relevant))
+        n_nameless = counts.get('queries_without_name', 0)
+        sentences += notes_of(n_nameless, n_queries, 'are close to no name')
+        return sentences + notes_of_placeholders(counts.get('placeholders', 0))
+
+    @classmethod
+    def concat(cls, results: Iterable[Self]) -> Self:
+        """Put the results of blocks of queries together.
+
+        Parameters
+        ----------
+        results : iterable of results of this class
+            One for each block, of the same run: definition, cutoffs, parameters, inputs, and all
+            counts that are not of queries must be equal.
+
+        Returns
+        -------
+        result of this class
+            Equal, bit for bit, to the result of all queries at once.
+
+        Raises
+        ------
+        ParameterError
+            When there is no result, or something that must be equal is not.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision, Evaluation
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
+        >>> blocks = [
+        ...     average_precision.evaluate('samples/hypothesis.txt', [name])
+        ...     for name in ('nicolas_sarkozy', 'alain_juppe')
+        ... ]
+        >>> Evaluation.concat(blocks).map.round(3).tolist()
+        [0.149]
+        """
+        parts = list(results)
+        if not parts:
+            raise ParameterError('concat: found no result, expected one or more')
+        values = {
+            each.name: [getattr(part, each.name) for part in parts]
+            for each in fields(cls)  # type: ignore[arg-type]
+        }
+        return cls(**{name: cls._joined(name, each) for name, each in values.items()})
+
+    @classmethod
+    def _joined(cls, name: str, values: Sequence[Any]) -> Any:
+        """Return what the results have together in one of the fields."""
+        if name in cls.COLUMNS:
+            return _chained(name, values)
+        if name == 'warnings':
+            return tuple({str(warning): warning for warning in chain(*values)}.values())
+        if name == 'counts':
+            counts = {
+                count: [each.get(count) for each in values]
+                for count in _equal('counts', [list(each) for each in values])
+            }
+            return {
+                count: sum(each) if count in COUNTS_OF_QUERIES else _equal(count, each)
+                for count, each in counts.items()
+            }
+        return _equal(name, values)
+
+    def _frame(self, columns: Mapping[str, Any]) -> pandas.DataFrame:
+        import pandas
+
+        return pandas.DataFrame(columns, index=pandas.Index(self.queries, name='query'))
+
+
+def _chained(name: str, values: Sequence[Any]) -> Any:
+    """Return the values of all queries."""
+    first = values[0]
+    if isinstance(first, Mapping):
+        _equal(name, [list(each) for each in values])
+        return {key: _chained(key, [each[key] for each in values]) for key in first}
+    if isinstance(first, list):
+        return list(chain(*values))
+    _equal(name, [type(value) for value in values])
+    return None if first is None else np.concatenate(values)
+
+
+def _equal(name: str, values: Sequence[Any]) -> Any:
+    """Return the value that all results have, or refuse them with the first difference."""
+    first, *others = values
+    if isinstance(first, Mapping):
+        _equal(name, [sorted(value) for value in values])
+        return {key: _equal(f'{name}, {key}', [value[key] for value in values]) for key in first}
+    for other in others:
+        if other != first:
+            raise ParameterError(f'concat: {name}: found {shown(other)}, expected {shown(first)}')
+    return first
+
+
+def describe(results: Sequence[Result], *, mean_only: bool = False) -> Document:
+    """Return one or more results of the same kind as a document, with or without the queries."""
+    return Document(
+        lambda: _blocks(results, mean_only),
+        lambda: _values(results, mean_only),
+        lambda: _rows(results, mean_only),
+    )
+
+
+def _blocks(results: Sequence[Result], mean_only: bool) -> Iterator[Block]:
+    are_several = len(results) > 1
+    if not (are_several and mean_only):
+        for result in results:
+            yield from result._blocks(mean_only)
+    if are_several:
+        yield _summary(results)
+
+
+def _rows(results: Sequence[Result], mean_only: bool) -> Grid:
+    grids = [result._rows() for result in results]
+    if mean_only or grids[0] is None:
+        return _summary(results)
+    rows = [row for grid in grids if grid is not None for row in grid.rows]
+    return Grid(grids[0].headers, rows)
+
+
+def _values(results: Sequence[Result], mean_only: bool) -> Any:
+    values = [result.to_dict() for result in results]
+    if mean_only:
+        for value, result in zip(values, results, strict=True):
+            for name in result.BY_QUERY:
+                value.pop(name, None)
+    return values[0] if len(values) == 1 else values
+
+
+def _summary(results: Sequence[Result]) -> Grid:
+    """Return a row about each result."""
+    summaries = [result._summary() for result in results]
+    return Grid(list(summaries[0]), [list(each.values()) for each in summaries])

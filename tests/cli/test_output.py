@@ -1,0 +1,114 @@
+"""Standard streams and files of the command."""
+
+import itertools
+import os
+import pty
+import subprocess
+import termios
+from pathlib import Path
+
+import click
+import pytest
+from commands import COMMAND, RUN, expected, run
+
+from mediaeval_ap.cli import main
+from mediaeval_ap.report.formats import render
+from mediaeval_ap.results import describe
+
+
+def outputs_and_inputs():
+    for name, command in main.commands.items():
+        params = {each.name: each for each in command.params}
+        paths = {each for each in params if isinstance(params[each].type, click.Path)}
+        outputs = {each for each in paths if not params[each].type.dir_okay}
+        yield from ((name, *pair) for pair in itertools.product(outputs, paths - outputs))
+
+
+@pytest.mark.parametrize(('command', 'output', 'read'), sorted(outputs_and_inputs()))
+def test_no_input_is_written_over(folder, command, output, read):
+    arguments = []
+    for each in main.commands[command].params:
+        if each.name in (output, read):
+            value = './run.txt' if each.name == output else 'run.txt'
+        elif each.required or 'evidence' in each.name:  # evidence and its reference go together
+            value = f'{each.name}.txt'
+        else:
+            continue
+        arguments += [each.opts[0], value] if isinstance(each, click.Option) else [value]
+    result = run(command, *arguments)
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert 'refusing to overwrite ./run.txt: it is an input\n' in result.stderr
+    assert (folder / 'run.txt').read_text() == RUN
+
+
+def test_standard_input_is_not_written_over(folder):
+    name = folder / 'run\x1b[31m.txt'
+    name.write_text(RUN)
+    with open(name) as stdin:
+        done = subprocess.run(
+            [*COMMAND, 'evaluate', 'reference.txt', '-', '-o', name],
+            stdin=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (2, '')
+    assert 'run\\x1b[31m.txt: it is an input\n' in done.stderr
+    assert '\x1b' not in done.stderr
+    assert name.read_text() == RUN
+
+
+@pytest.mark.parametrize('redirection', ['<&-', '>&-', '> /dev/full'])
+def test_standard_streams_that_do_not_work(folder, redirection):
+    reference = '-' if '<' in redirection else 'reference.txt'
+    command = f'{" ".join(COMMAND)} evaluate {reference} run.txt {redirection}'
+    done = subprocess.run(['bash', '-c', command], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr in {
+        'Error: <stdin>: is closed\n',
+        'Error: <stdout>: is closed\n',
+        'Error: <stdout>: No space left on device\n',
+    }
+
+
+def test_no_standard_error(folder):
+    command = f'{" ".join(COMMAND)} evaluate reference.txt run.txt 2>&-'
+    done = subprocess.run(['bash', '-c', command], stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout == render(describe([expected()]), 'table')
+
+
+def test_output_is_utf8_whatever_the_locale(folder):
+    Path('reference.txt').write_text('x v 1 é\n')
+    done = subprocess.run(
+        [*COMMAND, 'evaluate', 'reference.txt', 'run.txt', '--format', 'csv'],
+        env={**os.environ, 'PYTHONIOENCODING': 'ascii', 'LC_ALL': 'C'},
+        capture_output=True,
+        check=True,
+    )
+    assert 'run.txt,é,'.encode() in done.stdout
+
+
+def test_closed_pipe_is_no_traceback(folder):
+    done = subprocess.run(
+        ['bash', '-c', f'{" ".join(COMMAND)} definitions | true'],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 'Traceback' not in done.stderr
+
+
+def on_a_terminal(arguments):
+    """What a command writes to standard error when that is a terminal."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    subprocess.run([*COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=theirs, check=True)
+    os.close(theirs)
+    try:
+        return os.read(ours, 1 << 16).decode()
+    except OSError:  # what Linux says when there is nothing to read
+        return ''
+
+
+def test_progress_is_for_terminals(folder):
+    assert '2/2' in on_a_terminal(['evaluate', 'reference.txt', 'run.txt'])

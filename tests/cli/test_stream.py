@@ -1,0 +1,62 @@
+"""The command `stream`: a line for each line."""
+
+import json
+
+import pytest
+from commands import run
+
+from mediaeval_ap.errors import printable
+from mediaeval_ap.report.formats import ANSWER_FORMATS
+from mediaeval_ap.tables import lines
+
+
+def test_stream_answers_each_line(folder):
+    result = run('stream', 'reference.txt', 'run.txt', '-K', '1,2', input='\ufeffann\r\nbob')
+    assert (result.exit_code, result.stderr) == (0, '')
+    assert result.stdout == 'ann\t2\t1.0\t1.0\nbob\t1\t1.0\t1.0\n'
+    result = run('stream', 'reference.txt', 'run.txt', '-K', '2', '--format', 'jsonl', input='ann')
+    assert json.loads(result.stdout) == {'query': 'ann', 'n_relevant': 2, 'AP@2': 1.0}
+    result = run(
+        'stream', 'reference.txt', 'run.txt', '-K', 'all,2', '--format', 'jsonl', input='ann'
+    )
+    assert json.loads(result.stdout) == {'query': 'ann', 'n_relevant': 2, 'AP': 1.0, 'AP@2': 1.0}
+
+
+NO_NAMES = {
+    b'\n': ('', 'line 1: found an empty line, expected a name'),
+    b' \t\r\n': (' \t', 'line 1: found an empty line, expected a name'),
+    b'a b\n': ('a b', "line 1: found 2 fields in 'a b', expected 1 field: person_name"),
+    b'a\0\n': ('a\0', 'line 1: found a NUL byte at byte 2, expected text'),
+    b'\xff\n': ('\\xff', 'line 1: found invalid UTF-8 at byte 1 (0xff), expected UTF-8'),
+}
+
+
+@pytest.mark.parametrize('line', NO_NAMES)
+def test_stream_answers_what_is_no_name_in_its_place(folder, line):
+    text, error = NO_NAMES[line]
+    arguments = ['stream', 'reference.txt', 'run.txt', '-K', '1']
+    result = run(*arguments, input=line + b'ann\n')
+    assert result.exit_code == 1
+    assert result.stdout == f'{printable(text)}\terror: <stdin>, {error}\nann\t2\t1.0\n'
+    assert result.stderr == 'Error: <stdin>: 1 of 2 lines are not names\n'
+    first, second = run(*arguments, '--format', 'jsonl', input=line + b'ann').stdout.splitlines()
+    assert json.loads(first) == {'query': text, 'error': f'<stdin>, {error}'}
+    assert json.loads(second)['query'] == 'ann'
+
+
+@pytest.mark.parametrize('format', ANSWER_FORMATS)
+def test_stream_is_as_long_as_its_input(folder, format):
+    lines = [*NO_NAMES, b'ann\n', b'nobody\n'] * 3
+    result = run(*('stream', 'reference.txt', 'run.txt', '--format', format), input=b''.join(lines))
+    assert result.stdout.count('\n') == len(lines)
+
+
+def test_stream_refuses_an_endless_line(folder, monkeypatch):
+    monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 1 << 20)
+    result = run('stream', 'reference.txt', 'run.txt', '-K', '1', input='ann\n' + 'x' * (2 << 20))
+    assert (result.exit_code, result.stdout) == (1, 'ann\t2\t1.0\n')
+    assert result.stderr.startswith('Error: <stdin>, line 2: found more than 1 MiB without a line')
+
+
+def test_stream_keeps_standard_input_for_names(folder):
+    assert run('stream', 'reference.txt', '-').exit_code == 2

@@ -1,0 +1,189 @@
+"""Evaluations in every format, and blocks of queries put together."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mediaeval_ap import AveragePrecision, Evaluation, PersonDiscovery2015, definitions, errors
+from mediaeval_ap.report.document import Document, Grid
+from mediaeval_ap.report.formats import render
+from mediaeval_ap.results import describe
+from mediaeval_ap.tables import Source
+
+REFERENCE = [('x', 'v', '1', 'a|b_c'), ('x', 'v', '2', 'é\x1b[31m')]
+RUN = [('x', 'v', '1', 'a|b_c', 1 / 3), ('x', 'v', '2', 'a|b_c', 0.25)]
+
+
+@pytest.fixture
+def evaluation():
+    with pytest.warns(errors.WithoutRelevantWarning):
+        return AveragePrecision(REFERENCE, [1, 2]).evaluate(RUN, ['a|b_c', 'é\x1b[31m', 'none'])
+
+
+def shown(evaluations, format='table', **options):
+    return render(describe(evaluations, **options), format)
+
+
+TABLE = r"""<rows> (mediaeval-2016)
+
+query        AP@1    AP@2    n_relevant
+---------  ------  ------  ------------
+a|b_c       1.000   1.000             1
+é\x1b[31m   0.000   0.500             1
+none        1.000   1.000             0
+
+MEAN AVERAGE PRECISION      3 queries
+------------------------  -----------
+MAP@1                           0.667
+MAP@2                           0.833
+
+1 of 3 queries have no relevant shot: each counts 1, and an empty run has MAP 0.333
+"""
+
+RUNS = """run     definition        MAP@1    MAP@2
+------  --------------  -------  -------
+<rows>  mediaeval-2016    0.667    0.833
+<rows>  mediaeval-2016    0.667    0.833
+"""
+
+
+def test_table(evaluation):
+    assert shown([evaluation]) == TABLE
+
+
+def test_table_of_means(evaluation):
+    lines = TABLE.splitlines(keepends=True)
+    assert shown([evaluation], mean_only=True) == ''.join(lines[:2] + lines[8:])
+
+
+def test_several_runs(evaluation):
+    assert shown([evaluation] * 2) == '\n'.join([TABLE, TABLE, RUNS])
+    assert shown([evaluation] * 2, mean_only=True) == RUNS
+
+
+def test_csv_holds_every_value_exactly(evaluation):
+    rows = list(csv.reader(io.StringIO(shown([evaluation] * 2, 'csv'))))
+    assert rows[0] == ['run', 'query', 'AP@1', 'AP@2', 'n_relevant']
+    assert rows[2] == ['<rows>', 'é\x1b[31m', '0.0', '0.5', '1']
+    assert len(rows) == 7
+    means = list(csv.reader(io.StringIO(shown([evaluation], 'csv', mean_only=True))))
+    assert means[0] == ['run', 'definition', 'MAP@1', 'MAP@2']
+    assert [float(value) for value in means[1][2:]] == evaluation.map.tolist()
+
+
+def test_one_query_is_one():
+    evaluation = AveragePrecision(REFERENCE, [1]).evaluate(RUN, ['a|b_c'])
+    assert 'PRECISION      1 query\n' in shown([evaluation])
+
+
+def test_json(evaluation):
+    assert json.loads(shown([evaluation], 'json')) == evaluation.to_dict()
+    assert json.loads(shown([evaluation] * 2, 'json')) == [evaluation.to_dict()] * 2
+    means = json.loads(shown([evaluation], 'json', mean_only=True))
+    assert set(evaluation.to_dict()) - set(means) == {'queries', 'n_relevant', 'ap'}
+
+
+def test_json_lines(evaluation):
+    lines = shown([evaluation], 'jsonl').splitlines()
+    assert json.loads(lines[1]) == {
+        'run': '<rows>',
+        'query': 'é\x1b[31m',
+        'AP@1': 0.0,
+        'AP@2': 0.5,
+        'n_relevant': 1,
+    }
+    (means,) = shown([evaluation], 'jsonl', mean_only=True).splitlines()
+    assert json.loads(means)['MAP@2'] == evaluation.map[1]
+
+
+def test_markdown_shows_names_as_they_are(evaluation):
+    lines = shown([evaluation], 'markdown').splitlines()
+    assert lines[0] == '**`<rows>` (mediaeval-2016)**'
+    assert lines[4] == r'| `a\|b_c`    |  1.000 |  1.000 |            1 |'
+    assert lines[5] == r'| `é\x1b[31m` |  0.000 |  0.500 |            1 |'
+
+
+def test_latex_escapes_names(evaluation):
+    text = shown([evaluation], 'latex')
+    assert text.startswith('% <rows> (mediaeval-2016)\n')
+    assert r' a|b\_c ' in text
+    assert r'n\_relevant \\' in text
+    assert '\x1b' not in text
+
+
+def test_unknown_format_of_evaluations(evaluation):
+    with pytest.raises(errors.ParameterError, match="format: found 'xml', expected one of table, "):
+        shown([evaluation], 'xml')
+
+
+def test_ranking():
+    ranking = AveragePrecision(REFERENCE).rank(RUN, 'a|b_c')
+    document = Document.from_grid(Grid.from_frame(ranking))
+    lines = render(document, 'table').splitlines()
+    assert lines[0].split() == list(ranking.columns)
+    assert lines[2].split() == [
+        *('1', 'x', 'v', '1', 'a|b_c', '0.000', '0.3333333333333333', '1', 'yes', '1.000')
+    ]
+    assert json.loads(render(document, 'json')) == ranking.to_dict('records')
+
+
+NAMES = ['a|b_c', 'a|b', 'none', 'é\x1b[31m', '?']
+EVIDENCE = [('a|b_c', 'v', '1', 'image')]
+
+
+def evaluated(queries):
+    """An evaluation with a measure, and one by the protocol of 2015 with evidence and without."""
+    average_precision = AveragePrecision(REFERENCE, [1, 2, 'all'])
+    yield average_precision.evaluate(RUN, queries, measures='P@1 RR')
+    reference = [row[1:] for row in REFERENCE]
+    labels = [row[1:] for row in RUN]
+    shots = [row[:2] for row in reference]
+    seen = [('v', '1', 'a|b_c', 'image')]
+    discovery = PersonDiscovery2015(shots, reference, evidence_reference=seen, ratio=0.5)
+    yield discovery.evaluate(labels, EVIDENCE, queries)
+    yield PersonDiscovery2015(shots, reference).evaluate(labels, queries=queries)
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@given(blocks=st.lists(st.lists(st.sampled_from(NAMES), min_size=1), min_size=1, max_size=4))
+@settings(max_examples=25)
+def test_blocks_of_queries_put_together_are_one_evaluation(blocks):
+    whole = evaluated(list(chain(*blocks)))
+    for parts, expected in zip(zip(*map(evaluated, blocks), strict=True), whole, strict=True):
+        joined = type(expected).concat(parts)
+        assert json.dumps(joined.to_dict()) == json.dumps(expected.to_dict())
+        assert joined.to_frame().equals(expected.to_frame())
+
+
+@pytest.mark.parametrize(
+    ('changed', 'reason'),
+    [
+        ({'K': [1]}, r'K: found \[1\], expected \[1, 2\]'),
+        ({'definition': definitions.get('trec')}, "definition: found Definition.name='trec'"),
+        ({'parameters': {'ties': 'best'}}, r"parameters: found \['ties'\], expected \[\]"),
+        ({'inputs': {'hypothesis': Source('b.txt')}}, "inputs: found .'hypothesis'"),
+        ({'counts': {}}, r"counts: found \[\], expected \['queries', "),
+        ({'measures': {'RR': np.zeros(3)}}, r"measures: found \['RR'\], expected \[\]"),
+    ],
+)
+def test_mixtures_are_refused(evaluation, changed, reason):
+    with pytest.raises(errors.ParameterError, match=f'^concat: {reason}'):
+        Evaluation.concat([evaluation, replace(evaluation, **changed)])
+
+
+def test_mixtures_of_runs_are_refused(evaluation):
+    other = replace(evaluation, inputs={**evaluation.inputs, 'hypothesis': Source('b.txt', 'ab')})
+    with pytest.raises(errors.ParameterError, match='concat: inputs, hypothesis: found Source'):
+        Evaluation.concat([evaluation, other])
+    more = replace(evaluation, counts={**evaluation.counts, 'shots': 3})
+    with pytest.raises(errors.ParameterError, match='concat: shots: found 3, expected 2'):
+        Evaluation.concat([evaluation, more])
+    with pytest.raises(errors.ParameterError, match='concat: found no result'):
+        Evaluation.concat([])
