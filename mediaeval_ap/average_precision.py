@@ -6,17 +6,18 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mediaeval_ap import definitions
 from mediaeval_ap.choices import TREC_DEPTH
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
-from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.criteria import Criteria, in_subset
 from mediaeval_ap.evaluation.data_warnings import repeated_rows
 from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.session import Session
-from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted, scorer_of
-from mediaeval_ap.ranking.ranked_list import ranked_list
+from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted
 from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 
@@ -81,8 +82,7 @@ class AveragePrecision:
         definition = definitions.get(definition)
         cutoffs = check_cutoffs(K, definition)
         videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
-        table = read(reference, REFERENCE, max_bytes=max_bytes)
-        table = table if videos is None else table.select(table.within(videos))
+        table = in_subset(read(reference, REFERENCE, max_bytes=max_bytes), videos)
         if not len(table):
             raise ParameterError(
                 f'{printable(table.source.name)}: no row of this reference is in the subset'
@@ -137,9 +137,8 @@ class AveragePrecision:
         Answer(ap=[1.0], n_relevant=0)
         """
         run = read_counted(self._criteria, hypothesis)
-        scorer, about_shots = scorer_of(self._criteria, run.ranking)
-        warn_caller([*run.warnings, *about_shots])
-        return Session(scorer)
+        warn_caller([*run.warnings, *run.about_shots])
+        return Session(run.scorer)
 
     def live(self, hypothesis: Any = None) -> Live:
         """Begin a session about hypotheses that arrive, change and are withdrawn.
@@ -366,8 +365,7 @@ class AveragePrecision:
         criteria = self._criteria
         asked, about_queries = names_asked(criteria, criteria.read_queries(queries))
         counted = read_counted(criteria, hypothesis)
-        _, about_shots = scorer_of(criteria, counted.ranking)
-        warn_caller([*about_queries, *counted.warnings, *about_shots])
+        warn_caller([*about_queries, *counted.warnings, *counted.about_shots])
         export(list(topics(criteria, counted.ranking, asked, check_cutoff(k))), qrels, run, tag)
 
     def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
@@ -408,7 +406,15 @@ class AveragePrecision:
         query = check_query(query)
         depth = max(depths(self.K)) if k is None else check_cutoff(k)
         run = read_counted(self._criteria, hypothesis)
-        scorer, about_shots = scorer_of(self._criteria, run.ranking)
-        warn_caller([*run.warnings, *about_shots])
-        (top,) = scorer.top([query], depth)
-        return pandas.DataFrame(ranked_list(run.ranking, *top))
+        warn_caller([*run.warnings, *run.about_shots])
+        ((places, hits, distances),) = run.scorer.top([query], depth)
+        ranks = np.arange(1, len(places) + 1)
+        relevant = np.isin(ranks - 1, hits)
+        return pandas.DataFrame(
+            {
+                'rank': ranks,
+                **run.ranking.columns_at(places, distances),
+                'relevant': relevant,
+                'precision': np.cumsum(relevant) / ranks,
+            }
+        )
