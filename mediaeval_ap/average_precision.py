@@ -35,19 +35,17 @@ class AveragePrecision:
     Parameters
     ----------
     reference : str, path-like, file object, DataFrame or iterable of tuples
-        Who is in which shot: ``corpus_id video_id shot_id person_name``. Paths may end in
-        ``.gz``, ``.bz2``, ``.xz``, ``.zst`` or ``.parquet``; ``-`` is standard input. This and all
-        other tables may be anything that `mediaeval_ap.tables.read` takes.
+        Who is in which shot: ``corpus_id video_id shot_id person_name``. This and all other tables
+        may be anything that `mediaeval_ap.tables.read` takes.
     K : iterable of int or 'all'
         The cutoffs, each once; ``'all'`` means no cutoff (uncut average precision).
     subset : like reference, optional
-        The videos that count, as ``corpus_id video_id``. Rows of the reference and of runs that are
-        about other videos are left out.
+        The videos that count: ``corpus_id video_id``. Rows about other videos are left out.
     definition : str or Definition
         AP definition: a name that `mediaeval_ap.definitions` knows, or a value.
     max_bytes : int
-        Limit for each table whose size is not known before it is read: a compressed file or Parquet
-        (once decompressed), standard input, a pipe, a device. Holds for runs and queries, too.
+        Limit for each table, runs and queries too, whose size is not known before it is read: a
+        compressed file or Parquet (once decompressed), standard input, a pipe, a device.
 
     Raises
     ------
@@ -111,9 +109,8 @@ class AveragePrecision:
 
         Parameters
         ----------
-        hypothesis : str, path-like, file object, DataFrame, iterable of tuples or Ranking
-            A run: ``corpus_id video_id shot_id person_name confidence``. All methods that take a
-            run take a ranking from `Live.snapshot`, too.
+        hypothesis
+            A run, as `evaluate` takes it.
 
         Returns
         -------
@@ -127,7 +124,7 @@ class AveragePrecision:
 
         Notes
         -----
-        Reads and indexes the run: O(n log n) time for n hypotheses. Warns of it as `evaluate`.
+        Takes O(n log n) time for n hypotheses. Warns of the run as `evaluate`.
 
         Examples
         --------
@@ -145,8 +142,8 @@ class AveragePrecision:
 
         Parameters
         ----------
-        hypothesis : like a run of `evaluate`, optional
-            The hypotheses to begin with.
+        hypothesis : optional
+            A run to begin with, as `evaluate` takes it.
 
         Returns
         -------
@@ -249,8 +246,9 @@ class AveragePrecision:
 
         Parameters
         ----------
-        hypothesis : str, path-like, file object, DataFrame or iterable of tuples
-            A run: ``corpus_id video_id shot_id person_name confidence``.
+        hypothesis : str, path-like, file object, DataFrame, iterable of tuples or Ranking
+            A run: ``corpus_id video_id shot_id person_name confidence``; a ranking is from
+            `Live.snapshot`.
         queries : str, path-like, file object, DataFrame or iterable of str, optional
             The names to ask for; a string is a path. By default all of the reference.
         progress : bool
@@ -269,14 +267,15 @@ class AveragePrecision:
         ReadError, FormatError
             When the run or the queries cannot be read.
         ParameterError, MissingExtraError
-            When a measure is unknown, cannot be computed, or has the name of another column; when
-            measures are asked for, and the extra ``trec`` is not installed.
+            When a measure is unknown, cannot be computed, or has the name of another column, or the
+            extra ``trec`` that measures need is not installed.
 
         Warns
         -----
-        RepeatedRowsWarning, RepeatedQueriesWarning, EmptyRunWarning, NoOverlapWarning
-            When the run or the queries repeat rows, or no shot of the run is in the subset or the
-            reference, or no query in the reference.
+        RepeatedRowsWarning, RepeatedQueriesWarning
+            When the run or the queries repeat rows.
+        EmptyRunWarning, NoOverlapWarning
+            When no shot of the run is in the subset or the reference, or no query in the reference.
         WithoutRelevantWarning, ScoreAboveOneWarning
             When some queries have no relevant shot, or average precision exceeds 1.
 
