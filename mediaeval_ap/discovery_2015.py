@@ -18,9 +18,9 @@ from mediaeval_ap.arrays import first_occurrences, ranges
 from mediaeval_ap.choices import RATIO_2015, check_ratio
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown, warn_caller
-from mediaeval_ap.evaluation.data_warnings import no_overlap, repeated_queries, without_relevant
+from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
-from mediaeval_ap.evaluation.queries import default_queries, without_placeholders
+from mediaeval_ap.evaluation.queries import queries_or_default, without_placeholders
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.closest_names import closest
 from mediaeval_ap.ranking.shots import Shots
@@ -184,7 +184,9 @@ class PersonDiscovery2015:
             tables['evidence'] = self._read(evidence, layouts.EVIDENCE_2015)
         if queries is not None:
             tables['queries'] = self._read(queries, layouts.QUERIES)
-        asked, about_queries = self._asked(tables.get('queries'))
+        asked, about_queries = queries_or_default(
+            tables.get('queries'), self._queries, self._inputs['reference'].name
+        )
         shots = self._shots_of(run)
         pieces = None if evidence is None else self._pieces(tables['evidence'])
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
@@ -212,11 +214,6 @@ class PersonDiscovery2015:
         )
         warn_caller(evaluation.warnings)
         return evaluation
-
-    def _asked(self, queries: Table | None) -> tuple[list[str], list[DataWarning]]:
-        if queries is None:
-            return default_queries(self._queries, self._inputs['reference'].name), []
-        return queries.texts('person_name'), repeated_queries(queries)
 
     def _counts(self, run: Table, shots: NDArray[np.int64]) -> dict[str, int]:
         names = run['person_name'].values

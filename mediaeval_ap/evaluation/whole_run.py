@@ -12,12 +12,11 @@ from mediaeval_ap.evaluation.criteria import Criteria, in_subset
 from mediaeval_ap.evaluation.data_warnings import (
     empty_run,
     no_overlap,
-    repeated_queries,
     repeated_rows,
     without_relevant,
 )
 from mediaeval_ap.evaluation.likely_causes import likely_cause, likely_cause_in_tables
-from mediaeval_ap.evaluation.queries import default_queries
+from mediaeval_ap.evaluation.queries import queries_or_default
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.ranking.frozen_ranking import Ranking
@@ -51,15 +50,13 @@ def names_asked(
 ) -> tuple[list[str], Sequence[DataWarning]]:
     """Return the queries in their order, by default those of the reference, and warnings."""
     reference = criteria.reference
-    if queries is None:
-        return default_queries(reference.queries, reference.table.source.name), []
-    found: list[DataWarning] = []
-    names = queries['person_name'].values
-    if not any(name in reference for name in names):
-        finding = f'0 of {len(names):,} queries occur in {reference.name}'
-        cause = likely_cause(names, reference.table['person_name'].values)
-        found = no_overlap(queries.source.name, finding, cause)
-    return queries.texts('person_name'), found + repeated_queries(queries)
+    names, found = queries_or_default(queries, reference.queries, reference.table.source.name)
+    if queries is not None and not any(name in reference for name in names):
+        distinct = queries['person_name'].values
+        finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
+        cause = likely_cause(distinct, reference.table['person_name'].values)
+        found = no_overlap(queries.source.name, finding, cause) + found
+    return names, found
 
 
 def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, Sequence[DataWarning]]:
