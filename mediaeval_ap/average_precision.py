@@ -50,8 +50,8 @@ class AveragePrecision:
     Raises
     ------
     ParameterError
-        When a cutoff or the limit is no positive integer, a cutoff is given twice, the definition
-        is unknown or has no uncut value, or no row of the reference is in the subset.
+        When a cutoff is no positive integer or given twice, the definition is unknown or has no
+        uncut value, the limit is no positive integer, or no row of the reference is in the subset.
     ReadError, FormatError
         When the reference or the subset cannot be read.
 
@@ -177,7 +177,7 @@ class AveragePrecision:
         path : str or path-like
             The file, which holds reference, cutoffs, definition and subset, too.
         max_bytes : int
-            As of `AveragePrecision`, and the limit for the rows of the file.
+            Limit for the rows of the file, and as of `AveragePrecision`.
 
         Returns
         -------
@@ -332,17 +332,16 @@ class AveragePrecision:
             are percent-encoded, and so is a ``#`` at the beginning of a query. Scores are integers
             that decrease strictly.
         k : int
-            The number of shots to return at most.
+            The number of shots to return at most, up to 2**24.
         tag : str
-            The name of the run.
+            The name of the run: one word.
 
         Raises
         ------
         ReadError, FormatError, WriteError
             When the run or the queries cannot be read, or a file cannot be written.
         ParameterError
-            When k is no positive integer up to 2**24, the tag is not one word, or both files are
-            the same.
+            When k or the tag is wrong, or both files are the same.
 
         Warns
         -----
@@ -372,10 +371,8 @@ class AveragePrecision:
 
         Parameters
         ----------
-        hypothesis
-            As `evaluate` takes it.
-        query : str
-            A name.
+        hypothesis, query
+            A run, as `evaluate` takes it, and a name.
         k : int, optional
             The number of hypotheses; by default the largest cutoff.
 

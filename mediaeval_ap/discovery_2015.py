@@ -51,9 +51,9 @@ class PersonDiscovery2015:
     Parameters
     ----------
     shots : str, path-like, file object, DataFrame or iterable of tuples
-        All shots: a file of ``video_id shot_id start_time end_time first_frame last_frame``, or a
-        table or tuples, in which the first two are enough. The others are not used. This and all
-        other tables may be anything that `mediaeval_ap.tables.read` takes.
+        All shots: ``video_id shot_id start_time end_time first_frame last_frame``; of a table or
+        tuples, the first two are enough. This and all other tables may be anything that
+        `mediaeval_ap.tables.read` takes.
     reference : like shots
         Who is in which shot: ``video_id shot_id person_name``.
     evidence_reference : like shots, optional
@@ -76,9 +76,9 @@ class PersonDiscovery2015:
     Notes
     -----
     The ratio is `Levenshtein.ratio`: the share of the characters of both names that is left when as
-    few as possible are deleted and inserted. Of equally close names, the first in the order of code
-    points is chosen; shots of equal confidence stand in the order of video and shot. The published
-    scripts leave both open.
+    few as possible are deleted and inserted. The published scripts leave ties open: here the first
+    by code points of equally close names is chosen, and shots of equal confidence stand in the
+    order of video and shot.
 
     Source: MediaEval 2015, Multimodal Person Discovery in Broadcast TV.
 
@@ -157,8 +157,9 @@ class PersonDiscovery2015:
 
         Warns
         -----
-        RepeatedQueriesWarning
-            When a query is asked more than once.
+        RepeatedQueriesWarning, NoOverlapWarning, WithoutRelevantWarning
+            When a query is asked more than once; no shot of the run, or no query, is in the
+            reference; some queries have no relevant shot.
 
         Notes
         -----
