@@ -6,17 +6,18 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mediaeval_ap import definitions
 from mediaeval_ap.choices import TREC_DEPTH
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
-from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.criteria import Criteria, in_subset
 from mediaeval_ap.evaluation.data_warnings import repeated_rows
 from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.session import Session
-from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted, scorer_of
-from mediaeval_ap.ranking.ranked_list import ranked_list
+from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted
 from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 
@@ -34,25 +35,23 @@ class AveragePrecision:
     Parameters
     ----------
     reference : str, path-like, file object, DataFrame or iterable of tuples
-        Who is in which shot: ``corpus_id video_id shot_id person_name``. Paths may end in
-        ``.gz``, ``.bz2``, ``.xz``, ``.zst`` or ``.parquet``; ``-`` is standard input. This and all
-        other tables may be anything that `mediaeval_ap.tables.read` takes.
+        Who is in which shot: ``corpus_id video_id shot_id person_name``. This and all other tables
+        may be anything that `mediaeval_ap.tables.read` takes.
     K : iterable of int or 'all'
         The cutoffs, each once; ``'all'`` means no cutoff (uncut average precision).
     subset : like reference, optional
-        The videos that count, as ``corpus_id video_id``. Rows of the reference and of runs that are
-        about other videos are left out.
+        The videos that count: ``corpus_id video_id``. Rows about other videos are left out.
     definition : str or Definition
         AP definition: a name that `mediaeval_ap.definitions` knows, or a value.
     max_bytes : int
-        Limit for each table whose size is not known before it is read: a compressed file or Parquet
-        (once decompressed), standard input, a pipe, a device. Holds for runs and queries, too.
+        Limit for each table, runs and queries too, whose size is not known before it is read: a
+        compressed file or Parquet (once decompressed), standard input, a pipe, a device.
 
     Raises
     ------
     ParameterError
-        When a cutoff or the limit is no positive integer, a cutoff is given twice, the definition
-        is unknown or has no uncut value, or no row of the reference is in the subset.
+        When a cutoff is no positive integer or given twice, the definition is unknown or has no
+        uncut value, the limit is no positive integer, or no row of the reference is in the subset.
     ReadError, FormatError
         When the reference or the subset cannot be read.
 
@@ -81,8 +80,7 @@ class AveragePrecision:
         definition = definitions.get(definition)
         cutoffs = check_cutoffs(K, definition)
         videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
-        table = read(reference, REFERENCE, max_bytes=max_bytes)
-        table = table if videos is None else table.select(table.within(videos))
+        table = in_subset(read(reference, REFERENCE, max_bytes=max_bytes), videos)
         if not len(table):
             raise ParameterError(
                 f'{printable(table.source.name)}: no row of this reference is in the subset'
@@ -111,9 +109,8 @@ class AveragePrecision:
 
         Parameters
         ----------
-        hypothesis : str, path-like, file object, DataFrame, iterable of tuples or Ranking
-            A run: ``corpus_id video_id shot_id person_name confidence``. All methods that take a
-            run take a ranking from `Live.snapshot`, too.
+        hypothesis
+            A run, as `evaluate` takes it.
 
         Returns
         -------
@@ -127,7 +124,7 @@ class AveragePrecision:
 
         Notes
         -----
-        Reads and indexes the run: O(n log n) time for n hypotheses. Warns of it as `evaluate`.
+        Takes O(n log n) time for n hypotheses. Warns of the run as `evaluate`.
 
         Examples
         --------
@@ -137,17 +134,16 @@ class AveragePrecision:
         Answer(ap=[1.0], n_relevant=0)
         """
         run = read_counted(self._criteria, hypothesis)
-        scorer, about_shots = scorer_of(self._criteria, run.ranking)
-        warn_caller([*run.warnings, *about_shots])
-        return Session(scorer)
+        warn_caller([*run.warnings, *run.about_shots])
+        return Session(run.scorer)
 
     def live(self, hypothesis: Any = None) -> Live:
         """Begin a session about hypotheses that arrive, change and are withdrawn.
 
         Parameters
         ----------
-        hypothesis : like a run of `evaluate`, optional
-            The hypotheses to begin with.
+        hypothesis : optional
+            A run to begin with, as `evaluate` takes it.
 
         Returns
         -------
@@ -181,7 +177,7 @@ class AveragePrecision:
         path : str or path-like
             The file, which holds reference, cutoffs, definition and subset, too.
         max_bytes : int
-            As of `AveragePrecision`, and the limit for the rows of the file.
+            Limit for the rows of the file, and as of `AveragePrecision`.
 
         Returns
         -------
@@ -250,8 +246,9 @@ class AveragePrecision:
 
         Parameters
         ----------
-        hypothesis : str, path-like, file object, DataFrame or iterable of tuples
-            A run: ``corpus_id video_id shot_id person_name confidence``.
+        hypothesis : str, path-like, file object, DataFrame, iterable of tuples or Ranking
+            A run: ``corpus_id video_id shot_id person_name confidence``; a ranking is from
+            `Live.snapshot`.
         queries : str, path-like, file object, DataFrame or iterable of str, optional
             The names to ask for; a string is a path. By default all of the reference.
         progress : bool
@@ -270,14 +267,15 @@ class AveragePrecision:
         ReadError, FormatError
             When the run or the queries cannot be read.
         ParameterError, MissingExtraError
-            When a measure is unknown, cannot be computed, or has the name of another column; when
-            measures are asked for, and the extra ``trec`` is not installed.
+            When a measure is unknown, cannot be computed, or has the name of another column, or the
+            extra ``trec`` that measures need is not installed.
 
         Warns
         -----
-        RepeatedRowsWarning, RepeatedQueriesWarning, EmptyRunWarning, NoOverlapWarning
-            When the run or the queries repeat rows, or no shot of the run is in the subset or the
-            reference, or no query in the reference.
+        RepeatedRowsWarning, RepeatedQueriesWarning
+            When the run or the queries repeat rows.
+        EmptyRunWarning, NoOverlapWarning
+            When no shot of the run is in the subset or the reference, or no query in the reference.
         WithoutRelevantWarning, ScoreAboveOneWarning
             When some queries have no relevant shot, or average precision exceeds 1.
 
@@ -334,17 +332,16 @@ class AveragePrecision:
             are percent-encoded, and so is a ``#`` at the beginning of a query. Scores are integers
             that decrease strictly.
         k : int
-            The number of shots to return at most.
+            The number of shots to return at most, up to 2**24.
         tag : str
-            The name of the run.
+            The name of the run: one word.
 
         Raises
         ------
         ReadError, FormatError, WriteError
             When the run or the queries cannot be read, or a file cannot be written.
         ParameterError
-            When k is no positive integer up to 2**24, the tag is not one word, or both files are
-            the same.
+            When k or the tag is wrong, or both files are the same.
 
         Warns
         -----
@@ -366,8 +363,7 @@ class AveragePrecision:
         criteria = self._criteria
         asked, about_queries = names_asked(criteria, criteria.read_queries(queries))
         counted = read_counted(criteria, hypothesis)
-        _, about_shots = scorer_of(criteria, counted.ranking)
-        warn_caller([*about_queries, *counted.warnings, *about_shots])
+        warn_caller([*about_queries, *counted.warnings, *counted.about_shots])
         export(list(topics(criteria, counted.ranking, asked, check_cutoff(k))), qrels, run, tag)
 
     def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
@@ -375,10 +371,8 @@ class AveragePrecision:
 
         Parameters
         ----------
-        hypothesis
-            As `evaluate` takes it.
-        query : str
-            A name.
+        hypothesis, query
+            A run, as `evaluate` takes it, and a name.
         k : int, optional
             The number of hypotheses; by default the largest cutoff.
 
@@ -408,7 +402,15 @@ class AveragePrecision:
         query = check_query(query)
         depth = max(depths(self.K)) if k is None else check_cutoff(k)
         run = read_counted(self._criteria, hypothesis)
-        scorer, about_shots = scorer_of(self._criteria, run.ranking)
-        warn_caller([*run.warnings, *about_shots])
-        (top,) = scorer.top([query], depth)
-        return pandas.DataFrame(ranked_list(run.ranking, *top))
+        warn_caller([*run.warnings, *run.about_shots])
+        ((places, hits, distances),) = run.scorer.top([query], depth)
+        ranks = np.arange(1, len(places) + 1)
+        relevant = np.isin(ranks - 1, hits)
+        return pandas.DataFrame(
+            {
+                'rank': ranks,
+                **run.ranking.columns_at(places, distances),
+                'relevant': relevant,
+                'precision': np.cumsum(relevant) / ranks,
+            }
+        )

@@ -309,53 +309,24 @@ def registered() -> Iterator[Definition]:
 
 DEFAULT = 'mediaeval-2016'
 for _definition in (
+    # name, depth, denominator, without_relevant, repeats, source
     Definition(
-        'mediaeval-2016',
-        depth=('k',),
-        denominator=('R', 'k', 'N'),
-        without_relevant=1.0,
-        repeats=Repeats.COUNT,
-        source='MediaEval 2016 Person Discovery, metric as published in May 2016',
+        'mediaeval-2016', ('k',), ('R', 'k', 'N'), 1.0, Repeats.COUNT,
+        'MediaEval 2016 Person Discovery, metric as published in May 2016',
     ),
     Definition(
-        'mediaeval-2016-final',
-        depth=('R', 'k'),
-        denominator=('R', 'k'),
-        without_relevant=1.0,
-        repeats=Repeats.COUNT,
-        source='MediaEval 2016 Person Discovery, final scoring of September 2016',
+        'mediaeval-2016-final', ('R', 'k'), ('R', 'k'), 1.0, Repeats.COUNT,
+        'MediaEval 2016 Person Discovery, final scoring of September 2016',
     ),
+    Definition('trec', ('k',), ('R',), 0.0, Repeats.DROP, 'trec_eval, map_cut'),
     Definition(
-        'trec',
-        depth=('k',),
-        denominator=('R',),
-        without_relevant=0.0,
-        repeats=Repeats.DROP,
-        source='trec_eval, map_cut',
+        'kaggle', ('k',), ('R', 'k'), 0.0, Repeats.IRRELEVANT,
+        'ml_metrics apk; MAP@12 of H&M Personalized Fashion Recommendations',
     ),
+    Definition('by-k', ('k',), ('k',), 0.0, Repeats.IRRELEVANT, 'RecTools MAP, divide_by_k=True'),
     Definition(
-        'kaggle',
-        depth=('k',),
-        denominator=('R', 'k'),
-        without_relevant=0.0,
-        repeats=Repeats.IRRELEVANT,
-        source='ml_metrics apk; MAP@12 of H&M Personalized Fashion Recommendations',
+        'hits', ('k',), ('H',), 0.0, Repeats.IRRELEVANT,
+        'torchmetrics retrieval_average_precision, top_k',
     ),
-    Definition(
-        'by-k',
-        depth=('k',),
-        denominator=('k',),
-        without_relevant=0.0,
-        repeats=Repeats.IRRELEVANT,
-        source='RecTools MAP, divide_by_k=True',
-    ),
-    Definition(
-        'hits',
-        depth=('k',),
-        denominator=('H',),
-        without_relevant=0.0,
-        repeats=Repeats.IRRELEVANT,
-        source='torchmetrics retrieval_average_precision, top_k',
-    ),
-):
+):  # fmt: skip
     register(_definition)

@@ -17,37 +17,15 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import first_occurrences, ranges
 from mediaeval_ap.choices import RATIO_2015, check_ratio
 from mediaeval_ap.definitions import Definition, Repeats
-from mediaeval_ap.errors import (
-    DataWarning,
-    ParameterError,
-    printable,
-    shown,
-    warn_caller,
-)
-from mediaeval_ap.evaluation.data_warnings import no_overlap, repeated_queries, without_relevant
+from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown, warn_caller
+from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
-from mediaeval_ap.evaluation.queries import default_queries, without_placeholders
+from mediaeval_ap.evaluation.queries import queries_or_default, without_placeholders
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.closest_names import closest
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results import Evaluation2015
-from mediaeval_ap.tables import (
-    MAX_BYTES,
-    QUERIES,
-    Column,
-    Layout,
-    Table,
-    read,
-)
-from mediaeval_ap.tables.layouts import (
-    CONSENSUS_2015,
-    EVIDENCE_2015,
-    EVIDENCE_REFERENCE_2015,
-    HYPOTHESIS_2015,
-    REFERENCE_2015,
-    SHOT_IDS_2015,
-    SHOTS_2015,
-)
+from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
 from mediaeval_ap.tables.origins import Kind, Origin
 
 __all__ = ['PersonDiscovery2015']
@@ -73,9 +51,9 @@ class PersonDiscovery2015:
     Parameters
     ----------
     shots : str, path-like, file object, DataFrame or iterable of tuples
-        All shots: a file of ``video_id shot_id start_time end_time first_frame last_frame``, or a
-        table or tuples, in which the first two are enough. The others are not used. This and all
-        other tables may be anything that `mediaeval_ap.tables.read` takes.
+        All shots: ``video_id shot_id start_time end_time first_frame last_frame``; of a table or
+        tuples, the first two are enough. This and all other tables may be anything that
+        `mediaeval_ap.tables.read` takes.
     reference : like shots
         Who is in which shot: ``video_id shot_id person_name``.
     evidence_reference : like shots, optional
@@ -98,9 +76,9 @@ class PersonDiscovery2015:
     Notes
     -----
     The ratio is `Levenshtein.ratio`: the share of the characters of both names that is left when as
-    few as possible are deleted and inserted. Of equally close names, the first in the order of code
-    points is chosen; shots of equal confidence stand in the order of video and shot. The published
-    scripts leave both open.
+    few as possible are deleted and inserted. The published scripts leave ties open: here the first
+    by code points of equally close names is chosen, and shots of equal confidence stand in the
+    order of video and shot.
 
     Source: MediaEval 2015, Multimodal Person Discovery in Broadcast TV.
 
@@ -128,23 +106,21 @@ class PersonDiscovery2015:
         self.ratio = float(ratio)
         self._max_bytes = max_bytes
         known = read(*_shot_list(Origin.of(shots, max_bytes)))
-        relevant = self._read(reference, REFERENCE_2015)
+        relevant = self._read(reference, layouts.REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots(_with_corpus(known))
-        self._shots_source = known.source.name
         self._names = relevant['person_name']
         self._queries = without_placeholders(self._names.values)
-        relevant_shots = self._shots_of(relevant)
-        self._relevant = np.unique(self._keys(self._names.codes, relevant_shots))
-        self._n_relevant = np.bincount(self._relevant // len(self._known)).tolist()
+        self._relevant = np.unique(self._keys(self._names.codes, self._shots_of(relevant)))
+        self._n_relevant = np.bincount(self._relevant // len(self._known))
         self._counted = np.ones(len(self._known), dtype=np.bool_)
         if consensus is not None:
-            table = self._read(consensus, CONSENSUS_2015)
+            table = self._read(consensus, layouts.CONSENSUS_2015)
             self._inputs['consensus'] = table.source
             self._counted = np.isin(np.arange(len(self._known)), self._shots_of(table))
-        self._evidence: set[tuple[str, int, str]] | None = None
+        self._evidence: set[tuple[str, int, str]] = set()
         if evidence_reference is not None:
-            table = self._read(evidence_reference, EVIDENCE_REFERENCE_2015)
+            table = self._read(evidence_reference, layouts.EVIDENCE_REFERENCE_2015)
             self._inputs['evidence_reference'] = table.source
             self._evidence = {
                 (name, shot, also)
@@ -181,8 +157,9 @@ class PersonDiscovery2015:
 
         Warns
         -----
-        RepeatedQueriesWarning
-            When a query is asked more than once.
+        RepeatedQueriesWarning, NoOverlapWarning, WithoutRelevantWarning
+            When a query is asked more than once; no shot of the run, or no query, is in the
+            reference; some queries have no relevant shot.
 
         Notes
         -----
@@ -200,19 +177,22 @@ class PersonDiscovery2015:
         >>> evaluation.map, evaluation.mean_correctness, evaluation.ewmap
         (0.5, 1.0, 0.5)
         """
-        if (evidence is None) != (self._evidence is None):
+        if (evidence is not None) != ('evidence_reference' in self._inputs):
             raise ParameterError('evidence: found one of evidence and its reference, expected both')
-        run = self._read(labels, HYPOTHESIS_2015)
+        run = self._read(labels, layouts.HYPOTHESIS_2015)
         tables = {'labels': run}
         if evidence is not None:
-            tables['evidence'] = self._read(evidence, EVIDENCE_2015)
+            tables['evidence'] = self._read(evidence, layouts.EVIDENCE_2015)
         if queries is not None:
-            tables['queries'] = self._read(queries, QUERIES)
-        asked, about_queries = self._asked(tables.get('queries'))
+            tables['queries'] = self._read(queries, layouts.QUERIES)
+        asked, about_queries = queries_or_default(
+            tables.get('queries'), self._queries, self._inputs['reference'].name
+        )
         shots = self._shots_of(run)
         pieces = None if evidence is None else self._pieces(tables['evidence'])
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
-        n_relevant = np.array([self._relevant_to(query) for query in asked])
+        codes = np.array([self._names.code_of.get(query, -1) for query in asked])
+        n_relevant = np.where(codes < 0, 0, self._n_relevant[codes])
         counts = {
             'queries': len(asked),
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
@@ -225,7 +205,7 @@ class PersonDiscovery2015:
             names=names,
             ratios=ratios,
             n_relevant=n_relevant,
-            ap=self._ap(asked, names, run, shots, n_relevant),
+            ap=self._ap(codes, names, run, shots, n_relevant),
             correct=None if pieces is None else self._correct(asked, names, pieces, n_relevant),
             definition=DEFINITION,
             parameters={'ratio': self.ratio},
@@ -235,11 +215,6 @@ class PersonDiscovery2015:
         )
         warn_caller(evaluation.warnings)
         return evaluation
-
-    def _asked(self, queries: Table | None) -> tuple[list[str], list[DataWarning]]:
-        if queries is None:
-            return default_queries(self._queries, self._inputs['reference'].name), []
-        return queries.texts('person_name'), repeated_queries(queries)
 
     def _counts(self, run: Table, shots: NDArray[np.int64]) -> dict[str, int]:
         names = run['person_name'].values
@@ -276,19 +251,15 @@ class PersonDiscovery2015:
     def _read(self, origin: Any, layout: Layout) -> Table:
         return read(origin, layout, max_bytes=self._max_bytes)
 
-    def _relevant_to(self, query: str) -> int:
-        code = self._names.code_of.get(query)
-        return 0 if code is None else self._n_relevant[code]
-
     def _ap(
         self,
-        asked: Sequence[str],
+        codes: NDArray[np.int64],
         names: Sequence[str | None],
         run: Table,
         shot: NDArray[np.int64],
         n_relevant: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        """Return average precision of each query by the shots of its chosen name."""
+        """Return average precision of each query, by its code, by the shots of its chosen name."""
         name = run['person_name'].codes.astype(np.int64)
         order = np.lexsort((shot, -run.confidence, name))
         order = order[self._counted[shot[order]]]
@@ -297,8 +268,8 @@ class PersonDiscovery2015:
         chosen = [-1 if each is None else run['person_name'].code_of[each] for each in names]
         begins = name.searchsorted(chosen)
         sizes = name.searchsorted(chosen, side='right') - begins
-        query = np.arange(len(asked)).repeat(sizes)
-        code = np.array([self._names.code_of.get(each, -1) for each in asked])[query]
+        query = np.arange(len(codes)).repeat(sizes)
+        code = codes[query]
         keys = self._keys(code, shot[ranges(begins, sizes)])
         hits = (code >= 0) & np.isin(keys, self._relevant)
         ranks = ranges(np.ones_like(sizes), sizes)
@@ -313,8 +284,8 @@ class PersonDiscovery2015:
         pieces: dict[str, tuple[int, str]] = {}
         for row, (name, shot, source) in enumerate(self._said(evidence)):
             if name in pieces:
-                found = f'{shown(name)} again'
-                raise evidence.error([row], 'person_name', found, 'each name once')
+                again = f'{shown(name)} again'
+                raise evidence.error([row], 'person_name', again, 'each name once')
             pieces[name] = shot, source
         return pieces
 
@@ -326,13 +297,11 @@ class PersonDiscovery2015:
         n_relevant: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
         """Return whether the evidence of each chosen name is evidence of the query."""
-        known = self._evidence or set()
-        return np.array(
-            [
-                not n_relevant[row] if name is None else (query, *pieces.get(name, ())) in known
-                for row, (query, name) in enumerate(zip(asked, names, strict=True))
-            ]
-        )
+        correct: NDArray[np.bool_] = n_relevant == 0
+        for row, (query, name) in enumerate(zip(asked, names, strict=True)):
+            if name is not None:
+                correct[row] = (query, *pieces.get(name, ())) in self._evidence
+        return correct
 
     def _said(self, table: Table) -> Iterator[tuple[str, int, str]]:
         """Return name, shot and source of each row of evidence."""
@@ -349,9 +318,8 @@ class PersonDiscovery2015:
         found = self._known.find(_with_corpus(table))
         if (found < 0).any():
             row = int((found < 0).argmax())
-            video, shot = (table.texts(field, np.array([row]))[0] for field in CONSENSUS_2015.texts)
-            expected = f'a shot of {printable(self._shots_source)}'
-            named = f'{shown(shot)} of {shown(video)}'
+            named = ' of '.join(shown(table[field].text(row)) for field in ('shot_id', 'video_id'))
+            expected = f'a shot of {printable(self._inputs["shots"].name)}'
             raise table.error([row], 'shot_id', named, expected)
         return found
 
@@ -361,17 +329,19 @@ class PersonDiscovery2015:
 
 def _shot_list(shots: Origin) -> tuple[Origin, Layout]:
     """Return the table of all shots, and its layout: whole lines, or the ids alone."""
-    if isinstance(shots.value, Table) and shots.value.layout == SHOT_IDS_2015:
-        return shots, SHOT_IDS_2015
+    whole, ids = layouts.SHOTS_2015, layouts.SHOT_IDS_2015
+    if isinstance(shots.value, Table) and shots.value.layout == ids:
+        return shots, ids
     if shots.kind.has_all_fields:
-        return shots, SHOTS_2015
+        return shots, whole
     if shots.kind is Kind.ROWS:
-        shots = Origin.of(row[:2] if _is_whole(row) else row for row in shots.value)
-    return shots, SHOT_IDS_2015
+        shots = Origin.of(map(_ids_of_whole, shots.value))
+    return shots, ids
 
 
-def _is_whole(row: object) -> bool:
-    return isinstance(row, tuple | list) and len(row) == len(SHOTS_2015.fields)
+def _ids_of_whole(row: Any) -> Any:
+    is_whole = isinstance(row, tuple | list) and len(row) == len(layouts.SHOTS_2015.fields)
+    return row[:2] if is_whole else row
 
 
 def _with_corpus(table: Table) -> Table:

@@ -21,10 +21,6 @@ class Criteria:
     subset: Table | None
     max_bytes: int = MAX_BYTES
 
-    def in_subset(self, table: Table) -> Table:
-        """Return the rows of a run whose videos are in the subset; all without a subset."""
-        return table if self.subset is None else table.select(table.within(self.subset))
-
     def read_run(self, run: Any) -> Table:
         """Read the hypotheses of a run."""
         if isinstance(run, Ranking):
@@ -34,3 +30,8 @@ class Criteria:
     def read_queries(self, queries: Any) -> Table | None:
         """Read the queries; none are given where all of the reference are asked for."""
         return None if queries is None else read(queries, QUERIES, max_bytes=self.max_bytes)
+
+
+def in_subset(table: Table, subset: Table | None) -> Table:
+    """Return the rows whose videos are in the subset; all rows without a subset."""
+    return table if subset is None else table.select(table.within(subset))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 
 from mediaeval_ap.errors import shown
 from mediaeval_ap.tables import Table
@@ -14,16 +15,8 @@ from mediaeval_ap.tables import Table
 SAMPLED_IDS = 200
 LONGEST_SAMPLED = 64  # characters
 
-_leading_zeros = re.compile(r'(?<![0-9])0+(?=[0-9])')
-_separators = re.compile(r'[-_. ]+')
-
-
-def _without_leading_zeros(text: str) -> str:
-    return _leading_zeros.sub('', text)
-
-
-def _with_one_separator(text: str) -> str:
-    return _separators.sub('_', text)
+_without_leading_zeros = partial(re.compile(r'(?<![0-9])0+(?=[0-9])').sub, '')
+_with_one_separator = partial(re.compile(r'[-_. ]+').sub, '_')
 
 
 def _as_nfc(text: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mediaeval_ap.errors import ParameterError, QueryError, printable, shown
+from mediaeval_ap.errors import DataWarning, ParameterError, QueryError, printable, shown
+from mediaeval_ap.evaluation.data_warnings import repeated_queries
 from mediaeval_ap.plain_text import is_text, plain_text
+from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.faults import TEXT
 
 PLACEHOLDER = '?'  # begins a name of the reference that stands for people without a name
@@ -28,11 +30,15 @@ def without_placeholders(names: Iterable[str]) -> list[str]:
     return sorted(name for name in names if not name.startswith(PLACEHOLDER))
 
 
-def default_queries(names: Sequence[str], reference: str) -> list[str]:
-    """Return the names of a reference without placeholders, or raise an error for none."""
-    if not names:
+def queries_or_default(
+    queries: Table | None, by_default: Sequence[str], reference: str
+) -> tuple[list[str], list[DataWarning]]:
+    """Return the queries in their order, by default those of a reference, and warnings."""
+    if queries is not None:
+        return queries.texts('person_name'), repeated_queries(queries)
+    if not by_default:
         raise ParameterError(
             f'{printable(reference)}: every name of this reference begins with {PLACEHOLDER}, and '
             'stands for people without a name; give the queries to ask for'
         )
-    return list(names)
+    return list(by_default), []

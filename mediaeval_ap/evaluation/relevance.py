@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import first_occurrences
+from mediaeval_ap.arrays import combine, first_occurrences
 from mediaeval_ap.errors import printable
 from mediaeval_ap.evaluation.queries import without_placeholders
 from mediaeval_ap.ranking.shots import Shots
@@ -23,12 +23,13 @@ class Reference:
     """
 
     def __init__(self, table: Table, counts_again: bool) -> None:
-        name = table['person_name'].codes.astype(np.int64)
-        first = first_occurrences(name * len(table) + Shots(table).codes)
+        shots = Shots(table)
+        first = first_occurrences(combine([table['person_name'].codes, shots.codes]))
         self.n_repeated = len(table) - len(first)
         if self.n_repeated and not counts_again:
             table = table.select(np.isin(np.arange(len(table)), first))
         self.table = table
+        self._videos = set(shots.distinct_videos())
         self.counts_again = counts_again
         self.name = printable(table.source.name)
         names = table['person_name'].values
@@ -37,17 +38,12 @@ class Reference:
         rows: list[int] = np.bincount(table['person_name'].codes).tolist()
         self._n_relevant = dict(zip(names, rows, strict=True))
 
-    @cached_property
-    def videos(self) -> frozenset[tuple[str, str]]:
-        """The distinct videos, as pairs of corpus and video."""
-        corpus, video = self.table['corpus_id'], self.table['video_id']
-        keys = corpus.codes.astype(np.int64) * len(video.values) + video.codes
-        first = first_occurrences(keys)
-        texts = (self.table.texts(field, first) for field in ('corpus_id', 'video_id'))
-        return frozenset(zip(*texts, strict=True))
-
     def __contains__(self, name: object) -> bool:
         return name in self._n_relevant
+
+    def n_known(self, videos: Iterable[tuple[str, str]]) -> int:
+        """Return how many videos, pairs of corpus and video, are in the reference."""
+        return sum(video in self._videos for video in videos)
 
     def n_relevant(self, query: str) -> int:
         """Return the number of relevant shots, returned or not: R of the definitions."""
@@ -66,7 +62,8 @@ class NumberedShots(Protocol):
 class Relevance:
     """The relevant shots of each query as numbers of the shots of one run.
 
-    A live run may number more shots later; those of the reference are numbered first.
+    `n_in_both` distinct shots are in the reference and in the run. A live run may number more shots
+    later; those of the reference are numbered first.
     """
 
     def __init__(self, reference: Reference, shots: NumberedShots) -> None:
@@ -83,12 +80,7 @@ class Relevance:
             for value, begin, end in zip(name.values, [0, *ends], ends, strict=False)
         }
         self._nothing = np.empty(0, dtype=np.int64)
-        self._in_both = by_name
-
-    @cached_property
-    def n_in_both(self) -> int:
-        """The number of distinct shots that are in the reference and in the run."""
-        return int(np.count_nonzero(np.bincount(self._in_both)))
+        self.n_in_both = int(np.count_nonzero(np.bincount(by_name)))
 
     def relevant_shots(self, query: str) -> NDArray[np.int64]:
         """Return the numbers of the relevant shots that the run has under any name, unordered."""

@@ -37,11 +37,10 @@ class Answer(NamedTuple):
 class Session(Generator[Answer, str | None, None]):
     """A coroutine that answers queries about one run.
 
-    `AveragePrecision` begins it, primed: send the first query right away. A query that is not a
-    name (``None``, too) raises `QueryError`, and the session goes on. Only ``close()``, ``throw()``
-    or the end of a ``with`` block end it. From then on every call but ``close()`` raises
-    `SessionClosedError`, never `StopIteration`, which ``map`` and ``for`` would take for the end of
-    the queries.
+    `AveragePrecision` begins it, primed: send the first query right away. Only ``close()``,
+    ``throw()`` or the end of a ``with`` block end it. From then on every call but ``close()``
+    raises `SessionClosedError`, never `StopIteration`, which ``map`` and ``for`` would take for the
+    end of the queries.
 
     Examples
     --------
@@ -71,21 +70,19 @@ class Session(Generator[Answer, str | None, None]):
         Returns
         -------
         Answer
-            ``(ap, n_relevant)``: average precision at each cutoff, and the number of relevant
-            shots.
+            ``(ap, n_relevant)``.
 
         Raises
         ------
         QueryError
-            When the query is not a name. The session goes on.
+            When the query is not a name, as ``None``. The session goes on.
         SessionClosedError
             When the session is closed.
 
         Warns
         -----
         ScoreAboveOneWarning
-            When average precision exceeds 1, because the definition counts a shot each time it is
-            returned.
+            When average precision exceeds 1.
 
         Notes
         -----
@@ -98,12 +95,7 @@ class Session(Generator[Answer, str | None, None]):
         warn_caller(scorer.warnings(ap, names))
         return Answer(ap[0].tolist(), int(n_relevant[0]))
 
-    def throw(
-        self,
-        typ: Any,
-        val: Any = None,
-        tb: TracebackType | None = None,
-    ) -> Answer:
+    def throw(self, typ: Any, val: Any = None, tb: TracebackType | None = None) -> Answer:
         """End the session with an exception.
 
         Parameters

@@ -8,38 +8,41 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mediaeval_ap.errors import DataWarning
-from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.criteria import Criteria, in_subset
 from mediaeval_ap.evaluation.data_warnings import (
     empty_run,
     no_overlap,
-    repeated_queries,
     repeated_rows,
     without_relevant,
 )
 from mediaeval_ap.evaluation.likely_causes import likely_cause, likely_cause_in_tables
-from mediaeval_ap.evaluation.queries import default_queries
-from mediaeval_ap.evaluation.relevance import Reference, Relevance
+from mediaeval_ap.evaluation.queries import queries_or_default
+from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results import Evaluation
-from mediaeval_ap.tables import SUBSET, Source, Table
+from mediaeval_ap.tables import Table
 
 
 class CountedRun(NamedTuple):
-    """The hypotheses of a run that are in the subset, ready to be ranked, and warnings of them."""
+    """The hypotheses of a run that are in the subset, ready to be ranked and scored."""
 
     ranking: Ranking
+    scorer: Scorer
     warnings: Sequence[DataWarning]
+    about_shots: Sequence[DataWarning]
 
 
 def read_counted(criteria: Criteria, run: Any) -> CountedRun:
     """Read and index the hypotheses of a run that are in the subset."""
     table = criteria.read_run(run)
-    counted = criteria.in_subset(table)
+    counted = in_subset(table, criteria.subset)
     is_ready = isinstance(run, Ranking) and len(counted) == len(table)
     ranking = run if is_ready else Ranking(counted)
     found = empty_run(table.source.name, len(table), len(counted))
-    return CountedRun(ranking, found + repeated_rows(counted, ranking.n_repeated, kept=True))
+    found += repeated_rows(counted, ranking.n_repeated, kept=True)
+    scorer, about_shots = scorer_of(criteria, ranking)
+    return CountedRun(ranking, scorer, found, about_shots)
 
 
 def names_asked(
@@ -47,15 +50,13 @@ def names_asked(
 ) -> tuple[list[str], Sequence[DataWarning]]:
     """Return the queries in their order, by default those of the reference, and warnings."""
     reference = criteria.reference
-    if queries is None:
-        return default_queries(reference.queries, reference.table.source.name), []
-    found: list[DataWarning] = []
-    names = queries['person_name'].values
-    if not any(name in reference for name in names):
-        finding = f'0 of {len(names):,} queries occur in {reference.name}'
-        cause = likely_cause(names, reference.table['person_name'].values)
-        found = no_overlap(queries.source.name, finding, cause)
-    return queries.texts('person_name'), found + repeated_queries(queries)
+    names, found = queries_or_default(queries, reference.queries, reference.table.source.name)
+    if queries is not None and not any(name in reference for name in names):
+        distinct = queries['person_name'].values
+        finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
+        cause = likely_cause(distinct, reference.table['person_name'].values)
+        found = no_overlap(queries.source.name, finding, cause) + found
+    return names, found
 
 
 def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, Sequence[DataWarning]]:
@@ -65,10 +66,10 @@ def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, Sequence[Da
     scorer = Scorer(ranking, relevance, criteria.K, criteria.definition)
     if not len(ranking) or relevance.n_in_both:
         return scorer, []
-    n_videos = len(ranking.shots.distinct_videos())
+    videos = ranking.shots.distinct_videos()
     finding = (
         f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} '
-        f'({_n_known_videos(ranking, reference):,} of {n_videos:,} videos)'
+        f'({reference.n_known(videos):,} of {len(videos):,} videos)'
     )
     cause = likely_cause_in_tables(ranking.table, reference.table)
     return scorer, no_overlap(ranking.source.name, finding, cause)
@@ -79,13 +80,18 @@ def evaluate_run(
 ) -> Evaluation:
     """Score a run on the queries, by default those of the reference."""
     names, about_queries = names_asked(criteria, queries)
-    scorer, about_shots = scorer_of(criteria, run.ranking)
-    ap, n_relevant = scorer.score(names, progress)
+    ap, n_relevant = run.scorer.score(names, progress)
     counts = {
         'queries': len(names),
         'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
         'placeholders': criteria.reference.n_placeholders if queries is None else 0,
-        **_counts(criteria, run.ranking, scorer.relevance.n_in_both),
+        **_counts(criteria, run),
+    }
+    tables = {
+        'reference': criteria.reference.table,
+        'hypothesis': run.ranking.table,
+        'subset': criteria.subset,
+        'queries': queries,
     }
     return Evaluation(
         names,
@@ -93,44 +99,31 @@ def evaluate_run(
         ap,
         n_relevant,
         criteria.definition,
-        _inputs(criteria, run.ranking, queries),
+        {role: table.source for role, table in tables.items() if table is not None},
         counts,
         warnings=(
             *run.warnings,
             *about_queries,
-            *about_shots,
-            *scorer.warnings(ap, names),
+            *run.about_shots,
+            *run.scorer.warnings(ap, names),
             *without_relevant(criteria.reference.name, n_relevant, criteria.definition),
         ),
     )
 
 
-def _inputs(criteria: Criteria, ranking: Ranking, queries: Table | None) -> dict[str, Source]:
-    inputs = {'reference': criteria.reference.table.source, 'hypothesis': ranking.source}
-    if criteria.subset is not None:
-        inputs['subset'] = criteria.subset.source
-    if queries is not None:
-        inputs['queries'] = queries.source
-    return inputs
-
-
-def _counts(criteria: Criteria, ranking: Ranking, n_shots_in_reference: int) -> dict[str, int]:
-    reference, names = criteria.reference, ranking.names.values
+def _counts(criteria: Criteria, run: CountedRun) -> dict[str, int]:
+    reference, names = criteria.reference, run.ranking.names.values
+    videos = run.ranking.shots.distinct_videos()
     counts = {
         'reference_rows': len(reference.table),
-        'hypotheses': len(ranking),
+        'hypotheses': len(run.ranking),
         'names': len(names),
         'names_in_reference': sum(name in reference for name in names),
-        'videos': len(ranking.shots.distinct_videos()),
-        'videos_in_reference': _n_known_videos(ranking, reference),
-        'shots': ranking.n_shots,
-        'shots_in_reference': n_shots_in_reference,
+        'videos': len(videos),
+        'videos_in_reference': reference.n_known(videos),
+        'shots': run.ranking.n_shots,
+        'shots_in_reference': run.scorer.relevance.n_in_both,
     }
     if criteria.subset is not None:
-        pairs = zip(*map(criteria.subset.texts, SUBSET.texts), strict=True)
-        counts['subset_videos'] = len(set(pairs))
+        counts['subset_videos'] = len(set(criteria.subset.rows()))
     return counts
-
-
-def _n_known_videos(ranking: Ranking, reference: Reference) -> int:
-    return sum(video in reference.videos for video in ranking.shots.distinct_videos())

@@ -15,44 +15,10 @@ AP from the ranks of hits          `average_precision_of_hits`, `precision_at_hi
 =================================  ================================================================
 
 Each `Accumulator` has `update`, `merge`, `compute` and `reset`.
+
+`__init__.pyi` lists the names. Each is imported when it is first used, as a run needs one kernel.
 """
 
-from mediaeval_ap.metrics.accumulator import Accumulator
-from mediaeval_ap.metrics.ap_at_k import (
-    MeanAveragePrecision,
-    average_precision_at_k,
-    mean_average_precision_at_k,
-    precision_at_k,
-    relevance_at_k,
-)
-from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits, precision_at_hits
-from mediaeval_ap.metrics.global_ap import GlobalAveragePrecision, global_average_precision
-from mediaeval_ap.metrics.label_ranking_ap import (
-    LabelRankingAveragePrecision,
-    label_ranking_average_precision,
-    label_weighted_label_ranking_average_precision,
-)
-from mediaeval_ap.metrics.reciprocal_rank import (
-    ReciprocalRank,
-    mean_reciprocal_rank_at_k,
-    reciprocal_rank_at_k,
-)
+from lazy_loader import attach_stub
 
-__all__ = [
-    'Accumulator',
-    'GlobalAveragePrecision',
-    'LabelRankingAveragePrecision',
-    'MeanAveragePrecision',
-    'ReciprocalRank',
-    'average_precision_at_k',
-    'average_precision_of_hits',
-    'global_average_precision',
-    'label_ranking_average_precision',
-    'label_weighted_label_ranking_average_precision',
-    'mean_average_precision_at_k',
-    'mean_reciprocal_rank_at_k',
-    'precision_at_hits',
-    'precision_at_k',
-    'reciprocal_rank_at_k',
-    'relevance_at_k',
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -7,15 +7,16 @@ tie block and place.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
-from mediaeval_ap.ranking.tie_breaking import TieKeys, in_order
-from mediaeval_ap.tables import Table
+from mediaeval_ap.ranking.tie_breaking import TieKeys, in_order, temporal_ranks
+from mediaeval_ap.tables import HYPOTHESIS, Table
 
 PLACE_BITS = 32  # more hypotheses than that fit into no memory; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
@@ -24,8 +25,7 @@ PLACE_MASK = (1 << PLACE_BITS) - 1
 class Ranking(NearestFirst):
     """The hypotheses of a run, ready to be ranked for any query.
 
-    `shot_at` and `row_at` have the shot and the row of the table at each place, `temporal_rank` the
-    temporal rank of each row. `n_repeated` hypotheses repeat another one.
+    `row_at` has the row of the table at each place; `n_repeated` hypotheses repeat another one.
     """
 
     def __init__(self, table: Table) -> None:
@@ -52,12 +52,17 @@ class Ranking(NearestFirst):
     def __len__(self) -> int:
         return len(self.table)
 
-    def distances_at(
+    def columns_at(
         self, places: NDArray[np.int64], distances: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return the distance at each place, from the distance of the query to each name."""
-        found: NDArray[np.float64] = distances[self._name_at[places]]
-        return found
+    ) -> dict[str, list[str] | NDArray[Any]]:
+        """Return the hypotheses at some places and their keys, from distances to all names."""
+        rows = self.row_at[places]
+        return {
+            **{field: self.table.texts(field, rows) for field in HYPOTHESIS.texts},
+            'distance': distances[self._name_at[places]],
+            'confidence': self.table.confidence[rows],
+            'temporal_rank': self.temporal_rank[rows],
+        }
 
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int

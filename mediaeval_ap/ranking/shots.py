@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import find
-from mediaeval_ap.tables import Table
+from mediaeval_ap.tables import Column, Table
 
 
 def shot_order(shot_id: str) -> tuple[int, int, str, str]:
@@ -32,12 +32,10 @@ class Shots:
         self._corpus = table['corpus_id'].sorted()
         self._video = table['video_id'].sorted()
         self._shot = table['shot_id'].sorted(key=shot_order)
-        self._video_keys, video_codes = np.unique(
-            self._video_key(self._video.codes, self._corpus.codes), return_inverse=True
-        )
-        self._keys, self.codes = np.unique(
-            self._shot_key(video_codes, self._shot.codes), return_inverse=True
-        )
+        videos = _keys(self._video.codes, self._corpus.codes, self._corpus)
+        self._video_keys, video_codes = np.unique(videos, return_inverse=True)
+        shots = _keys(video_codes, self._shot.codes, self._shot)
+        self._keys, self.codes = np.unique(shots, return_inverse=True)
         self.videos = self._keys // max(1, len(self._shot.values))
 
     def __len__(self) -> int:
@@ -56,18 +54,15 @@ class Shots:
         corpus = self._corpus.find(table['corpus_id'])
         video = self._video.find(table['video_id'])
         shot = self._shot.find(table['shot_id'])
-        video_code = find(self._video_keys, self._video_key(video, corpus))
-        code = find(self._keys, self._shot_key(video_code, shot))
+        video_code = find(self._video_keys, _keys(video, corpus, self._corpus))
+        code = find(self._keys, _keys(video_code, shot, self._shot))
         # Keys made from -1 may be those of other shots.
         known = (corpus >= 0) & (video >= 0) & (shot >= 0) & (video_code >= 0)
         return np.where(known, code, -1)
 
-    def _video_key(
-        self, video: NDArray[np.integer], corpus: NDArray[np.integer]
-    ) -> NDArray[np.int64]:
-        return video.astype(np.int64) * len(self._corpus.values) + corpus
 
-    def _shot_key(
-        self, video_code: NDArray[np.integer], shot: NDArray[np.integer]
-    ) -> NDArray[np.int64]:
-        return video_code.astype(np.int64) * len(self._shot.values) + shot
+def _keys(
+    major: NDArray[np.integer], minor: NDArray[np.integer], column: Column
+) -> NDArray[np.int64]:
+    """Return one integer for each pair of a number and a code of the column, in their order."""
+    return major.astype(np.int64) * len(column.values) + minor
