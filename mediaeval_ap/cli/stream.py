@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import click
+
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
-from mediaeval_ap.cli.output import STANDARD_STREAM, check_paths, tell, write
+from mediaeval_ap.cli.output import FILE, STANDARD_STREAM, check_paths, paths_of, tell, write
 from mediaeval_ap.definitions import ap_column
 from mediaeval_ap.errors import DataWarning, Error, FormatError
 from mediaeval_ap.report.formats import ANSWER_FORMATS, find_format
@@ -15,20 +17,20 @@ from mediaeval_ap.report.formats import ANSWER_FORMATS, find_format
 
 @main.command(
     examples=['mediaeval-ap stream reference.txt run.txt < names.txt'],
-    exit_status='0: done; 1: an input is wrong, or a line is not a name; 2: the command line is '
-    'wrong',
+    exit_status='0: success; 1: error in the data or files, or a line is not a name; 2: error in the command '
+    'line',
 )
 @options.REFERENCE
 @options.HYPOTHESIS
 @options.CRITERIA
 @options.choice('--format', ANSWER_FORMATS, 'tsv', 'Output format.')
 def stream(hypothesis: str, format: str, **criteria: Any) -> None:
-    """Answer names on standard input as they arrive.
+    """Score names from standard input, each as it arrives.
 
     A line of tsv holds the name, its number of relevant shots, and AP at each cutoff. A line that
-    is not a name, for example an empty one, is answered by itself and its error.
+    is not a name, for example an empty one, is answered by the same line and an error.
     """
-    check_paths([STANDARD_STREAM, criteria['reference'], hypothesis, criteria['subset']])
+    check_paths([STANDARD_STREAM, *paths_of(click.get_current_context(), FILE)], [])
     from mediaeval_ap.tables.lines import numbered
     from mediaeval_ap.tables.sources import standard_input
 
