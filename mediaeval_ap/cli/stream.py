@@ -15,11 +15,7 @@ from mediaeval_ap.errors import DataWarning, Error, FormatError
 from mediaeval_ap.report.formats import ANSWER_FORMATS, find_format
 
 
-@main.command(
-    examples=['mediaeval-ap stream reference.txt run.txt < names.txt'],
-    exit_status='0: success; 1: error in the data or files, or a line is not a name; 2: error in the command '
-    'line',
-)
+@main.command(examples=['mediaeval-ap stream reference.txt run.txt < names.txt'])
 @options.REFERENCE
 @options.HYPOTHESIS
 @options.CRITERIA

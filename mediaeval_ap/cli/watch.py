@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.errors import EXIT_STATUS, main
 from mediaeval_ap.cli.output import STANDARD_STREAM, tell, write
 from mediaeval_ap.cli.watch_rows import Ending
 from mediaeval_ap.cli.watch_screen import Screen
@@ -22,8 +22,7 @@ from mediaeval_ap.report.formats import POINT_FORMATS, find_format
         'mediaeval-ap watch reference.txt run.txt --follow -K 10',
         'my-system | mediaeval-ap watch reference.txt --every 100 --format jsonl',
     ],
-    exit_status='0: success; 1: error in the data or files; 2: error in the command line; 130: Ctrl-C; '
-    '143: SIGTERM',
+    exit_status=f'{EXIT_STATUS}; 130: Ctrl-C; 143: SIGTERM',
 )
 @options.REFERENCE
 @options.argument('hypothesis', default=STANDARD_STREAM)
