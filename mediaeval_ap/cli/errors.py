@@ -52,7 +52,7 @@ class _Command(click.Command):
         return rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        check_paths(paths_of(ctx, FILE), paths_of(ctx, NEW_FILE))
+        ctx.invoke(check_paths, paths_of(ctx, FILE), paths_of(ctx, NEW_FILE))
         return super().invoke(ctx)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
