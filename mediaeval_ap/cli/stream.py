@@ -27,6 +27,7 @@ def stream(hypothesis: str, format: str, **criteria: Any) -> None:
     is not a name, for example an empty one, is answered by the same line and an error.
     """
     check_paths([STANDARD_STREAM, *paths_of(click.get_current_context(), FILE)], [])
+    from mediaeval_ap.tables import QUERIES, parse_line
     from mediaeval_ap.tables.lines import numbered
     from mediaeval_ap.tables.sources import standard_input
 
@@ -37,7 +38,10 @@ def stream(hypothesis: str, format: str, **criteria: Any) -> None:
     with average_precision(hypothesis) as session:
         for number, line in numbered(standard_input(), '<stdin>'):
             try:
-                query = _name_of(line, number)
+                fields = parse_line(line, QUERIES, '<stdin>', number)
+                if fields is None:
+                    raise FormatError('<stdin>', f'line {number}', '', 'an empty line', 'a name')
+                (query,) = fields
                 ap, n_relevant = session.send(query)
                 answer = answers.row(headers, [query, n_relevant, *ap])
             except (Error, DataWarning) as error:
@@ -48,12 +52,3 @@ def stream(hypothesis: str, format: str, **criteria: Any) -> None:
     if n_refused:
         tell(f'Error: <stdin>: {n_refused} of {number} lines are not names')
         sys.exit(1)
-
-
-def _name_of(line: bytes, number: int) -> str:
-    from mediaeval_ap.tables import QUERIES, parse_line
-
-    fields = parse_line(line, QUERIES, '<stdin>', number)
-    if fields is None:
-        raise FormatError('<stdin>', f'line {number}', '', 'an empty line', 'a name')
-    return fields[0]
