@@ -97,10 +97,10 @@ class Destination(os.PathLike[str]):
     def append(self, content: bytes) -> None:
         """Write to a stream, which goes on where it stands."""
         with _named(self._path):
-            if self._stream is None:
-                descriptor = os.open(self._name, _STREAM | _NO_LINK, dir_fd=self._folder)
-            else:
+            if self._stream is not None:
                 descriptor = os.dup(self._stream)
+            else:
+                descriptor = os.open(self._name, _STREAM | _NO_LINK, dir_fd=self._folder)
             with open(descriptor, 'wb') as stream:
                 stream.write(content)
 
@@ -139,12 +139,9 @@ class Destination(os.PathLike[str]):
 def _first_mode(standing: os.stat_result) -> int:
     """Return the mode of a file until it has the owner and group of the one that it replaces."""
     mode = stat.S_IMODE(standing.st_mode)
-    if hasattr(os, 'geteuid') and (standing.st_uid, standing.st_gid) != (
-        os.geteuid(),
-        os.getegid(),
-    ):
-        return mode & 0o700  # no one else opens it meanwhile
-    return mode & 0o777
+    owner = standing.st_uid, standing.st_gid
+    is_ours = not hasattr(os, 'geteuid') or owner == (os.geteuid(), os.getegid())
+    return mode & (0o777 if is_ours else 0o700)  # no one else opens it meanwhile
 
 
 def _take_after(descriptor: int, standing: os.stat_result) -> None:
@@ -210,30 +207,25 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> N
 def _encoded(path: str | os.PathLike[str], content: str | bytes) -> bytes:
     if isinstance(content, bytes):
         return content
-    suffix = os.path.splitext(os.fsdecode(path))[1].lower()
-    return _compressed(content.encode(), suffix)
-
-
-def _compressed(content: bytes, suffix: str) -> bytes:
-    match suffix:  # each library is imported when it is needed
+    encoded: bytes = content.encode()
+    match os.path.splitext(os.fsdecode(path))[1].lower():  # each library is imported when needed
         case '.gz':
             import gzip
 
-            return gzip.compress(content, mtime=0)  # else the same content would not be the same
+            encoded = gzip.compress(encoded, mtime=0)  # else the same content would not be the same
         case '.bz2':
             import bz2
 
-            return bz2.compress(content)
+            encoded = bz2.compress(encoded)
         case '.xz':
             import lzma
 
-            return lzma.compress(content)
+            encoded = lzma.compress(encoded)
         case '.zst':
             import pyarrow
 
-            compressed: bytes = pyarrow.compress(content, codec='zstd', asbytes=True)
-            return compressed
-    return content
+            encoded = pyarrow.compress(encoded, codec='zstd', asbytes=True)
+    return encoded
 
 
 @contextmanager

@@ -21,13 +21,6 @@ Nothing returned and R > 0: 0, everywhere.
 """
 
 
-def describe() -> Document:
-    """Return the registered definitions as a document."""
-    return Document(
-        _blocks, lambda: [definition.to_dict() for definition in definitions.registered()]
-    )
-
-
 def _blocks() -> Iterator[str]:
     yield LEGEND
     for definition in definitions.registered():
@@ -45,4 +38,5 @@ def _blocks() -> Iterator[str]:
 @options.choice('--format', TEXT_FORMATS, 'text', 'Output format.')
 def print_definitions(format: str) -> None:
     """Print every definition of average precision."""
-    write(render(describe(), format))
+    described = [definition.to_dict() for definition in definitions.registered()]
+    write(render(Document(_blocks, lambda: described), format))

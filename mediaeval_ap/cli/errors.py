@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from mediaeval_ap import __version__
-from mediaeval_ap.cli.output import tell
+from mediaeval_ap.cli.output import FILE, NEW_FILE, check_paths, paths_of, tell
 from mediaeval_ap.errors import DataWarning, Error, ReadError
 
 INTERRUPTED = 130
@@ -24,12 +24,11 @@ OUT_OF_MEMORY = (
     'out of memory: give the command more, or less to do at once '
     '(fewer runs or queries, smaller cutoffs)'
 )
-EXIT_STATUS = '0: done; 1: an input is wrong; 2: the command line is wrong'
-ORDER = 'mediaeval_ap.options_in_their_order'
+EXIT_STATUS = '0: success; 1: error in the data or files; 2: error in the command line'
 
 
 class _Command(click.Command):
-    """A command that has examples in its help, and refuses an option that is given twice."""
+    """A command with examples in its help, that refuses options and files that are given twice."""
 
     def __init__(
         self,
@@ -42,25 +41,19 @@ class _Command(click.Command):
         self.examples = examples
         self.exit_status = exit_status
 
-    def make_parser(self, ctx: click.Context) -> Any:
-        parser = super().make_parser(ctx)
-        parse = parser.parse_args
-
-        def parse_args(args: list[str]) -> Any:
-            parsed = parse(args)
-            ctx.meta[ORDER] = parsed[2]
-            return parsed
-
-        parser.parse_args = parse_args  # type: ignore[method-assign]
-        return parser
-
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = list(args)
         rest = super().parse_args(ctx, args)
         if not ctx.resilient_parsing:  # completion asks about a line that is not whole
-            for option, times in Counter(ctx.meta[ORDER]).items():
+            *_, order = self.make_parser(ctx).parse_args(given)
+            for option, times in Counter(order).items():
                 if times > 1 and isinstance(option, click.Option) and not option.multiple:
                     raise click.UsageError(f'{max(option.opts, key=len)} is given twice', ctx)
         return rest
+
+    def invoke(self, ctx: click.Context) -> Any:
+        ctx.invoke(check_paths, paths_of(ctx, FILE), paths_of(ctx, NEW_FILE))
+        return super().invoke(ctx)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section('Examples'):
@@ -78,17 +71,17 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter('default', DataWarning)  # the same text once
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, *_, **__: tell(f'Warning: {message}')
             try:
                 return super().invoke(ctx)
-            except (Error, DataWarning, MemoryError, ImportError, RuntimeError) as error:
-                if _is_lack_of_memory(error):
-                    raise click.ClickException(OUT_OF_MEMORY) from None
-                if not isinstance(error, Error | DataWarning):
-                    raise
-                raise click.ClickException(str(error)) from error
             except KeyboardInterrupt:
                 ctx.exit(INTERRUPTED)
+            except Exception as error:
+                if _is_lack_of_memory(error):
+                    raise click.ClickException(OUT_OF_MEMORY) from None
+                if isinstance(error, Error | DataWarning):
+                    raise click.ClickException(str(error)) from error
+                raise
 
 
 def _is_lack_of_memory(error: Exception) -> bool:
@@ -97,17 +90,13 @@ def _is_lack_of_memory(error: Exception) -> bool:
     return isinstance(error, MemoryError)
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    tell(f'Warning: {message}')
-
-
 @click.group('mediaeval-ap', cls=_Group, context_settings={'help_option_names': ['-h', '--help']})
 @click.version_option(__version__, prog_name='mediaeval-ap')
 def main() -> None:
     """Evaluate person discovery: rank shots for a name and report average precision at K.
 
-    Files hold a row a line, fields separated by spaces or tabs. A REFERENCE has corpus_id
-    video_id shot_id person_name; a HYPOTHESIS has these and a confidence. TRUTH, PREDICTIONS and
-    SCORES, of other challenges, are CSV with a header. Files may be compressed (.gz, .bz2, .xz,
-    .zst) or Parquet; - is standard input.
+    Each line of a file is a row of fields, separated by spaces or tabs. A REFERENCE has corpus_id
+    video_id shot_id person_name; a HYPOTHESIS (a run) has these and a confidence. TRUTH,
+    PREDICTIONS and SCORES, of other challenges, are CSV with a header. Files may be compressed
+    (.gz, .bz2, .xz, .zst) or Parquet; - is standard input.
     """

@@ -2,44 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import re
 import warnings
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mediaeval_ap import definitions
-from mediaeval_ap.cli.output import STANDARD_STREAM
-from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.cli.output import FILE, NEW_FILE, STANDARD_STREAM, Output, write
+from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
 from mediaeval_ap.errors import NoOverlapWarning, ParameterError
-from mediaeval_ap.files import Destination
-from mediaeval_ap.report.formats import FORMATS
+from mediaeval_ap.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
     from mediaeval_ap.average_precision import AveragePrecision
 
-Function = TypeVar('Function', bound=Callable[..., Any])
 Decorator = Callable[[Any], Any]
-Output = str | Destination
 
 
-def _cutoffs(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Cutoff]:
-    """Return the cutoffs of all values together."""
-    return [_cutoff(field, value) for value in values for field in value.split(',')]
-
-
-def _cutoff(field: str, value: str) -> Cutoff:
-    if field == definitions.ALL:
-        return definitions.ALL
-    if re.fullmatch('[0-9]{1,19}', field) and 0 < int(field) <= definitions.LARGEST_CUTOFF:
-        return int(field)
-    expected = 'positive integers, or all, between commas'
-    raise click.BadParameter(f'found {value!r}, expected {expected}')
-
-
-def checked(check: Callable[[Any], object]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+def checked(check: Callable[[Any], object]) -> Callable[..., Any]:
     """Return a callback that makes a `ParameterError` of a value an error of usage."""
 
     def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
@@ -50,6 +33,76 @@ def checked(check: Callable[[Any], object]) -> Callable[[click.Context, click.Pa
         return value
 
     return callback
+
+
+def argument(name: str, **settings: Any) -> Decorator:
+    """Return an argument that takes the path of an input."""
+    return click.argument(name, type=FILE, **settings)
+
+
+def input_file(name: str, help: str, **settings: Any) -> Decorator:
+    """Return an option that takes the path of an input."""
+    return click.option(name, type=FILE, help=help, **settings)
+
+
+def flag(*names: str, help: str, **settings: Any) -> Decorator:
+    """Return an option without a value."""
+    return click.option(*names, is_flag=True, help=help, **settings)
+
+
+def valued(name: str, default: Any, help: str, **settings: Any) -> Decorator:
+    """Return an option with a default, which the help shows if it is not made by a function."""
+    is_shown = not callable(default)
+    return click.option(name, default=default, show_default=is_shown, help=help, **settings)
+
+
+def integer(
+    name: str, default: Any, help: str, *, least: int = 1, largest: int = LARGEST_CUTOFF
+) -> Decorator:
+    """Return an option that takes an integer between two bounds, which the help does not show."""
+
+    def check(_: click.Context, __: click.Parameter, value: int | None) -> int | None:
+        if value is None or least <= value <= largest:
+            return value
+        raise click.BadParameter(f'found {value}, expected an integer from {least} to {largest}')
+
+    return valued(name, default, help, type=int, metavar='N', callback=check)
+
+
+def choice(name: str, choices: Iterable[str], default: str | None, help: str) -> Decorator:
+    """Return an option that takes one of some words."""
+    return valued(name, default, help, type=click.Choice(list(choices)))
+
+
+def definition(default: str | None, note: str = '') -> Decorator:
+    """Return the option of the definition of AP."""
+    help = f'AP definition; see `mediaeval-ap definitions`.{note}'
+    return choice('--definition', definitions.names(), default, help)
+
+
+def together(*decorators: Decorator) -> Decorator:
+    """Return options that commands have in common, as one decorator."""
+
+    def decorate(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def _cutoffs(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Cutoff]:
+    cutoffs: list[Cutoff] = []
+    for value in values:
+        for field in value.split(','):
+            if field == definitions.ALL:
+                cutoffs.append(definitions.ALL)
+            elif re.fullmatch('[0-9]{1,19}', field) and 0 < int(field) <= LARGEST_CUTOFF:
+                cutoffs.append(int(field))
+            else:
+                expected = 'positive integers, or all, between commas'
+                raise click.BadParameter(f'found {value!r}, expected {expected}')
+    return cutoffs
 
 
 def _fail_without_overlap(_: click.Context, __: click.Parameter, value: bool) -> None:
@@ -63,58 +116,10 @@ def _max_bytes() -> int:
     return MAX_BYTES
 
 
-class _NewFile(click.Path):
-    """A path of an output, found and held before anything is read."""
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Output:
-        path = super().convert(value, param, ctx)
-        if path == STANDARD_STREAM:
-            return STANDARD_STREAM
-        destination = Destination(os.fsdecode(path))
-        if ctx is not None:
-            ctx.call_on_close(destination.close)
-        return destination
-
-
-FILE = click.Path(allow_dash=True, readable=False)  # what cannot be read is wrong data, not usage
-NEW_FILE = _NewFile(dir_okay=False, allow_dash=True)
-RANK = click.IntRange(1, definitions.LARGEST_CUTOFF)
-
-
-def input_file(name: str, help: str, **settings: Any) -> Decorator:
-    """Return an option that takes the path of an input."""
-    return click.option(name, type=FILE, help=help, **settings)
-
-
-def choice(name: str, choices: Iterable[str], default: str | None, help: str) -> Decorator:
-    """Return an option that takes one of some words."""
-    type = click.Choice(list(choices))
-    return click.option(name, type=type, default=default, show_default=True, help=help)
-
-
-def definition(default: str | None, note: str = '') -> Decorator:
-    """Return the option of the definition of AP."""
-    help = f'AP definition; see `mediaeval-ap definitions`.{note}'
-    return choice('--definition', definitions.names(), default, help)
-
-
-def together(*decorators: Decorator) -> Callable[[Function], Function]:
-    """Return options that commands have in common, as one decorator."""
-
-    def decorate(function: Function) -> Function:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return decorate
-
-
-REFERENCE = click.argument('reference', type=FILE)
-HYPOTHESIS = click.argument('hypothesis', type=FILE)
-QUERIES = input_file('--queries', 'Names to ask for, one a line.  [default: all in REFERENCE]')
-SUBSET = input_file('--subset', 'Videos to score, others are ignored: corpus_id video_id.')
+REFERENCE = argument('reference')
+HYPOTHESIS = argument('hypothesis')
+QUERIES = input_file('--queries', 'Names to ask for, one per line.  [default: all in REFERENCE]')
+SUBSET = input_file('--subset', 'Videos to score (corpus_id video_id); others are ignored.')
 CUTOFFS = click.option(
     '-K',
     'cutoffs',
@@ -123,22 +128,20 @@ CUTOFFS = click.option(
     multiple=True,
     default=[','.join(map(str, definitions.CUTOFFS))],
     show_default=True,
-    help='Cutoffs, separated by commas; "all" for AP without a cutoff. Several -K add up.',
+    help='Cutoffs, separated by commas; "all" means no cutoff. Can be repeated.',
 )
 DEFINITION = definition(definitions.DEFAULT)
-STRICT = click.option(
+STRICT = flag(
     '--strict',
-    is_flag=True,
     expose_value=False,
     callback=_fail_without_overlap,
-    help='Fail, instead of warn, when two inputs have no id in common.',
+    help='Fail instead of warning when two inputs have no id in common.',
 )
-MAX_BYTES = click.option(
+MAX_BYTES = integer(
     '--max-bytes',
-    metavar='N',
-    type=click.IntRange(1),
-    default=_max_bytes,
-    help='Limit for unpacked files, Parquet, pipes and standard input.  [default: 4 GiB]',
+    _max_bytes,
+    'Largest size of an input: Parquet, a pipe, standard input, or a file after '
+    'decompression.  [default: 4 GiB]',
 )
 FORMAT = choice('--format', FORMATS, 'table', 'Output format.')
 OUTPUT = click.option(
@@ -148,10 +151,24 @@ OUTPUT = click.option(
     default=STANDARD_STREAM,
     help='Write to FILE instead of standard output (atomically).',
 )
-MEAN_ONLY = click.option('--mean-only', is_flag=True, help='Show means only, without queries.')
+MEAN_ONLY = flag('--mean-only', help='Show means only, without the values of each query.')
 LIMITS = together(STRICT, MAX_BYTES)
 CRITERIA = together(SUBSET, CUTOFFS, DEFINITION, LIMITS)
-RESULT = together(FORMAT, OUTPUT)
+
+
+def writes_results(function: Callable[..., Any]) -> Any:
+    """Return a command that writes the results of a function as its options say."""
+
+    @FORMAT
+    @OUTPUT
+    @wraps(function)
+    def command(format: str, output: Output, mean_only: bool = False, **settings: Any) -> None:
+        from mediaeval_ap.results import describe
+
+        results = function(**settings)
+        write(render(describe(results, mean_only=mean_only), format), output)
+
+    return command
 
 
 def read_reference(

@@ -4,33 +4,49 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import Any
 
 import click
 
 from mediaeval_ap.errors import WriteError, printable
 from mediaeval_ap.files import Destination, write_whole
-from mediaeval_ap.report.formats import render
-
-if TYPE_CHECKING:
-    from mediaeval_ap.results.result import Result
 
 STANDARD_STREAM = '-'
+Output = str | Destination
 
 
-def is_on_terminal() -> bool:
-    """Return whether standard error is a terminal, which shows a progress bar."""
-    return sys.stderr is not None and sys.stderr.isatty()
+class _NewFile(click.Path):
+    """A path of an output, found and held before anything is read."""
+
+    def convert(self, value: Any, param: Any, ctx: click.Context | None) -> Output:
+        path = super().convert(value, param, ctx)
+        if path == STANDARD_STREAM:
+            return STANDARD_STREAM
+        destination = Destination(os.fsdecode(path))
+        if ctx is not None:
+            ctx.call_on_close(destination.close)
+        return destination
 
 
-def check_paths(inputs: Iterable[str | None], outputs: Iterable[str | Destination] = ()) -> None:
+FILE = click.Path(allow_dash=True, readable=False)  # what cannot be read is wrong data, not usage
+NEW_FILE = _NewFile(dir_okay=False, allow_dash=True)
+
+
+def paths_of(ctx: click.Context, type: click.Path) -> list[str]:
+    """Return the paths that the arguments and options of a type were given."""
+    given = [ctx.params[each.name or ''] for each in ctx.command.params if each.type is type]
+    paths = [path for each in given for path in (each if isinstance(each, tuple) else [each])]
+    return [os.fspath(path) for path in paths if path is not None]
+
+
+def check_paths(inputs: Iterable[str], outputs: Iterable[str]) -> None:
     """Refuse to read standard input twice, and to write over an input or another output."""
-    read = [path for path in inputs if path is not None]
+    read = list(inputs)
     if read.count(STANDARD_STREAM) > 1:
         raise click.UsageError('standard input (-) can be read once only')
     taken = {_identity(path): 'it is an input' for path in read}
-    for path in (os.fspath(output) for output in outputs):
+    for path in outputs:
         if path == STANDARD_STREAM or (os.path.exists(path) and not os.path.isfile(path)):
             continue
         if (file := _identity(path)) in taken:
@@ -47,21 +63,17 @@ def _identity(path: str) -> object:
     return status.st_dev, status.st_ino
 
 
+def is_on_terminal() -> bool:
+    """Return whether standard error is a terminal, which shows a progress bar."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 def tell(message: str) -> None:
     """Write a line to standard error, above a table that a terminal shows anew."""
     click.echo(message, file=sys.stderr, err=True)
 
 
-def write_results(
-    results: Sequence[Result], format: str, output: str | Destination, *, mean_only: bool = False
-) -> None:
-    """Write one or more results of the same kind."""
-    from mediaeval_ap.results import describe
-
-    write(render(describe(results, mean_only=mean_only), format), output)
-
-
-def write(text: str, output: str | Destination = STANDARD_STREAM) -> None:
+def write(text: str, output: Output = STANDARD_STREAM) -> None:
     """Write to a file whole, or to standard output as UTF-8 whatever the locale, flushed.
 
     What a terminal would obey is escaped on a terminal, and nowhere else.

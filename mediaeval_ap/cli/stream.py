@@ -5,30 +5,29 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import click
+
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
-from mediaeval_ap.cli.output import STANDARD_STREAM, check_paths, tell, write
+from mediaeval_ap.cli.output import FILE, STANDARD_STREAM, check_paths, paths_of, tell, write
 from mediaeval_ap.definitions import ap_column
 from mediaeval_ap.errors import DataWarning, Error, FormatError
 from mediaeval_ap.report.formats import ANSWER_FORMATS, find_format
 
 
-@main.command(
-    examples=['mediaeval-ap stream reference.txt run.txt < names.txt'],
-    exit_status='0: done; 1: an input is wrong, or a line is not a name; 2: the command line is '
-    'wrong',
-)
+@main.command(examples=['mediaeval-ap stream reference.txt run.txt < names.txt'])
 @options.REFERENCE
 @options.HYPOTHESIS
 @options.CRITERIA
 @options.choice('--format', ANSWER_FORMATS, 'tsv', 'Output format.')
 def stream(hypothesis: str, format: str, **criteria: Any) -> None:
-    """Answer names on standard input as they arrive.
+    """Score names from standard input, each as it arrives.
 
     A line of tsv holds the name, its number of relevant shots, and AP at each cutoff. A line that
-    is not a name, for example an empty one, is answered by itself and its error.
+    is not a name, for example an empty one, is answered by the same line and an error.
     """
-    check_paths([STANDARD_STREAM, criteria['reference'], hypothesis, criteria['subset']])
+    check_paths([STANDARD_STREAM, *paths_of(click.get_current_context(), FILE)], [])
+    from mediaeval_ap.tables import QUERIES, parse_line
     from mediaeval_ap.tables.lines import numbered
     from mediaeval_ap.tables.sources import standard_input
 
@@ -39,7 +38,10 @@ def stream(hypothesis: str, format: str, **criteria: Any) -> None:
     with average_precision(hypothesis) as session:
         for number, line in numbered(standard_input(), '<stdin>'):
             try:
-                query = _name_of(line, number)
+                fields = parse_line(line, QUERIES, '<stdin>', number)
+                if fields is None:
+                    raise FormatError('<stdin>', f'line {number}', '', 'an empty line', 'a name')
+                (query,) = fields
                 ap, n_relevant = session.send(query)
                 answer = answers.row(headers, [query, n_relevant, *ap])
             except (Error, DataWarning) as error:
@@ -50,12 +52,3 @@ def stream(hypothesis: str, format: str, **criteria: Any) -> None:
     if n_refused:
         tell(f'Error: <stdin>: {n_refused} of {number} lines are not names')
         sys.exit(1)
-
-
-def _name_of(line: bytes, number: int) -> str:
-    from mediaeval_ap.tables import QUERIES, parse_line
-
-    fields = parse_line(line, QUERIES, '<stdin>', number)
-    if fields is None:
-        raise FormatError('<stdin>', f'line {number}', '', 'an empty line', 'a name')
-    return fields[0]

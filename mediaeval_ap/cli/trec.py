@@ -6,18 +6,10 @@ from typing import Any
 
 import click
 
-from mediaeval_ap import definitions
-from mediaeval_ap.choices import (
-    LARGEST_TREC_DEPTH,
-    LARGEST_TREC_LEVEL,
-    TREC_DEPTH,
-    TREC_MISSING,
-    TREC_TIES,
-    check_tag,
-)
+from mediaeval_ap import choices, definitions
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
-from mediaeval_ap.cli.output import STANDARD_STREAM, check_paths, write_results
+from mediaeval_ap.cli.output import NEW_FILE, STANDARD_STREAM, Output
 from mediaeval_ap.definitions import Cutoff
 
 
@@ -27,41 +19,39 @@ from mediaeval_ap.definitions import Cutoff
 )
 @options.REFERENCE
 @options.HYPOTHESIS
-@click.option('--qrels', type=options.NEW_FILE, required=True, help='Where to write the qrels.')
-@click.option('--run', type=options.NEW_FILE, required=True, help='Where to write the run.')
+@click.option('--qrels', type=NEW_FILE, required=True, help='Where to write the qrels.')
+@click.option('--run', type=NEW_FILE, required=True, help='Where to write the run.')
 @options.QUERIES
 @options.SUBSET
-@click.option(
+@options.integer(
     '-k',
-    type=click.IntRange(1, LARGEST_TREC_DEPTH),
-    default=TREC_DEPTH,
-    show_default=True,
-    help='Maximal number of shots for each query.',
+    choices.TREC_DEPTH,
+    'Largest number of shots for each query.',
+    largest=choices.LARGEST_TREC_DEPTH,
 )
-@click.option(
+@options.valued(
     '--tag',
-    callback=options.checked(check_tag),
-    default='mediaeval_ap',
-    show_default=True,
-    help='Name of the run, the last field of each line.',
+    'mediaeval_ap',
+    'Name of the run, the last field of each line.',
+    callback=options.checked(choices.check_tag),
 )
 @options.LIMITS
 def export_trec(
     hypothesis: str,
-    qrels: options.Output,
-    run: options.Output,
+    qrels: Output,
+    run: Output,
     queries: str | None,
     k: int,
     tag: str,
     **criteria: Any,
 ) -> None:
-    """Write a run, and what is relevant, for the tools of TREC.
+    """Write a run and its qrels in the formats of TREC.
 
-    A query is a topic, a shot the document corpus/video/shot, each once in a ranking.
+    Each query becomes a topic; each shot becomes the document corpus/video/shot, at most once in a
+    ranking.
     """
     if STANDARD_STREAM in (qrels, run):
         raise click.UsageError('--qrels and --run are files, not standard output (-)')
-    check_paths([criteria['reference'], hypothesis, queries, criteria['subset']], [qrels, run])
     average_precision = options.read_reference(cutoffs=[k], definition='trec', **criteria)
     average_precision.export_trec(hypothesis, qrels, run, queries, k=k, tag=tag)
 
@@ -69,36 +59,30 @@ def export_trec(
 @main.command(
     'evaluate-trec', examples=['mediaeval-ap evaluate-trec qrels run.trec -K 100,all --mean-only']
 )
-@click.argument('qrels', type=options.FILE)
-@click.argument('run', type=options.FILE)
+@options.argument('qrels')
+@options.argument('run')
 @options.CUTOFFS
 @options.definition('trec')
 @options.choice(
     '--ties',
-    TREC_TIES,
+    choices.TREC_TIES,
     'trec_eval',
     'How to break ties between equal scores; trec_eval is version 10.',
 )
-@click.option(
+@options.integer(
     '--relevance-level',
-    type=click.IntRange(-LARGEST_TREC_LEVEL, LARGEST_TREC_LEVEL),
-    default=1,
-    show_default=True,
-    help='Lowest relevance of a relevant document.',
+    1,
+    'Lowest relevance of a relevant document.',
+    least=-choices.LARGEST_TREC_LEVEL,
+    largest=choices.LARGEST_TREC_LEVEL,
 )
-@options.choice('--missing', TREC_MISSING, 'zero', 'How to score topics that RUN does not answer.')
+@options.choice(
+    '--missing', choices.TREC_MISSING, 'zero', 'How to score topics that RUN does not answer.'
+)
 @options.LIMITS
-@options.RESULT
+@options.writes_results
 @options.MEAN_ONLY
-def evaluate_trec_files(
-    qrels: str,
-    run: str,
-    cutoffs: list[Cutoff],
-    format: str,
-    output: options.Output,
-    mean_only: bool,
-    **settings: Any,
-) -> None:
+def evaluate_trec_files(qrels: str, run: str, cutoffs: list[Cutoff], **settings: Any) -> list[Any]:
     """Score a run in the format of TREC: average precision at K.
 
     QRELS has qid, iteration, docno, relevance; RUN has qid, Q0, docno, rank, score, tag.
@@ -107,8 +91,6 @@ def evaluate_trec_files(
     if settings['ties'] == 'expected' and 'H' in definitions.get(definition).denominator:
         raise click.UsageError(f'--definition {definition} has no --ties expected')
     options.check_cutoffs(cutoffs, definition)
-    check_paths([qrels, run], [output])
     from mediaeval_ap.trec import evaluate_trec
 
-    evaluation = evaluate_trec(qrels, run, cutoffs, **settings)
-    write_results([evaluation], format, output, mean_only=mean_only)
+    return [evaluate_trec(qrels, run, cutoffs, **settings)]

@@ -5,12 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import click
-
 from mediaeval_ap.choices import CAMPAIGNS
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
-from mediaeval_ap.cli.output import check_paths, write
+from mediaeval_ap.cli.output import Output, write
 from mediaeval_ap.report.formats import TEXT_FORMATS, render
 
 SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few screens
@@ -27,8 +25,8 @@ def _max_problems() -> int:
         'mediaeval-ap validate run.txt --shots shots.txt --evidence evidence.txt',
         'mediaeval-ap validate run.txt --rules none --all',
     ],
-    exit_status='0: no errors, perhaps warnings; 1: a problem is an error, or a file cannot be '
-    'read; 2: the command line is wrong',
+    exit_status='0: no errors, perhaps warnings; 1: error in the submission, or a file cannot be '
+    'read or written; 2: error in the command line',
 )
 @options.HYPOTHESIS
 @options.input_file('--shots', 'List of shots: corpus_id video_id shot_id start_time end_time.')
@@ -36,31 +34,25 @@ def _max_problems() -> int:
 @options.input_file(
     '--evidence', 'Evidence for names: person_name corpus_id video_id modality timestamp.'
 )
-@options.input_file('--reference', 'Reference; warn of videos and names that it does not have.')
+@options.input_file('--reference', 'Reference; warn about videos and names that are not in it.')
 @options.choice(
-    '--rules', CAMPAIGNS, '2016', 'Campaign whose rules and fields hold; "none": the format only.'
+    '--rules', CAMPAIGNS, '2016', 'Campaign whose rules apply; "none" checks the format only.'
 )
 @options.MAX_BYTES
-@click.option(
+@options.integer(
     '--max-problems',
-    type=click.IntRange(1),
-    default=_max_problems,
-    help='Number of problems of each kind to keep; others are counted.  [default: 20,000]',
+    _max_problems,
+    'Problems of each kind to keep; others are counted.  [default: 20,000]',
 )
-@click.option(
+@options.flag(
     '--all',
     'show_all',
-    is_flag=True,
-    help=f'Show all problems that are kept, instead of {SHOWN_PROBLEMS} of each kind.',
+    help=f'Show all problems that are kept, not only {SHOWN_PROBLEMS} of each kind.',
 )
 @options.choice('--format', TEXT_FORMATS, 'text', 'Output format.')
 @options.OUTPUT
-def validate(
-    hypothesis: str, show_all: bool, format: str, output: options.Output, **settings: Any
-) -> None:
+def validate(hypothesis: str, show_all: bool, format: str, output: Output, **settings: Any) -> None:
     """List all problems of a submission, and how to correct them."""
-    files = [settings[role] for role in ('shots', 'videos', 'evidence', 'reference')]
-    check_paths([hypothesis, *files], [output])
     from mediaeval_ap.validation import examine
     from mediaeval_ap.validation.document import describe
 

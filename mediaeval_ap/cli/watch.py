@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-import click
+from contextlib import closing, contextmanager
+from typing import Any
 
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.errors import main
-from mediaeval_ap.cli.output import STANDARD_STREAM, check_paths, tell, write
+from mediaeval_ap.cli.errors import EXIT_STATUS, main
+from mediaeval_ap.cli.output import STANDARD_STREAM, tell, write
 from mediaeval_ap.cli.watch_rows import Ending
 from mediaeval_ap.cli.watch_screen import Screen
-from mediaeval_ap.definitions import Cutoff, ap_column
+from mediaeval_ap.definitions import ap_column
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.report.formats import POINT_FORMATS, find_format
-
-if TYPE_CHECKING:
-    from mediaeval_ap.live import Point
 
 
 @main.command(
@@ -27,23 +22,15 @@ if TYPE_CHECKING:
         'mediaeval-ap watch reference.txt run.txt --follow -K 10',
         'my-system | mediaeval-ap watch reference.txt --every 100 --format jsonl',
     ],
-    exit_status='0: done; 1: an input is wrong; 2: the command line is wrong; 130: Ctrl-C; '
-    '143: SIGTERM',
+    exit_status=f'{EXIT_STATUS}; 130: Ctrl-C; 143: SIGTERM',
 )
 @options.REFERENCE
-@click.argument('hypothesis', type=options.FILE, default=STANDARD_STREAM)
+@options.argument('hypothesis', default=STANDARD_STREAM)
 @options.QUERIES
 @options.CRITERIA
-@click.option(
-    '--every',
-    type=options.RANK,
-    default=1000,
-    show_default=True,
-    metavar='N',
-    help='Number of hypotheses after which to score again.',
-)
-@click.option('--follow', is_flag=True, help='Wait for more at the end of HYPOTHESIS.')
-@click.option('--skip-bad', is_flag=True, help='Report and count wrong lines, and go on.')
+@options.integer('--every', 1000, 'Number of new hypotheses after which to score again.')
+@options.flag('--follow', help='At the end of HYPOTHESIS, wait for more.')
+@options.flag('--skip-bad', help='Report, count and skip wrong lines instead of stopping.')
 @options.choice('--format', POINT_FORMATS, 'table', 'Output format.')
 def watch(
     hypothesis: str,
@@ -54,30 +41,27 @@ def watch(
     format: str,
     **criteria: Any,
 ) -> None:
-    """Score a run as it grows, each time that N hypotheses came.
+    """Score a run as it grows, after every N hypotheses.
 
     HYPOTHESIS is standard input by default. A line holds the number of hypotheses, MAP at each
-    cutoff, and how many queries changed since the line before (with jsonl, which). The last line is
-    for all hypotheses, also before an error, or after Ctrl-C or SIGTERM.
+    cutoff, and the number of queries that changed since the line before (with jsonl, their names).
+    The last line is for all hypotheses, also after an error, Ctrl-C or SIGTERM.
     """
     from mediaeval_ap.tables import HYPOTHESIS
     from mediaeval_ap.tables.streaming import arriving
 
-    check_paths([criteria['reference'], hypothesis, queries, criteria['subset']])
     average_precision = options.read_reference(**criteria)
     skipped = _Skipped(skip_bad)
+    max_bytes = criteria['max_bytes']
     rows = Ending(
-        arriving(
-            hypothesis,
-            HYPOTHESIS,
-            follow=follow,
-            on_wrong=skipped.add,
-            max_bytes=criteria['max_bytes'],
-        )
+        arriving(hypothesis, HYPOTHESIS, follow=follow, on_wrong=skipped.add, max_bytes=max_bytes)
     )
-    with rows, _showing(_headers(criteria['cutoffs'], skipped), format, rows) as show:
+    means = [f'M{ap_column(k)}' for k in criteria['cutoffs']]
+    headers = ['hypotheses', *means, 'changed', *(['skipped'] if skip_bad else [])]
+    with rows, _showing(headers, format, rows) as show:
         for point in average_precision.watch(rows, queries, every=every):
-            show(_row(point, skipped))
+            n_skipped = [skipped.count] if skip_bad else []
+            show([point.n_hypotheses, *point.map.tolist(), point.changed, *n_skipped])
     if skipped.count:
         plural = 's' if skipped.count > 1 else ''
         tell(f'skipped {skipped.count} wrong line{plural}')
@@ -101,16 +85,6 @@ class _Skipped:
         tell(f'Error: {error}')
 
 
-def _headers(cutoffs: list[Cutoff], skipped: _Skipped) -> list[str]:
-    means = (f'M{ap_column(k)}' for k in cutoffs)
-    return ['hypotheses', *means, 'changed', *(['skipped'] if skipped.allowed else [])]
-
-
-def _row(point: Point, skipped: _Skipped) -> list[Any]:
-    n_skipped = [skipped.count] if skipped.allowed else []
-    return [point.n_hypotheses, *point.map.tolist(), point.changed, *n_skipped]
-
-
 @contextmanager
 def _showing(
     headers: list[str], format: str, rows: Ending
@@ -124,7 +98,7 @@ def _showing(
 
     if format == 'table' and (screen := Screen.on_terminal(headers)):
         rows.before_leaving = screen.give_back_cursor
-        with screen:
+        with closing(screen):
             yield screen.show
     else:
         yield show_line

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Self
+from types import FrameType
+from typing import Any, Self
 
 from mediaeval_ap.errors import Error
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 Row = tuple[Any, ...]
 

@@ -44,16 +44,13 @@ class Screen:
         fits = width <= console.width and console.height > LINES_AROUND_ROWS
         return screen if console.is_interactive and fits else None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._live.stop()
-
     def show(self, row: Sequence[Any]) -> None:
         self._rows.append(list(map(short, row)))
         self._live.start()  # no sooner: until the first row is there, signals end at once
         self._live.update(self._table())
+
+    def close(self) -> None:
+        self._live.stop()
 
     @staticmethod
     def give_back_cursor() -> None:

@@ -11,23 +11,16 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from mediaeval_ap.errors import ParameterError, printable, shown
-from mediaeval_ap.plain_text import plain_text
+from mediaeval_ap.choices import check_policy
+from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Block, Document, Grid, Heading
 
 Format = TypeVar('Format')
 
 _replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON may hold these, and a terminal obeys them
 LEAST_WIDTH = len('0.000')  # of a column whose values come later: MAP under the header "MAP"
-
-
-class DocumentFormat(Protocol):
-    """A format of whole documents."""
-
-    def render(self, document: Document) -> str:
-        """Return lines, each with its end."""
 
 
 class Table:
@@ -182,6 +175,7 @@ def _json(value: Any, indent: int | None = None) -> str:
     return _replace_controls(lambda match: f'\\u{ord(match[0]):04x}', text)
 
 
+DocumentFormat: TypeAlias = Table | Csv | Json | JsonLines
 FORMATS: dict[str, DocumentFormat] = {
     'table': Table(),
     'csv': Csv(),
@@ -206,8 +200,4 @@ def render(document: Document, format: str) -> str:
 
 def find_format(formats: Mapping[str, Format], name: str) -> Format:
     """Return the format of a name, or refuse the name."""
-    known = plain_text(name)
-    if known is None or known not in formats:
-        expected = ', '.join(formats)
-        raise ParameterError(f'format: found {shown(name)}, expected one of {expected}')
-    return formats[known]
+    return formats[check_policy('format', name, tuple(formats))]

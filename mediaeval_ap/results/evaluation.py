@@ -103,8 +103,7 @@ class Evaluation(ResultByQuery):
         >>> evaluation.to_frame().columns.tolist()
         ['AP@10', 'AP@100', 'n_relevant']
         """
-        ap = {ap_column(k): self.ap[:, column] for column, k in enumerate(self.K)}
-        return self._frame({**ap, **self.measures, 'n_relevant': self.n_relevant})
+        return self._frame(self._columns())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the evaluation, and a manifest of what it was computed from, for JSON.
@@ -137,26 +136,20 @@ class Evaluation(ResultByQuery):
         }
         if self.measures:
             described['mean_measures'] = self.mean_measures
-            described['measures'] = self._measures()
+            described['measures'] = _values(self.measures)
         parameters = {'parameters': dict(self.parameters)} if self.parameters else {}
         manifest = self._manifest(definition=self.definition.to_dict(), **parameters)
         return {**described, 'manifest': manifest}
 
-    def _measures(self) -> dict[str, list[float | None]]:
-        return {
-            name: [None if math.isnan(value) else value for value in values.tolist()]
-            for name, values in self.measures.items()
-        }
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        ap = dict(zip(map(ap_column, self.K), self.ap.T, strict=True))
+        return {**ap, **self.measures, 'n_relevant': self.n_relevant}
 
     def _how(self) -> str:
         return self.definition.name
 
     def _queries(self) -> Grid:
-        ap = dict(zip(map(ap_column, self.K), self.ap.T.tolist(), strict=True))
-        n_relevant = self.n_relevant.tolist()
-        return Grid.from_columns(
-            {'query': self.queries, **ap, **self._measures(), 'n_relevant': n_relevant}
-        )
+        return Grid.from_columns({'query': self.queries, **_values(self._columns())})
 
     def _rows(self) -> Grid:
         grid = self._queries()
@@ -168,3 +161,11 @@ class Evaluation(ResultByQuery):
 
     def _summary(self) -> dict[str, Any]:
         return {'run': self._run, 'definition': self.definition.name, **self._means()}
+
+
+def _values(columns: Mapping[str, NDArray[Any]]) -> dict[str, list[Any]]:
+    """Return the columns as values of Python, with None for NaN."""
+    return {
+        name: [None if math.isnan(value) else value for value in column.tolist()]
+        for name, column in columns.items()
+    }

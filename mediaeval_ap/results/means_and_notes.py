@@ -31,11 +31,7 @@ def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:
 
 
 def notes_of_placeholders(count: int) -> list[str]:
-    match count:
-        case 0:
-            return []
-        case 1:
-            who = '1 placeholder of the reference (a name that begins with ?) is'
-        case _:
-            who = f'{count} placeholders of the reference (names that begin with ?) are'
-    return [f'{who} left out of the queries']
+    """Return the note that placeholders are no queries, if there are any."""
+    one = '1 placeholder of the reference (a name that begins with ?) is'
+    many = f'{count} placeholders of the reference (names that begin with ?) are'
+    return [f'{one if count == 1 else many} left out of the queries'] if count else []

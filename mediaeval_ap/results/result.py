@@ -98,13 +98,13 @@ class ResultByQuery(Result):
     @property
     def notes(self) -> list[str]:
         """Sentences about queries that are special, and about names that were not asked for."""
-        counts, n_queries = self.counts, len(self.queries)
+        n_queries = len(self.queries)
         sentences = []
         if n_without := int(np.count_nonzero(self.n_relevant == 0)):
             sentences.append(note_of_floor(n_without, n_queries, self.definition.without_relevant))
-        n_nameless = counts.get('queries_without_name', 0)
+        n_nameless = self.counts.get('queries_without_name', 0)
         sentences += notes_of(n_nameless, n_queries, 'are close to no name')
-        return sentences + notes_of_placeholders(counts.get('placeholders', 0))
+        return sentences + notes_of_placeholders(self.counts.get('placeholders', 0))
 
     @classmethod
     def concat(cls, results: Iterable[Self]) -> Self:
@@ -140,11 +140,10 @@ class ResultByQuery(Result):
         parts = list(results)
         if not parts:
             raise ParameterError('concat: found no result, expected one or more')
-        values = {
-            each.name: [getattr(part, each.name) for part in parts]
-            for each in fields(cls)  # type: ignore[arg-type]
-        }
-        return cls(**{name: cls._joined(name, each) for name, each in values.items()})
+        names = [each.name for each in fields(cls)]  # type: ignore[arg-type]
+        return cls(
+            **{name: cls._joined(name, [getattr(each, name) for each in parts]) for name in names}
+        )
 
     @classmethod
     def _joined(cls, name: str, values: Sequence[Any]) -> Any:
@@ -154,10 +153,8 @@ class ResultByQuery(Result):
         if name == 'warnings':
             return tuple({str(warning): warning for warning in chain(*values)}.values())
         if name == 'counts':
-            counts = {
-                count: [each.get(count) for each in values]
-                for count in _equal('counts', [list(each) for each in values])
-            }
+            names = _equal(name, [list(each) for each in values])
+            counts = {count: [each[count] for each in values] for count in names}
             return {
                 count: sum(each) if count in COUNTS_OF_QUERIES else _equal(count, each)
                 for count, each in counts.items()
@@ -222,10 +219,8 @@ def _rows(results: Sequence[Result], mean_only: bool) -> Grid:
 
 def _values(results: Sequence[Result], mean_only: bool) -> Any:
     values = [result.to_dict() for result in results]
-    if mean_only:
-        for value, result in zip(values, results, strict=True):
-            for name in result.BY_QUERY:
-                value.pop(name, None)
+    left_out = results[0].BY_QUERY if mean_only else ()
+    values = [{name: each[name] for name in each if name not in left_out} for each in values]
     return values[0] if len(values) == 1 else values
 
 

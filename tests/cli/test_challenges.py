@@ -6,17 +6,15 @@ import json
 import os
 import pty
 import subprocess
-import sys
 import termios
 from pathlib import Path
 
 import pandas
 import pytest
-from click.testing import CliRunner
+from commands import COMMAND, run
 
 from mediaeval_ap import challenges
 from mediaeval_ap.choices import TIES
-from mediaeval_ap.cli import main
 from mediaeval_ap.report.formats import FORMATS, render
 from mediaeval_ap.results import describe
 
@@ -38,10 +36,6 @@ FUNCTIONS = {
 @pytest.fixture(autouse=True)
 def samples(monkeypatch):
     monkeypatch.chdir(SAMPLES)
-
-
-def run(*arguments, input=None):
-    return CliRunner().invoke(main, arguments, input=input, catch_exceptions=False)
 
 
 def score(name, **options):
@@ -194,7 +188,7 @@ def test_progress_is_for_terminals():
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
     subprocess.run(
-        [sys.executable, '-m', 'mediaeval_ap', *COMMANDS['gap']],
+        [*COMMAND, *COMMANDS['gap']],
         stdout=subprocess.DEVNULL,
         stderr=theirs,
         check=True,

@@ -117,7 +117,7 @@ def _some(option):
     """A value that an option takes."""
     if isinstance(option.type, click.Choice):
         return option.type.choices[0]
-    numbers = click.IntRange | click.types.FloatParamType
+    numbers = click.types.IntParamType | click.types.FloatParamType
     return '1' if isinstance(option.type, numbers) else 'RR'
 
 

@@ -38,6 +38,7 @@ def test_no_input_is_written_over(folder, command, output, read):
     result = run(command, *arguments)
     assert (result.exit_code, result.stdout) == (2, '')
     assert 'refusing to overwrite ./run.txt: it is an input\n' in result.stderr
+    assert result.stderr.startswith(f'Usage: mediaeval-ap {command} ')
     assert (folder / 'run.txt').read_text() == RUN
 
 

@@ -1,10 +1,8 @@
 """The commands `evaluate-trec` and `export-trec`, and `evaluate --measures`."""
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from trec_rows import QRELS, RUN, qrels_text, quiet, run_text
-
-from mediaeval_ap.cli import main
 
 
 @pytest.fixture
@@ -24,45 +22,41 @@ def campaign(tmp_path, monkeypatch):
 
 
 def test_the_command_prints_a_table(folder):
-    result = CliRunner().invoke(
-        main, ['evaluate-trec', 'qrels', 'run', '-K', '10', '--format', 'csv']
-    )
+    result = run('evaluate-trec', 'qrels', 'run', '-K', '10', '--format', 'csv')
     assert result.output == 'run,query,AP@10,n_relevant\nrun,7,0.25,2\nrun,8,1.0,1\n'
     options = ['--definition', 'kaggle', '--relevance-level', '2', '--ties', 'worst', '-K', '1,2']
-    result = CliRunner().invoke(
-        main, ['evaluate-trec', 'qrels', 'run', *options, '--mean-only', '--format', 'csv']
-    )
+    result = run('evaluate-trec', 'qrels', 'run', *options, '--mean-only', '--format', 'csv')
     assert result.stdout == 'run,definition,MAP@1,MAP@2\nrun,kaggle,0.0,0.0\n'
     told = 'qrels: 1 of 2 queries have no relevant shot: each counts 0'
     assert result.stderr == f'Warning: {told}\n'
-    result = CliRunner().invoke(main, ['evaluate-trec', '-', '-'])
+    result = run('evaluate-trec', '-', '-')
     assert result.exit_code == 2
     (folder / 'run').write_text(run_text(RUN[:1]))
     options = ['--ties', 'expected', '--definition', 'hits']
-    result = CliRunner().invoke(main, ['evaluate-trec', 'qrels', 'run', *options])
+    result = run('evaluate-trec', 'qrels', 'run', *options)
     assert (result.exit_code, result.stdout) == (2, '')
     assert '--definition hits has no --ties expected\n' in result.stderr
-    result = CliRunner().invoke(main, ['evaluate-trec', 'qrels', 'run', '--missing', 'skip'])
+    result = run('evaluate-trec', 'qrels', 'run', '--missing', 'skip')
     assert result.stderr == 'Warning: run: 1 of 2 topics of qrels are missing, and left out\n'
 
 
 def test_the_command_exports(campaign):
     command = ['export-trec', 'reference', 'run.txt', '--qrels', 'qrels', '--run', 'run']
-    result = CliRunner().invoke(main, [*command, '-k', '1'])
+    result = run(*command, '-k', '1')
     assert (result.exit_code, result.output) == (0, '')
     assert (campaign / 'run').read_text() == 'ann Q0 x/v/2 1 1 mediaeval_ap\n'
     (campaign / 'queries').write_text('zoe\nann\n')
-    result = CliRunner().invoke(main, [*command, '--queries', 'queries', '--tag', 'a b'])
+    result = run(*command, '--queries', 'queries', '--tag', 'a b')
     assert (result.exit_code, result.stdout) == (2, '')
     assert "found 'a b', expected one word" in result.stderr
-    result = CliRunner().invoke(main, [*command[:-1], './qrels'])
+    result = run(*command[:-1], './qrels')
     assert (result.exit_code, result.stdout) == (2, '')
     assert 'refusing to overwrite ./qrels: it is another output\n' in result.stderr
 
 
 def test_standard_output_is_not_two_files(campaign):
     command = ['export-trec', 'reference.txt', 'run.txt', '--qrels', '-', '--run', 'run']
-    result = CliRunner().invoke(main, command)
+    result = run(*command)
     assert (result.exit_code, result.stdout) == (2, '')
     assert 'are files, not standard output' in result.stderr
     assert not (campaign / '-').exists()
@@ -71,17 +65,17 @@ def test_standard_output_is_not_two_files(campaign):
 @quiet
 def test_the_command_adds_measures(campaign):
     command = ['evaluate', 'reference', 'run.txt', '-K', '10', '--measures', 'RR R@10']
-    result = CliRunner().invoke(main, [*command, '--format', 'csv'])
+    result = run(*command, '--format', 'csv')
     assert result.output == 'run,query,AP@10,RR,R@10,n_relevant\nrun.txt,ann,0.25,0.5,0.5,2\n'
-    result = CliRunner().invoke(main, [*command, '--mean-only'])
+    result = run(*command, '--mean-only')
     assert [line.split() for line in result.output.splitlines()[-3:]] == [
         ['MAP@10', '0.250'],
         ['RR', '0.500'],
         ['R@10', '0.500'],
     ]
     (campaign / 'queries').write_text('zoe\n')  # for whom nothing is relevant
-    result = CliRunner().invoke(main, [*command, '--queries', 'queries', '--format', 'csv'])
+    result = run(*command, '--queries', 'queries', '--format', 'csv')
     assert result.stdout.splitlines()[1] == 'run.txt,zoe,1.0,,,0'
-    result = CliRunner().invoke(main, [*command[:-1], 'foo'])
+    result = run(*command[:-1], 'foo')
     assert (result.exit_code, result.stdout) == (2, '')
     assert "measures: found 'foo', expected a measure of" in result.stderr

@@ -4,14 +4,14 @@ import dataclasses
 import gzip
 import json
 import re
+from functools import partial
 from pathlib import Path
 
+import commands
 import pytest
-from click.testing import CliRunner
 from submissions import EVIDENCE, RUN, SHOTS
 
 from mediaeval_ap import errors, validate
-from mediaeval_ap.cli import main
 from mediaeval_ap.report.formats import render
 from mediaeval_ap.validation import examine
 from mediaeval_ap.validation.document import describe
@@ -20,8 +20,7 @@ from mediaeval_ap.validation.registry import KINDS
 ROOT = Path(__file__).parents[2]
 
 
-def run(*arguments, input=None):
-    return CliRunner().invoke(main, ['validate', *arguments], input=input, catch_exceptions=False)
+run = partial(commands.run, 'validate')
 
 
 @pytest.fixture

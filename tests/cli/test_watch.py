@@ -6,21 +6,21 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 import termios
 from contextlib import contextmanager
+from functools import partial
 
+import commands
 import pytest
-from click.testing import CliRunner
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.cli import main
 from mediaeval_ap.cli.watch_rows import Ending
 from mediaeval_ap.errors import ReadError
 from mediaeval_ap.tables import HYPOTHESIS, read, streaming
 from mediaeval_ap.tables.sources import ByteSource
 
-COMMAND = [sys.executable, '-m', 'mediaeval_ap', 'watch']
+COMMAND = [*commands.COMMAND, 'watch']
+run = partial(commands.run, 'watch')
 RUN = ['x v 1 ann 0.9\n', 'x w 2 anne 0.8\n', 'x v 2 ann 0.7\n', 'x w 1 bob 0.5\n', 'x w 3 b 1\n']
 HEADING = 'hypotheses  MAP@1  MAP@2  changed\n----------  -----  -----  -------\n'
 LINES = [
@@ -37,11 +37,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / 'run.txt').write_text(''.join(RUN))
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(*arguments, input=None):
-    arguments = ('watch', *arguments)
-    return CliRunner().invoke(main, arguments, input=input, catch_exceptions=False)
 
 
 def test_a_line_each_time_and_one_for_the_rest(folder):
