@@ -107,12 +107,7 @@ class LiveRanking(NearestFirst):
         held = np.bincount(name, minlength=len(self._held))[changed]
         self._starts[changed] = len(self._columns) + held.cumsum() - held
         self._held[changed] = held
-        self._columns.extend(
-            confidence=confidence[order],
-            temporal_rank=temporal_rank[order],
-            shot=shot[order],
-            name=name[order],
-        )
+        self._columns.extend(**Rows(confidence, temporal_rank, shot, name).at(order)._asdict())
 
     def _compact(self) -> None:
         self._columns = self._columns.select(ranges(self._starts, self._held))
