@@ -6,7 +6,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mediaeval_ap import __version__, definitions
 from mediaeval_ap.definitions import Definition, Repeats, check_cutoffs
@@ -19,9 +19,6 @@ from mediaeval_ap.tables.decompression import Limit
 from mediaeval_ap.tables.parquet import read_parquet
 from mediaeval_ap.tables.parquet_pages import LEAST_OF_METADATA, METADATA_COME_TO
 from mediaeval_ap.tables.sources import ByteSource
-
-if TYPE_CHECKING:
-    import pyarrow
 
 METADATA = b'mediaeval_ap.live'
 FORMAT = 1
@@ -70,7 +67,7 @@ def from_parquet(source: ByteSource) -> tuple[dict[str, Any], Table | None]:
     """
     parameters: dict[str, Any] = {}
 
-    def look(schema: pyarrow.Schema) -> Sequence[str]:
+    def look(schema: Any) -> Sequence[str]:
         text = (schema.metadata or {}).get(METADATA)
         if text is None:
             raise FormatError(source.name, '', '', 'no saved session', WRITTEN)

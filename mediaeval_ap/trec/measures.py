@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH
 from mediaeval_ap.definitions import Cutoff, ap_column
@@ -73,15 +72,7 @@ def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
 def with_measures(
     evaluation: Evaluation, topics: Sequence[Topic], measures: Sequence[Any]
 ) -> Evaluation:
-    """Return an evaluation with measures of its topics beside average precision."""
-    values = _measured(topics, measures)
-    row_of = {topic.query: row for row, topic in enumerate(topics)}
-    rows = [row_of[query] for query in evaluation.queries]
-    return replace(evaluation, measures={name: each[rows] for name, each in values.items()})
-
-
-def _measured(topics: Sequence[Topic], measures: Sequence[Any]) -> dict[str, NDArray[np.float64]]:
-    """Return the values of each measure, by topic.
+    """Return an evaluation with measures of its topics beside average precision.
 
     A value is not a number where nothing is relevant, and 0 where ir_measures gives none.
     """
@@ -108,4 +99,6 @@ def _measured(topics: Sequence[Topic], measures: Sequence[Any]) -> dict[str, NDA
     except Exception as error:  # of any of the tools behind it
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ParameterError(f'measures: ir_measures cannot compute this: {reason}') from error
-    return values
+    row_of = {topic.query: row for row, topic in enumerate(topics)}
+    rows = [row_of[query] for query in evaluation.queries]
+    return replace(evaluation, measures={name: each[rows] for name, each in values.items()})
