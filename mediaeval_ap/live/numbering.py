@@ -25,9 +25,6 @@ class Interned:
         self._ordered = SortedKeyList(key=key)
         self._places = np.empty(0, dtype=np.int64)
 
-    def __len__(self) -> int:
-        return len(self.values)
-
     def code(self, value: Any) -> int:
         """Return the code of a value; a new value gets the next one."""
         code = self.code_of.get(value)

@@ -51,8 +51,7 @@ class LiveRanking(NearestFirst):
             self.names = before.names
         else:
             self.names = Names(tuple(hypotheses.names.values))
-        self._held = np.zeros(n_names, dtype=np.int64)
-        self._starts = np.zeros(n_names, dtype=np.int64)
+        self._held, self._starts = np.zeros((2, n_names), dtype=np.int64)
         if before is None:
             self._columns = Columns(
                 confidence=np.float64, temporal_rank=np.int32, shot=np.int32, name=np.int32
