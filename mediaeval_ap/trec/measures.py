@@ -50,22 +50,23 @@ def depth_of(measures: Sequence[Any]) -> int:
 
 
 def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
-    expected = 'a measure of ir_measures, as nDCG@10'
+    def wrong(expected: str) -> ParameterError:
+        return ParameterError(f'measures: found {shown(name)}, expected {expected}')
+
     try:
         parsed = parse(plain_text(name) or name)
     except MemoryError:
         raise
     except Exception as error:  # whatever the other library makes of what somebody typed
-        raise ParameterError(f'measures: found {shown(name)}, expected {expected}') from error
+        raise wrong('a measure of ir_measures, as nDCG@10') from error
     for parameter, info in parsed.SUPPORTED_PARAMS.items():
         if info.required and parameter not in parsed.params:
-            raise ParameterError(f'measures: found {shown(name)}, expected its {parameter} as well')
+            raise wrong(f'its {parameter} as well')
     cutoff = parsed.params.get('cutoff', 1)
     # One below would end the process, and tools behind it take one beyond 2**31 for another.
     is_integer = isinstance(cutoff, int) and not isinstance(cutoff, bool)
     if not is_integer or not 0 < cutoff <= LARGEST_TREC_DEPTH:
-        expected = f'a cutoff from 1 to {LARGEST_TREC_DEPTH}'
-        raise ParameterError(f'measures: found {shown(name)}, expected {expected}')
+        raise wrong(f'a cutoff from 1 to {LARGEST_TREC_DEPTH}')
     return parsed
 
 

@@ -98,12 +98,9 @@ class Finding:
     count: int
     problems: Callable[[], Iterator[Problem]]  # in the order of the file
 
-    def __iter__(self) -> Iterator[Problem]:
-        return self.problems()
-
     def written_out(self, most: int) -> Finding:
         """Return the finding with its first problems and without its file, so that it pickles."""
-        return Finding(self.kind, self.count, partial(iter, tuple(islice(self, most))))
+        return Finding(self.kind, self.count, partial(iter, tuple(islice(self.problems(), most))))
 
 
 def at_rows(
@@ -155,11 +152,11 @@ class Findings:
     def problems(self, most: int | None = None) -> list[Problem]:
         """Return the first problems of each kind, errors first, in the order of the files."""
         most = self.max_problems if most is None else min(most, self.max_problems)
-        return [
-            problem
-            for found in self._findings.values()
-            for problem in islice(merge(*found, key=self._place), most)
-        ]
+        problems: list[Problem] = []
+        for found in self._findings.values():
+            of_kind = merge(*(each.problems() for each in found), key=self._place)
+            problems.extend(islice(of_kind, most))
+        return problems
 
     def _place(self, problem: Problem) -> tuple[int, int, int]:
         return self._order[problem.source], problem.line, problem.column or 0

@@ -48,7 +48,7 @@ def empty_files(kind: Kind, *files: LenientTable) -> Iterator[Finding]:
             source = file.table.source.name
             error = no_rows(source, file.table.layout)
             empty = kind.at(source, 1, 1, ('', error.found, error.expected))
-            yield Finding(kind, 1, [empty].__iter__)
+            yield Finding(kind, 1, partial(iter, (empty,)))
 
 
 def wrong_times_of_shots(kind: Kind, shots: LenientTable) -> Iterator[Finding]:
