@@ -202,15 +202,8 @@ class AveragePrecision:
         from mediaeval_ap.live.saved import from_parquet
         from mediaeval_ap.tables.sources import ByteSource
 
-        saved = from_parquet(ByteSource(path, max_bytes))
-        average_precision = cls(
-            saved.reference,
-            saved.K,
-            subset=saved.subset,
-            definition=saved.definition,
-            max_bytes=max_bytes,
-        )
-        return average_precision.live(saved.hypotheses)
+        parameters, hypotheses = from_parquet(ByteSource(path, max_bytes))
+        return cls(**parameters, max_bytes=max_bytes).live(hypotheses)
 
     def watch(self, rows: Any, queries: Any = None, *, every: int = 1000) -> Iterator[Point]:
         """Score a run as it grows, after every so many hypotheses.

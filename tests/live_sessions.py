@@ -97,7 +97,7 @@ def check_hypotheses(hypotheses):
     others._check()
     assert all(shots.counts[shot] for _, _, shot in counted)
     assert not any(shots.counts[shot] for _, _, shot in others)
-    assert all(code < len(hypotheses.names) for code in hypotheses.changed)
+    assert all(code < len(hypotheses.names.values) for code in hypotheses.changed)
     held = Counter(shot for _, _, shot in [*counted, *others])
     assert shots._held == [held[shot] for shot in range(len(shots))]
 
@@ -122,7 +122,9 @@ def check_shots(shots):
 
 
 def check_interned(interned):
-    assert [interned.code_of[value] for value in interned.values] == list(range(len(interned)))
+    assert [interned.code_of[value] for value in interned.values] == list(
+        range(len(interned.values))
+    )
     in_order_of_key = sorted(interned.values, key=interned._ordered.key)
     assert [in_order_of_key[place] for place in interned.places()] == interned.values
     interned._ordered._check()

@@ -15,7 +15,7 @@ from mediaeval_ap.arrays import (
 )
 from mediaeval_ap.tables import HYPOTHESIS, read
 from mediaeval_ap.tables.lenient_text import read_leniently
-from mediaeval_ap.validation.rules.repeats import repeated_rows
+from mediaeval_ap.validation.rules import repeats
 
 keys = st.lists(st.integers(-3, 5), max_size=12)
 # Small ones that are equal often, and such that a few columns of them need more than 64 bits.
@@ -89,6 +89,7 @@ def test_no_row_is_said_to_repeat_another_that_differs():
     rows = [('x', f'v{i:06}', f's{i:06}', f'n{i:06}', i) for i in range(1 << 17)]
     rows.append(('x', 'v008192', 's000000', 'n000000', 0))
     read_rows = read_leniently(read(rows, HYPOTHESIS), HYPOTHESIS)
-    assert [finding.count for finding in repeated_rows({'hypothesis': read_rows})] == [0, 0]
+    kinds = repeats.REPEATED_ROW, repeats.TWO_CONFIDENCES
+    assert [each.count for each in repeats.repeated_rows(*kinds, read_rows)] == [0, 0]
     again = read_leniently(read([*rows, rows[-1]], HYPOTHESIS), HYPOTHESIS)
-    assert [finding.count for finding in repeated_rows({'hypothesis': again})] == [1, 0]
+    assert [each.count for each in repeats.repeated_rows(*kinds, again)] == [1, 0]

@@ -32,7 +32,7 @@ class Hypotheses:
 
     def __init__(self, shots: KnownShots) -> None:
         self.shots = shots
-        self.names: Interned[str] = Interned(key=str)  # of all hypotheses that were ever added
+        self.names = Interned(key=str)  # of all hypotheses that were ever added
         self.changed: set[int] = set()  # codes of names; emptied by whoever has seen them
         self.is_whole = True  # False in the middle of a step
         self._counted = SortedList()
@@ -55,12 +55,10 @@ class Hypotheses:
 
     def extend(self, table: Table) -> None:
         """Add all hypotheses of a run."""
-        texts = [table.texts(field) for field in HYPOTHESIS.texts]
-        confidence = table.confidence.tolist()
         self.is_whole = False
         counted: list[Coded] = []
         others: list[Coded] = []
-        for row in zip(*texts, confidence, strict=True):
+        for row in table.rows():
             coded = self._numbered(*row)
             (counted if self.shots.counts[coded[2]] else others).append(coded)
             self.shots.hold(coded[2], 1)
@@ -78,8 +76,7 @@ class Hypotheses:
 
     def change(self, row: Sequence[Any], confidence: float) -> None:
         """Give a hypothesis another confidence."""
-        *fields, _ = plain_row(row)
-        changed = plain_row((*fields, confidence))
+        changed = plain_row((*plain_row(row)[:-1], confidence))
         coded = self._found(row)
         self.is_whole = False
         self._take(coded)
@@ -110,11 +107,10 @@ class Hypotheses:
 
     def _found(self, row: Sequence[Any]) -> Coded:
         coded = self._known(row)
-        if coded is None:
-            plain_row(row)  # raises if the row is no hypothesis
-        if coded is None or coded not in self._among(coded):
-            raise MissingHypothesisError(f'{SOURCE.name}: no hypothesis {shown(tuple(row))}')
-        return coded
+        if coded is not None and coded in self._among(coded):
+            return coded
+        plain_row(row)  # raises if the row is no hypothesis
+        raise MissingHypothesisError(f'{SOURCE.name}: no hypothesis {shown(tuple(row))}')
 
     def _known(self, row: Sequence[Any]) -> Coded | None:
         """Return a hypothesis in numbers if all of it is known and right, None on any doubt."""

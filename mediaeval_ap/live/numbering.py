@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +13,19 @@ from mediaeval_ap.live.columns import Columns
 from mediaeval_ap.ranking.shots import shot_order
 from mediaeval_ap.tables import Table
 
-Value = TypeVar('Value')
+VIDEO = ('video_id', 'corpus_id')  # in the order by which shots are ranked
 
 
-class Interned(Generic[Value]):
+class Interned:
     """Distinct values that get a code from 0 as they come, and know their sort order."""
 
-    def __init__(self, key: Callable[[Value], Any]) -> None:
-        self.values: list[Value] = []  # by code
-        self.code_of: dict[Value, int] = {}
+    def __init__(self, key: Callable[[Any], Any]) -> None:
+        self.values: list[Any] = []  # by code
+        self.code_of: dict[Any, int] = {}
         self._ordered = SortedKeyList(key=key)
         self._places = np.empty(0, dtype=np.int64)
 
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def code(self, value: Value) -> int:
+    def code(self, value: Any) -> int:
         """Return the code of a value; a new value gets the next one."""
         code = self.code_of.get(value)
         if code is None:
@@ -83,12 +80,11 @@ class KnownShots:
     def __init__(self, subset: Table | None) -> None:
         self._subset = None
         if subset is not None:
-            videos = zip(subset.texts('video_id'), subset.texts('corpus_id'), strict=True)
-            self._subset = set(videos)
+            self._subset = set(zip(*map(subset.texts, VIDEO), strict=True))
         # Two levels: a shot that is known is found without a tuple of three texts to hash.
         self.number_in: dict[tuple[str, str], dict[str, int]] = {}
-        self.videos: Interned[tuple[str, str]] = Interned(key=tuple)
-        self.ids: Interned[str] = Interned(key=shot_order)
+        self.videos = Interned(key=tuple)  # pairs of video and corpus
+        self.ids = Interned(key=shot_order)
         self.counts: list[bool] = []
         self.n_held = 0  # shots that count and have hypotheses
         self._held: list[int] = []
@@ -121,12 +117,10 @@ class KnownShots:
 
     def find(self, table: Table) -> NDArray[np.int64]:
         """Return the number of each row's shot, -1 for a shot that is not known."""
-        shots = zip(*map(table.texts, ('video_id', 'corpus_id', 'shot_id')), strict=True)
         nowhere: dict[str, int] = {}
-        found = (
-            self.number_in.get((video, corpus), nowhere).get(shot, -1)
-            for video, corpus, shot in shots
-        )
+        videos, ids = zip(*map(table.texts, VIDEO), strict=True), table.texts('shot_id')
+        in_video = (self.number_in.get(video, nowhere) for video in videos)
+        found = (numbers.get(shot, -1) for numbers, shot in zip(in_video, ids, strict=True))
         return np.fromiter(found, dtype=np.int64, count=len(table))
 
     def holds_any_of(self, table: Table) -> bool:

@@ -50,8 +50,7 @@ class LiveRanking(NearestFirst):
             self.names = before.names
         else:
             self.names = Names(tuple(hypotheses.names.values))
-        self._held = np.zeros(n_names, dtype=np.int64)
-        self._starts = np.zeros(n_names, dtype=np.int64)
+        self._held, self._starts = np.zeros((2, n_names), dtype=np.int64)
         if before is None:
             self._columns = Columns(
                 confidence=np.float64, temporal_rank=np.int32, shot=np.int32, name=np.int32
@@ -106,12 +105,7 @@ class LiveRanking(NearestFirst):
         held = np.bincount(name, minlength=len(self._held))[changed]
         self._starts[changed] = len(self._columns) + held.cumsum() - held
         self._held[changed] = held
-        self._columns.extend(
-            confidence=confidence[order],
-            temporal_rank=temporal_rank[order],
-            shot=shot[order],
-            name=name[order],
-        )
+        self._columns.extend(**Rows(confidence, temporal_rank, shot, name).at(order)._asdict())
 
     def _compact(self) -> None:
         self._columns = self._columns.select(ranges(self._starts, self._held))

@@ -5,31 +5,20 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import Any
 
 from mediaeval_ap import __version__, definitions
-from mediaeval_ap.definitions import Cutoff, Definition, Repeats, check_cutoffs
+from mediaeval_ap.definitions import Definition, Repeats, check_cutoffs
 from mediaeval_ap.errors import FormatError, WriteError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.plain_text import is_text
-from mediaeval_ap.tables import (
-    HYPOTHESIS,
-    REFERENCE,
-    SUBSET,
-    Layout,
-    Source,
-    Table,
-    read,
-)
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, Layout, Source, Table, read
 from mediaeval_ap.tables.arrow import check_names, from_arrow
 from mediaeval_ap.tables.decompression import Limit
 from mediaeval_ap.tables.parquet import read_parquet
 from mediaeval_ap.tables.parquet_pages import LEAST_OF_METADATA, METADATA_COME_TO
 from mediaeval_ap.tables.sources import ByteSource
-
-if TYPE_CHECKING:
-    import pyarrow
 
 METADATA = b'mediaeval_ap.live'
 FORMAT = 1
@@ -41,35 +30,21 @@ BYTES_OF_VALUE = 64
 LARGEST_METADATA = 64 << 20  # below the 100 million bytes that readers of Parquet refuse
 
 
-@dataclass(frozen=True)
-class Saved:
-    """The parts of a live session."""
-
-    reference: Table
-    K: Sequence[Cutoff]
-    definition: Definition
-    subset: Table | None
-    hypotheses: Table | None
-
-
 def to_parquet(criteria: Criteria, hypotheses: Table, name: str) -> bytes:
     """Return a live session as the content of a file; `name` is the file's, for an error."""
     import pyarrow
     from pyarrow import parquet
 
-    metadata = json.dumps(
-        {
-            'format': FORMAT,
-            'version': __version__,
-            'K': criteria.K,
-            'definition': {
-                **asdict(criteria.definition),
-                'repeats': criteria.definition.repeats.name,
-            },
-            'reference': _described(criteria.reference.table),
-            'subset': None if criteria.subset is None else _described(criteria.subset),
-        }
-    ).encode()
+    definition = criteria.definition
+    described = {
+        'format': FORMAT,
+        'version': __version__,
+        'K': criteria.K,
+        'definition': {**asdict(definition), 'repeats': definition.repeats.name},
+        'reference': _described(criteria.reference.table),
+        'subset': None if criteria.subset is None else _described(criteria.subset),
+    }
+    metadata = json.dumps(described).encode()
     if len(metadata) > LARGEST_METADATA:
         raise WriteError(name, f'a reference of {len(metadata)} bytes is too large to be saved')
     columns = {
@@ -85,25 +60,26 @@ def to_parquet(criteria: Criteria, hypotheses: Table, name: str) -> bytes:
     return content.getvalue()
 
 
-def from_parquet(source: ByteSource) -> Saved:
-    """Read the file of a live session; its metadata and its rows have a limit each."""
-    restored: list[Saved] = []
+def from_parquet(source: ByteSource) -> tuple[dict[str, Any], Table | None]:
+    """Return what a saved session's `AveragePrecision` is made of, and its hypotheses.
 
-    def look(schema: pyarrow.Schema) -> Sequence[str]:
+    The metadata of the file and its rows have a limit each.
+    """
+    parameters: dict[str, Any] = {}
+
+    def look(schema: Any) -> Sequence[str]:
         text = (schema.metadata or {}).get(METADATA)
         if text is None:
             raise FormatError(source.name, '', '', 'no saved session', WRITTEN)
-        restored.append(_restored(text, source))
+        parameters.update(_restored(text, source))
         check_names(schema.names, HYPOTHESIS, source.name)
         return HYPOTHESIS.fields
 
     table, described = read_parquet(source, look)
-    hypotheses = from_arrow(table, HYPOTHESIS, described) if len(table) else None
-    return replace(restored[0], hypotheses=hypotheses)
+    return parameters, from_arrow(table, HYPOTHESIS, described) if len(table) else None
 
 
-def _restored(text: bytes, source: ByteSource) -> Saved:
-    """Return a session without its hypotheses."""
+def _restored(text: bytes, source: ByteSource) -> dict[str, Any]:
     limit = Limit(source.name, max(source.max_bytes, LEAST_OF_METADATA), METADATA_COME_TO)
     limit.add(BYTES_OF_CHARACTER * len(text))
     limit.add(BYTES_OF_VALUE * sum(text.count(mark) for mark in (b'[', b'{', b':', b',')))
@@ -119,7 +95,7 @@ def _restored(text: bytes, source: ByteSource) -> Saved:
             raise ValueError('no row of the reference in the subset')
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise FormatError(source.name, '', 'metadata', shown(str(error)), WRITTEN) from error
-    return Saved(reference, K, definition, subset, None)
+    return {'reference': reference, 'K': K, 'subset': subset, 'definition': definition}
 
 
 def _described(table: Table) -> dict[str, Any]:

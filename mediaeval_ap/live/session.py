@@ -47,10 +47,8 @@ class Live(Session):
     restored.
 
     A session cannot be copied or pickled (`CopyError`): `save` and `AveragePrecision.restore` make
-    another session, `snapshot` a ranking that does not change.
-
-    When an interrupt ends a change halfway, the session is at an end: every later call raises a
-    `HalfStepError`.
+    another session, `snapshot` a ranking that does not change. When an interrupt ends a change
+    halfway, every later call raises a `HalfStepError`.
 
     Examples
     --------
@@ -121,8 +119,7 @@ class Live(Session):
         Parameters
         ----------
         rows : str, path-like, file object, DataFrame or iterable of tuples
-            A run: ``corpus_id video_id shot_id person_name confidence``. An iterable of tuples may
-            be empty.
+            A run: ``corpus_id video_id shot_id person_name confidence``; tuples may be none.
 
         Raises
         ------
@@ -132,11 +129,10 @@ class Live(Session):
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision
-        >>> live = AveragePrecision('samples/reference.txt').live()
-        >>> live.extend([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'ann', 0.5)])
+        >>> live = AveragePrecision('samples/reference.txt').live([('x', 'v', '1', 'ann', 0.5)])
         >>> live.extend('samples/hypothesis.txt')
         >>> len(live)
-        12002
+        12001
         """
         if is_rows(rows):
             rows = list(rows)
@@ -193,8 +189,7 @@ class Live(Session):
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision
-        >>> live = AveragePrecision('samples/reference.txt').live()
-        >>> live.add('x', 'v', '1', 'ann', 0.5)
+        >>> live = AveragePrecision('samples/reference.txt').live([('x', 'v', '1', 'ann', 0.5)])
         >>> live.update(('x', 'v', '1', 'ann', 0.5), confidence=0.4)
         >>> ('x', 'v', '1', 'ann', 0.4) in live
         True
@@ -271,11 +266,7 @@ class Live(Session):
         --------
         >>> from mediaeval_ap import AveragePrecision
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
-        >>> live = average_precision.live('samples/hypothesis.txt')
-        >>> before = live.snapshot()
-        >>> live.add('x', 'v', '1', 'alain_juppe', 1.0)
-        >>> len(before), len(live.snapshot())
-        (12000, 12001)
+        >>> before = average_precision.live('samples/hypothesis.txt').snapshot()
         >>> average_precision.evaluate(before, ['nicolas_sarkozy']).map.round(3).tolist()
         [0.299]
         """
@@ -288,8 +279,8 @@ class Live(Session):
         Parameters
         ----------
         path : str or path-like
-            The file. Its rows are the hypotheses, so that anything can read it as a run; its
-            metadata hold what else `AveragePrecision.restore` needs, the reference included.
+            The file: a run that anything can read, whose metadata hold what else
+            `AveragePrecision.restore` needs, the reference included.
 
         Raises
         ------
@@ -344,10 +335,9 @@ class Live(Session):
 
         Notes
         -----
-        The distance of each query to each name is taken once. A point takes time in proportion to
-        the relevant hypotheses that a cutoff reaches times the names that changed. With a
-        definition that drops shots that are returned again, it is times the hypotheses of all shots
-        that changed, which can be more than to answer all queries anew.
+        A point takes time in proportion to the relevant hypotheses that a cutoff reaches times the
+        names that changed; with a definition that drops repeated shots, times the hypotheses of all
+        shots that changed, which can be more than to answer all queries anew.
 
         Examples
         --------
@@ -376,9 +366,8 @@ class Live(Session):
         yield from points
         with self._lock:
             held = self._whole().shots.holds_any_of(self._relevance.reference.table)
-            snapshot = None if held else self._frozen()
-        if snapshot is not None:
-            warn_caller(scorer_of(self._criteria, snapshot)[1])
+        if not held:
+            warn_caller(scorer_of(self._criteria, self.snapshot())[1])
 
     def _extended(self, table: Table) -> LiveRanking:
         with self._lock:

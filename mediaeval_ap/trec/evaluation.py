@@ -9,26 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap import definitions
+from mediaeval_ap import choices, definitions, errors
 from mediaeval_ap.arrays import find
-from mediaeval_ap.choices import (
-    LARGEST_TREC_LEVEL,
-    TREC_MISSING,
-    TREC_TIES,
-    TrecMissing,
-    TrecTies,
-    check_policy,
-)
+from mediaeval_ap.choices import TrecMissing, TrecTies, check_policy
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs, depths
-from mediaeval_ap.errors import (
-    DataWarning,
-    MissingIdsWarning,
-    ParameterError,
-    UnknownIdsWarning,
-    printable,
-    shown,
-    warn_caller,
-)
+from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown, warn_caller
 from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms
@@ -111,23 +96,28 @@ def evaluate_trec(
     """
     definition = definitions.get(definition)
     cutoffs = check_cutoffs(K, definition)
-    ties = _check_ties(ties, definition)
-    missing = check_policy('missing', missing, TREC_MISSING)
-    _check_level(relevance_level)
+    ties = check_policy('ties', ties, choices.TREC_TIES)
+    if ties == 'expected' and 'H' in definition.denominator:
+        raise ParameterError(f'ties: found expected, which {definition} is not defined for')
+    missing = check_policy('missing', missing, choices.TREC_MISSING)
+    level = _check_level(relevance_level)
     judged, returned = _read(Origin.of(qrels, max_bytes), Origin.of(run, max_bytes))
     topics = judged.topic.values
-    topic, hit = _judge(judged, returned, relevance_level)
+    topic, hit = _judge(judged, returned, level)
     n_returned = np.bincount(topic + 1, minlength=len(topics) + 1)[1:]
-    relevant = judged.number >= relevance_level
-    n_relevant = np.bincount(judged.topic.codes[relevant], minlength=len(topics))
+    n_relevant = np.bincount(judged.topic.codes[judged.number >= level], minlength=len(topics))
     ranked = rank(returned, topic, hit, n_returned, ties)
     terms = ranked.expected_precisions() if ties == 'expected' else ranked.precisions()
     ap = average_precision_of_terms(*terms, n_relevant, n_returned, depths(cutoffs), definition)
     kept = np.flatnonzero(n_returned) if missing == 'skip' else np.arange(len(topics))
     if not len(kept):
-        raise _no_topic_is_judged(judged, returned)
+        cause = likely_cause(returned.topic.values, topics)
+        finding = f'{printable(returned.source.name)}: no topic of this run is judged'
+        raise ParameterError(f'{finding}; {cause}' if cause else finding)
     n_relevant = n_relevant[kept]
     counts = _counts(judged, returned, hit, n_relevant, int(np.count_nonzero(n_returned)))
+    about_topics = _warnings(judged, returned, counts, missing)
+    about_relevant = without_relevant(printable(judged.source.name), n_relevant, definition)
     evaluation = Evaluation(
         [topics[place] for place in kept.tolist()],
         cutoffs,
@@ -136,11 +126,8 @@ def evaluate_trec(
         definition,
         {'reference': judged.source, 'hypothesis': returned.source},
         counts,
-        parameters={'ties': ties, 'relevance_level': int(relevance_level), 'missing': missing},
-        warnings=(
-            *_warnings(judged, returned, counts, missing),
-            *without_relevant(printable(judged.source.name), n_relevant, definition),
-        ),
+        parameters={'ties': ties, 'relevance_level': level, 'missing': missing},
+        warnings=(*about_topics, *about_relevant),
     )
     warn_caller(evaluation.warnings)
     return evaluation
@@ -150,11 +137,11 @@ def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
     judged = read_entries(qrels, QRELS)
     fractions = np.flatnonzero(judged.number != np.trunc(judged.number))
     if len(fractions):
-        found = f'{judged.number[fractions[0]]!s}'
+        found = str(judged.number[fractions[0]])
         raise judged.error(fractions[:1], str(QRELS.number), found, 'an integer')
     returned = read_entries(run, RUN)
-    for entries in (judged, returned):
-        entries.refuse_repeated()
+    judged.refuse_repeated()
+    returned.refuse_repeated()
     return judged, returned
 
 
@@ -177,17 +164,10 @@ def _counts(
     }
 
 
-def _check_ties(ties: TrecTies, definition: Definition) -> TrecTies:
-    ties = check_policy('ties', ties, TREC_TIES)
-    if ties == 'expected' and 'H' in definition.denominator:
-        raise ParameterError(f'ties: found expected, which {definition} is not defined for')
-    return ties
-
-
-def _check_level(level: Any) -> None:
+def _check_level(level: Any) -> int:
     is_integer = isinstance(level, Integral) and not isinstance(level, bool)
-    if is_integer and -LARGEST_TREC_LEVEL <= level <= LARGEST_TREC_LEVEL:
-        return
+    if is_integer and -choices.LARGEST_TREC_LEVEL <= level <= choices.LARGEST_TREC_LEVEL:
+        return int(level)
     expected = 'an integer from -2**53 to 2**53'
     raise ParameterError(f'relevance_level: found {shown(level)}, expected {expected}')
 
@@ -208,14 +188,6 @@ def _judge(
     return topic, hit
 
 
-def _no_topic_is_judged(judged: Entries, returned: Entries) -> ParameterError:
-    cause = likely_cause(returned.topic.values, judged.topic.values)
-    return ParameterError(
-        f'{printable(returned.source.name)}: no topic of this run is judged'
-        f'{f"; {cause}" if cause else ""}'
-    )
-
-
 def _warnings(
     judged: Entries, returned: Entries, counts: dict[str, int], missing: TrecMissing
 ) -> list[DataWarning]:
@@ -225,11 +197,11 @@ def _warnings(
         scored = 'scored as if nothing were returned' if missing == 'zero' else 'left out'
         n_topics = len(judged.topic.values)
         text = f'{run}: {n_missing} of {n_topics} topics of {truth} are missing, and {scored}'
-        found.append(MissingIdsWarning(text))
+        found.append(errors.MissingIdsWarning(text))
     if n_unknown := counts['unknown']:
         n_topics = len(returned.topic.values)
         text = f'{run}: {n_unknown} of {n_topics} topics are not in {truth}, and left out'
-        found.append(UnknownIdsWarning(text))
+        found.append(errors.UnknownIdsWarning(text))
     return found
 
 

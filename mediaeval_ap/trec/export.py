@@ -78,25 +78,15 @@ def export(
     """Write topics as qrels and as a run: both files, or none."""
     if os.path.realpath(qrels) == os.path.realpath(run):
         raise ParameterError(f'run: found {shown(os.fspath(run))} again, expected another file')
-    contents = {qrels: _qrels_text(topics), run: _run_text(topics, check_tag(tag))}
-    if n_without := sum(not topic.relevant for topic in topics):
-        text = (
-            f'{n_without} of {len(topics)} queries have no relevant shot, and are not in the qrels'
-        )
-        warn_caller([MissingIdsWarning(text)])
-    write_all_whole(contents)
-
-
-def _qrels_text(topics: Sequence[Topic]) -> str:
-    return ''.join(
-        f'{topic.qid} 0 {document} 1\n' for topic in topics for document in topic.relevant
-    )
-
-
-def _run_text(topics: Sequence[Topic], tag: str) -> str:
+    tag = check_tag(tag)
+    qrels_text = ''.join(f'{topic.qid} 0 {shot} 1\n' for topic in topics for shot in topic.relevant)
     # Scores are integers that decrease strictly, so that no reader orders the lines anew.
-    return ''.join(
-        f'{topic.qid} Q0 {document} {rank} {len(topic.returned) + 1 - rank} {tag}\n'
+    run_text = ''.join(
+        f'{topic.qid} Q0 {shot} {rank} {len(topic.returned) + 1 - rank} {tag}\n'
         for topic in topics
-        for rank, document in enumerate(topic.returned, 1)
+        for rank, shot in enumerate(topic.returned, 1)
     )
+    if n_without := sum(not topic.relevant for topic in topics):
+        without = f'{n_without} of {len(topics)} queries have no relevant shot'
+        warn_caller([MissingIdsWarning(f'{without}, and are not in the qrels')])
+    write_all_whole({qrels: qrels_text, run: run_text})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from mediaeval_ap.tables.origins import Kind, Origin
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.table import NumberedRows
 
-if TYPE_CHECKING:
-    import pyarrow
-
 TOPIC, DOCUMENT = 'qid', 'docno'
 # One array of plain strings holds 2 GiB at most, and taking rows makes one array of them. From half
 # of that on, a choice, large strings are used, which take a little more memory.
@@ -31,7 +28,7 @@ class Entries(NumberedRows):
     """Rows of a TREC file: a topic, a document and a number each."""
 
     topic: Column
-    document: pyarrow.ChunkedArray  # text; no Python list, as a large run has a million
+    document: Any  # a chunked array of pyarrow; no list of text, as a large run has a million
     number: NDArray[np.float64]  # relevance, or score
     source: Source
     lines: LineNumbers
@@ -41,7 +38,7 @@ class Entries(NumberedRows):
 
     def texts(self, rows: NDArray[np.int64]) -> list[str]:
         """Return the documents of some rows."""
-        texts: list[str] = self.document.take(_indices(rows)).to_pylist()
+        texts: list[str] = _taken(self.document, rows).to_pylist()
         return texts
 
     def about(
@@ -50,7 +47,7 @@ class Entries(NumberedRows):
         """Return the rows about documents of some rows of another file, and these documents."""
         from pyarrow import compute
 
-        documents = others.document.take(_indices(rows)).combine_chunks()
+        documents = _taken(others.document, rows).combine_chunks()
         about = compute.is_in(self.document, documents)
         found = np.from_dlpack(compute.indices_nonzero(about)).astype(np.int64)
         return found, self.document.filter(about).to_pylist()
@@ -63,7 +60,7 @@ class Entries(NumberedRows):
         order = None
         if len(run_starts([topic])) > len(self.topic.values):  # topics between one another
             order = topic.argsort(kind='stable').astype(np.int64)
-            topic, document = topic[order], document.take(_indices(order))
+            topic, document = topic[order], _taken(document, order)
         begins = run_starts([topic])
         for begin, size in zip(begins, np.diff(begins, append=len(topic)).tolist(), strict=True):
             of_topic = document.slice(begin, size)
@@ -118,9 +115,9 @@ def _read_in_bulk(source: ByteSource, layout: Layout) -> Entries | None:
     )
 
 
-def _indices(rows: NDArray[np.int64]) -> Any:
+def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
     import pyarrow
 
     # By hand, as pyarrow's own way from an array imports pandas first.
     buffer = pyarrow.py_buffer(np.ascontiguousarray(rows))
-    return pyarrow.Array.from_buffers(pyarrow.int64(), len(rows), [None, buffer])
+    return column.take(pyarrow.Array.from_buffers(pyarrow.int64(), len(rows), [None, buffer]))

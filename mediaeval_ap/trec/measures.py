@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH
 from mediaeval_ap.definitions import Cutoff, ap_column
@@ -51,37 +50,30 @@ def depth_of(measures: Sequence[Any]) -> int:
 
 
 def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
-    expected = 'a measure of ir_measures, as nDCG@10'
+    def wrong(expected: str) -> ParameterError:
+        return ParameterError(f'measures: found {shown(name)}, expected {expected}')
+
     try:
         parsed = parse(plain_text(name) or name)
     except MemoryError:
         raise
     except Exception as error:  # whatever the other library makes of what somebody typed
-        raise ParameterError(f'measures: found {shown(name)}, expected {expected}') from error
+        raise wrong('a measure of ir_measures, as nDCG@10') from error
     for parameter, info in parsed.SUPPORTED_PARAMS.items():
         if info.required and parameter not in parsed.params:
-            raise ParameterError(f'measures: found {shown(name)}, expected its {parameter} as well')
+            raise wrong(f'its {parameter} as well')
     cutoff = parsed.params.get('cutoff', 1)
     # One below would end the process, and tools behind it take one beyond 2**31 for another.
     is_integer = isinstance(cutoff, int) and not isinstance(cutoff, bool)
     if not is_integer or not 0 < cutoff <= LARGEST_TREC_DEPTH:
-        expected = f'a cutoff from 1 to {LARGEST_TREC_DEPTH}'
-        raise ParameterError(f'measures: found {shown(name)}, expected {expected}')
+        raise wrong(f'a cutoff from 1 to {LARGEST_TREC_DEPTH}')
     return parsed
 
 
 def with_measures(
     evaluation: Evaluation, topics: Sequence[Topic], measures: Sequence[Any]
 ) -> Evaluation:
-    """Return an evaluation with measures of its topics beside average precision."""
-    values = _measured(topics, measures)
-    row_of = {topic.query: row for row, topic in enumerate(topics)}
-    rows = [row_of[query] for query in evaluation.queries]
-    return replace(evaluation, measures={name: each[rows] for name, each in values.items()})
-
-
-def _measured(topics: Sequence[Topic], measures: Sequence[Any]) -> dict[str, NDArray[np.float64]]:
-    """Return the values of each measure, by topic.
+    """Return an evaluation with measures of its topics beside average precision.
 
     A value is not a number where nothing is relevant, and 0 where ir_measures gives none.
     """
@@ -108,4 +100,6 @@ def _measured(topics: Sequence[Topic], measures: Sequence[Any]) -> dict[str, NDA
     except Exception as error:  # of any of the tools behind it
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ParameterError(f'measures: ir_measures cannot compute this: {reason}') from error
-    return values
+    row_of = {topic.query: row for row, topic in enumerate(topics)}
+    rows = [row_of[query] for query in evaluation.queries]
+    return replace(evaluation, measures={name: each[rows] for name, each in values.items()})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from mediaeval_ap.choices import TrecTies
 from mediaeval_ap.metrics.ap_of_hits import precision_at_hits
 from mediaeval_ap.metrics.precision_with_ties import TieBlocks, expected_precisions
 from mediaeval_ap.trec.files import Entries
+
+# Topic, rank, and what the hit adds to the sum of precisions.
+Terms: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -24,16 +28,14 @@ class RankedRows:
     ties: NDArray[np.bool_]  # with the row before
     begins: NDArray[np.int64]  # for each judged topic, its first row
 
-    def precisions(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
+    def precisions(self) -> Terms:
         """Return topic, rank and precision of each hit."""
         hits = self.hit.nonzero()[0]
         topic = self.topic[hits]
         ranks = hits - self.begins[topic] + 1
         return topic, ranks, precision_at_hits(ranks, topic)
 
-    def expected_precisions(
-        self,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
+    def expected_precisions(self) -> Terms:
         """Return topic, rank and what it adds in the mean over all orders of equal scores."""
         starts = (~self.ties).nonzero()[0]
         size = np.diff(starts, append=len(self.hit))

@@ -1,4 +1,4 @@
-"""The fields of each file of a submission, by campaign and by the role of the file."""
+"""The fields of each file of a submission, by campaign and by role, the roles in their order."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from mediaeval_ap.choices import Campaign
 from mediaeval_ap.tables import layouts
 from mediaeval_ap.tables.layouts import Layout
 
+ROLES = ('hypothesis', 'shots', 'videos', 'evidence', 'reference')
 _LAYOUTS_2016 = {
     'hypothesis': layouts.HYPOTHESIS,
     'shots': layouts.SHOTS,

@@ -9,8 +9,7 @@ from typing import Any
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Document
-from mediaeval_ap.validation.kinds import Kind
-from mediaeval_ap.validation.problems import Findings, Problem
+from mediaeval_ap.validation.problems import Findings, Kind, Problem
 
 
 def describe(findings: Findings, most: int | None = None) -> Document:

@@ -22,7 +22,6 @@ CHARACTERS_AT_ONCE = 1 << 20  # of which a block of columns has hashes: a few ar
 CODE_BITS = 21  # a code point is less than 2**21, so place and character share no bit
 # Another in each process, so that nobody can make names of equal hashes: each costs a search.
 SALT = np.uint64(secrets.randbits(64))
-_NO_HASHES = np.empty(0, dtype=np.uint64)
 
 
 def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
@@ -36,27 +35,24 @@ def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
     of_length: defaultdict[int, list[int]] = defaultdict(list)
     for place, name in enumerate(names):
         of_length[len(name)].append(place)
-    hashes: dict[int, NDArray[np.uint64]] = {}
+    shorter = None
     for length, places in sorted(of_length.items()):
         # A name whose length nobody shares or misses by one has no neighbour, and may be huge.
         if len(places) > 1 or length - 1 in of_length or length + 1 in of_length:
             group = _Group(names, np.array(places), length)
-            shorter = of_length.get(length - 1, [])
-            group.note(earliest, np.array(shorter, np.int64), hashes.pop(length - 1, _NO_HASHES))
-            hashes[length] = group.hashes
+            group.note(earliest, shorter if length - 1 in of_length else None)
+            shorter = group
     found = np.flatnonzero(earliest < none)
     for place in found.tolist():
-        if Levenshtein.distance(names[place], names[earliest[place]], score_cutoff=1) != 1:
+        if not _is_near(names[earliest[place]], names[place]):
             # Two hashes were equal by chance, which may have hidden a true neighbour.
-            earliest[place] = _look_for(names, place)
+            before = (other for other in range(place) if _is_near(names[other], names[place]))
+            earliest[place] = next(before, none)
     return np.where(earliest < none, earliest, -1)
 
 
-def _look_for(names: Sequence[str], place: int) -> int:
-    near = (
-        other for other in range(place) if Levenshtein.distance(names[other], names[place]) == 1
-    )
-    return next(near, len(names))
+def _is_near(name: str, other: str) -> bool:
+    return Levenshtein.distance(name, other, score_cutoff=1) == 1
 
 
 class _Group:
@@ -84,25 +80,22 @@ class _Group:
         place = (where.astype(np.uint64) << np.uint64(CODE_BITS)) + SALT
         return _mix(place + self._codes[:, columns].astype(np.uint64))
 
-    def note(
-        self,
-        earliest: NDArray[np.int64],
-        shorter: NDArray[np.int64],
-        shorter_hashes: NDArray[np.uint64],
-    ) -> None:
+    def note(self, earliest: NDArray[np.int64], shorter: _Group | None) -> None:
         """Note neighbours among the names of this length, and with those one character shorter."""
-        order = np.argsort(shorter_hashes, kind='stable')
         before = np.zeros((len(self._places), 1), dtype=np.uint64)
         after = self._shifted[:, np.newaxis].copy()
+        if shorter is not None:
+            order = np.argsort(shorter.hashes, kind='stable')
+            others = shorter._places[order], shorter.hashes[order]
         for columns in self._blocks():
             here = self._mixed(columns, columns)
             self._note_equal(earliest, self.hashes[:, np.newaxis] - here)
-            if len(shorter):
+            if shorter is not None:
                 shifted = np.cumsum(self._mixed(columns, columns - 1), axis=1)
                 up_to = np.cumsum(here, axis=1)
                 # Without a character, those before it stay and those behind it move up by one.
                 without = before + up_to - here + after - shifted
-                self._note_found(earliest, without, shorter[order], shorter_hashes[order])
+                self._note_found(earliest, without, *others)
                 before += up_to[:, -1:]
                 after -= shifted[:, -1:]
 

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from heapq import merge
-from itertools import islice
-from typing import Any, TypeAlias
+from itertools import chain, islice
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.tables.table import Source
-from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS
-from mediaeval_ap.validation.kinds import Kind, Severity
 
 __all__ = ['Problem']
 
-
 Detail: TypeAlias = tuple[str, str, str]  # field, found, expected
+Severity = Literal['error', 'warning']
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of problem, and how to mend it; errors are what a campaign refuses."""
+
+    name: str
+    severity: Severity
+    mend: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def at(self, source: str, line: int, column: int | None, detail: Detail) -> Problem:
+        """Return the problem of this kind at a place."""
+        return Problem(self, self.severity, source, line, column, *detail, self.mend)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +98,9 @@ class Finding:
     count: int
     problems: Callable[[], Iterator[Problem]]  # in the order of the file
 
-    def __iter__(self) -> Iterator[Problem]:
-        return self.problems()
-
     def written_out(self, most: int) -> Finding:
         """Return the finding with its first problems and without its file, so that it pickles."""
-        return Finding(self.kind, self.count, partial(iter, tuple(islice(self, most))))
-
-
-def problem_at(kind: Kind, source: str, line: int, column: int | None, detail: Detail) -> Problem:
-    """Return the problem of a kind at a place."""
-    return Problem(kind, kind.severity, source, line, column, *detail, kind.mend)
+        return Finding(self.kind, self.count, partial(iter, tuple(islice(self.problems(), most))))
 
 
 def at_rows(
@@ -106,7 +112,7 @@ def at_rows(
         for row in map(int, rows):
             detail = describe(row)
             line, column = file.table.lines[row], file.column(row, detail[0])
-            yield problem_at(kind, file.table.source.name, line, column, detail)
+            yield kind.at(file.table.source.name, line, column, detail)
 
     return Finding(kind, len(rows), problems)
 
@@ -120,34 +126,23 @@ class Findings:
         findings: Iterable[Finding],
         inputs: Mapping[str, Source],
         rows: Mapping[str, int],
-        max_problems: int = MAX_PROBLEMS,
+        max_problems: int,
     ) -> None:
+        self.rules, self.inputs, self.rows = rules, inputs, rows
         self.max_problems = max_problems
-        self.rules = rules
-        self.inputs = inputs
-        self.rows = rows
         names = dict.fromkeys(source.name for source in inputs.values())
         self._order = {name: place for place, name in enumerate(names)}
         self._findings: dict[Kind, list[Finding]] = {}
         for each in sorted(findings, key=lambda finding: finding.kind.severity != 'error'):
             if each.count:
                 self._findings.setdefault(each.kind, []).append(each)
-        # Errors first, as `_findings` are.
-        self.counts = {
-            kind: sum(each.count for each in found) for kind, found in self._findings.items()
-        }
-        self.left_out = {
-            kind: count - max_problems
-            for kind, count in self.counts.items()
-            if count > max_problems
-        }
+        counts = {kind: sum(each.count for each in found) for kind, found in self._findings.items()}
+        self.counts = counts  # errors first, as `_findings` are
+        self.left_out = {kind: n - max_problems for kind, n in counts.items() if n > max_problems}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        findings = [
-            each.written_out(self.max_problems)
-            for found in self._findings.values()
-            for each in found
-        ]
+        found = chain.from_iterable(self._findings.values())
+        findings = [each.written_out(self.max_problems) for each in found]
         return Findings, (self.rules, findings, self.inputs, self.rows, self.max_problems)
 
     def count(self, severity: Severity) -> int:
@@ -157,11 +152,11 @@ class Findings:
     def problems(self, most: int | None = None) -> list[Problem]:
         """Return the first problems of each kind, errors first, in the order of the files."""
         most = self.max_problems if most is None else min(most, self.max_problems)
-        return [
-            problem
-            for found in self._findings.values()
-            for problem in islice(merge(*found, key=self._place), most)
-        ]
+        problems: list[Problem] = []
+        for found in self._findings.values():
+            of_kind = merge(*(each.problems() for each in found), key=self._place)
+            problems.extend(islice(of_kind, most))
+        return problems
 
     def _place(self, problem: Problem) -> tuple[int, int, int]:
         return self._order[problem.source], problem.line, problem.column or 0

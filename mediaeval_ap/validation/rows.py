@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import combine, first_occurrences
-from mediaeval_ap.tables.table import Table
+from mediaeval_ap.arrays import combine, first_equal, first_occurrences
+from mediaeval_ap.tables.table import Column, Table
 
 VIDEO = ('corpus_id', 'video_id')  # of which files of 2015 have no corpus
 SHOT = (*VIDEO, 'shot_id')
@@ -30,11 +30,21 @@ def distinct_names(table: Table) -> tuple[NDArray[np.int64], list[str]]:
     return rows, table.texts('person_name', rows)
 
 
-def rows_where(table: Table, field: str, is_wrong: Sequence[bool]) -> NDArray[np.int64]:
-    """Return the rows whose text of a field is wrong, of which there is a flag for each value."""
-    return np.flatnonzero(np.array(is_wrong, dtype=np.bool_)[table[field].codes])
+def rows_unless(column: Column, is_right: Callable[[str], object]) -> NDArray[np.int64]:
+    """Return the rows whose text is wrong; each distinct text is looked at once."""
+    is_wrong = np.array([not is_right(value) for value in column.values], dtype=np.bool_)
+    return np.flatnonzero(is_wrong[column.codes])
 
 
-def in_rows(count: int) -> str:
-    """Say in how many rows something stands."""
-    return f'in {count:,} {"row" if count == 1 else "rows"}'
+def first_without(
+    table: Table, others: Table, fields: Sequence[str]
+) -> tuple[NDArray[np.int64], Callable[[int], str]]:
+    """Return the first row of each value that others lack, and the text of how many rows hold it.
+
+    Values are what rows hold in some fields.
+    """
+    first = first_equal(row_key(table, fields))
+    is_first = first == np.arange(len(table))
+    counts = np.bincount(first, minlength=len(table))
+    rows = np.flatnonzero(is_first & ~table.within(others, fields))
+    return rows, lambda row: f'in {counts[row]:,} {"row" if counts[row] == 1 else "rows"}'

@@ -5,10 +5,9 @@ Lines are parsed by `mediaeval_ap.tables.lenient_text`, and nothing stops at the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from mediaeval_ap.choices import CAMPAIGNS, Campaign, check_policy
+from mediaeval_ap.choices import CAMPAIGNS, check_policy
 from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning, warn_caller
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.lenient_text import read_leniently
@@ -18,7 +17,6 @@ from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS
 from mediaeval_ap.validation.campaigns import LAYOUTS
 from mediaeval_ap.validation.problems import Findings, Problem
 from mediaeval_ap.validation.registry import RULES
-from mediaeval_ap.validation.rule import Files, Rule
 
 __all__ = ['examine', 'validate']
 
@@ -124,31 +122,17 @@ def examine(
         raise ParameterError('hypothesis: found None, expected a submission')
     max_problems = check_limit(max_problems, 'max_problems')
     campaign = check_policy('rules', rules, CAMPAIGNS)
-    origins = {
-        'hypothesis': hypothesis,
-        'shots': shots,
-        'videos': videos,
-        'evidence': evidence,
-        'reference': reference,
-    }
+    origins = (hypothesis, shots, videos, evidence, reference)
     files = {
-        role: read_leniently(
-            Origin.of(origin, max_bytes), LAYOUTS[campaign][role], max_problems=max_problems
-        )
-        for role, origin in origins.items()
+        role: read_leniently(Origin.of(origin, max_bytes), layout, max_problems=max_problems)
+        for (role, layout), origin in zip(LAYOUTS[campaign].items(), origins, strict=True)
         if origin is not None
     }
+    rules_that_hold = (rule for rule in RULES if campaign != 'none' or not rule.campaigns_only)
     return Findings(
         campaign,
-        [finding for rule in _applicable(campaign, files) for finding in rule.check(files)],
+        [finding for rule in rules_that_hold for finding in rule.findings(files)],
         {role: file.table.source for role, file in files.items()},
         {role: len(file.table) for role, file in files.items()},
         max_problems,
     )
-
-
-def _applicable(campaign: Campaign, files: Files) -> Iterator[Rule]:
-    for rule in RULES:
-        is_asked = campaign != 'none' or not rule.campaigns_only
-        if is_asked and files.keys() >= set(rule.needs):
-            yield rule

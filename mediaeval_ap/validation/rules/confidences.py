@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import run_starts
-from mediaeval_ap.validation.kinds import Kind
-from mediaeval_ap.validation.problems import Detail, Finding, at_rows
-from mediaeval_ap.validation.rule import Files, Rule
+from mediaeval_ap.tables.lenient_text import LenientTable
+from mediaeval_ap.validation.problems import Detail, Finding, Kind, at_rows
+from mediaeval_ap.validation.rule import Rule
 
 EQUAL_CONFIDENCES = Kind(
     'equal-confidences',
@@ -25,9 +25,8 @@ SINGLE_PRECISION = Kind(
 )
 
 
-def equal_confidences(files: Files) -> Iterator[Finding]:
+def equal_confidences(kind: Kind, file: LenientTable) -> Iterator[Finding]:
     """Find that all confidences are equal, where there are two or more: one problem at most."""
-    file = files['hypothesis']
     confidence = file.table.confidence
     rows = np.flatnonzero(np.isfinite(confidence))
     if len(rows) < 2 or confidence[rows].min() != confidence[rows].max():
@@ -37,12 +36,11 @@ def equal_confidences(files: Files) -> Iterator[Finding]:
         found = f'{float(confidence[row])!r} in each of {len(rows):,} rows'
         return ('confidence', found, 'higher confidences for surer hypotheses')
 
-    yield at_rows(EQUAL_CONFIDENCES, file, rows[:1], describe)
+    yield at_rows(kind, file, rows[:1], describe)
 
 
-def single_precision(files: Files) -> Iterator[Finding]:
+def single_precision(kind: Kind, file: LenientTable) -> Iterator[Finding]:
     """Find confidences that tie with an earlier, different one in single precision."""
-    file = files['hypothesis']
     confidence = file.table.confidence
     right = np.flatnonzero(np.isfinite(confidence))
     distinct, first = np.unique(confidence[right], return_index=True)
@@ -58,7 +56,7 @@ def single_precision(files: Files) -> Iterator[Finding]:
         found = f'{float(confidence[row])!r}, which is {tied} in single precision'
         return ('confidence', found, 'equal confidences, or ones further apart')
 
-    yield at_rows(SINGLE_PRECISION, file, rows, describe)
+    yield at_rows(kind, file, rows, describe)
 
 
 def _first_of_single_ties(

@@ -9,10 +9,9 @@ import numpy as np
 from mediaeval_ap.arrays import first_equal
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.tables.lenient_text import LenientTable
-from mediaeval_ap.validation.kinds import Kind
-from mediaeval_ap.validation.problems import Detail, Finding, at_rows
-from mediaeval_ap.validation.rows import distinct_names, in_rows, rows_where
-from mediaeval_ap.validation.rule import Files, Rule
+from mediaeval_ap.validation.problems import Detail, Finding, Kind, at_rows
+from mediaeval_ap.validation.rows import first_without, rows_unless
+from mediaeval_ap.validation.rule import Rule
 
 MODALITY = Kind('modality', 'error', 'write one of these words')
 REPEATED_EVIDENCE = Kind('repeated-evidence', 'error', 'keep one line of evidence per name')
@@ -31,17 +30,15 @@ UNREFERENCED_NAME = Kind(
 MODALITIES = {'source': ('image', 'audio', 'both'), 'modality': ('written', 'pronounced')}
 
 
-def unknown_modalities(files: Files) -> Iterator[Finding]:
-    file = files['evidence']
+def unknown_modalities(kind: Kind, file: LenientTable) -> Iterator[Finding]:
     (field,) = MODALITIES.keys() & file.table.columns.keys()
     column, known = file.table[field], MODALITIES[field]
     expected = f'{", ".join(known[:-1])} or {known[-1]}'
-    rows = rows_where(file.table, field, [value not in known for value in column.values])
-    yield at_rows(MODALITY, file, rows, lambda row: (field, shown(column.text(row)), expected))
+    rows = rows_unless(column, lambda text: text in known)
+    yield at_rows(kind, file, rows, lambda row: (field, shown(column.text(row)), expected))
 
 
-def repeated_evidence(files: Files) -> Iterator[Finding]:
-    file = files['evidence']
+def repeated_evidence(kind: Kind, file: LenientTable) -> Iterator[Finding]:
     column = file.table['person_name']
     first = first_equal(column.codes)
 
@@ -50,41 +47,25 @@ def repeated_evidence(files: Files) -> Iterator[Finding]:
         return ('person_name', found, 'each name once')
 
     rows = np.flatnonzero(first != np.arange(len(first)))
-    yield at_rows(REPEATED_EVIDENCE, file, rows, describe)
+    yield at_rows(kind, file, rows, describe)
 
 
-def missing_evidence(files: Files) -> Iterator[Finding]:
-    yield _names_without(MISSING_EVIDENCE, files['hypothesis'], files['evidence'])
-
-
-def unused_evidence(files: Files) -> Iterator[Finding]:
-    yield _names_without(UNUSED_EVIDENCE, files['evidence'], files['hypothesis'])
-
-
-def unreferenced_names(files: Files) -> Iterator[Finding]:
-    yield _names_without(UNREFERENCED_NAME, files['hypothesis'], files['reference'])
-
-
-def _names_without(kind: Kind, file: LenientTable, others: LenientTable) -> Finding:
+def names_without(kind: Kind, file: LenientTable, others: LenientTable) -> Iterator[Finding]:
     """Find names that another file lacks, each where it stands first."""
-    column = file.table['person_name']
-    known = others.table['person_name'].code_of
-    distinct, names = distinct_names(file.table)
-    rows = distinct[[place for place, name in enumerate(names) if name not in known]]
-    counts = np.bincount(column.codes)
+    names = file.table['person_name']
+    rows, n_rows = first_without(file.table, others.table, ['person_name'])
     expected = f'a name of {printable(others.table.source.name)}'
 
     def describe(row: int) -> Detail:
-        found = f'{shown(column.text(row))} {in_rows(counts[column.codes[row]])}'
-        return ('person_name', found, expected)
+        return ('person_name', f'{shown(names.text(row))} {n_rows(row)}', expected)
 
-    return at_rows(kind, file, rows, describe)
+    yield at_rows(kind, file, rows, describe)
 
 
 RULES = (
     Rule((MODALITY,), unknown_modalities, ('evidence',), campaigns_only=True),
     Rule((REPEATED_EVIDENCE,), repeated_evidence, ('evidence',), campaigns_only=True),
-    Rule((MISSING_EVIDENCE,), missing_evidence, ('hypothesis', 'evidence'), campaigns_only=True),
-    Rule((UNUSED_EVIDENCE,), unused_evidence, ('hypothesis', 'evidence'), campaigns_only=True),
-    Rule((UNREFERENCED_NAME,), unreferenced_names, ('hypothesis', 'reference')),
+    Rule((MISSING_EVIDENCE,), names_without, ('hypothesis', 'evidence'), campaigns_only=True),
+    Rule((UNUSED_EVIDENCE,), names_without, ('evidence', 'hypothesis'), campaigns_only=True),
+    Rule((UNREFERENCED_NAME,), names_without, ('hypothesis', 'reference')),
 )

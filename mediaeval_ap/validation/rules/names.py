@@ -10,11 +10,11 @@ from functools import partial
 import numpy as np
 
 from mediaeval_ap.errors import shown
-from mediaeval_ap.validation.kinds import Kind
+from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.validation.near_names import earlier_neighbours
-from mediaeval_ap.validation.problems import Detail, Finding, at_rows
-from mediaeval_ap.validation.rows import distinct_names, rows_where
-from mediaeval_ap.validation.rule import SUBMITTED, Files, Rule
+from mediaeval_ap.validation.problems import Detail, Finding, Kind, at_rows
+from mediaeval_ap.validation.rows import distinct_names, rows_unless
+from mediaeval_ap.validation.rule import Rule
 
 NAME = Kind('name', 'error', 'transliterate the name to lower-case letters, with _ for every space')
 NEAR_NAMES = Kind('near-names', 'warning', 'if they are the same person, spell the name one way')
@@ -23,20 +23,18 @@ UPPER_CASE = Kind('upper-case', 'warning', 'write the name in lower case')
 _is_name = re.compile('[a-z_]+').fullmatch
 
 
-def names_of_other_letters(files: Files) -> Iterator[Finding]:
-    for file in (files[role] for role in SUBMITTED if role in files):
-        names = file.table['person_name']
-        rows = rows_where(file.table, 'person_name', [not _is_name(name) for name in names.values])
+def names_of_other_letters(kind: Kind, file: LenientTable) -> Iterator[Finding]:
+    names = file.table['person_name']
+    rows = rows_unless(names, _is_name)
 
-        def describe(row: int, text: Callable[[int], str] = names.text) -> Detail:
-            return ('person_name', shown(text(row)), 'a name of a-z and _ only')
+    def describe(row: int) -> Detail:
+        return ('person_name', shown(names.text(row)), 'a name of a-z and _ only')
 
-        yield at_rows(NAME, file, rows, describe)
+    yield at_rows(kind, file, rows, describe)
 
 
-def near_names(files: Files) -> Iterator[Finding]:
+def near_names(kind: Kind, file: LenientTable) -> Iterator[Finding]:
     """Find names one insertion, deletion or substitution from an earlier one."""
-    file = files['hypothesis']
     distinct, names = distinct_names(file.table)
     neighbours = earlier_neighbours(names)
     near = np.flatnonzero(neighbours >= 0)
@@ -48,27 +46,20 @@ def near_names(files: Files) -> Iterator[Finding]:
         where = f'{shown(names[before])} of {file.table.place(distinct[before])}'
         return ('person_name', f'{shown(names[name])}, one edit from {where}', 'one spelling')
 
-    yield at_rows(NEAR_NAMES, file, rows, describe)
+    yield at_rows(kind, file, rows, describe)
 
 
-def misspelt_names(files: Files) -> Iterator[Finding]:
+def misspelt_names(not_nfc: Kind, upper_case: Kind, file: LenientTable) -> Iterator[Finding]:
     """Find names that are not in NFC, or have upper-case letters, each where it stands first."""
-    file = files['hypothesis']
     distinct, names = distinct_names(file.table)
     text = file.table['person_name'].text
-    for kind, mended, quoted in (NOT_NFC, _as_nfc, _in_ascii), (UPPER_CASE, _in_lower_case, shown):
+
+    def describe(mended: Callable[[str], str], quoted: Callable[[str], str], row: int) -> Detail:
+        return ('person_name', quoted(text(row)), quoted(mended(text(row))))
+
+    for kind, mended, quoted in (not_nfc, _as_nfc, _in_ascii), (upper_case, _in_lower_case, shown):
         wrong = [place for place, name in enumerate(names) if mended(name) != name]
-        yield at_rows(kind, file, distinct[wrong], partial(_mended, text, mended, quoted))
-
-
-def _mended(
-    text: Callable[[int], str],
-    mended: Callable[[str], str],
-    quoted: Callable[[str], str],
-    row: int,
-) -> Detail:
-    name = text(row)
-    return ('person_name', quoted(name), quoted(mended(name)))
+        yield at_rows(kind, file, distinct[wrong], partial(describe, mended, quoted))
 
 
 def _as_nfc(name: str) -> str:
@@ -90,6 +81,7 @@ def _in_ascii(name: str) -> str:
 
 RULES = (
     Rule((NAME,), names_of_other_letters, campaigns_only=True),
+    Rule((NAME,), names_of_other_letters, ('evidence',), campaigns_only=True),
     Rule((NEAR_NAMES,), near_names),
     Rule((NOT_NFC, UPPER_CASE), misspelt_names),
 )

@@ -8,11 +8,11 @@ import numpy as np
 
 from mediaeval_ap.arrays import combine, first_equal, first_occurrences
 from mediaeval_ap.errors import shown
+from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.tables.table import Table
-from mediaeval_ap.validation.kinds import Kind
-from mediaeval_ap.validation.problems import Detail, Finding, at_rows
+from mediaeval_ap.validation.problems import Detail, Finding, Kind, at_rows
 from mediaeval_ap.validation.rows import SHOT, fields_of, row_key
-from mediaeval_ap.validation.rule import Files, Rule
+from mediaeval_ap.validation.rule import Rule
 
 REPEATED_ROW = Kind('repeated-row', 'warning', 'drop the line')
 TWO_CONFIDENCES = Kind('two-confidences', 'warning', 'keep one confidence per shot and name')
@@ -21,9 +21,8 @@ SEVERAL_NAMES = Kind(
 )
 
 
-def repeated_rows(files: Files) -> Iterator[Finding]:
+def repeated_rows(repeated: Kind, differing: Kind, file: LenientTable) -> Iterator[Finding]:
     """Find rows with the shot and the name of an earlier row, with its confidence or another."""
-    file = files['hypothesis']
     table = file.table
     shot_and_name = row_key(table, table.layout.texts)
     _, confidence = np.unique(table.confidence, return_inverse=True)
@@ -35,7 +34,7 @@ def repeated_rows(files: Files) -> Iterator[Finding]:
         found = f'{_quoted(table, row)} again, as in {file.table.place(same[row])}'
         return (table.layout.texts[0], found, 'each row once')
 
-    yield at_rows(REPEATED_ROW, file, np.flatnonzero(is_right & ~is_first), repeats)
+    yield at_rows(repeated, file, np.flatnonzero(is_right & ~is_first), repeats)
 
     rows = np.flatnonzero(is_right & is_first)
     before = np.arange(len(table))
@@ -46,16 +45,15 @@ def repeated_rows(files: Files) -> Iterator[Finding]:
         earlier = f'{float(table.confidence[before[row]])!r}, as in {file.table.place(before[row])}'
         return ('confidence', found, f'{earlier}, or no second row')
 
-    yield at_rows(TWO_CONFIDENCES, file, np.flatnonzero(before != np.arange(len(table))), differs)
+    yield at_rows(differing, file, np.flatnonzero(before != np.arange(len(table))), differs)
 
 
 def _quoted(table: Table, row: int) -> str:
     return shown(' '.join(table[field].text(row) for field in table.layout.texts))
 
 
-def several_names(files: Files) -> Iterator[Finding]:
+def several_names(kind: Kind, file: LenientTable) -> Iterator[Finding]:
     """Find shots that are returned under several names, each where its second name stands."""
-    file = files['hypothesis']
     names = file.table['person_name']
     shot = row_key(file.table, fields_of(file.table, SHOT))
     distinct = first_occurrences(combine([shot, names.codes]))
@@ -71,7 +69,7 @@ def several_names(files: Files) -> Iterator[Finding]:
         found = f'{where}, {n_further[first] + 1} names in all'
         return ('person_name', found, 'one name, or several people')
 
-    yield at_rows(SEVERAL_NAMES, file, further[first_occurrences(before[further])], describe)
+    yield at_rows(kind, file, further[first_occurrences(before[further])], describe)
 
 
 RULES = (

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mediaeval_ap.arrays import first_equal
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.tables.lenient_text import LenientTable
-from mediaeval_ap.validation.kinds import Kind
-from mediaeval_ap.validation.problems import Detail, Finding, at_rows
-from mediaeval_ap.validation.rows import SHOT, VIDEO, fields_of, in_rows, row_key
-from mediaeval_ap.validation.rule import SUBMITTED, Files, Rule
+from mediaeval_ap.validation.problems import Detail, Finding, Kind, at_rows
+from mediaeval_ap.validation.rows import SHOT, VIDEO, fields_of, first_without
+from mediaeval_ap.validation.rule import Rule
 
 UNKNOWN_SHOT = Kind(
     'unknown-shot', 'error', 'copy video and shot ids, zeros included, from the shot list'
@@ -26,14 +24,10 @@ UNREFERENCED_VIDEO = Kind(
 )
 
 
-def unknown_shots(files: Files) -> Iterator[Finding]:
+def unknown_shots(kind: Kind, file: LenientTable, shots: LenientTable) -> Iterator[Finding]:
     """Find rows whose shot is not listed; the video is wrong where none of its shots is."""
-    for role in SUBMITTED:
-        if role in files and 'shot_id' in files[role].table.columns:
-            yield _unknown_shots(files[role], files['shots'])
-
-
-def _unknown_shots(file: LenientTable, shots: LenientTable) -> Finding:
+    if 'shot_id' not in file.table.columns:
+        return
     table, listed = file.table, printable(shots.table.source.name)
     rows = np.flatnonzero(~table.within(shots.table, fields_of(table, SHOT)))
     has_known_video = table.within(shots.table, fields_of(table, VIDEO))
@@ -44,44 +38,30 @@ def _unknown_shots(file: LenientTable, shots: LenientTable) -> Finding:
         shot = shown(table['shot_id'].text(row))
         return ('shot_id', shot, f'a shot of its video in {listed}')
 
-    return at_rows(UNKNOWN_SHOT, file, rows, describe)
+    yield at_rows(kind, file, rows, describe)
 
 
-def unknown_videos(files: Files) -> Iterator[Finding]:
+def unknown_videos(kind: Kind, file: LenientTable, *lists: LenientTable) -> Iterator[Finding]:
     """Find evidence whose video is in none of the lists that are given."""
-    file = files['evidence']
-    lists = [files[role].table for role in ('videos', 'shots') if role in files]
     if not lists:
         return
     fields = fields_of(file.table, VIDEO)
-    known = [file.table.within(each, fields) for each in lists]
-    listed = ' or '.join(printable(each.source.name) for each in lists)
+    known = [file.table.within(each.table, fields) for each in lists]
+    listed = ' or '.join(printable(each.table.source.name) for each in lists)
     rows = np.flatnonzero(~np.logical_or.reduce(known))
-    yield at_rows(UNKNOWN_VIDEO, file, rows, lambda row: _video(file, row, listed))
+    yield at_rows(kind, file, rows, lambda row: _video(file, row, listed))
 
 
-def unlisted_videos(files: Files) -> Iterator[Finding]:
-    yield _videos_without(UNLISTED_VIDEO, files['hypothesis'], files['videos'])
-
-
-def unreferenced_videos(files: Files) -> Iterator[Finding]:
-    yield _videos_without(UNREFERENCED_VIDEO, files['hypothesis'], files['reference'])
-
-
-def _videos_without(kind: Kind, file: LenientTable, others: LenientTable) -> Finding:
+def videos_without(kind: Kind, file: LenientTable, others: LenientTable) -> Iterator[Finding]:
     """Find videos that another file lacks, each where it stands first."""
-    table, listed = file.table, printable(others.table.source.name)
-    fields = fields_of(table, VIDEO)
-    first = first_equal(row_key(table, fields))
-    counts = np.bincount(first, minlength=len(table))
-    is_first = first == np.arange(len(table))
-    rows = np.flatnonzero(is_first & ~table.within(others.table, fields))
+    listed = printable(others.table.source.name)
+    rows, n_rows = first_without(file.table, others.table, fields_of(file.table, VIDEO))
 
     def describe(row: int) -> Detail:
         field, found, expected = _video(file, row, listed)
-        return (field, f'{found} {in_rows(counts[row])}', expected)
+        return (field, f'{found} {n_rows(row)}', expected)
 
-    return at_rows(kind, file, rows, describe)
+    yield at_rows(kind, file, rows, describe)
 
 
 def _video(file: LenientTable, row: int, listed: str) -> Detail:
@@ -93,7 +73,8 @@ def _video(file: LenientTable, row: int, listed: str) -> Detail:
 
 RULES = (
     Rule((UNKNOWN_SHOT,), unknown_shots, ('hypothesis', 'shots'), campaigns_only=True),
-    Rule((UNKNOWN_VIDEO,), unknown_videos, ('evidence',), campaigns_only=True),
-    Rule((UNLISTED_VIDEO,), unlisted_videos, ('hypothesis', 'videos')),
-    Rule((UNREFERENCED_VIDEO,), unreferenced_videos, ('hypothesis', 'reference')),
+    Rule((UNKNOWN_SHOT,), unknown_shots, ('evidence', 'shots'), campaigns_only=True),
+    Rule((UNKNOWN_VIDEO,), unknown_videos, ('evidence',), ('videos', 'shots'), campaigns_only=True),
+    Rule((UNLISTED_VIDEO,), videos_without, ('hypothesis', 'videos')),
+    Rule((UNREFERENCED_VIDEO,), videos_without, ('hypothesis', 'reference')),
 )
