@@ -11,6 +11,7 @@ from mediaeval_ap.challenges.label_fields import split
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.metrics import ReciprocalRank
 from mediaeval_ap.results import Score
+from mediaeval_ap.results.score import Basis
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
 
@@ -82,11 +83,11 @@ def evaluate_first_hit(
     files.truth.refuse_several('Id')
     files.match(images)
     lists = files.in_order(files.predictions['Id'])
-    values = [metric.update(labels[part], split(lists[part])) for part in files.pieces(progress)]
+    pieces = [metric.update(labels[part], split(lists[part])) for part in files.pieces(progress)]
+    values = {f'RR@{k}': np.concatenate(pieces)}
     if not metric.compute():
         files.warn_of_other_labels(labels, split(lists).values)
     table = None
     if per_query:
-        table = {'Image': images.to_pandas(), 'Id': labels.to_pandas()}
-        table[f'RR@{k}'] = np.concatenate(values)
-    return files.score(f'first-hit MAP@{k}', metric, {'k': k}, {}, table)
+        table = {'Image': images.to_pandas(), 'Id': labels.to_pandas(), **values}
+    return files.score(f'first-hit MAP@{k}', {'k': k}, {}, values, table, Basis(metric))

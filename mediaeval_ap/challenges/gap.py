@@ -11,8 +11,10 @@ from mediaeval_ap.challenges.files import Files, unique_ids
 from mediaeval_ap.challenges.label_fields import none_if_empty, split
 from mediaeval_ap.choices import Missing, Ties, Unknown
 from mediaeval_ap.errors import shown
-from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision
+from mediaeval_ap.metrics import GlobalAveragePrecision
+from mediaeval_ap.metrics.global_ap import ranked
 from mediaeval_ap.results import Score
+from mediaeval_ap.results.score import Basis
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.csv_text import explain_number
 from mediaeval_ap.tables.faults import EXACT_NUMBER
@@ -93,6 +95,7 @@ def evaluate_gap(
     ('GAP', 48)
     """
     import pyarrow
+    from pyarrow import compute
 
     metric = GlobalAveragePrecision(ties)
     files = Files((truth, [TRUTH]), (predictions, [PREDICTIONS]), missing, unknown, max_bytes)
@@ -100,33 +103,57 @@ def evaluate_gap(
     files.truth.refuse_several('landmark_id')
     labels, confidence = _labels_and_confidence(files.predictions)
     files.match(ids)
+    labels, truths = (
+        none_if_empty(files.in_order(labels)),
+        none_if_empty(files.truth['landmark_id']),
+    )
+    confidence = np.where(files.rows < 0, np.nan, confidence[files.rows])
     order = np.argsort(files.rows, kind='stable')  # that of the predictions, for stable ties
     places = pyarrow.array(order)
-    columns = (
-        none_if_empty(files.in_order(labels)).take(places),
-        confidence[files.rows[order]],  # any number where there is no row
-        none_if_empty(files.truth['landmark_id']).take(places),
-    )
+    columns = labels.take(places), confidence[order], truths.take(places)
     for part in files.pieces(progress):
         metric.update(*(column[part] for column in columns))
     if not metric.compute():
-        files.warn_of_other_labels(files.truth['landmark_id'], labels)
-    n_without_truth = metric.n_queries - metric.n_true
+        files.warn_of_other_labels(truths, labels)
+    correct = compute.equal(labels, truths).fill_null(False).to_numpy(zero_copy_only=False)
     return files.score(
         'GAP',
-        metric,
         {'ties': metric.ties},
-        {'predictions': metric.n_predictions, 'without_truth': n_without_truth},
-        _table(ids.take(places), columns, metric.ties) if per_query else None,
-        'have no true label: a prediction for one of them is wrong',
+        {
+            'predictions': metric.n_predictions,
+            'without_truth': metric.n_queries - metric.n_true,
+        },
+        {'confidence': confidence, 'correct': correct},
+        _table(ids.take(places), *columns, correct[order]) if per_query else None,
+        Basis(metric, 'have no true label: a prediction for one of them is wrong', (), _ranked),
     )
 
 
-def _table(ids: pyarrow.Array, columns: tuple[Any, Any, Any], ties: Ties) -> pandas.DataFrame:
-    """Return the predictions in rank order, each with its id."""
-    _, table = global_average_precision(*columns, ties=ties, return_frame=True)
-    table.insert(0, 'id', ids.take(table.index.to_numpy()).to_pylist())
+def _table(
+    ids: pyarrow.Array,
+    predicted: pyarrow.Array,
+    confidence: NDArray[np.float64],
+    truth: pyarrow.Array,
+    correct: NDArray[np.bool_],
+) -> pandas.DataFrame:
+    """Return the predictions in their order."""
+    import pandas
+
+    given = predicted.is_valid().to_numpy(zero_copy_only=False)
+    table: pandas.DataFrame = pandas.DataFrame(
+        {
+            'id': ids.to_pandas(),
+            'predicted': predicted.to_pandas(),
+            'confidence': confidence,
+            'truth': truth.to_pandas(),
+            'correct': correct,
+        }
+    ).loc[given]
     return table
+
+
+def _ranked(metric: GlobalAveragePrecision, table: pandas.DataFrame) -> pandas.DataFrame:
+    return ranked(table, metric.ties, metric.n_true)
 
 
 def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:

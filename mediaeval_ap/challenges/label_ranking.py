@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,13 @@ from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.results import Score
+from mediaeval_ap.results.score import Basis
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records
+
+if TYPE_CHECKING:
+    import pandas
 
 TRUTH = RecordLayout(('fname', 'labels'))
 SCORES = RecordLayout(('fname',), other_numbers=True)
@@ -87,24 +91,29 @@ def evaluate_lrap(
     rows, labels = _labels(files.truth, classes, files.predictions.source.name)
     files.match(samples)
     numbers = [files.predictions[name].to_numpy() for name in classes]
+    values = []
     for part in files.pieces(progress, max(1, SCORES_IN_PIECE // len(classes))):
         y_true = np.zeros((part.stop - part.start, len(classes)), dtype=np.bool_)
         begin, end = np.searchsorted(rows, [part.start, part.stop])
         y_true[rows[begin:end] - part.start, labels[begin:end]] = True
-        metric.update(y_true, np.column_stack([each[files.rows[part]] for each in numbers]))
-    table = None
-    if per_class:
-        precision, weight = metric.per_class()
-        table = {'class': classes, 'precision': precision, 'weight': weight}
-        table['n_labels'] = metric.n_labels
+        y_score = np.column_stack([each[files.rows[part]] for each in numbers])
+        values.append(metric.update(y_true, y_score))
+    without_truth = 'they do not count' if label_weighted else 'each counts 1'
     return files.score(
         'lwlrap' if label_weighted else 'LRAP',
-        metric,
         {'label_weighted': label_weighted},
         {'classes': len(classes), 'labels': len(labels), 'without_truth': metric.n_without_label},
-        table,
-        f'have no true label: {"they do not count" if label_weighted else "each counts 1"}',
+        {'LRAP': np.concatenate(values)},
+        {'class': classes} if per_class else None,
+        Basis(metric, f'have no true label: {without_truth}', classes, _table),
     )
+
+
+def _table(metric: LabelRankingAveragePrecision, table: pandas.DataFrame) -> pandas.DataFrame:
+    """Return each class once, with its precision, its weight and its number of labels."""
+    precision, weight = metric.per_class()
+    classes = table[['class']].drop_duplicates()
+    return classes.assign(precision=precision, weight=weight, n_labels=metric.n_labels)
 
 
 def _labels(

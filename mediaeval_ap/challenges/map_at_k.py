@@ -14,6 +14,7 @@ from mediaeval_ap.errors import DataWarning, RepeatedRowsWarning
 from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision
 from mediaeval_ap.results import Score
+from mediaeval_ap.results.score import Basis
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records
@@ -98,24 +99,22 @@ def evaluate_map(
     users, relevant = _relevant_labels(files.truth)
     files.match(users)
     lists = files.in_order(files.predictions['prediction'])
-    values = [metric.update(relevant[part], split(lists[part])) for part in files.pieces(progress)]
-    ap, n_relevant = map(np.concatenate, zip(*values, strict=True))
+    pieces = [metric.update(relevant[part], split(lists[part])) for part in files.pieces(progress)]
+    ap, n_relevant = map(np.concatenate, zip(*pieces, strict=True))
     n_labels = len(relevant.flatten())
     files.warnings += _repeated_labels(files, n_labels, int(n_relevant.sum()), metric)
     if not ap[n_relevant > 0].any():
         files.warn_of_other_labels(relevant.values, split(lists).values)
     above = users.filter(ap > 1).to_pylist()
     files.warnings += scores_above_one(above, files.predictions.source.name, metric.definition)
-    table = None
-    if per_query:
-        table = {'customer_id': users.to_pandas(), f'AP@{k}': ap, 'n_relevant': n_relevant}
+    values = {f'AP@{k}': ap, 'n_relevant': n_relevant}
     return files.score(
         f'MAP@{k}',
-        metric,
         {'k': k, 'definition': metric.definition.name},
         {'without_truth': metric.n_without_truth},
-        table,
-        'have no relevant label, and are left out',
+        values,
+        {'customer_id': users.to_pandas(), **values} if per_query else None,
+        Basis(metric, 'have no relevant label, and are left out'),
     )
 
 

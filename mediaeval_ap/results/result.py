@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -21,21 +21,18 @@ from mediaeval_ap.tables import Source
 if TYPE_CHECKING:
     import pandas
 
-COUNTS_OF_QUERIES = {  # which add up over blocks of queries; other counts are of the whole run
-    'queries',
-    'queries_without_name',
-    'queries_without_relevant',
-    'relevant',
-    'relevant_returned',
-}
-
 
 class Result(ABC):
-    """Values, notes, and what they were computed from; the result shows itself as a document."""
+    """Values by query and in the mean, notes, and what they were computed from.
+
+    A result shows itself as a document, and results of blocks of queries can be put together.
+    """
 
     RUN: ClassVar[str]  # the input that the heading names
     TITLE: ClassVar[str] = 'METRIC'  # of the means
     BY_QUERY: ClassVar[tuple[str, ...]] = ()  # the keys of `to_dict` that --mean-only leaves out
+    COLUMNS: ClassVar[tuple[str, ...]]  # the fields that have a value for each query
+    ADDED: ClassVar[Collection[str]]  # the counts that add up over blocks; others are of the run
 
     inputs: Mapping[str, Source]
     counts: Mapping[str, int]
@@ -84,27 +81,6 @@ class Result(ABC):
             for role, source in self.inputs.items()
         }
         return {'version': __version__, **how, 'inputs': inputs, 'counts': dict(self.counts)}
-
-
-class ResultByQuery(Result):
-    """A result that keeps the values of each query, so that results can be put together."""
-
-    COLUMNS: ClassVar[tuple[str, ...]]  # the fields that have a value for each query
-
-    queries: list[str]
-    n_relevant: NDArray[np.int64]
-    definition: Definition
-
-    @property
-    def notes(self) -> list[str]:
-        """Sentences about queries that are special, and about names that were not asked for."""
-        counts, n_queries = self.counts, len(self.queries)
-        sentences = []
-        if n_without := int(np.count_nonzero(self.n_relevant == 0)):
-            sentences.append(note_of_floor(n_without, n_queries, self.definition.without_relevant))
-        n_nameless = counts.get('queries_without_name', 0)
-        sentences += notes_of(n_nameless, n_queries, 'are close to no name')
-        return sentences + notes_of_placeholders(counts.get('placeholders', 0))
 
     @classmethod
     def concat(cls, results: Iterable[Self]) -> Self:
@@ -159,10 +135,37 @@ class ResultByQuery(Result):
                 for count in _equal('counts', [list(each) for each in values])
             }
             return {
-                count: sum(each) if count in COUNTS_OF_QUERIES else _equal(count, each)
+                count: sum(each) if count in cls.ADDED else _equal(count, each)
                 for count, each in counts.items()
             }
         return _equal(name, values)
+
+
+class ResultByQuery(Result):
+    """A result about names that were asked for."""
+
+    ADDED = (
+        'queries',
+        'queries_without_name',
+        'queries_without_relevant',
+        'relevant',
+        'relevant_returned',
+    )
+
+    queries: list[str]
+    n_relevant: NDArray[np.int64]
+    definition: Definition
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about queries that are special, and about names that were not asked for."""
+        counts, n_queries = self.counts, len(self.queries)
+        sentences = []
+        if n_without := int(np.count_nonzero(self.n_relevant == 0)):
+            sentences.append(note_of_floor(n_without, n_queries, self.definition.without_relevant))
+        n_nameless = counts.get('queries_without_name', 0)
+        sentences += notes_of(n_nameless, n_queries, 'are close to no name')
+        return sentences + notes_of_placeholders(counts.get('placeholders', 0))
 
     def _frame(self, columns: Mapping[str, Any]) -> pandas.DataFrame:
         import pandas
