@@ -13,8 +13,7 @@ from mediaeval_ap.choices import Missing, Ties, Unknown
 from mediaeval_ap.errors import shown
 from mediaeval_ap.metrics import GlobalAveragePrecision
 from mediaeval_ap.metrics.global_ap import ranked
-from mediaeval_ap.results import Score
-from mediaeval_ap.results.score import Basis
+from mediaeval_ap.results import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.csv_text import explain_number
 from mediaeval_ap.tables.faults import EXACT_NUMBER
@@ -46,25 +45,18 @@ def evaluate_gap(
     Parameters
     ----------
     truth : str, path-like, file object, DataFrame or pyarrow table
-        ``id,landmark_id``: the label of each query, or nothing. A path to CSV, compressed or not,
-        or to Parquet, an open CSV file, or a table.
+        ``id,landmark_id``: the label of each query, or nothing.
     predictions : like truth
         ``id,landmarks``: for each query, a label and its confidence separated by white space, or
         nothing.
     ties : {'expected', 'stable', 'best', 'worst'}
         How to break ties between equal confidences: the mean over all orders, the order of the
         predictions, correct ones first, or correct ones last.
-    missing : {'error', 'zero'}
-        How to score a query that the predictions lack: not at all, or as without prediction.
-    unknown : {'error', 'drop'}
-        How to treat a query that the truth lacks: as an error, or leave it out.
     per_query : bool
         Keep a table of predictions in rank order: ``id``, ``predicted``, ``confidence``,
         ``truth``, ``correct``, ``precision`` and ``term``.
-    progress : bool
-        Show a progress bar on standard error.
-    max_bytes : int
-        Limit of what a compressed file, Parquet or a pipe may come to.
+    missing, unknown, progress, max_bytes
+        As for `evaluate_map`.
 
     Returns
     -------
@@ -74,8 +66,7 @@ def evaluate_gap(
     Raises
     ------
     ReadError, FormatError
-        When a file cannot be read, a query is repeated, missing or unknown, or a prediction is not
-        a label and a finite confidence.
+        As for `evaluate_map`, and when a prediction is not a label and a finite confidence.
     ParameterError
         When `ties` or a policy is unknown.
     UndefinedScoreError
@@ -83,10 +74,8 @@ def evaluate_gap(
 
     Warns
     -----
-    MissingIdsWarning, UnknownIdsWarning
-        When queries are missing or unknown, and that is no error.
-    NoOverlapWarning
-        When no query, or no label, is in both files.
+    MissingIdsWarning, UnknownIdsWarning, NoOverlapWarning
+        As for `evaluate_map`.
 
     Examples
     --------
@@ -103,19 +92,25 @@ def evaluate_gap(
     files.truth.refuse_several('landmark_id')
     labels, confidence = _labels_and_confidence(files.predictions)
     files.match(ids)
-    labels, truths = (
-        none_if_empty(files.in_order(labels)),
-        none_if_empty(files.truth['landmark_id']),
-    )
+    labels = none_if_empty(files.in_order(labels))
+    truths = none_if_empty(files.truth['landmark_id'])
     confidence = np.where(files.rows < 0, np.nan, confidence[files.rows])
-    order = np.argsort(files.rows, kind='stable')  # that of the predictions, for stable ties
-    places = pyarrow.array(order)
-    columns = labels.take(places), confidence[order], truths.take(places)
+    correct = compute.equal(labels, truths).fill_null(False).to_numpy(zero_copy_only=False)
+    order = files.rows.argsort(kind='stable')  # that of the predictions, for stable ties
+    columns = {
+        'predicted': labels.take(order),
+        'confidence': confidence[order],
+        'truth': truths.take(order),
+    }
     for part in files.pieces(progress):
-        metric.update(*(column[part] for column in columns))
+        metric.update(*(column[part] for column in columns.values()))
     if not metric.compute():
         files.warn_of_other_labels(truths, labels)
-    correct = compute.equal(labels, truths).fill_null(False).to_numpy(zero_copy_only=False)
+    table = None
+    if per_query:
+        columns = {'id': ids.take(order), **columns, 'correct': correct[order]}
+        table = pyarrow.table(columns).to_pandas()
+        table = table[table['predicted'].notna()]
     return files.score(
         'GAP',
         {'ties': metric.ties},
@@ -124,32 +119,9 @@ def evaluate_gap(
             'without_truth': metric.n_queries - metric.n_true,
         },
         {'confidence': confidence, 'correct': correct},
-        _table(ids.take(places), *columns, correct[order]) if per_query else None,
+        table,
         Basis(metric, 'have no true label: a prediction for one of them is wrong', (), _ranked),
     )
-
-
-def _table(
-    ids: pyarrow.Array,
-    predicted: pyarrow.Array,
-    confidence: NDArray[np.float64],
-    truth: pyarrow.Array,
-    correct: NDArray[np.bool_],
-) -> pandas.DataFrame:
-    """Return the predictions in their order."""
-    import pandas
-
-    given = predicted.is_valid().to_numpy(zero_copy_only=False)
-    table: pandas.DataFrame = pandas.DataFrame(
-        {
-            'id': ids.to_pandas(),
-            'predicted': predicted.to_pandas(),
-            'confidence': confidence,
-            'truth': truth.to_pandas(),
-            'correct': correct,
-        }
-    ).loc[given]
-    return table
 
 
 def _ranked(metric: GlobalAveragePrecision, table: pandas.DataFrame) -> pandas.DataFrame:

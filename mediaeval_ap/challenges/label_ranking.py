@@ -13,8 +13,7 @@ from mediaeval_ap.choices import Unknown
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
-from mediaeval_ap.results import Score
-from mediaeval_ap.results.score import Basis
+from mediaeval_ap.results import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records
@@ -42,20 +41,15 @@ def evaluate_lrap(
     Parameters
     ----------
     truth : str, path-like, file object, DataFrame or pyarrow table
-        ``fname,labels``: the labels of each sample, separated by commas. A path to CSV, compressed
-        or not, or to Parquet, an open CSV file, or a table.
+        ``fname,labels``: the labels of each sample, separated by commas.
     scores : like truth
         ``fname``, and a column of numbers for each class, under its name.
     label_weighted : bool
         Take the mean over all labels (lwlrap) instead of over samples.
-    unknown : {'error', 'drop'}
-        How to treat a sample that the truth lacks: as an error, or leave it out.
     per_class : bool
         Keep a table of classes: ``class``, ``precision``, ``weight`` and ``n_labels``.
-    progress : bool
-        Show a progress bar on standard error.
-    max_bytes : int
-        Limit of what a compressed file, Parquet or a pipe may come to.
+    unknown, progress, max_bytes
+        As for `evaluate_map`.
 
     Returns
     -------
@@ -65,8 +59,8 @@ def evaluate_lrap(
     Raises
     ------
     ReadError, FormatError
-        When a file cannot be read, a sample is repeated, missing or unknown, a label is not a class
-        or repeated, or a score is not a finite number.
+        As for `evaluate_map`, and when a label is not a class or repeated, or a score is not a
+        finite number.
     ParameterError
         When the policy is unknown.
     UndefinedScoreError
@@ -75,7 +69,7 @@ def evaluate_lrap(
     Warns
     -----
     UnknownIdsWarning
-        When samples are unknown, and that is no error.
+        As for `evaluate_map`.
 
     Examples
     --------

@@ -15,11 +15,6 @@ class Accumulator(ABC):
     The value is the same, to the last bit, however the data is split and in whatever order the
     pieces come. Each metric has an `update` of its own.
 
-    Attributes
-    ----------
-    settings : tuple of str
-        Names of the attributes that must be equal for two accumulators to be merged.
-
     Examples
     --------
     >>> from mediaeval_ap.metrics import MeanAveragePrecision
@@ -30,7 +25,7 @@ class Accumulator(ABC):
 expected MeanAveragePrecision(k=3, definition=kaggle)
     """
 
-    settings: ClassVar[tuple[str, ...]] = ()
+    settings: ClassVar[tuple[str, ...]] = ()  # attributes that must be equal to be merged
 
     @abstractmethod
     def merge(self, other: Self) -> None:

@@ -126,11 +126,6 @@ class GlobalAveragePrecision(Accumulator):
     n_true : int
         Number of queries with a true label.
 
-    Raises
-    ------
-    ParameterError
-        When `ties` is unknown.
-
     Notes
     -----
     Keeps nine bytes for each prediction, as the rank of a prediction depends on all others. With
@@ -275,16 +270,13 @@ def ranked(predictions: pandas.DataFrame, ties: Ties, n_true: int) -> pandas.Dat
 def _frame(judged: _Judged) -> pandas.DataFrame:
     """Return the predictions in the order of the input."""
     import pandas
+    import pyarrow
 
-    predicted, truth = (
-        labels.take(judged.rows).to_pandas(integer_object_nulls=True)
-        for labels in (judged.predicted, judged.truth)
-    )
-    return pandas.DataFrame(
-        {
-            'predicted': predicted,
-            'confidence': judged.confidence,
-            'truth': truth,
-            'correct': judged.correct,
-        }
-    ).set_index(pandas.Index(judged.rows))
+    columns = {
+        'predicted': judged.predicted.take(judged.rows),
+        'confidence': judged.confidence,
+        'truth': judged.truth.take(judged.rows),
+        'correct': judged.correct,
+    }
+    frame: pandas.DataFrame = pyarrow.table(columns).to_pandas(integer_object_nulls=True)
+    return frame.set_index(pandas.Index(judged.rows))
