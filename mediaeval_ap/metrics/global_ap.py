@@ -25,19 +25,14 @@ def global_average_precision(
     confidence: Any,
     truth: Any,
     *,
-    ties: Ties = 'expected',
-    return_frame: Literal[False] = False,
+    ties: Ties = ...,
+    return_frame: Literal[False] = ...,
 ) -> float: ...
 
 
 @overload
 def global_average_precision(
-    predicted: Any,
-    confidence: Any,
-    truth: Any,
-    *,
-    ties: Ties = 'expected',
-    return_frame: Literal[True],
+    predicted: Any, confidence: Any, truth: Any, *, ties: Ties = ..., return_frame: Literal[True]
 ) -> tuple[float, pandas.DataFrame]: ...
 
 

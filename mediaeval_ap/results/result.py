@@ -132,13 +132,13 @@ class Result(ABC):
         if name == 'counts':
             counts = {
                 count: [each.get(count) for each in values]
-                for count in _equal('counts', [list(each) for each in values])
+                for count in the_same('counts', [list(each) for each in values])
             }
             return {
-                count: sum(each) if count in cls.ADDED else _equal(count, each)
+                count: sum(each) if count in cls.ADDED else the_same(count, each)
                 for count, each in counts.items()
             }
-        return _equal(name, values)
+        return the_same(name, values)
 
 
 class ResultByQuery(Result):
@@ -177,20 +177,20 @@ def _chained(name: str, values: Sequence[Any]) -> Any:
     """Return the values of all queries."""
     first = values[0]
     if isinstance(first, Mapping):
-        _equal(name, [list(each) for each in values])
+        the_same(name, [list(each) for each in values])
         return {key: _chained(key, [each[key] for each in values]) for key in first}
     if isinstance(first, list):
         return list(chain(*values))
-    _equal(name, [type(value) for value in values])
+    the_same(name, [type(value) for value in values])
     return None if first is None else np.concatenate(values)
 
 
-def _equal(name: str, values: Sequence[Any]) -> Any:
+def the_same(name: str, values: Sequence[Any]) -> Any:
     """Return the value that all results have, or refuse them with the first difference."""
     first, *others = values
     if isinstance(first, Mapping):
-        _equal(name, [sorted(value) for value in values])
-        return {key: _equal(f'{name}, {key}', [value[key] for value in values]) for key in first}
+        the_same(name, [sorted(value) for value in values])
+        return {key: the_same(f'{name}, {key}', [value[key] for value in values]) for key in first}
     for other in others:
         if other != first:
             raise ParameterError(f'concat: {name}: found {shown(other)}, expected {shown(first)}')

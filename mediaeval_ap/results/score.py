@@ -14,7 +14,7 @@ from mediaeval_ap.errors import DataWarning, ParameterError, shown
 from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.report.document import Grid
 from mediaeval_ap.results.means_and_notes import notes_of
-from mediaeval_ap.results.result import Result
+from mediaeval_ap.results.result import Result, the_same
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
@@ -209,11 +209,7 @@ class Score(Result):
 
 
 def _rows_of_all(tables: Sequence[pandas.DataFrame | None]) -> pandas.DataFrame | None:
-    first, *others = ('none' if table is None else 'some' for table in tables)
-    for other in others:
-        if other != first:
-            raise ParameterError(f'concat: table: found {other}, expected {first}')
-    if first == 'none':
+    if the_same('table', ['none' if table is None else 'some' for table in tables]) == 'none':
         return None
     import pandas
 
@@ -237,11 +233,8 @@ def _all_different(blocks: Sequence[pyarrow.Array]) -> pyarrow.Array:
 
 
 def _merged(bases: Sequence[Basis]) -> Basis:
-    first, *others = bases
-    accumulator = copy(first.accumulator)
-    for other in others:
-        if other.classes != first.classes:
-            found, expected = shown(other.classes), shown(first.classes)
-            raise ParameterError(f'concat: classes: found {found}, expected {expected}')
-        accumulator.merge(other.accumulator)
-    return replace(first, accumulator=accumulator)
+    the_same('classes', [basis.classes for basis in bases])
+    accumulator = copy(bases[0].accumulator)
+    for basis in bases[1:]:
+        accumulator.merge(basis.accumulator)
+    return replace(bases[0], accumulator=accumulator)

@@ -138,7 +138,7 @@ OTHER = replace(definitions.get('kaggle'), denominator=('k',))  # under the same
         ([whales('1'), whales('2', missing='zero')], "parameters, missing: found 'zero', expected"),
         ([lrap('1', 'x'), lrap('2', 'x', 'y')], 'classes: found 2, expected 1'),
         ([lrap('1', 'x', 'y'), lrap('2', 'y', 'x')], r"classes: found \['y', 'x'\], expected \['x"),
-        ([whales('1'), whales('2', per_query=True)], 'table: found some, expected none'),
+        ([whales('1'), whales('2', per_query=True)], "table: found 'some', expected 'none'"),
         (
             [whales('1', '2'), whales('3', '2')],
             "queries: found '2' in two blocks, expected it in o",

@@ -16,8 +16,6 @@ from mediaeval_ap.metrics import label_ranking_average_precision
 # Of neighbours among these one is no double; numpy makes floats of integers beside floats, and of
 # those of 64 bits with a sign beside those without.
 INTEGERS = [2**53 - 1, 2**53, 2**53 + 1, 2**53 + 2, -(2**53) - 1, 2**63 - 1, 2**63, 2**64 - 1, 0, 3]
-
-
 NUMBERS = [*INTEGERS, 2**64, 10**400, 0.5, 2.0**53, 2.0**63, -1e300]
 
 
