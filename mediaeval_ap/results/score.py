@@ -83,7 +83,7 @@ class Score(Result):
     >>> print(score.metric, score.parameters['ties'], score.counts['queries'])
     GAP expected 60
     >>> int(score.values['correct'].sum())
-    15
+    24
     """
 
     RUN = 'predictions'
