@@ -109,7 +109,8 @@ class Score(Result):
         Parameters
         ----------
         results : iterable of Score
-            One for each block: metric, parameters, inputs and classes must be equal.
+            One for each block of the truth and of the predictions: metric, parameters, inputs and
+            classes must be equal.
 
         Returns
         -------

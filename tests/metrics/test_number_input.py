@@ -53,7 +53,7 @@ DOORS = {
 
 
 @pytest.mark.parametrize('door', DOORS)
-@settings(suppress_health_check=[HealthCheck.filter_too_much])  # few columns have one type
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(st.lists(st.tuples(*[st.sampled_from(NUMBERS)] * 3).map(list), min_size=1, max_size=3))
 def test_scores_are_ordered_as_they_are_or_refused(door, rows):
     """Python compares integers and floats exactly, and so does the oracle."""
