@@ -20,9 +20,8 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.evaluation.data_warnings import no_overlap
 from mediaeval_ap.evaluation.likely_causes import likely_cause
-from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.results import Score, notes_of
+from mediaeval_ap.results import Basis, Score
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.origins import Origin
 from mediaeval_ap.tables.records import Records, read_records
@@ -126,11 +125,11 @@ class Files:
     def score(
         self,
         name: str,
-        metric: Accumulator,
         parameters: Mapping[str, str | int],
         counts: Mapping[str, int],
+        values: Mapping[str, NDArray[Any]],
         table: Mapping[str, Any] | pandas.DataFrame | None,
-        without_truth: str = '',  # what a note says of queries without a true label
+        basis: Basis,
     ) -> Score:
         if table is not None:
             import pandas
@@ -138,15 +137,17 @@ class Files:
             table = pandas.DataFrame(table)
         policies = {'missing': self.missing} if self.missing else {}
         warn_caller(self.warnings)  # also where the score is not defined
+        counts = {'queries': len(self.ids), **counts, **self.counts}
         return Score(
-            name,
-            metric.compute(),
-            {**parameters, **policies, 'unknown': self.unknown},
-            {'truth': self.truth.source, 'predictions': self.predictions.source},
-            {'queries': len(self.ids), **counts, **self.counts},
-            table,
-            notes_of(counts.get('without_truth', 0), len(self.ids), without_truth),
-            tuple(self.warnings),
+            metric=name,
+            parameters={**parameters, **policies, 'unknown': self.unknown},
+            inputs={'truth': self.truth.source, 'predictions': self.predictions.source},
+            counts=counts,
+            warnings=tuple(self.warnings),
+            queries=self.ids,
+            values=values,
+            basis=basis,
+            **basis.results(counts, table),
         )
 
 

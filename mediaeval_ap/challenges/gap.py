@@ -11,8 +11,9 @@ from mediaeval_ap.challenges.files import Files, unique_ids
 from mediaeval_ap.challenges.label_fields import none_if_empty, split
 from mediaeval_ap.choices import Missing, Ties, Unknown
 from mediaeval_ap.errors import shown
-from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision
-from mediaeval_ap.results import Score
+from mediaeval_ap.metrics import GlobalAveragePrecision
+from mediaeval_ap.metrics.global_ap import ranked
+from mediaeval_ap.results import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.csv_text import explain_number
 from mediaeval_ap.tables.faults import EXACT_NUMBER
@@ -44,25 +45,18 @@ def evaluate_gap(
     Parameters
     ----------
     truth : str, path-like, file object, DataFrame or pyarrow table
-        ``id,landmark_id``: the label of each query, or nothing. A path to CSV, compressed or not,
-        or to Parquet, an open CSV file, or a table.
+        ``id,landmark_id``: the label of each query, or nothing.
     predictions : like truth
         ``id,landmarks``: for each query, a label and its confidence separated by white space, or
         nothing.
     ties : {'expected', 'stable', 'best', 'worst'}
         How to break ties between equal confidences: the mean over all orders, the order of the
         predictions, correct ones first, or correct ones last.
-    missing : {'error', 'zero'}
-        How to score a query that the predictions lack: not at all, or as without prediction.
-    unknown : {'error', 'drop'}
-        How to treat a query that the truth lacks: as an error, or leave it out.
     per_query : bool
         Keep a table of predictions in rank order: ``id``, ``predicted``, ``confidence``,
         ``truth``, ``correct``, ``precision`` and ``term``.
-    progress : bool
-        Show a progress bar on standard error.
-    max_bytes : int
-        Limit of what a compressed file, Parquet or a pipe may come to.
+    missing, unknown, progress, max_bytes
+        As for `evaluate_map`.
 
     Returns
     -------
@@ -72,8 +66,7 @@ def evaluate_gap(
     Raises
     ------
     ReadError, FormatError
-        When a file cannot be read, a query is repeated, missing or unknown, or a prediction is not
-        a label and a finite confidence.
+        As for `evaluate_map`, and when a prediction is not a label and a finite confidence.
     ParameterError
         When `ties` or a policy is unknown.
     UndefinedScoreError
@@ -81,10 +74,8 @@ def evaluate_gap(
 
     Warns
     -----
-    MissingIdsWarning, UnknownIdsWarning
-        When queries are missing or unknown, and that is no error.
-    NoOverlapWarning
-        When no query, or no label, is in both files.
+    MissingIdsWarning, UnknownIdsWarning, NoOverlapWarning
+        As for `evaluate_map`.
 
     Examples
     --------
@@ -93,6 +84,7 @@ def evaluate_gap(
     ('GAP', 48)
     """
     import pyarrow
+    from pyarrow import compute
 
     metric = GlobalAveragePrecision(ties)
     files = Files((truth, [TRUTH]), (predictions, [PREDICTIONS]), missing, unknown, max_bytes)
@@ -100,33 +92,40 @@ def evaluate_gap(
     files.truth.refuse_several('landmark_id')
     labels, confidence = _labels_and_confidence(files.predictions)
     files.match(ids)
-    order = np.argsort(files.rows, kind='stable')  # that of the predictions, for stable ties
-    places = pyarrow.array(order)
-    columns = (
-        none_if_empty(files.in_order(labels)).take(places),
-        confidence[files.rows[order]],  # any number where there is no row
-        none_if_empty(files.truth['landmark_id']).take(places),
-    )
+    labels = none_if_empty(files.in_order(labels))
+    truths = none_if_empty(files.truth['landmark_id'])
+    confidence = np.where(files.rows < 0, np.nan, confidence[files.rows])
+    correct = compute.equal(labels, truths).fill_null(False).to_numpy(zero_copy_only=False)
+    order = files.rows.argsort(kind='stable')  # that of the predictions, for stable ties
+    columns = {
+        'predicted': labels.take(order),
+        'confidence': confidence[order],
+        'truth': truths.take(order),
+    }
     for part in files.pieces(progress):
-        metric.update(*(column[part] for column in columns))
+        metric.update(*(column[part] for column in columns.values()))
     if not metric.compute():
-        files.warn_of_other_labels(files.truth['landmark_id'], labels)
-    n_without_truth = metric.n_queries - metric.n_true
+        files.warn_of_other_labels(truths, labels)
+    table = None
+    if per_query:
+        columns = {'id': ids.take(order), **columns, 'correct': correct[order]}
+        table = pyarrow.table(columns).to_pandas()
+        table = table[table['predicted'].notna()]
     return files.score(
         'GAP',
-        metric,
         {'ties': metric.ties},
-        {'predictions': metric.n_predictions, 'without_truth': n_without_truth},
-        _table(ids.take(places), columns, metric.ties) if per_query else None,
-        'have no true label: a prediction for one of them is wrong',
+        {
+            'predictions': metric.n_predictions,
+            'without_truth': metric.n_queries - metric.n_true,
+        },
+        {'confidence': confidence, 'correct': correct},
+        table,
+        Basis(metric, 'have no true label: a prediction for one of them is wrong', (), _ranked),
     )
 
 
-def _table(ids: pyarrow.Array, columns: tuple[Any, Any, Any], ties: Ties) -> pandas.DataFrame:
-    """Return the predictions in rank order, each with its id."""
-    _, table = global_average_precision(*columns, ties=ties, return_frame=True)
-    table.insert(0, 'id', ids.take(table.index.to_numpy()).to_pylist())
-    return table
+def _ranked(metric: GlobalAveragePrecision, table: pandas.DataFrame) -> pandas.DataFrame:
+    return ranked(table, metric.ties, metric.n_true)
 
 
 def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:

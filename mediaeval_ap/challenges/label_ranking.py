@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,13 @@ from mediaeval_ap.choices import Unknown
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
-from mediaeval_ap.results import Score
+from mediaeval_ap.results import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records
+
+if TYPE_CHECKING:
+    import pandas
 
 TRUTH = RecordLayout(('fname', 'labels'))
 SCORES = RecordLayout(('fname',), other_numbers=True)
@@ -38,20 +41,15 @@ def evaluate_lrap(
     Parameters
     ----------
     truth : str, path-like, file object, DataFrame or pyarrow table
-        ``fname,labels``: the labels of each sample, separated by commas. A path to CSV, compressed
-        or not, or to Parquet, an open CSV file, or a table.
+        ``fname,labels``: the labels of each sample, separated by commas.
     scores : like truth
         ``fname``, and a column of numbers for each class, under its name.
     label_weighted : bool
         Take the mean over all labels (lwlrap) instead of over samples.
-    unknown : {'error', 'drop'}
-        How to treat a sample that the truth lacks: as an error, or leave it out.
     per_class : bool
         Keep a table of classes: ``class``, ``precision``, ``weight`` and ``n_labels``.
-    progress : bool
-        Show a progress bar on standard error.
-    max_bytes : int
-        Limit of what a compressed file, Parquet or a pipe may come to.
+    unknown, progress, max_bytes
+        As for `evaluate_map`.
 
     Returns
     -------
@@ -61,8 +59,8 @@ def evaluate_lrap(
     Raises
     ------
     ReadError, FormatError
-        When a file cannot be read, a sample is repeated, missing or unknown, a label is not a class
-        or repeated, or a score is not a finite number.
+        As for `evaluate_map`, and when a label is not a class or repeated, or a score is not a
+        finite number.
     ParameterError
         When the policy is unknown.
     UndefinedScoreError
@@ -71,7 +69,7 @@ def evaluate_lrap(
     Warns
     -----
     UnknownIdsWarning
-        When samples are unknown, and that is no error.
+        As for `evaluate_map`.
 
     Examples
     --------
@@ -87,24 +85,29 @@ def evaluate_lrap(
     rows, labels = _labels(files.truth, classes, files.predictions.source.name)
     files.match(samples)
     numbers = [files.predictions[name].to_numpy() for name in classes]
+    values = []
     for part in files.pieces(progress, max(1, SCORES_IN_PIECE // len(classes))):
         y_true = np.zeros((part.stop - part.start, len(classes)), dtype=np.bool_)
         begin, end = np.searchsorted(rows, [part.start, part.stop])
         y_true[rows[begin:end] - part.start, labels[begin:end]] = True
-        metric.update(y_true, np.column_stack([each[files.rows[part]] for each in numbers]))
-    table = None
-    if per_class:
-        precision, weight = metric.per_class()
-        table = {'class': classes, 'precision': precision, 'weight': weight}
-        table['n_labels'] = metric.n_labels
+        y_score = np.column_stack([each[files.rows[part]] for each in numbers])
+        values.append(metric.update(y_true, y_score))
+    without_truth = 'they do not count' if label_weighted else 'each counts 1'
     return files.score(
         'lwlrap' if label_weighted else 'LRAP',
-        metric,
         {'label_weighted': label_weighted},
         {'classes': len(classes), 'labels': len(labels), 'without_truth': metric.n_without_label},
-        table,
-        f'have no true label: {"they do not count" if label_weighted else "each counts 1"}',
+        {'LRAP': np.concatenate(values)},
+        {'class': classes} if per_class else None,
+        Basis(metric, f'have no true label: {without_truth}', classes, _table),
     )
+
+
+def _table(metric: LabelRankingAveragePrecision, table: pandas.DataFrame) -> pandas.DataFrame:
+    """Return each class once, with its precision, its weight and its number of labels."""
+    precision, weight = metric.per_class()
+    classes = table[['class']].drop_duplicates()
+    return classes.assign(precision=precision, weight=weight, n_labels=metric.n_labels)
 
 
 def _labels(

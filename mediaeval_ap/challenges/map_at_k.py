@@ -10,10 +10,10 @@ from mediaeval_ap.challenges.files import Files, unique_ids
 from mediaeval_ap.challenges.label_fields import split
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.errors import DataWarning, RepeatedRowsWarning
+from mediaeval_ap.errors import RepeatedRowsWarning
 from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision
-from mediaeval_ap.results import Score
+from mediaeval_ap.results import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records
@@ -78,10 +78,9 @@ def evaluate_map(
 
     Warns
     -----
-    MissingIdsWarning, UnknownIdsWarning
-        When users are missing or unknown, and that is no error.
-    NoOverlapWarning
-        When no user, or no label, is in both files.
+    MissingIdsWarning, UnknownIdsWarning, NoOverlapWarning
+        When users are missing or unknown, and that is no error; when no user, or no label, is in
+        both files.
     RepeatedRowsWarning
         When the truth repeats labels of a user, and the definition counts them once.
     ScoreAboveOneWarning
@@ -98,24 +97,27 @@ def evaluate_map(
     users, relevant = _relevant_labels(files.truth)
     files.match(users)
     lists = files.in_order(files.predictions['prediction'])
-    values = [metric.update(relevant[part], split(lists[part])) for part in files.pieces(progress)]
-    ap, n_relevant = map(np.concatenate, zip(*values, strict=True))
+    pieces = [metric.update(relevant[part], split(lists[part])) for part in files.pieces(progress)]
+    ap, n_relevant = map(np.concatenate, zip(*pieces, strict=True))
     n_labels = len(relevant.flatten())
-    files.warnings += _repeated_labels(files, n_labels, int(n_relevant.sum()), metric)
+    if n_repeated := n_labels - int(n_relevant.sum()):
+        text = (
+            f'{files.truth_name}: {n_repeated} of {n_labels} labels repeat another of their user; '
+            f'{metric.definition} counts them once'
+        )
+        files.warnings.append(RepeatedRowsWarning(text))
     if not ap[n_relevant > 0].any():
         files.warn_of_other_labels(relevant.values, split(lists).values)
     above = users.filter(ap > 1).to_pylist()
     files.warnings += scores_above_one(above, files.predictions.source.name, metric.definition)
-    table = None
-    if per_query:
-        table = {'customer_id': users.to_pandas(), f'AP@{k}': ap, 'n_relevant': n_relevant}
+    values = {f'AP@{k}': ap, 'n_relevant': n_relevant}
     return files.score(
         f'MAP@{k}',
-        metric,
         {'k': k, 'definition': metric.definition.name},
         {'without_truth': metric.n_without_truth},
-        table,
-        'have no relevant label, and are left out',
+        values,
+        {'customer_id': users.to_pandas(), **values} if per_query else None,
+        Basis(metric, 'have no relevant label, and are left out'),
     )
 
 
@@ -134,16 +136,3 @@ def _relevant_labels(true: Records) -> tuple[pyarrow.Array, pyarrow.LargeListArr
     labels = true['article_id'].take(pyarrow.array(codes.argsort(kind='stable')))
     lists = pyarrow.LargeListArray.from_arrays(np.concatenate([[0], ends]), labels)
     return users.dictionary, lists
-
-
-def _repeated_labels(
-    files: Files, n_labels: int, n_relevant: int, metric: MeanAveragePrecision
-) -> list[DataWarning]:
-    if n_labels == n_relevant:
-        return []
-    return [
-        RepeatedRowsWarning(
-            f'{files.truth_name}: {n_labels - n_relevant} of {n_labels} labels repeat another of '
-            f'their user; {metric.definition} counts them once'
-        )
-    ]

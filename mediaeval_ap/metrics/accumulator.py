@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import deepcopy
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from mediaeval_ap.errors import ParameterError, shown
 
@@ -14,11 +14,6 @@ class Accumulator(ABC):
 
     The value is the same, to the last bit, however the data is split and in whatever order the
     pieces come. Each metric has an `update` of its own.
-
-    Attributes
-    ----------
-    settings : tuple of str
-        Names of the attributes that must be equal for two accumulators to be merged.
 
     Examples
     --------
@@ -30,7 +25,7 @@ class Accumulator(ABC):
 expected MeanAveragePrecision(k=3, definition=kaggle)
     """
 
-    settings: ClassVar[tuple[str, ...]] = ()
+    settings: ClassVar[tuple[str, ...]] = ()  # attributes that must be equal to be merged
 
     @abstractmethod
     def merge(self, other: Self) -> None:
@@ -70,9 +65,12 @@ expected MeanAveragePrecision(k=3, definition=kaggle)
         return deepcopy(self)  # a shallow copy would share sums that go on changing
 
     def _expect_same(self, other: Self) -> None:
-        if type(other) is not type(self) or repr(other) != repr(self):
+        if type(other) is not type(self) or self._settings() != other._settings():
             raise ParameterError(f'merge: found {shown(other)}, expected {self!r}')
 
+    def _settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.settings}
+
     def __repr__(self) -> str:
-        settings = ', '.join(f'{name}={getattr(self, name)}' for name in self.settings)
+        settings = ', '.join(f'{name}={value}' for name, value in self._settings().items())
         return f'{type(self).__name__}({settings})'

@@ -38,7 +38,7 @@ def precision_at_k(y_true: Any, y_pred: Any, k: int = K) -> float:
     Raises
     ------
     ParameterError
-        When k is not a positive integer, or the labels are not of one kind.
+        As for `average_precision_at_k`.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def relevance_at_k(y_true: Any, y_pred: Any, k: int = K) -> int:
     Raises
     ------
     ParameterError
-        When k is not a positive integer, or the labels are not of one kind.
+        As for `average_precision_at_k`.
 
     Examples
     --------
@@ -162,11 +162,6 @@ class MeanAveragePrecision(Accumulator):
         Number of users in the mean so far.
     n_without_truth : int
         Number of users left out, as they have no relevant label.
-
-    Raises
-    ------
-    ParameterError
-        When k is not a positive integer, or the definition is unknown.
 
     Examples
     --------

@@ -25,19 +25,14 @@ def global_average_precision(
     confidence: Any,
     truth: Any,
     *,
-    ties: Ties = 'expected',
-    return_frame: Literal[False] = False,
+    ties: Ties = ...,
+    return_frame: Literal[False] = ...,
 ) -> float: ...
 
 
 @overload
 def global_average_precision(
-    predicted: Any,
-    confidence: Any,
-    truth: Any,
-    *,
-    ties: Ties = 'expected',
-    return_frame: Literal[True],
+    predicted: Any, confidence: Any, truth: Any, *, ties: Ties = ..., return_frame: Literal[True]
 ) -> tuple[float, pandas.DataFrame]: ...
 
 
@@ -105,7 +100,7 @@ def global_average_precision(
     judged = _judge(predicted, confidence, truth)
     metric._add(judged)
     gap = metric.compute()
-    return (gap, _frame(judged, metric.ties)) if return_frame else gap
+    return (gap, ranked(_frame(judged), ties, metric.n_true)) if return_frame else gap
 
 
 class GlobalAveragePrecision(Accumulator):
@@ -125,11 +120,6 @@ class GlobalAveragePrecision(Accumulator):
         Number of queries with a prediction.
     n_true : int
         Number of queries with a true label.
-
-    Raises
-    ------
-    ParameterError
-        When `ties` is unknown.
 
     Notes
     -----
@@ -256,28 +246,32 @@ def _numbers(confidence: Any) -> NDArray[np.float64]:
     return numbers
 
 
-def _frame(judged: _Judged, ties: Ties) -> pandas.DataFrame:
-    """Return the predictions in rank order, each with its precision and its term of the sum."""
-    import pandas
+def ranked(predictions: pandas.DataFrame, ties: Ties, n_true: int) -> pandas.DataFrame:
+    """Put predictions in rank order, each with its precision and its term of the sum.
 
-    second = {'best': ~judged.correct, 'worst': judged.correct}.get(ties, judged.rows)
-    order = np.lexsort((second, -judged.confidence))
-    rows, descending, correct = judged.rows[order], judged.confidence[order], judged.correct[order]
+    They have the columns ``confidence`` and ``correct``, and stand in the order of the input.
+    """
+    confidence, correct = (predictions[name].to_numpy() for name in ('confidence', 'correct'))
+    second = {'best': ~correct, 'worst': correct}.get(ties, np.arange(len(correct)))
+    order = np.lexsort((second, -confidence))
+    correct = correct[order]
     if ties == 'expected':
-        precision = mean_precisions(descending, correct)
+        precision = mean_precisions(confidence[order], correct)
     else:
         precision = correct.cumsum() / np.arange(1, len(correct) + 1)
-    labels, true = (
-        labels.take(rows).to_pandas(integer_object_nulls=True)
-        for labels in (judged.predicted, judged.truth)
-    )
-    return pandas.DataFrame(
-        {
-            'predicted': labels,
-            'confidence': descending,
-            'truth': true,
-            'correct': correct,
-            'precision': precision,
-            'term': correct * precision / judged.n_true,
-        }
-    ).set_index(pandas.Index(rows))
+    return predictions.iloc[order].assign(precision=precision, term=correct * precision / n_true)
+
+
+def _frame(judged: _Judged) -> pandas.DataFrame:
+    """Return the predictions in the order of the input."""
+    import pandas
+    import pyarrow
+
+    columns = {
+        'predicted': judged.predicted.take(judged.rows),
+        'confidence': judged.confidence,
+        'truth': judged.truth.take(judged.rows),
+        'correct': judged.correct,
+    }
+    frame: pandas.DataFrame = pyarrow.table(columns).to_pandas(integer_object_nulls=True)
+    return frame.set_index(pandas.Index(judged.rows))

@@ -31,10 +31,7 @@ class Matches:
 
 
 def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> Matches:
-    """Find the hits in each list of predictions, in O(n log n) for n labels in all.
-
-    Where a repeated prediction counts again, so does a repeated true label; else it counts once.
-    """
+    """Find the hits in each list of predictions, in O(n log n) for n labels in all."""
     if repeats is Repeats.DROP:
         predictions = _distinct(predictions)
     hits = _possible_hits(truth, predictions)
@@ -48,7 +45,7 @@ def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> Match
     if repeats is Repeats.IRRELEVANT:
         found = found[first_occurrences(keys[found])]
     hits, rows = hits[found], rows[found]
-    n_relevant = truth.lengths
+    n_relevant = truth.lengths  # repeated labels count again only if repeated predictions do
     if repeats is not Repeats.COUNT:
         repeated = true_keys[1:][true_keys[1:] == true_keys[:-1]]
         n_relevant = n_relevant - np.bincount(repeated // n_codes, minlength=len(truth))
@@ -97,11 +94,9 @@ def _small(codes: NDArray[np.integer], n_lists: int) -> tuple[NDArray[np.int64],
 
 
 def _possible_hits(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:
-    """Return where predictions are that can be hits, ascending.
-
-    Most predictions are not. A filter of 64 bits for each list, of which each true label sets one,
-    proves it of nearly all of them without looking them up.
-    """
+    """Return where predictions are that can be hits, ascending."""
+    # Most cannot. A filter of 64 bits for each list, of which each true label sets one, proves it
+    # of nearly all of them without looking them up.
     bits = np.int64(1) << np.append(truth.codes & LOW_SIX_BITS, 0)
     filters = np.bitwise_or.reduceat(bits, truth.offsets[:-1])
     filters[truth.lengths == 0] = 0  # reduceat gives an empty list the bit of the next label

@@ -47,11 +47,7 @@ class LabelLists:
 def label_lists(
     y_true: Any, y_pred: Any, names: tuple[str, str] = ('y_true', 'y_pred')
 ) -> tuple[LabelLists, LabelLists]:
-    """Return lists of true and of predicted labels, as many of both, with the same codes.
-
-    They may be sequences of sequences, a two-dimensional array or an Arrow list array. True labels
-    may be sets. `names` are those of the parameters, for errors.
-    """
+    """Return lists of true and of predicted labels, as many of both, with the same codes."""
     y_true, _ = _sequences(y_true)
     y_pred, kinds = _sequences(y_pred)
     if any(issubclass(kind, Set) for kind in kinds):
@@ -110,12 +106,10 @@ def label_array(values: Any, name: str) -> pyarrow.Array:
 def same_kind(
     one: pyarrow.Array, other: pyarrow.Array, one_name: str, other_name: str
 ) -> tuple[pyarrow.Array, pyarrow.Array]:
-    """Return two arrays of labels that can be compared, or refuse text beside integers.
-
-    An array without a label has no kind of its own, and gets that of the other.
-    """
+    """Return two arrays of labels that can be compared, or refuse text beside integers."""
     import pyarrow
 
+    # An array without a label has no kind of its own, and gets that of the other.
     kinds = [each.type for each in (one, other) if not pyarrow.types.is_null(each.type)]
     kind = kinds[0] if kinds else pyarrow.int64()
     one, other = (

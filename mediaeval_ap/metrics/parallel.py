@@ -11,10 +11,7 @@ Result = TypeVar('Result')
 
 
 def on_all_cores(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Call `work` on each item, in threads if there are several, and keep the order.
-
-    It helps where the work is numpy's, which lets other threads run.
-    """
+    """Call `work`, of numpy, on each item, in threads if there are several; keep the order."""
     if len(items) == 1:
         return [work(items[0])]
     from concurrent.futures import ThreadPoolExecutor

@@ -80,11 +80,9 @@ def _edges(confidence: NDArray[np.float64]) -> list[float]:
 
 
 def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> TieBlocks:
-    """Return the tie blocks of correct and of wrong confidences.
-
-    Both are sorted apart and compared by bisection: faster than one sort that moves along which
-    prediction is correct.
-    """
+    """Return the tie blocks of correct and of wrong confidences."""
+    # Sorted apart and compared by bisection: faster than one sort that moves along which prediction
+    # is correct.
     right.sort()
     wrong.sort()
     starts = run_starts([right])

@@ -98,11 +98,6 @@ class ReciprocalRank(Accumulator):
     n_first_hits : collections.Counter
         Number of images by the rank of their first correct prediction.
 
-    Raises
-    ------
-    ParameterError
-        When k is not a positive integer.
-
     Examples
     --------
     >>> one, other = ReciprocalRank(), ReciprocalRank()

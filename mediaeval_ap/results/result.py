@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -21,21 +21,18 @@ from mediaeval_ap.tables import Source
 if TYPE_CHECKING:
     import pandas
 
-COUNTS_OF_QUERIES = {  # which add up over blocks of queries; other counts are of the whole run
-    'queries',
-    'queries_without_name',
-    'queries_without_relevant',
-    'relevant',
-    'relevant_returned',
-}
-
 
 class Result(ABC):
-    """Values, notes, and what they were computed from; the result shows itself as a document."""
+    """Values by query and in the mean, notes, and what they were computed from.
+
+    A result shows itself as a document, and results of blocks of queries can be put together.
+    """
 
     RUN: ClassVar[str]  # the input that the heading names
     TITLE: ClassVar[str] = 'METRIC'  # of the means
     BY_QUERY: ClassVar[tuple[str, ...]] = ()  # the keys of `to_dict` that --mean-only leaves out
+    COLUMNS: ClassVar[tuple[str, ...]]  # the fields that have a value for each query
+    ADDED: ClassVar[Collection[str]]  # the counts that add up over blocks; others are of the run
 
     inputs: Mapping[str, Source]
     counts: Mapping[str, int]
@@ -85,27 +82,6 @@ class Result(ABC):
         }
         return {'version': __version__, **how, 'inputs': inputs, 'counts': dict(self.counts)}
 
-
-class ResultByQuery(Result):
-    """A result that keeps the values of each query, so that results can be put together."""
-
-    COLUMNS: ClassVar[tuple[str, ...]]  # the fields that have a value for each query
-
-    queries: list[str]
-    n_relevant: NDArray[np.int64]
-    definition: Definition
-
-    @property
-    def notes(self) -> list[str]:
-        """Sentences about queries that are special, and about names that were not asked for."""
-        n_queries = len(self.queries)
-        sentences = []
-        if n_without := int(np.count_nonzero(self.n_relevant == 0)):
-            sentences.append(note_of_floor(n_without, n_queries, self.definition.without_relevant))
-        n_nameless = self.counts.get('queries_without_name', 0)
-        sentences += notes_of(n_nameless, n_queries, 'are close to no name')
-        return sentences + notes_of_placeholders(self.counts.get('placeholders', 0))
-
     @classmethod
     def concat(cls, results: Iterable[Self]) -> Self:
         """Put the results of blocks of queries together.
@@ -153,13 +129,40 @@ class ResultByQuery(Result):
         if name == 'warnings':
             return tuple({str(warning): warning for warning in chain(*values)}.values())
         if name == 'counts':
-            names = _equal(name, [list(each) for each in values])
-            counts = {count: [each[count] for each in values] for count in names}
+            names = the_same(name, [list(each) for each in values])
+            counts = {count: [each.get(count) for each in values] for count in names}
             return {
-                count: sum(each) if count in COUNTS_OF_QUERIES else _equal(count, each)
+                count: sum(each) if count in cls.ADDED else the_same(count, each)
                 for count, each in counts.items()
             }
-        return _equal(name, values)
+        return the_same(name, values)
+
+
+class ResultByQuery(Result):
+    """A result about names that were asked for."""
+
+    ADDED = (
+        'queries',
+        'queries_without_name',
+        'queries_without_relevant',
+        'relevant',
+        'relevant_returned',
+    )
+
+    queries: list[str]
+    n_relevant: NDArray[np.int64]
+    definition: Definition
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about queries that are special, and about names that were not asked for."""
+        counts, n_queries = self.counts, len(self.queries)
+        sentences = []
+        if n_without := int(np.count_nonzero(self.n_relevant == 0)):
+            sentences.append(note_of_floor(n_without, n_queries, self.definition.without_relevant))
+        n_nameless = counts.get('queries_without_name', 0)
+        sentences += notes_of(n_nameless, n_queries, 'are close to no name')
+        return sentences + notes_of_placeholders(counts.get('placeholders', 0))
 
     def _frame(self, columns: Mapping[str, Any]) -> pandas.DataFrame:
         import pandas
@@ -171,20 +174,20 @@ def _chained(name: str, values: Sequence[Any]) -> Any:
     """Return the values of all queries."""
     first = values[0]
     if isinstance(first, Mapping):
-        _equal(name, [list(each) for each in values])
+        the_same(name, [list(each) for each in values])
         return {key: _chained(key, [each[key] for each in values]) for key in first}
     if isinstance(first, list):
         return list(chain(*values))
-    _equal(name, [type(value) for value in values])
+    the_same(name, [type(value) for value in values])
     return None if first is None else np.concatenate(values)
 
 
-def _equal(name: str, values: Sequence[Any]) -> Any:
+def the_same(name: str, values: Sequence[Any]) -> Any:
     """Return the value that all results have, or refuse them with the first difference."""
     first, *others = values
     if isinstance(first, Mapping):
-        _equal(name, [sorted(value) for value in values])
-        return {key: _equal(f'{name}, {key}', [value[key] for value in values]) for key in first}
+        the_same(name, [sorted(value) for value in values])
+        return {key: the_same(f'{name}, {key}', [value[key] for value in values]) for key in first}
     for other in others:
         if other != first:
             raise ParameterError(f'concat: {name}: found {shown(other)}, expected {shown(first)}')

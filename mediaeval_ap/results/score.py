@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
-from mediaeval_ap.errors import DataWarning
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.errors import DataWarning, ParameterError, shown
+from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.report.document import Grid
-from mediaeval_ap.results.result import Result
+from mediaeval_ap.results.means_and_notes import notes_of
+from mediaeval_ap.results.result import Result, the_same
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
     import pandas
+    import pyarrow
 
 __all__ = ['Score']
 
 
 @dataclass(frozen=True, eq=False)
+class Basis:
+    """Data of all queries that a score is computed from, with what the metric does not know."""
+
+    accumulator: Accumulator
+    without_truth: str = ''  # what a note says of queries without a true label
+    classes: Sequence[str] = ()
+    # Returns a table with the columns, or in the order, that depend on all queries.
+    complete: Callable[[Any, pandas.DataFrame], pandas.DataFrame] | None = None
+
+    def results(self, counts: Mapping[str, int], table: pandas.DataFrame | None) -> dict[str, Any]:
+        """Return the fields of the score that depend on all queries."""
+        if table is not None and self.complete:
+            table = self.complete(self.accumulator, table)
+        n_without = counts.get('without_truth', 0)
+        notes = notes_of(n_without, counts['queries'], self.without_truth)
+        return {'value': self.accumulator.compute(), 'table': table, 'notes': notes}
+
+
+@dataclass(frozen=True, eq=False)
 class Score(Result):
-    """Score of predictions by one metric, as one number.
+    """Score of predictions by one metric: one number, and values of each query.
 
     Parameters
     ----------
@@ -39,6 +65,14 @@ class Score(Result):
         Sentences about queries that are special.
     warnings : sequence of DataWarning
         Warnings about the data; not part of `to_dict`.
+    queries : pyarrow.Array, shape (n_queries,)
+        The ids of the truth, in its order; not part of `to_dict`, like what follows.
+    values : mapping of str to ndarray, shape (n_queries,)
+        Values of each query, by name: ``RR@k``; ``AP@k`` and ``n_relevant``; ``LRAP``; for GAP
+        ``confidence`` (NaN without prediction) and ``correct``, as precision depends on all
+        queries.
+    basis : Basis
+        Data that `concat` needs.
 
     Examples
     --------
@@ -48,9 +82,13 @@ class Score(Result):
     ... )
     >>> print(score.metric, score.parameters['ties'], score.counts['queries'])
     GAP expected 60
+    >>> int(score.values['correct'].sum())
+    24
     """
 
     RUN = 'predictions'
+    COLUMNS = ('values',)
+    ADDED = ('queries', 'predictions', 'labels', 'without_truth', 'missing', 'unknown')
 
     metric: str
     value: float
@@ -60,6 +98,61 @@ class Score(Result):
     table: pandas.DataFrame | None = None
     notes: Sequence[str] = ()
     warnings: Sequence[DataWarning] = field(default=(), repr=False)
+    queries: pyarrow.Array | None = field(default=None, repr=False)
+    values: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    basis: Basis | None = field(default=None, repr=False)
+
+    @classmethod
+    def concat(cls, results: Iterable[Self]) -> Self:
+        """Put the scores of blocks of queries together.
+
+        Parameters
+        ----------
+        results : iterable of Score
+            One for each block of the truth and of the predictions: metric, parameters, inputs and
+            classes must be equal.
+
+        Returns
+        -------
+        Score
+            Equal, bit for bit, to the score of all queries at once, their predictions in the order
+            of the blocks.
+
+        Raises
+        ------
+        ParameterError
+            When there is no score, something that must be equal is not, a query is in two blocks,
+            or ties of GAP are ``'stable'``: blocks do not know the order of all predictions.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> from mediaeval_ap import Score, challenges
+        >>> truth = pandas.DataFrame({'Image': ['1', '2'], 'Id': ['a', 'b']})
+        >>> predictions = pandas.DataFrame({'Image': ['1', '2'], 'Id': ['a', 'c b']})
+        >>> blocks = [
+        ...     challenges.evaluate_first_hit(truth[i : i + 1], predictions[i : i + 1])
+        ...     for i in (0, 1)
+        ... ]
+        >>> Score.concat(blocks).value
+        0.75
+        """
+        joined = super().concat(results)
+        assert joined.basis is not None
+        return replace(joined, **joined.basis.results(joined.counts, joined.table))
+
+    @classmethod
+    def _joined(cls, name: str, values: Sequence[Any]) -> Any:
+        match name:
+            case 'value' | 'notes':
+                return values[0]  # until they are computed
+            case 'table':
+                return _rows_of_all(values)
+            case 'queries':
+                return _all_different(values)
+            case 'basis':
+                return _merged(values)
+        return super()._joined(name, values)
 
     @property
     def headers(self) -> list[str]:
@@ -114,3 +207,35 @@ class Score(Result):
     def _summary(self) -> dict[str, Any]:
         value = {'metric': self.metric, 'value': self.value}
         return {'run': self._run, **value, **self._shown_parameters, **self.counts}
+
+
+def _rows_of_all(tables: Sequence[pandas.DataFrame | None]) -> pandas.DataFrame | None:
+    if the_same('table', ['none' if table is None else 'some' for table in tables]) == 'none':
+        return None
+    import pandas
+
+    return pandas.concat(tables, ignore_index=True)
+
+
+def _all_different(blocks: Sequence[pyarrow.Array]) -> pyarrow.Array:
+    """Return the queries of all blocks, or refuse one that is in two."""
+    import pyarrow
+    from pyarrow import compute
+
+    if any(block is None for block in blocks):
+        raise ParameterError('concat: found a score without its queries, expected them')
+    queries = pyarrow.concat_arrays(blocks)
+    first = compute.index_in(queries, value_set=queries).to_numpy()
+    again = np.flatnonzero(first != np.arange(len(queries)))
+    if len(again):
+        query = shown(queries[again[0]].as_py())
+        raise ParameterError(f'concat: queries: found {query} in two blocks, expected it in one')
+    return queries
+
+
+def _merged(bases: Sequence[Basis]) -> Basis:
+    the_same('classes', [basis.classes for basis in bases])
+    accumulator = copy(bases[0].accumulator)
+    for basis in bases[1:]:
+        accumulator.merge(basis.accumulator)
+    return replace(bases[0], accumulator=accumulator)

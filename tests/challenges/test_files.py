@@ -56,14 +56,8 @@ def test_gzip_and_parquet(name, tmp_path):
 
 
 WHALES = challenges.evaluate_first_hit, 'Image,Id', 'Image,Id', 'w'
-
-
 FASHION = challenges.evaluate_map, 'customer_id,prediction', 'customer_id,prediction', 'w'
-
-
 PURCHASES = challenges.evaluate_map, 'customer_id,article_id', 'customer_id,prediction', 'w'
-
-
 LANDMARKS = challenges.evaluate_gap, 'id,landmark_id', 'id,landmarks', 'w 0.5'
 
 

@@ -18,17 +18,9 @@ from mediaeval_ap.metrics import (
 )
 
 labels = st.sampled_from('abcdef')
-
-
 lists = st.lists(labels, max_size=9)
-
-
 cutoffs = st.integers(1, 12)
-
-
 TRUTH = list('abcde')
-
-
 P1, P2, P3, P4, P5, P6 = map(list, 'bcade abcde fbcde afegb afcgb dcbae'.split())
 
 

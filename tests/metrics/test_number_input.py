@@ -6,7 +6,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracle import CLOSE
 
@@ -16,8 +16,6 @@ from mediaeval_ap.metrics import label_ranking_average_precision
 # Of neighbours among these one is no double; numpy makes floats of integers beside floats, and of
 # those of 64 bits with a sign beside those without.
 INTEGERS = [2**53 - 1, 2**53, 2**53 + 1, 2**53 + 2, -(2**53) - 1, 2**63 - 1, 2**63, 2**64 - 1, 0, 3]
-
-
 NUMBERS = [*INTEGERS, 2**64, 10**400, 0.5, 2.0**53, 2.0**63, -1e300]
 
 
@@ -55,6 +53,7 @@ DOORS = {
 
 
 @pytest.mark.parametrize('door', DOORS)
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(st.lists(st.tuples(*[st.sampled_from(NUMBERS)] * 3).map(list), min_size=1, max_size=3))
 def test_scores_are_ordered_as_they_are_or_refused(door, rows):
     """Python compares integers and floats exactly, and so does the oracle."""

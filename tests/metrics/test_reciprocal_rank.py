@@ -14,11 +14,7 @@ from mediaeval_ap.metrics import (
 )
 
 labels = st.sampled_from('abcdef')
-
-
 lists = st.lists(labels, max_size=9)
-
-
 cutoffs = st.integers(1, 12)
 
 

@@ -85,6 +85,12 @@ def test_json():
     assert described['manifest']['counts'] == {'queries': 2, 'labels': 3}
 
 
+def test_rows():
+    assert (PLAIN.headers, PLAIN.rows) == ([], [])
+    assert FULL.headers == list(TABLE.columns)
+    assert FULL.rows[1] == ['é', None, 1.0, False, None, 2]
+
+
 def test_unknown_format():
     with pytest.raises(ParameterError, match="format: found 'xml', expected one of table"):
         render(describe([PLAIN]), 'xml')
