@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.tables.table import Source
+from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS
 
 __all__ = ['Problem']
 
@@ -98,9 +99,12 @@ class Finding:
     count: int
     problems: Callable[[], Iterator[Problem]]  # in the order of the file
 
+    def __iter__(self) -> Iterator[Problem]:
+        return self.problems()
+
     def written_out(self, most: int) -> Finding:
         """Return the finding with its first problems and without its file, so that it pickles."""
-        return Finding(self.kind, self.count, partial(iter, tuple(islice(self.problems(), most))))
+        return Finding(self.kind, self.count, partial(iter, tuple(islice(self, most))))
 
 
 def at_rows(
@@ -126,7 +130,7 @@ class Findings:
         findings: Iterable[Finding],
         inputs: Mapping[str, Source],
         rows: Mapping[str, int],
-        max_problems: int,
+        max_problems: int = MAX_PROBLEMS,
     ) -> None:
         self.rules, self.inputs, self.rows = rules, inputs, rows
         self.max_problems = max_problems
@@ -154,7 +158,7 @@ class Findings:
         most = self.max_problems if most is None else min(most, self.max_problems)
         problems: list[Problem] = []
         for found in self._findings.values():
-            of_kind = merge(*(each.problems() for each in found), key=self._place)
+            of_kind = merge(*found, key=self._place)
             problems.extend(islice(of_kind, most))
         return problems
 
