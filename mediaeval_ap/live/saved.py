@@ -23,7 +23,6 @@ from mediaeval_ap.tables import (
     read,
 )
 from mediaeval_ap.tables.arrow import check_names, from_arrow
-from mediaeval_ap.tables.decompression import Limit
 from mediaeval_ap.tables.parquet import read_parquet
 from mediaeval_ap.tables.parquet_pages import LEAST_OF_METADATA, METADATA_COME_TO
 from mediaeval_ap.tables.sources import ByteSource
@@ -104,7 +103,7 @@ def from_parquet(source: ByteSource) -> Saved:
 
 def _restored(text: bytes, source: ByteSource) -> Saved:
     """Return a session without its hypotheses."""
-    limit = Limit(source.name, max(source.max_bytes, LEAST_OF_METADATA), METADATA_COME_TO)
+    limit = source.limit(METADATA_COME_TO, LEAST_OF_METADATA)
     limit.add(BYTES_OF_CHARACTER * len(text))
     limit.add(BYTES_OF_VALUE * sum(text.count(mark) for mark in (b'[', b'{', b':', b',')))
     try:
