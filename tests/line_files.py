@@ -63,8 +63,8 @@ def read_plainly(data, layout):
     return rows, lines, wrong
 
 
-def as_rows(parsed, layout):
-    columns, numbers, _ = parsed
+def as_rows(table, layout):
+    columns, numbers = table.columns, table.numbers
     texts = [[columns[f].values[code] for code in columns[f].codes] for f in layout.texts]
     if layout.number:
         texts.insert(layout.number_at, numbers.tolist())

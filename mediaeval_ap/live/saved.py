@@ -15,7 +15,6 @@ from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, Layout, Source, Table, read
 from mediaeval_ap.tables.arrow import check_names, from_arrow
-from mediaeval_ap.tables.decompression import Limit
 from mediaeval_ap.tables.parquet import read_parquet
 from mediaeval_ap.tables.parquet_pages import LEAST_OF_METADATA, METADATA_COME_TO
 from mediaeval_ap.tables.sources import ByteSource
@@ -80,7 +79,7 @@ def from_parquet(source: ByteSource) -> tuple[dict[str, Any], Table | None]:
 
 
 def _restored(text: bytes, source: ByteSource) -> dict[str, Any]:
-    limit = Limit(source.name, max(source.max_bytes, LEAST_OF_METADATA), METADATA_COME_TO)
+    limit = source.limit(METADATA_COME_TO, LEAST_OF_METADATA)
     limit.add(BYTES_OF_CHARACTER * len(text))
     limit.add(BYTES_OF_VALUE * sum(text.count(mark) for mark in (b'[', b'{', b':', b',')))
     try:

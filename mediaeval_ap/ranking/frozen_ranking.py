@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.ranking.tie_breaking import TieKeys, in_order, temporal_ranks
+from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
+from mediaeval_ap.ranking.tie_breaking import TieKeys, in_order
 from mediaeval_ap.tables import HYPOTHESIS, Table
 
 PLACE_BITS = 32  # more hypotheses than that fit into no memory; 31 are left for the tie block

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import run_starts
-
 
 class TieKeys(NamedTuple):
     """Columns that break ties, from the first key to the last."""
@@ -45,27 +43,6 @@ def in_order(*keys: NDArray[Any]) -> NDArray[np.int64]:
             packed[-1] = packed[-1] << bits | key
             free_bits -= bits
     return np.argsort(packed[0]) if len(packed) == 1 else np.lexsort(packed[::-1])
-
-
-def temporal_ranks(
-    name: NDArray[np.integer],
-    confidence: NDArray[Any],
-    shot: NDArray[np.integer],
-    video: NDArray[np.integer],
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return the temporal rank of each hypothesis, from 1, and whether it repeats another one.
-
-    Columns are those of `TieKeys`; `video` numbers videos in the order of video and corpus.
-    """
-    order = in_order(name, confidence, shot)
-    columns = [column[order] for column in (name, confidence, video, shot)]
-    begins = run_starts(columns[:3])
-    sizes = np.diff(begins, append=len(order))
-    ranks = np.empty(len(order), dtype=np.int32)
-    ranks[order] = np.arange(1, len(order) + 1) - begins.repeat(sizes)
-    repeated = np.ones(len(order), dtype=np.bool_)
-    repeated[order[run_starts(columns)]] = False
-    return ranks, repeated
 
 
 def first_in_order(keys: tuple[NDArray[Any], ...], count: int) -> NDArray[np.int64]:

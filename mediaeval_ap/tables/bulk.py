@@ -27,8 +27,7 @@ from mediaeval_ap.tables.line_format import (
 )
 from mediaeval_ap.tables.line_numbers import LineCounter, LineNumbers
 from mediaeval_ap.tables.lines import endless, split, whole_lines
-from mediaeval_ap.tables.strict_text import Parsed
-from mediaeval_ap.tables.table import Column
+from mediaeval_ap.tables.table import Column, Source, Table
 
 if TYPE_CHECKING:
     import pyarrow
@@ -44,7 +43,7 @@ class _Doubt(Exception):
     """Something in the bytes that the strict parser has to look at."""
 
 
-def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Parsed | None:
+def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None:
     """Read lines fast, or not at all: None on any doubt; a `FormatError` for an endless line."""
     read = read_in_bulk(stream, layout, source, layout.fields)
     if read is None:
@@ -56,7 +55,7 @@ def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Parsed | Non
     if is_header(' '.join(column.text(0) for column in columns.values()), layout):
         return None
     numbers = None if layout.number is None else number_column(table[layout.number].chunks)
-    return Parsed(columns, numbers, lines)
+    return Table(layout, columns, numbers, Source(source), lines)
 
 
 def read_in_bulk(
@@ -158,7 +157,7 @@ def _normal_lines(
 ) -> Iterator[bytes]:
     """Yield blocks of lines with one space between fields, and LF for every line end."""
     first = True
-    for block in whole_lines(stream):
+    for block in whole_lines(stream.read):
         if block is None:
             raise endless().error(source, f'line {counter.next_line}')
         lines = _without_comments(block, layout)

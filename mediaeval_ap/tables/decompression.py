@@ -21,10 +21,10 @@ class Limit:
     `does` says in the error what the source does: ``x.gz: decompresses to more than 5 bytes``.
     """
 
-    def __init__(self, source: str, max_bytes: int, does: str = 'decompresses to') -> None:
+    def __init__(self, source: str, max_bytes: int, does: str) -> None:
         self._source = source
         self._does = does
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
         self._seen = 0
 
     def count(self, chunk: bytes) -> None:
@@ -34,10 +34,10 @@ class Limit:
     def add(self, n_bytes: int) -> None:
         """Count bytes that the source has given, or is about to give."""
         self._seen += n_bytes
-        if self._seen > self._max_bytes:
+        if self._seen > self.max_bytes:
             raise ReadError(
                 self._source,
-                f'{self._does} more than {self._max_bytes} bytes, the limit: '
+                f'{self._does} more than {self.max_bytes} bytes, the limit: '
                 'raise it by --max-bytes, in Python max_bytes',
             )
 

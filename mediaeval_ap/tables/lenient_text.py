@@ -23,7 +23,7 @@ from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK, Cause, holds_no_row
 from mediaeval_ap.tables.lines import split, whole_lines
 from mediaeval_ap.tables.origins import Kind, Origin
 from mediaeval_ap.tables.reading import read
-from mediaeval_ap.tables.strict_text import RowCollector, proved_pieces
+from mediaeval_ap.tables.strict_text import Piece, RowCollector, proved_pieces
 from mediaeval_ap.tables.table import Table
 from mediaeval_ap.tables.wrong_lines import (
     CAUSES,
@@ -37,9 +37,11 @@ from mediaeval_ap.tables.wrong_lines import (
     splitter,
 )
 
-PROVED_LINES = 64  # proved at once, as only what follows the first wrong one is slow
+# Proved at once, as only what follows the first wrong one is slow. Half and twice as many take the
+# same time, within a tenth.
+PROVED_LINES = 64
 STRICT_BLOCKS = 4  # megabytes; below, importing pyarrow takes longer than it saves
-BLOCKS_AT_ONCE = 8  # megabytes; pyarrow needs about as many to use all cores
+BLOCKS_AT_ONCE = 8  # megabytes, a choice; pyarrow needs about as many to use all cores
 LINES_AT_ONCE = 1 << 14  # whose fields are located at once, as arrays take many times their text
 NOTHING = Layout('nothing', ())  # a layout of which no line is wrong
 
@@ -135,7 +137,7 @@ def read_leniently(
     reading = _Reading(layout, max_problems)
     with given.value.open() as stream:
         reading.read(stream)
-    table = reading.rows.parsed().table(layout, given.value.described())
+    table = reading.rows.table(given.value.described())
     return LenientTable(table, reading.wrong, reading.starts)
 
 
@@ -156,7 +158,7 @@ class _Reading:
 
     def read(self, stream: BinaryIO) -> None:
         waiting: list[bytes] = []
-        for n_before, block in enumerate(whole_lines(stream)):
+        for n_before, block in enumerate(whole_lines(stream.read)):
             if block is None:
                 self._read_in_bulk(waiting)
                 waiting = []
@@ -192,21 +194,20 @@ class _Reading:
         if parsed is None:
             return False
         n_lines = block.count(b'\n') + (not block.endswith(b'\n'))
-        n_rows = parsed.n_rows
-        rows = None if n_rows == n_lines else parsed.lines.array(n_rows) - 1
+        rows = None if len(parsed) == n_lines else parsed.lines.array(len(parsed)) - 1
         if is_irregular(block):
             self._note_starts(split(block), rows)
-        self.rows.add_parsed(n_lines, parsed, rows)
+        self.rows.add_table(n_lines, parsed, rows)
         return True
 
     def _read_strictly(self, block: bytes) -> None:
         self._in_doubt = False
         first_line = self.rows.lines.next_line
-        for proved in proved_pieces(
+        for piece in proved_pieces(
             [block], self._layout, self._look_at, first_line=first_line, lines_at_once=PROVED_LINES
         ):
-            self._note_starts(proved.lines, proved.rows)
-            self.rows.add(proved)
+            self._note_starts(piece.lines, piece.rows)
+            self.rows.add(piece)
 
     def _note_starts(
         self, lines: list[bytes], rows: Sequence[int] | NDArray[np.int64] | None
@@ -215,18 +216,17 @@ class _Reading:
         lines = lines if rows is None else [lines[row] for row in rows]
         self.starts.look_at(lines, self.rows.lines.n_rows)
 
-    def _look_at(self, number: int, lines: list[bytes]) -> None:
-        """Take the lines that are right but for their number, and keep the wrong ones."""
+    def _look_at(self, number: int, lines: list[bytes]) -> list[Piece]:
+        """Keep the wrong lines, and return the rows of those right but for their number."""
         self._in_doubt = True
         causes = causes_of(lines, self._layout)
         self.wrong.add(number, causes, lines)
         near = np.flatnonzero((causes == RIGHT) | (causes == CAUSES.index(Cause.NUMBER))).tolist()
         rows = [row for row in near if not holds_no_row(lines[row], self._layout)]
-        self._note_starts(lines, rows)
         split_line = splitter(b'\n'.join([lines[row] for row in rows]))
         columns = list(zip(*(split_line(lines[row]) for row in rows), strict=True))
         numbers: list[float] = []
         if columns and self._layout.number is not None:
             each = zip(columns.pop(), causes[rows].tolist(), strict=True)
             numbers = [float(text) if cause == RIGHT else np.nan for text, cause in each]
-        self.rows.add_fields(len(lines), rows, columns, numbers)
+        return [Piece(lines, columns, numbers, rows)]

@@ -5,9 +5,9 @@ Lines end with LF or CR LF; the last may end with the file. A byte order mark is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
-from typing import BinaryIO, Protocol
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import BinaryIO
 
 from mediaeval_ap.tables.faults import Wrong
 from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK
@@ -15,75 +15,70 @@ from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK
 MAX_LINE_BYTES = 64 << 20  # a choice: a file without line ends is refused before it fills memory
 BLOCK_BYTES = 1 << 20  # half of it takes a tenth more time in bulk, double no less
 
-
-class Lines(Protocol):
-    """A stream that gives one line at a time: an open binary file, or a file that grows."""
-
-    def readline(self, limit: int, /) -> bytes:
-        """Return the next line with its end, or its first bytes; nothing at the end."""
+Read = Callable[[int], bytes]  # gives at most so many of the next bytes, and nothing at the end
 
 
-def numbered(stream: Lines, source: str) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a stream with their ends, as soon as they are there; number the first 1.
-
-    A line longer than `MAX_LINE_BYTES`, its end not counted, is an error.
-    """
-    for number in count(1):
-        line = stream.readline(MAX_LINE_BYTES + len(BYTE_ORDER_MARK) + 1)
-        if not line:
-            return
-        if number == 1:
-            line = line.removeprefix(BYTE_ORDER_MARK)
-        if len(line.removesuffix(b'\n')) > MAX_LINE_BYTES:
-            raise endless().error(source, f'line {number}')
-        yield number, line
+def numbered(stream: BinaryIO, source: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a stream without their ends, as soon as they are there, from number 1."""
+    arrived = blocks(stream.read1, source)  # type: ignore[attr-defined]  # all buffered ones have it
+    return enumerate(chain.from_iterable(map(split, arrived)), 1)
 
 
-def blocks(stream: BinaryIO, source: str, block_bytes: int | None = None) -> Iterator[bytes]:
+def blocks(read: Read, source: str, block_bytes: int | None = None) -> Iterator[bytes]:
     """Yield blocks of whole lines; a line longer than `MAX_LINE_BYTES` is an error."""
     ended = 0
-    for block in whole_lines(stream, block_bytes):
+    for block in whole_lines(read, block_bytes):
         if block is None:
             raise endless().error(source, f'line {ended + 1}')
         yield block
         ended += block.count(b'\n')
 
 
-def whole_lines(stream: BinaryIO, block_bytes: int | None = None) -> Iterator[bytes | None]:
-    """Yield blocks of whole lines, of `BLOCK_BYTES` or so; None for each line that is too long.
+def whole_lines(read: Read, block_bytes: int | None = None) -> Iterator[bytes | None]:
+    """Yield blocks of whole lines with their ends, each as soon as `read` gives its last byte.
 
-    The lines keep their ends. What is left of a long line is passed over when the next block is
-    asked for.
+    They have `block_bytes` or so, by default `BLOCK_BYTES`. In place of a line that is too long
+    comes None; the rest of that line is passed over when the next block is asked for.
     """
-    block_bytes = block_bytes or BLOCK_BYTES
+    chunks = _chunks(read, block_bytes or BLOCK_BYTES)
     pieces: list[bytes] = []
     pending = 0
-    chunk = stream.read(block_bytes).removeprefix(BYTE_ORDER_MARK)
-    while chunk:
+    for chunk in chunks:
         end = chunk.find(b'\n')
         if pending + (len(chunk) if end < 0 else end) > MAX_LINE_BYTES:
             yield None
             pieces, pending = [], 0
-            chunk = _after_line(stream, chunk)
-            continue
+            chunk = _behind_line(chunk, chunks)
         head, newline, tail = chunk.rpartition(b'\n')
         if newline:
             yield b''.join((*pieces, head, newline))
             pieces, pending = [], 0
         pieces.append(tail)
         pending += len(tail)
-        chunk = stream.read(block_bytes)
     if pending:
         yield b''.join(pieces)
 
 
-def _after_line(stream: BinaryIO, chunk: bytes) -> bytes:
-    """Return what comes behind the line that a chunk is in; nothing at the end of the stream."""
-    while chunk:
-        _, newline, rest = chunk.partition(b'\n')
+def _chunks(read: Read, size: int) -> Iterator[bytes]:
+    """Yield the bytes of a stream without its byte order mark, of which a part may come first."""
+    start = read(size)
+    while start and start != BYTE_ORDER_MARK and BYTE_ORDER_MARK.startswith(start):
+        more = read(size)
+        if not more:
+            break
+        start += more
+    yield start.removeprefix(BYTE_ORDER_MARK)
+    while start:
+        start = read(size)
+        yield start
+
+
+def _behind_line(chunk: bytes, chunks: Iterator[bytes]) -> bytes:
+    """Return what comes behind the line that a chunk is in, of that chunk or the next ones."""
+    for each in chain([chunk], chunks):
+        _, newline, rest = each.partition(b'\n')
         if newline:
-            return rest or stream.read(BLOCK_BYTES)
-        chunk = stream.read(BLOCK_BYTES)
+            return rest
     return b''
 
 

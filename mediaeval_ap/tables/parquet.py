@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mediaeval_ap.errors import FormatError, ReadError
-from mediaeval_ap.tables.decompression import Limit
 from mediaeval_ap.tables.parquet_pages import BYTES_OF_VALUE, PageWatcher, check_footer
 from mediaeval_ap.tables.sources import ByteSource, is_regular, opening
 from mediaeval_ap.tables.table import Source
@@ -51,14 +50,14 @@ def _read(
 ) -> pyarrow.Table:
     from pyarrow import ArrowException, parquet
 
-    check_footer(stream, source.name, source.max_bytes)
+    check_footer(stream, source)
     watched = PageWatcher(stream)
     opened = parquet.ParquetFile(watched, pre_buffer=False)
     names = list(choose(opened.schema_arrow))
     fields = [field for field in opened.schema_arrow if field.name in names]
     for field in fields:
         _refuse_nested(field, source.name)
-    declared = Limit(source.name, source.max_bytes)
+    declared = source.limit()
     numbers = []
     for number in range(opened.num_row_groups):
         if n_rows := opened.metadata.row_group(number).num_rows:  # else nothing is there to be read
@@ -67,7 +66,7 @@ def _read(
     if not numbers:
         return opened.schema_arrow.empty_table().select(names)
     encoded = [field.name for field in fields if _is_text(field.type)]
-    watched.limit = Limit(source.name, source.max_bytes)
+    watched.limit = source.limit()
     file = parquet.ParquetFile(
         watched, metadata=opened.metadata, read_dictionary=encoded, pre_buffer=False
     )
@@ -99,7 +98,7 @@ def _in_small_parts(
     """
     import pyarrow
 
-    watched.limit, watched.n_bytes = Limit(source.name, source.max_bytes), 0
+    watched.limit, watched.n_bytes = source.limit(), 0
     next(opened.iter_batches(1, row_groups=[number], columns=names), None)  # counts the pages
     n_rows = min(ROWS_OF_PART, source.max_bytes // max(1, watched.n_bytes) + 1)
     watched.limit = None
@@ -111,7 +110,7 @@ def _within_limit(parts: Iterable[pyarrow.Table], source: ByteSource) -> pyarrow
     """Put parts together, each read when it is asked for, until they come to too much."""
     import pyarrow
 
-    limit = Limit(source.name, source.max_bytes)
+    limit = source.limit()
     read = []
     for part in parts:
         limit.add(sum(map(_n_bytes, part.columns)))

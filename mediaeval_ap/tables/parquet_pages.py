@@ -16,6 +16,7 @@ from thrift.Thrift import TException, TType
 from thrift.transport.TTransport import TFileObjectTransport
 
 from mediaeval_ap.tables.decompression import Limit
+from mediaeval_ap.tables.sources import ByteSource
 
 BYTES_OF_VALUE = 4  # at least: pyarrow's code of a text that is repeated has so many
 LONGEST_STRING = 1 << 27  # a choice: no header has more, and a damaged length would take it all
@@ -141,15 +142,15 @@ class PageWatcher(io.RawIOBase):
             stream.seek(header.compressed_page_size, io.SEEK_CUR)
 
 
-def check_footer(stream: Any, name: str, max_bytes: int) -> None:
+def check_footer(stream: Any, source: ByteSource) -> None:
     """Refuse a footer that comes to more than the limit, before pyarrow reads it."""
-    max_bytes = max(max_bytes, LEAST_OF_METADATA)
+    limit = source.limit(METADATA_COME_TO, LEAST_OF_METADATA)
     size = stream.seek(0, io.SEEK_END)
     stream.seek(max(0, size - 8))
     length = int.from_bytes(stream.read(8)[:4], 'little')
-    if length * SMALL_FOOTER_SHARE <= max_bytes or length > size:  # else pyarrow says what is wrong
+    # pyarrow says what is wrong with a length beyond the file.
+    if length * SMALL_FOOTER_SHARE <= limit.max_bytes or length > size:
         return
-    limit = Limit(name, max_bytes, METADATA_COME_TO)
     limit.add(length * COPIES_OF_TEXT)
     stream.seek(max(0, size - 8 - length))
     protocol = _Protocol(io.BytesIO(stream.read(length)))

@@ -9,6 +9,7 @@ the line. Files with a header, as CSV, are read by `mediaeval_ap.tables.records`
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.errors import ParameterError
@@ -99,10 +100,10 @@ def _read_text(source: ByteSource, layout: Layout) -> Table:
         with source.open() as stream:
             proved = parse_in_bulk(stream, layout, source.name)
         if proved is not None:
-            return proved.table(layout, source.described())
+            return replace(proved, source=source.described())
     with source.open() as stream:
-        parsed = parse(stream, layout, source.name)
-    return parsed.table(layout, source.described())
+        table = parse(stream, layout, source.name)
+    return replace(table, source=source.described())
 
 
 def _read_parquet(source: ByteSource, layout: Layout) -> Table:

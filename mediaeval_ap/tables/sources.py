@@ -8,7 +8,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from operator import index
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
@@ -88,6 +88,10 @@ class ByteSource:
         factor = COMPRESSED_SIZE_FACTOR if self.suffix in DECOMPRESSORS else 1
         return self._status().st_size * factor
 
+    def limit(self, does: str = 'decompresses to', at_least: int = 0) -> Limit:
+        """Begin to count bytes against the limit; `does` is what the source does, for the error."""
+        return Limit(self.name, max(self.max_bytes, at_least), does)
+
     def described(self) -> Source:
         """Return its name, and the digest of what `open` has read of it."""
         return Source(self.name, None if self.is_open else self._hash.hexdigest())
@@ -103,17 +107,11 @@ class ByteSource:
         with opening(self.name, self.suffix), self.open_stored() as stored:
             if self.suffix in DECOMPRESSORS:
                 decompressed = DECOMPRESSORS[self.suffix](_buffered(stored, self._hash.update))
-                yield _buffered(decompressed, Limit(self.name, self.max_bytes).count)
+                yield _buffered(decompressed, self.limit().count)
             elif self.is_open or (self.is_path and is_regular(stored)):
                 yield _buffered(stored, self._hash.update)
             else:
-                limit = Limit(self.name, self.max_bytes, 'holds')
-
-                def watch(chunk: bytes) -> None:
-                    self._hash.update(chunk)
-                    limit.count(chunk)
-
-                yield _buffered(stored, watch)
+                yield _buffered(stored, self._hash.update, self.limit('holds').count)
 
     @contextmanager
     def open_stored(self, *, may_change: bool = False) -> Iterator[Any]:
@@ -211,11 +209,11 @@ def opening(name: str, kind: str = '') -> Iterator[None]:
 
 
 class _Watched(io.RawIOBase):
-    """A raw stream that shows every chunk it reads to a watcher."""
+    """A raw stream that shows every chunk it reads to watchers."""
 
-    def __init__(self, inner: Any, watch: Callable[[bytes], object]) -> None:
+    def __init__(self, inner: Any, watchers: Sequence[Callable[[bytes], object]]) -> None:
         self._inner = inner
-        self._watch = watch
+        self._watchers = watchers
 
     def readable(self) -> bool:
         return True
@@ -225,10 +223,11 @@ class _Watched(io.RawIOBase):
         chunk = self._inner.read(len(view))
         if chunk is None:
             raise BlockingIOError('no data yet: a stream that blocks is needed')
-        self._watch(chunk)
+        for watch in self._watchers:
+            watch(chunk)
         view[: len(chunk)] = chunk
         return len(chunk)
 
 
-def _buffered(inner: Any, watch: Callable[[bytes], object]) -> BinaryIO:
-    return io.BufferedReader(_Watched(inner, watch), BUFFER_BYTES)
+def _buffered(inner: Any, *watchers: Callable[[bytes], object]) -> BinaryIO:
+    return io.BufferedReader(_Watched(inner, watchers), BUFFER_BYTES)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from time import sleep
-from typing import Any, BinaryIO
+from typing import Any
 
 from mediaeval_ap.errors import FormatError, ReadError
 from mediaeval_ap.tables.faults import no_rows
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.line_format import parse_line
-from mediaeval_ap.tables.lines import Lines, numbered
+from mediaeval_ap.tables.lines import Read, blocks
+from mediaeval_ap.tables.origins import Kind, Origin
 from mediaeval_ap.tables.reading import read
 from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, opening
+from mediaeval_ap.tables.strict_text import PROVED_BYTES, Piece, prove, proved_pieces
+from mediaeval_ap.tables.wrong_lines import explained, wrong_places
 
 SECONDS_BETWEEN_LOOKS = 0.1  # a choice: at once to a person, and no load
 
@@ -61,73 +62,64 @@ def arriving(
     """
     source = ByteSource(origin, max_bytes)
     if source.is_parquet and not follow:
-        yield from read(origin, layout, max_bytes=max_bytes).rows()
+        yield from read(Origin(Kind.PARQUET, source), layout).rows()
         return
-    with _lines(source, follow) as lines:
-        yield from _rows(lines, source.name, layout, on_wrong)
+
+    def pass_over(number: int, lines: list[bytes]) -> Iterator[Piece]:
+        begin = 0
+        for place in [*wrong_places(lines, layout), len(lines)]:
+            right = prove(lines[begin:place], layout)
+            assert right is not None
+            yield right
+            if place < len(lines):
+                wrong = explained(lines[place], layout)
+                on_wrong(wrong.error(source.name, f'line {number + place}'))
+            begin = place + 1
+
+    n_rows = 0
+    with _opened(source, follow) as read_arrived:
+        arrived = blocks(read_arrived, source.name, PROVED_BYTES)
+        for piece in proved_pieces(arrived, layout, pass_over):
+            for row in _rows(piece, layout):
+                n_rows += 1
+                yield row
+    if not n_rows:
+        raise no_rows(source.name, layout)
+
+
+def _rows(piece: Piece, layout: Layout) -> Iterator[tuple[Any, ...]]:
+    columns: list[Iterable[Any]] = [map(bytes.decode, fields) for fields in piece.texts]
+    if columns and layout.number is not None:
+        columns.insert(layout.number_at, piece.numbers)
+    return zip(*columns, strict=True)
 
 
 @contextmanager
-def _lines(source: ByteSource, follow: bool) -> Iterator[Lines]:
+def _opened(source: ByteSource, follow: bool) -> Iterator[Read]:
+    """Open a source, and yield the function that reads what has arrived of it."""
     if source.is_standard_input:
         with opening(source.name), source.open_stored(may_change=follow) as stream:
-            yield stream
+            yield stream.read1
     elif follow:
-        with following(source) as grown:
-            yield grown
+        with following(source) as read_more:
+            yield read_more
     else:
         with source.open() as stream:
-            yield stream
-
-
-def _rows(
-    lines: Lines, name: str, layout: Layout, on_wrong: Callable[[FormatError], object]
-) -> Iterator[tuple[Any, ...]]:
-    n_rows = 0
-    for number, line in numbered(lines, name):
-        try:
-            fields = parse_line(line, layout, name, number)
-        except FormatError as error:
-            on_wrong(error)
-            continue
-        if fields is not None:
-            n_rows += 1
-            yield _with_number(fields, layout)
-    if not n_rows:
-        raise no_rows(name, layout)
-
-
-def _with_number(fields: tuple[str, ...], layout: Layout) -> tuple[Any, ...]:
-    if layout.number is None:
-        return fields
-    at = layout.number_at
-    return (*fields[:at], float(fields[at]), *fields[at + 1 :])
-
-
-class Following:
-    """A stream of whole lines, which waits for more where the file ends."""
-
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        self._file = file
-        self._name = name
-        self._begun = b''
-
-    def readline(self, limit: int, /) -> bytes:
-        """Return the next line as soon as all of it, or `limit` bytes, are there."""
-        while True:
-            self._begun += self._file.readline(limit - len(self._begun))
-            if self._begun.endswith(b'\n') or len(self._begun) >= limit:
-                line, self._begun = self._begun, b''
-                return line
-            if self._file.seekable() and os.fstat(self._file.fileno()).st_size < self._file.tell():
-                raise ReadError(self._name, 'became shorter while it was followed')
-            sleep(SECONDS_BETWEEN_LOOKS)
+            yield stream.read1  # type: ignore[attr-defined]  # it is buffered
 
 
 @contextmanager
-def following(source: ByteSource) -> Iterator[Following]:
-    """Follow a file of plain text that grows, as ``tail -f``, from its first line."""
+def following(source: ByteSource) -> Iterator[Read]:
+    """Open a file of plain text that grows, as ``tail -f``; its function to read waits for more."""
     if not source.is_plain:
         raise ReadError(source.name, f'{source.suffix} cannot be followed, only plain text')
-    with opening(source.name), source.open_stored(may_change=True) as stored:
-        yield Following(io.BufferedReader(stored), source.name)
+    with opening(source.name), source.open_stored(may_change=True) as file:
+
+        def read_more(size: int) -> bytes:
+            while not (chunk := file.read(size)):
+                if file.seekable() and os.fstat(file.fileno()).st_size < file.tell():
+                    raise ReadError(source.name, 'became shorter while it was followed')
+                sleep(SECONDS_BETWEEN_LOOKS)
+            return bytes(chunk)
+
+        yield read_more

@@ -26,57 +26,42 @@ from mediaeval_ap.tables.line_format import (
     is_header,
     number_bytes,
 )
-from mediaeval_ap.tables.line_numbers import LineCounter, LineNumbers
+from mediaeval_ap.tables.line_numbers import LineCounter
 from mediaeval_ap.tables.lines import blocks, split
 from mediaeval_ap.tables.table import Column, Source, Table
-from mediaeval_ap.tables.wrong_lines import RIGHT, causes_of, splitter
+from mediaeval_ap.tables.wrong_lines import explained, splitter, wrong_places
 
 PROVED_BYTES = 1 << 15  # double takes a sixth more time, as fields no longer fit the caches
 
 
-class Parsed(NamedTuple):
-    """The columns of lines, and the line of each row."""
-
-    columns: dict[str, Column]
-    numbers: NDArray[np.float64] | None
-    lines: LineNumbers
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return len(next(iter(self.columns.values())).codes)
-
-    def table(self, layout: Layout, source: Source) -> Table:
-        """Make a table of them."""
-        return Table(layout, self.columns, self.numbers, source, self.lines)
-
-
-class Proved(NamedTuple):
-    """Lines that are all right, and their fields, column by column."""
+class Piece(NamedTuple):
+    """Lines without their ends, and the fields of those that hold rows, column by column."""
 
     lines: list[bytes]
     texts: list[tuple[bytes, ...]]  # empty where no line holds a row
-    numbers: array[float]
+    numbers: Iterable[float]
     rows: list[int] | None  # the positions of the lines that hold rows; None for all lines
 
 
-def parse(stream: BinaryIO, layout: Layout, source: str) -> Parsed:
+OnWrong = Callable[[int, list[bytes]], Iterable[Piece]]
+
+
+def parse(stream: BinaryIO, layout: Layout, source: str) -> Table:
     """Read lines strictly: a `FormatError` names the first wrong line, and counts the others."""
     collector = RowCollector(layout)
     faults = Faults(source, 'line')
     first = _FirstRow(layout)
 
-    def count(number: int, lines: list[bytes]) -> None:
-        places = np.flatnonzero(causes_of(lines, layout) != RIGHT)
-        if len(places):
-            wrong = explain(lines[places[0]], layout)
-            assert wrong is not None
-            faults.add(number + int(places[0]), wrong, len(places) - 1)
+    def count(number: int, lines: list[bytes]) -> Iterable[Piece]:
+        places = wrong_places(lines, layout)
+        if places:
+            faults.add(number + places[0], explained(lines[places[0]], layout), len(places) - 1)
+        return ()
 
-    watched = first.watch(blocks(stream, source, PROVED_BYTES))
-    for proved in proved_pieces(watched, layout, count):
+    watched = first.watch(blocks(stream.read, source, PROVED_BYTES))
+    for piece in proved_pieces(watched, layout, count):
         if not faults.count:
-            collector.add(proved)
+            collector.add(piece)
     if faults.count:
         faults.remedy = first.remedy()
         raise faults.error
@@ -84,7 +69,7 @@ def parse(stream: BinaryIO, layout: Layout, source: str) -> Parsed:
         raise no_rows(source, layout)
     if is_header(text := first.line.decode(), layout):
         raise header_of(text).error(source, f'line {first.number}')
-    return collector.parsed()
+    return collector.table(Source(source))
 
 
 class _FirstRow:
@@ -123,15 +108,15 @@ class _FirstRow:
 def proved_pieces(
     blocks: Iterable[bytes],
     layout: Layout,
-    on_wrong: Callable[[int, list[bytes]], None],
+    on_wrong: OnWrong,
     *,
     first_line: int = 1,
     lines_at_once: int | None = None,
-) -> Iterator[Proved]:
+) -> Iterator[Piece]:
     """Prove blocks of lines, so many lines at once, and yield those that are all right.
 
     Where that fails, `on_wrong` takes the number of the first line in doubt, and all lines from
-    there to the end of the block.
+    there to the end of the block; the pieces that it makes of them are yielded in their place.
     """
     for block in blocks:
         lines = split(block)
@@ -139,13 +124,13 @@ def proved_pieces(
         for start in range(0, len(lines), step):
             proved = prove(lines[start : start + step], layout)
             if proved is None:
-                on_wrong(first_line + start, lines[start:])
+                yield from on_wrong(first_line + start, lines[start:])
                 break
             yield proved
         first_line += len(lines)
 
 
-def prove(lines: list[bytes], layout: Layout) -> Proved | None:
+def prove(lines: list[bytes], layout: Layout) -> Piece | None:
     """Split lines without their ends into fields, if all of them are right; None on any doubt."""
     given = lines
     text = b'\n'.join(lines)
@@ -166,7 +151,7 @@ def prove(lines: list[bytes], layout: Layout) -> Proved | None:
     rows = None
     if len(fields) != len(given):
         rows = [row for row, line in enumerate(given) if not holds_no_row(line, layout)]
-    return Proved(given, columns, numbers, rows)
+    return Piece(given, columns, numbers, rows)
 
 
 def _numbers(fields: Iterable[bytes], allowed: bytes) -> array[float] | None:
@@ -188,37 +173,29 @@ class RowCollector:
         self._columns = [_ColumnBuilder() for _ in layout.texts]
         self._numbers = array('d')
 
-    def add(self, proved: Proved) -> None:
-        """Add the rows of proved lines."""
-        self.add_fields(len(proved.lines), proved.rows, proved.texts, proved.numbers)
-
-    def add_fields(
-        self,
-        n_lines: int,
-        rows: list[int] | None,
-        texts: list[tuple[bytes, ...]],
-        numbers: Iterable[float],
-    ) -> None:
-        """Add the fields of lines, of which all hold rows, or those at some positions."""
-        self.lines.count(n_lines, rows)
-        for column, fields in zip(self._columns, texts, strict=False):  # there may be no rows
+    def add(self, piece: Piece) -> None:
+        """Add the rows of a piece."""
+        self.lines.count(len(piece.lines), piece.rows)
+        for column, fields in zip(self._columns, piece.texts, strict=False):  # there may be no rows
             column.extend(fields)
-        self._numbers.extend(numbers)
+        self._numbers.extend(piece.numbers)
 
-    def add_parsed(self, n_lines: int, parsed: Parsed, rows: NDArray[np.int64] | None) -> None:
-        """Add the columns of lines that were parsed already."""
+    def add_table(self, n_lines: int, table: Table, rows: NDArray[np.int64] | None) -> None:
+        """Add the rows of lines that were read already: of all, or of those at some positions."""
         self.lines.count(n_lines, rows)
         for name, column in zip(self._layout.texts, self._columns, strict=True):
-            column.append(parsed.columns[name])
-        if parsed.numbers is not None:
-            self._numbers.frombytes(parsed.numbers.tobytes())
+            column.append(table[name])
+        if table.numbers is not None:
+            self._numbers.frombytes(table.numbers.tobytes())
 
-    def parsed(self) -> Parsed:
-        """Return the columns of all rows so far."""
+    def table(self, source: Source) -> Table:
+        """Return all rows so far."""
         columns = zip(self._layout.texts, self._columns, strict=True)
-        return Parsed(
+        return Table(
+            self._layout,
             {name: column.column() for name, column in columns},
             None if self._layout.number is None else np.array(self._numbers, np.float64),
+            source,
             self.lines.line_numbers(),
         )
 

@@ -77,6 +77,17 @@ def causes_of(lines: list[bytes], layout: Layout) -> NDArray[np.int8]:
     return causes
 
 
+def wrong_places(lines: list[bytes], layout: Layout) -> list[int]:
+    """Find the positions of the wrong ones of some lines."""
+    places: list[int] = np.flatnonzero(causes_of(lines, layout) != RIGHT).tolist()
+    return places
+
+
+def explained(line: bytes, layout: Layout) -> Wrong:
+    """Explain a line that is known to be wrong: if by nothing else, by its length."""
+    return explain(line, layout) or endless()
+
+
 def splitter(text: bytes) -> Callable[[bytes], list[bytes]]:
     """Return the fastest function that splits lines of a text, without their ends, into fields."""
     # To bytes.split, vertical tabs and form feeds are white space.
@@ -152,7 +163,7 @@ class WrongLines(Sequence[WrongLine]):
         return self._explained(self._numbers[at], self._causes[at], line)
 
     def _explained(self, number: int, cause: int, line: bytes) -> WrongLine:
-        wrong = explain(line, self._layout) or endless()
+        wrong = explained(line, self._layout)
         column = n_characters(line[: wrong.at]) + 1  # all before the fault is text
         return WrongLine(number, column, CAUSES[cause], wrong)
 

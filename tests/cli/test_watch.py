@@ -9,14 +9,15 @@ import subprocess
 import termios
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 
 import commands
 import pytest
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.cli.watch_rows import Ending
-from mediaeval_ap.errors import ReadError
-from mediaeval_ap.tables import HYPOTHESIS, read, streaming
+from mediaeval_ap.errors import FormatError, ReadError
+from mediaeval_ap.tables import HYPOTHESIS, lines, read, streaming
 from mediaeval_ap.tables.sources import ByteSource
 
 COMMAND = [*commands.COMMAND, 'watch']
@@ -194,21 +195,25 @@ def test_a_file_that_becomes_shorter_is_an_error(folder):
 def test_half_a_line_is_waited_for(tmp_path, monkeypatch):
     path = tmp_path / 'run.txt'
     path.write_bytes(b'a\nb')
-    with streaming.following(ByteSource(path)) as stream, open(path, 'ab') as file:
+    with streaming.following(ByteSource(path)) as read_more, open(path, 'ab') as file:
 
         def grow(_):
             file.write(b'c\n')
             file.flush()
 
         monkeypatch.setattr(streaming, 'sleep', grow)
-        assert [stream.readline(9) for _ in range(3)] == [b'a\n', b'bc\n', b'c\n']
+        assert list(islice(lines.blocks(read_more, 'file'), 3)) == [b'a\n', b'bc\n', b'c\n']
 
 
-def test_followed_lines_have_a_limit(tmp_path):
+def test_followed_lines_have_a_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 9)
     path = tmp_path / 'run.txt'
-    path.write_bytes(b'ab' * 10)
-    with streaming.following(ByteSource(path)) as stream:
-        assert [stream.readline(6), stream.readline(9)] == [b'ababab', b'ababababa']
+    path.write_bytes(b'ab\n' + b'ab' * 5)
+    with streaming.following(ByteSource(path)) as read_more:
+        blocks = lines.blocks(read_more, 'file', 4)
+        assert next(blocks) == b'ab\n'
+        with pytest.raises(FormatError, match='line 2'):
+            next(blocks)
     with pytest.raises(ReadError, match='No such file'), streaming.following(ByteSource('none')):
         pass
 

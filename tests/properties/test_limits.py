@@ -28,8 +28,8 @@ from mediaeval_ap import (
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import ParameterError, ReadError
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, SUBSET, read
-from mediaeval_ap.tables.decompression import Limit
 from mediaeval_ap.tables.parquet_pages import PageWatcher
+from mediaeval_ap.tables.sources import ByteSource
 
 SURE = b'id,landmarks\n1,a 0.9\n2,b 0.8\n'
 SCORES = b'fname,a,b\n1,.9,.1\n2,.1,.9\n'
@@ -345,7 +345,7 @@ def counted(path):
     with open(path, 'rb') as stream:
         watched = PageWatcher(stream)
         file = parquet.ParquetFile(watched, pre_buffer=False)
-        watched.limit = Limit(str(path), MAX_BYTES)
+        watched.limit = ByteSource(path).limit()
         for number in range(file.num_row_groups):
             file.read_row_group(number)
     return watched.n_bytes
