@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def _leave(number: int, _: object) -> None:
-    files = sys.modules.get('mediaeval_ap.files')
+    files = sys.modules.get('mediaeval_ap.atomic_files')
     give_up = getattr(files, 'give_up', None)  # not there yet while it is imported
     if give_up is not None and not give_up():
         return

@@ -200,7 +200,7 @@ class AveragePrecision:
         True
         """
         from mediaeval_ap.live.saved import from_parquet
-        from mediaeval_ap.tables.sources import ByteSource
+        from mediaeval_ap.tables.byte_sources import ByteSource
 
         parameters, hypotheses = from_parquet(ByteSource(path, max_bytes))
         return cls(**parameters, max_bytes=max_bytes).live(hypotheses)

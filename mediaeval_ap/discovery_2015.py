@@ -22,11 +22,11 @@ from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.evaluation.queries import queries_or_default, without_placeholders
 from mediaeval_ap.metrics import average_precision_of_hits
-from mediaeval_ap.ranking.closest_names import closest
+from mediaeval_ap.ranking.closest_name_2015 import closest
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results import Evaluation2015
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
-from mediaeval_ap.tables.origins import Kind, Origin
+from mediaeval_ap.tables.input_kinds import Kind, Origin
 
 __all__ = ['PersonDiscovery2015']
 

@@ -21,7 +21,7 @@ from mediaeval_ap.errors import (
     ParameterError,
     RepeatedQueriesWarning,
 )
-from mediaeval_ap.ranking.closest_names import closest
+from mediaeval_ap.ranking.closest_name_2015 import closest
 from mediaeval_ap.tables import read
 from mediaeval_ap.tables.layouts import SHOTS_2015
 
@@ -143,7 +143,7 @@ def test_the_samples_are_scored_by_the_rules():
 def test_names_are_compared_in_blocks(monkeypatch):
     queries = ['abba', 'abab', 'bbbb', 'aaaa', 'b']
     whole = closest(queries, ['abbaa', 'bbba', 'aabba', 'b'], 0.5)
-    monkeypatch.setattr('mediaeval_ap.ranking.closest_names.BLOCK_CELLS', 5)
+    monkeypatch.setattr('mediaeval_ap.ranking.closest_name_2015.BLOCK_CELLS', 5)
     names, ratios = closest(queries, ['abbaa', 'bbba', 'aabba', 'b'], 0.5)
     assert names == whole[0] == ['aabba', 'aabba', 'bbba', 'aabba', 'b']
     assert ratios.tolist() == whole[1].tolist() == [8 / 9, 6 / 9, 6 / 8, 6 / 9, 1.0]

@@ -14,7 +14,7 @@ Each reads a truth and predictions, matches their rows by id, updates a metric o
 """
 
 from mediaeval_ap.challenges.first_hit import evaluate_first_hit
-from mediaeval_ap.challenges.gap import evaluate_gap
+from mediaeval_ap.challenges.global_ap import evaluate_gap
 from mediaeval_ap.challenges.label_ranking import evaluate_lrap
 from mediaeval_ap.challenges.map_at_k import evaluate_map
 

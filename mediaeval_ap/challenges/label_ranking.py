@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences
-from mediaeval_ap.challenges.files import Files, places_of, unique_ids
+from mediaeval_ap.challenges.matched_files import Files, places_of, unique_ids
 from mediaeval_ap.choices import Unknown
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.likely_causes import likely_cause

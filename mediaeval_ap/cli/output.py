@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from mediaeval_ap.atomic_files import Destination, write_whole
 from mediaeval_ap.errors import WriteError, printable
-from mediaeval_ap.files import Destination, write_whole
 
 STANDARD_STREAM = '-'
 Output = str | Destination

@@ -28,8 +28,8 @@ def stream(hypothesis: str, format: str, **criteria: Any) -> None:
     """
     check_paths([STANDARD_STREAM, *paths_of(click.get_current_context(), FILE)], [])
     from mediaeval_ap.tables import QUERIES, parse_line
+    from mediaeval_ap.tables.byte_sources import standard_input
     from mediaeval_ap.tables.lines import numbered
-    from mediaeval_ap.tables.sources import standard_input
 
     answers = find_format(ANSWER_FORMATS, format)
     headers = ['query', 'n_relevant', *map(ap_column, criteria['cutoffs'])]

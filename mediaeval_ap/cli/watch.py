@@ -10,7 +10,7 @@ from typing import Any
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import EXIT_STATUS, main
 from mediaeval_ap.cli.output import STANDARD_STREAM, tell, write
-from mediaeval_ap.cli.watch_rows import Ending
+from mediaeval_ap.cli.watch_input import Ending
 from mediaeval_ap.cli.watch_screen import Screen
 from mediaeval_ap.definitions import ap_column
 from mediaeval_ap.errors import FormatError
@@ -48,7 +48,7 @@ def watch(
     The last line is for all hypotheses, also after an error, Ctrl-C or SIGTERM.
     """
     from mediaeval_ap.tables import HYPOTHESIS
-    from mediaeval_ap.tables.streaming import arriving
+    from mediaeval_ap.tables.growing_files import arriving
 
     average_precision = options.read_reference(**criteria)
     skipped = _Skipped(skip_bad)

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 
+from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import CopyError, HalfStepError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
@@ -17,7 +18,6 @@ from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted, scorer_of
-from mediaeval_ap.files import write_whole
 from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses
 from mediaeval_ap.live.incremental import IncrementalScorer
 from mediaeval_ap.live.numbering import KnownShots
@@ -27,7 +27,7 @@ from mediaeval_ap.live.watching import Point, batches, points
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import HYPOTHESIS, Table
-from mediaeval_ap.tables.origins import is_rows
+from mediaeval_ap.tables.input_kinds import is_rows
 
 __all__ = ['Live']
 

@@ -1,9 +1,9 @@
 """Tables of references, hypotheses, subsets and queries: text, frames and rows to columns."""
 
+from mediaeval_ap.tables.byte_sources import MAX_BYTES, STANDARD_INPUT
 from mediaeval_ap.tables.layouts import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Layout
 from mediaeval_ap.tables.line_format import parse_line
 from mediaeval_ap.tables.reading import read
-from mediaeval_ap.tables.sources import MAX_BYTES, STANDARD_INPUT
 from mediaeval_ap.tables.table import Column, Source, Table
 
 __all__ = [

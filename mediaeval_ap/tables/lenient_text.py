@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK, Cause, holds_no_row, match_fields
 from mediaeval_ap.tables.lines import split, whole_lines
-from mediaeval_ap.tables.origins import Kind, Origin
 from mediaeval_ap.tables.reading import read
 from mediaeval_ap.tables.strict_text import Piece, RowCollector, proved_pieces
 from mediaeval_ap.tables.table import Table

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mediaeval_ap.errors import FormatError, ReadError
+from mediaeval_ap.tables.byte_sources import ByteSource, is_regular, opening
 from mediaeval_ap.tables.parquet_pages import BYTES_OF_VALUE, PageWatcher, check_footer
-from mediaeval_ap.tables.sources import ByteSource, is_regular, opening
 from mediaeval_ap.tables.table import Source
 
 if TYPE_CHECKING:

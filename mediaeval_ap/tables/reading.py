@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.tables.byte_sources import MAX_BYTES, ByteSource
+from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.origins import Kind, Origin
-from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource
 from mediaeval_ap.tables.strict_text import parse
 from mediaeval_ap.tables.table import Source, Table
 

@@ -13,14 +13,14 @@ import numpy as np
 from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.plain_text import BETWEEN_LABELS
 from mediaeval_ap.tables.arrow import holds_any, number_array, text_array, to_arrow
+from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.csv_text import choose_layout, parse_csv
 from mediaeval_ap.tables.faults import no_rows
+from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.line_numbers import ROW_BY_ROW, LineNumbers
-from mediaeval_ap.tables.origins import Kind, Origin
 from mediaeval_ap.tables.parquet import read_parquet
 from mediaeval_ap.tables.rows import column_names
-from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.table import NumberedRows, Source
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms
 from mediaeval_ap.results import Evaluation
 from mediaeval_ap.tables import MAX_BYTES
+from mediaeval_ap.tables.input_kinds import Origin
 from mediaeval_ap.tables.layouts import QRELS, RUN
-from mediaeval_ap.tables.origins import Origin
 from mediaeval_ap.trec.files import Entries, read_entries
-from mediaeval_ap.trec.scoring import rank
+from mediaeval_ap.trec.tie_breaking import rank
 
 __all__ = ['evaluate_trec']
 

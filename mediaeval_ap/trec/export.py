@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
+from mediaeval_ap.atomic_files import write_all_whole
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
 from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
-from mediaeval_ap.files import write_all_whole
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, Table
 

@@ -12,9 +12,9 @@ from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.errors import shown
 from mediaeval_ap.tables import Column, Layout, Source, read
 from mediaeval_ap.tables.bulk import number_column, read_in_bulk, text_column
+from mediaeval_ap.tables.byte_sources import ByteSource
+from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.line_numbers import LineNumbers
-from mediaeval_ap.tables.origins import Kind, Origin
-from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.table import NumberedRows
 
 TOPIC, DOCUMENT = 'qid', 'docno'

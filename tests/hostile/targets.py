@@ -88,7 +88,7 @@ def table(path):
 
 
 def read_records_of(path, layout):
-    from mediaeval_ap.tables.origins import Origin
+    from mediaeval_ap.tables.input_kinds import Origin
     from mediaeval_ap.tables.records import read_records
 
     return read_records(Origin.of(path, MAX_BYTES), [layout])

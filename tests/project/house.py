@@ -9,7 +9,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / 'mediaeval_ap'
 LAYERS = [
-    {'arrays', 'choices', 'definitions', 'errors', 'files', 'plain_text', 'progress'},
+    {'arrays', 'atomic_files', 'choices', 'definitions', 'errors', 'plain_text', 'progress'},
     {'tables'},
     {'metrics', 'ranking', 'report'},
     {'evaluation', 'results', 'validation'},

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mediaeval_ap import AveragePrecision
+from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.errors import WriteError
-from mediaeval_ap.files import write_whole
 
 ROW = ('x', 'v', '1', 'ann', 0.5)
 OLD, NEW = 'old\n' * 1000, 'new\n' * 1000
@@ -19,7 +19,7 @@ OLD, NEW = 'old\n' * 1000, 'new\n' * 1000
 # Writes a file, and is killed right before or after one of the steps that take it there.
 KILLED = """
 import os, signal, sys
-from mediaeval_ap.files import write_whole
+from mediaeval_ap.atomic_files import write_whole
 
 def killing(name, when):
     step = getattr(os, name)
@@ -58,7 +58,7 @@ def test_killed_at_a_step(tmp_path, step, when, content):
 
 WRITING = """
 import sys
-from mediaeval_ap.files import write_whole
+from mediaeval_ap.atomic_files import write_whole
 print('ready', flush=True)
 while True:
     for word in 'old\\n', 'new\\n':

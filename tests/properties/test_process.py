@@ -20,7 +20,7 @@ from hostile import interrupt
 from pyarrow import parquet
 
 from mediaeval_ap import cli, tables
-from mediaeval_ap.cli.watch_rows import Ending
+from mediaeval_ap.cli.watch_input import Ending
 from mediaeval_ap.tables import bulk, csv_text
 
 SEED = 60  # any would do: the moments are random all the same, as the machine's load is
@@ -215,12 +215,12 @@ def test_importing_takes_no_signals():
 
 
 TELLING = """
-from mediaeval_ap.cli import watch, watch_rows, watch_screen
-end_rows = watch_rows.Ending._end
+from mediaeval_ap.cli import watch, watch_input, watch_screen
+end_rows = watch_input.Ending._end
 def telling(*given):
     end_rows(*given)  # and leaves, the second time
     os.write(2, b'taken\\n')  # behind it: else the next signal could be taken within this one
-watch_rows.Ending._end = telling
+watch_input.Ending._end = telling
 """
 STUCK_IN_OUTPUT = """
 import time

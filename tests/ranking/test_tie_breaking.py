@@ -11,7 +11,6 @@ from mediaeval_ap.ranking.tie_breaking import (
     first_in_order,
     in_order,
     precedes,
-    temporal_ranks,
 )
 
 
@@ -113,13 +112,3 @@ def test_places_among_ranges_in_order():
     keys = keys_of([-0.9, -0.9, -0.5, -0.2], [1, 2, 1, 1], [0] * 4, [0] * 4)
     begins, ends, row = np.array([0, 0, 3]), np.array([4, 1, 3]), np.array([2, 2, 2])
     assert bisect(keys, begins, ends, keys, row).tolist() == [2, 1, 3]
-
-
-def test_each_name_confidence_and_video_is_ranked_by_itself():
-    names = np.array([0, 0, 0, 1, 0, 0])
-    confidences = np.array([-0.5, -0.5, -0.5, -0.5, -0.9, -0.5])
-    shots = np.array([7, 3, 3, 3, 3, 9])
-    videos = np.array([1, 1, 1, 1, 1, 2])
-    ranks, repeated = temporal_ranks(names, confidences, shots, videos)
-    assert ranks.tolist() == [3, 1, 2, 1, 1, 1]
-    assert repeated.tolist() == [False, False, True, False, False, False]

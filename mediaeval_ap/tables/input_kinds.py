@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, check_limit
+from mediaeval_ap.tables.byte_sources import MAX_BYTES, ByteSource, check_limit
 from mediaeval_ap.tables.table import NumberedRows
 
 

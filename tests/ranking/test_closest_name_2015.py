@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.ranking.closest_names import closest
+from mediaeval_ap.ranking.closest_name_2015 import closest
 
 
 @given(
@@ -19,7 +19,7 @@ from mediaeval_ap.ranking.closest_names import closest
 def test_closest_names_whatever_a_block_holds(queries, names, least, cells):
     """Fewer cells than names, too: then a block is one query."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('mediaeval_ap.ranking.closest_names.BLOCK_CELLS', cells)
+        patch.setattr('mediaeval_ap.ranking.closest_name_2015.BLOCK_CELLS', cells)
         chosen, ratios = closest(queries, sorted(names), float(least))
     for query, name, ratio in zip(queries, chosen, ratios.tolist(), strict=True):
         share, best = min((-oracle.ratio(query, each), each) for each in names)
@@ -27,7 +27,7 @@ def test_closest_names_whatever_a_block_holds(queries, names, least, cells):
 
 
 def test_closest_names_with_fewer_cells_in_a_block_than_names(monkeypatch):
-    monkeypatch.setattr('mediaeval_ap.ranking.closest_names.BLOCK_CELLS', 1)
+    monkeypatch.setattr('mediaeval_ap.ranking.closest_name_2015.BLOCK_CELLS', 1)
     names, ratios = closest(['ann_lee', 'bob', 'rob'], ['anne_lee', 'rob', 'bobb'], 0.5)
     assert names == ['anne_lee', 'bobb', 'rob']
     assert ratios.tolist() == [14 / 15, 6 / 7, 1.0]

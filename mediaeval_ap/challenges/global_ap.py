@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.challenges.files import Files, unique_ids
 from mediaeval_ap.challenges.label_fields import none_if_empty, split
+from mediaeval_ap.challenges.matched_files import Files, unique_ids
 from mediaeval_ap.choices import Missing, Ties, Unknown
 from mediaeval_ap.errors import shown
 from mediaeval_ap.metrics import GlobalAveragePrecision

@@ -9,12 +9,12 @@ from time import sleep
 from typing import Any
 
 from mediaeval_ap.errors import FormatError, ReadError
+from mediaeval_ap.tables.byte_sources import MAX_BYTES, ByteSource, opening
 from mediaeval_ap.tables.faults import no_rows
+from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.lines import Read, blocks
-from mediaeval_ap.tables.origins import Kind, Origin
 from mediaeval_ap.tables.reading import read
-from mediaeval_ap.tables.sources import MAX_BYTES, ByteSource, opening
 from mediaeval_ap.tables.strict_text import PROVED_BYTES, Piece, prove, proved_pieces
 from mediaeval_ap.tables.wrong_lines import explained, wrong_places
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from mediaeval_ap import AveragePrecision, cli, files
+from mediaeval_ap import AveragePrecision, atomic_files, cli
+from mediaeval_ap.atomic_files import Destination, write_all_whole, write_whole
 from mediaeval_ap.errors import WriteError
-from mediaeval_ap.files import Destination, write_all_whole, write_whole
 from mediaeval_ap.tables import QUERIES, read
 
 as_root = pytest.mark.skipif(
@@ -26,7 +26,7 @@ NOBODY = 65534
 def folder(tmp_path, monkeypatch, request):
     """A folder, written to as where systems name folders by descriptors, and where they do not."""
     if not request.param:
-        monkeypatch.setattr(files, '_HAS_FOLDERS', False)
+        monkeypatch.setattr(atomic_files, '_HAS_FOLDERS', False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -115,7 +115,7 @@ def test_what_the_system_does_not_allow_is_not_kept(tmp_path):
             parent.chmod(0o755)
     script = f"""
 import os, sys
-from mediaeval_ap.files import write_whole
+from mediaeval_ap.atomic_files import write_whole
 import mediaeval_ap.errors
 os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})
 write_whole(sys.argv[1], 'new')
@@ -126,7 +126,9 @@ write_whole(sys.argv[1], 'new')
     assert (status.st_uid, status.st_gid, mode_of(path)) == (NOBODY, NOBODY, 0o757)
 
 
-@pytest.mark.skipif(not files._HAS_FOLDERS, reason='this system names folders by their path only')
+@pytest.mark.skipif(
+    not atomic_files._HAS_FOLDERS, reason='this system names folders by their path only'
+)
 def test_the_folder_is_that_of_the_beginning(tmp_path):
     (tmp_path / 'out').mkdir()
     (tmp_path / 'elsewhere').mkdir()
@@ -178,7 +180,9 @@ def test_a_destination_serves_for_more_than_one_output(folder):
     destination.close()  # a second time
 
 
-@pytest.mark.skipif(not files._HAS_FOLDERS, reason='this system names folders by their path only')
+@pytest.mark.skipif(
+    not atomic_files._HAS_FOLDERS, reason='this system names folders by their path only'
+)
 def test_a_destination_that_is_closed_is_none(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with Destination('map.txt') as destination:
@@ -232,7 +236,7 @@ def test_processes_that_write_one_output_leave_one_whole_file(tmp_path):
     path.write_text('')
     script = (
         'import sys\n'
-        'from mediaeval_ap.files import write_whole\n'
+        'from mediaeval_ap.atomic_files import write_whole\n'
         'for _ in range(30): write_whole(sys.argv[1], (sys.argv[2] + "\\n") * 50_000)\n'
     )
     words = ['one', 'two', 'six', 'ten']
@@ -310,7 +314,7 @@ def test_a_file_below_dev_is_a_file():
 
 def test_written_to_what_is_open_already(tmp_path):
     """/dev/stdout is the stream, not the file behind it: what stands there stays."""
-    script = 'from mediaeval_ap.files import write_whole; write_whole("/dev/stdout", "new")'
+    script = 'from mediaeval_ap.atomic_files import write_whole; write_whole("/dev/stdout", "new")'
     (tmp_path / 'log').write_text('old ')
     with open(tmp_path / 'log', 'a') as log:
         subprocess.run([sys.executable, '-c', script], stdout=log, check=True)
@@ -321,7 +325,7 @@ def test_written_to_what_is_open_already(tmp_path):
 
 @pytest.mark.parametrize('path', ['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'])
 def test_written_between_what_others_write(tmp_path, path):
-    script = f'from mediaeval_ap.files import write_whole; write_whole("{path}", "new\\n")'
+    script = f'from mediaeval_ap.atomic_files import write_whole; write_whole("{path}", "new\\n")'
     shell = f"(echo first; {sys.executable} -c '{script}'; echo last) > out"
     subprocess.run(['sh', '-c', shell], cwd=tmp_path, check=True)
     assert (tmp_path / 'out').read_text() == 'first\nnew\nlast\n'
@@ -360,7 +364,7 @@ def test_failed_write_leaves_the_old_file(tmp_path):
     script = (
         'import resource, signal, sys\n'
         'from mediaeval_ap.errors import WriteError\n'
-        'from mediaeval_ap.files import write_whole\n'
+        'from mediaeval_ap.atomic_files import write_whole\n'
         'signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n'
         'resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n'
         'try:\n'

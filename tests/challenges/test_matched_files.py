@@ -7,7 +7,7 @@ import pytest
 from challenge_inputs import SAMPLES, table, written
 
 from mediaeval_ap import challenges
-from mediaeval_ap.challenges import files, label_ranking
+from mediaeval_ap.challenges import label_ranking, matched_files
 from mediaeval_ap.errors import (
     FormatError,
     MissingIdsWarning,
@@ -46,7 +46,7 @@ def test_gzip_and_parquet(name, tmp_path):
     expected = evaluate(*files).value
     zipped = [tmp_path / f'{file.name}.gz' for file in files]
     tables = [tmp_path / f'{file.stem}.parquet' for file in files]
-    for file, target, parquet in zip(files, zipped, tables, strict=True):
+    for file, target, parquet in zip(matched_files, zipped, tables, strict=True):
         target.write_bytes(gzip.compress(file.read_bytes()))
         frame = pandas.read_csv(file, dtype=str, keep_default_na=False)
         if file.stem == 'sounds_scores':
