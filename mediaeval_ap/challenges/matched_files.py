@@ -48,7 +48,7 @@ class Files:
         unknown: Unknown,
         max_bytes: int,
     ) -> None:
-        self.missing = missing and check_policy('missing', missing, MISSING)
+        self.missing = None if missing is None else check_policy('missing', missing, MISSING)
         self.unknown = check_policy('unknown', unknown, UNKNOWN)
         self.truth, self.predictions = (
             read_records(Origin.of(origin, max_bytes), layouts)

@@ -100,7 +100,7 @@ def global_average_precision(
     judged = _judge(predicted, confidence, truth)
     metric._add(judged)
     gap = metric.compute()
-    return (gap, ranked(_frame(judged), ties, metric.n_true)) if return_frame else gap
+    return (gap, ranked(_frame(judged), metric.ties, metric.n_true)) if return_frame else gap
 
 
 class GlobalAveragePrecision(Accumulator):

@@ -16,9 +16,9 @@ from mediaeval_ap.errors import (
 )
 
 SAMPLE_CALLS = {
-    'whales': (challenges.evaluate_first_hit, 'predictions', files, 'QUERIES_IN_PIECE'),
-    'fashion': (challenges.evaluate_map, 'predictions', files, 'QUERIES_IN_PIECE'),
-    'landmarks': (challenges.evaluate_gap, 'predictions', files, 'QUERIES_IN_PIECE'),
+    'whales': (challenges.evaluate_first_hit, 'predictions', matched_files, 'QUERIES_IN_PIECE'),
+    'fashion': (challenges.evaluate_map, 'predictions', matched_files, 'QUERIES_IN_PIECE'),
+    'landmarks': (challenges.evaluate_gap, 'predictions', matched_files, 'QUERIES_IN_PIECE'),
     'sounds': (challenges.evaluate_lrap, 'scores', label_ranking, 'SCORES_IN_PIECE'),
 }
 
@@ -46,7 +46,7 @@ def test_gzip_and_parquet(name, tmp_path):
     expected = evaluate(*files).value
     zipped = [tmp_path / f'{file.name}.gz' for file in files]
     tables = [tmp_path / f'{file.stem}.parquet' for file in files]
-    for file, target, parquet in zip(matched_files, zipped, tables, strict=True):
+    for file, target, parquet in zip(files, zipped, tables, strict=True):
         target.write_bytes(gzip.compress(file.read_bytes()))
         frame = pandas.read_csv(file, dtype=str, keep_default_na=False)
         if file.stem == 'sounds_scores':

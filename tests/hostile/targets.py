@@ -17,6 +17,7 @@ from random import Random
 
 import pyarrow
 from click.testing import CliRunner
+from live_sessions import check_live
 from pyarrow import parquet
 
 from hostile.entries import REFERENCE, TRUTH, A, B
@@ -57,17 +58,12 @@ class Target:
         outcome(partial(self.read, data))
 
 
-def rows_of(columns, numbers, _):
-    texts = [[column.values[code] for code in column.codes] for column in columns.values()]
-    return [*texts, None if numbers is None else numbers.tolist()]
-
-
 def lines(layout, data):
     """Both readers of lines, which agree wherever the bulk reader has no doubt."""
-    strict = outcome(lambda: rows_of(*parse(io.BytesIO(data), layout, 'file')))
+    strict = outcome(lambda: list(parse(io.BytesIO(data), layout, 'file').rows()))
     bulk = outcome(lambda: parse_in_bulk(io.BytesIO(data), layout, 'file'))
     if bulk is not None:
-        assert rows_of(*bulk) == strict, 'the bulk reader accepts something else'
+        assert list(bulk.rows()) == strict, 'the bulk reader accepts something else'
 
 
 def csv(layouts, data):
@@ -98,7 +94,7 @@ def restored(path):
     """What is wrong with a saved session is said when it is restored, and never later."""
     live = AveragePrecision.restore(path, max_bytes=MAX_BYTES)
     try:
-        live._check()
+        check_live(live)
         live.send('ann')
         live.evaluate()
         live.add('x', 'v', '2', 'bob', 0.5)

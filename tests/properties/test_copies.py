@@ -5,6 +5,7 @@ import pickle
 from pathlib import Path
 
 import pytest
+from live_sessions import check_live
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, evaluate_trec
 from mediaeval_ap.errors import CopyError, Error
@@ -55,7 +56,7 @@ def test_a_live_session_is_refused(copied, wrapped):
         'one, and snapshot() a ranking that stays as it is'
     )
     assert live.send('ann') == answer
-    live._check()
+    check_live(live)
 
 
 @each_way
