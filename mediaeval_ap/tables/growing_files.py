@@ -59,6 +59,12 @@ def arriving(
         When it cannot be opened or read, or gives more.
     FormatError
         When there was no row at its end.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import HYPOTHESIS
+    >>> next(arriving('samples/hypothesis.txt', HYPOTHESIS))[3:]
+    ('fort_brauchound', 0.718655)
     """
     source = ByteSource(origin, max_bytes)
     if source.is_parquet and not follow:
