@@ -74,7 +74,7 @@ class Definition:
     without_relevant : float
         The value when nothing is relevant (R = 0), from 0 to 1.
     repeats : Repeats
-        What a shot counts that is returned again.
+        The rule for a shot that is returned again.
     source : str
         Where it was published.
 

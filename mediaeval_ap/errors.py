@@ -103,7 +103,7 @@ class FormatError(Error, ValueError):
     field : str
         The wrong field; empty for the whole line.
     found, expected : str
-        What is there, and what should be.
+        The content that was found, and the content that was expected.
     further : int
         Number of further wrong lines (or rows) of the input.
     """

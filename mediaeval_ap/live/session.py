@@ -101,7 +101,7 @@ class Live(Session):
         corpus_id, video_id, shot_id : str
             The shot.
         person_name : str
-            Who is in it.
+            The name of the person in it.
         confidence : float
             The larger, the surer.
 

@@ -39,7 +39,7 @@ class Evaluation2015(ResultByQuery):
     ap : ndarray of float64, shape (n_queries,)
         Average precision.
     correct : ndarray of bool, shape (n_queries,), or None
-        Whether the evidence for the name is right; None without evidence.
+        True if the evidence for the name is correct; None without evidence.
     definition : Definition
         Definition of average precision.
     parameters : mapping of str to float

@@ -73,7 +73,7 @@ class NumberedRows:
         field : str
             The field at fault.
         found, expected : str
-            What the first row holds, and what it should hold.
+            The content of the first row, and the expected content.
 
         Returns
         -------
@@ -271,7 +271,7 @@ class Table(NumberedRows):
         Returns
         -------
         Table
-            Those rows, from the same source.
+            The selected rows, from the same source.
         """
         columns = {field: column.select(rows) for field, column in self.columns.items()}
         numbers = None if self.numbers is None else self.numbers[rows]

@@ -63,7 +63,7 @@ def evaluate_trec(
     missing : {'zero', 'skip'}
         How to score topics that the run does not answer: as if nothing were returned, or not.
     max_bytes : int
-        How many bytes a compressed file, Parquet, a pipe or standard input may come to.
+        Largest size in bytes of a compressed file, Parquet, a pipe or standard input.
 
     Returns
     -------

@@ -57,9 +57,9 @@ class Problem:
     field : str
         The field; empty where the whole line or file is wrong.
     found, expected : str
-        What stands there, and what should.
+        The content that was found, and the content that was expected.
     mend : str
-        What to do.
+        The remedy.
 
     Examples
     --------

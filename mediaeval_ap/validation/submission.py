@@ -54,7 +54,7 @@ def validate(
     max_bytes : int
         Limit in bytes of what a compressed file, Parquet, a pipe or standard input may come to.
     max_problems : int
-        How many problems of each kind are listed; `examine` counts the others.
+        Largest number of listed problems of each kind; `examine` counts the others.
 
     Returns
     -------
