@@ -4,7 +4,7 @@ For a query, hypotheses stand in ascending order of
 
 1. the normalized edit distance between the query and the hypothesized name (`edit_distances`),
 2. minus the confidence,
-3. the temporal rank (`tie_breaking.temporal_ranks`),
+3. the temporal rank (`temporal_ranks`),
 4. video, corpus, shot and name.
 
 All but the first is known before a query comes (`tie_breaking`). Both rankings, frozen and live,
