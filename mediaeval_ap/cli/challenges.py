@@ -15,19 +15,22 @@ TRUTH = options.argument('truth')
 PREDICTIONS = options.argument('predictions')
 PER_QUERY = options.flag('--per-query', help='Show the values of each query, too.')
 MISSING_IDS = options.choice(
-    '--missing', MISSING, 'error', 'How to score ids of TRUTH that have no prediction.'
+    '--missing',
+    MISSING,
+    'error',
+    'Ids of TRUTH without a prediction: stop, or score them 0.',
 )
 UNKNOWN_IDS = options.choice(
-    '--unknown', UNKNOWN, 'error', 'How to treat predictions for ids that are not in TRUTH.'
+    '--unknown', UNKNOWN, 'error', 'Ids that are not in TRUTH: stop, or drop them.'
 )
 
 
-def _score(metric: str, truth: str, predictions: str, **settings: Any) -> list[Any]:
+def _score(function: str, truth: str, predictions: str, **settings: Any) -> list[Any]:
     """Score predictions by a function of `mediaeval_ap.challenges`; None is its default."""
     from mediaeval_ap import challenges
 
     given = {name: value for name, value in settings.items() if value is not None}
-    evaluate = getattr(challenges, metric)
+    evaluate = getattr(challenges, function)
     return [evaluate(truth, predictions, **given, progress=is_on_terminal())]
 
 
@@ -36,7 +39,7 @@ def _score(metric: str, truth: str, predictions: str, **settings: Any) -> list[A
 @PREDICTIONS
 @options.integer('-k', None, 'Cutoff.  [default: 12, or 5 with --first-hit]')
 @options.definition(None, '  [default: kaggle]')
-@options.flag('--first-hit', help='Count only the first hit of each list; the files have Image,Id.')
+@options.flag('--first-hit', help='Score by the reciprocal rank of the first hit.')
 @PER_QUERY
 @MISSING_IDS
 @UNKNOWN_IDS
@@ -46,8 +49,8 @@ def score_lists(first_hit: bool, **settings: Any) -> list[Any]:
     """Score lists of labels: MAP at k, or first-hit MAP.
 
     PREDICTIONS has customer_id,prediction with the predicted labels separated by spaces, best
-    first; TRUTH has the same, or customer_id,article_id with one label per row. With --first-hit
-    both have Image,Id.
+    first. TRUTH has the same columns (the relevant labels), or customer_id,article_id with one
+    label per row. With --first-hit both have Image,Id, and TRUTH one label per row.
     """
     if not first_hit:
         return _score('evaluate_map', **settings)
@@ -66,10 +69,10 @@ def score_lists(first_hit: bool, **settings: Any) -> list[Any]:
 @options.LIMITS
 @options.writes_results
 def score_global_list(**settings: Any) -> list[Any]:
-    """Score labels with confidences as one list: global AP.
+    """Score one label per query, all in one list: global AP.
 
-    TRUTH has id,landmark_id; PREDICTIONS has id,landmarks with a label and its confidence,
-    separated by a space, or nothing.
+    TRUTH has id,landmark_id. PREDICTIONS has id,landmarks, where landmarks is empty, or a label, a
+    space and its confidence.
     """
     return _score('evaluate_gap', **settings)
 
@@ -83,9 +86,9 @@ def score_global_list(**settings: Any) -> list[Any]:
 @options.LIMITS
 @options.writes_results
 def score_labels(**settings: Any) -> list[Any]:
-    """Score a number for each class: label ranking AP.
+    """Score one number per sample and class: label ranking AP.
 
-    TRUTH has fname,labels with the labels separated by commas, in quotes; SCORES has fname and a
-    column for each class.
+    TRUTH has fname,labels with the labels separated by commas, in quotes. SCORES has fname and
+    one column per class.
     """
     return _score('evaluate_lrap', **settings)

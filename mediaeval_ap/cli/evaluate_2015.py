@@ -40,7 +40,7 @@ from mediaeval_ap.cli.options import input_file
 @options.valued(
     '--ratio',
     RATIO_2015,
-    'Similarity from 0 to 1 that a name must exceed to answer a query.',
+    'A name answers a query if their similarity (0 to 1) is greater than this.',
     type=float,
     callback=options.checked(check_ratio),
 )

@@ -135,13 +135,13 @@ STRICT = flag(
     '--strict',
     expose_value=False,
     callback=_fail_without_overlap,
-    help='Fail instead of warning when two inputs have no id in common.',
+    help='Fail, instead of warning, when two inputs have no shot, name or other id in common.',
 )
 MAX_BYTES = integer(
     '--max-bytes',
     _max_bytes,
-    'Largest size of an input: Parquet, a pipe, standard input, or a file after '
-    'decompression.  [default: 4 GiB]',
+    'Largest size of a decompressed file, Parquet, a pipe or standard input; plain files have no '
+    'limit.  [default: 4 GiB]',
 )
 FORMAT = choice('--format', FORMATS, 'table', 'Output format.')
 OUTPUT = click.option(

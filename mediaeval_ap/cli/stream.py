@@ -23,8 +23,8 @@ from mediaeval_ap.report.formats import ANSWER_FORMATS, find_format
 def stream(hypothesis: str, format: str, **criteria: Any) -> None:
     """Score names from standard input, each as it arrives.
 
-    A line of tsv holds the name, its number of relevant shots, and AP at each cutoff. A line that
-    is not a name, for example an empty one, is answered by the same line and an error.
+    Each line of output has, in tsv, the name, its number of relevant shots, and AP at each cutoff.
+    A line that is not a name (an empty one, say) is repeated with an error beside it.
     """
     check_paths([STANDARD_STREAM, *paths_of(click.get_current_context(), FILE)], [])
     from mediaeval_ap.tables import QUERIES, parse_line

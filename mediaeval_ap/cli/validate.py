@@ -42,12 +42,12 @@ def _max_problems() -> int:
 @options.integer(
     '--max-problems',
     _max_problems,
-    'Problems of each kind to keep; others are counted.  [default: 20,000]',
+    'Number of problems of each kind to list; others are only counted.  [default: 20,000]',
 )
 @options.flag(
     '--all',
     'show_all',
-    help=f'Show all problems that are kept, not only {SHOWN_PROBLEMS} of each kind.',
+    help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.',
 )
 @options.choice('--format', TEXT_FORMATS, 'text', 'Output format.')
 @options.OUTPUT

@@ -43,9 +43,9 @@ def watch(
 ) -> None:
     """Score a run as it grows, after every N hypotheses.
 
-    HYPOTHESIS is standard input by default. A line holds the number of hypotheses, MAP at each
-    cutoff, and the number of queries that changed since the line before (with jsonl, their names).
-    The last line is for all hypotheses, also after an error, Ctrl-C or SIGTERM.
+    HYPOTHESIS is standard input by default. Each line of output has the number of hypotheses, MAP
+    at each cutoff, and the number of queries that changed since the last line (in jsonl, their
+    names). The last line scores all hypotheses so far, even after an error, Ctrl-C or SIGTERM.
     """
     from mediaeval_ap.tables import HYPOTHESIS
     from mediaeval_ap.tables.growing_files import arriving
