@@ -96,7 +96,7 @@ def main() -> None:
     """Evaluate person discovery: rank shots for a name and report average precision at K.
 
     Each line of a file is a row of fields, separated by spaces or tabs. A REFERENCE has corpus_id
-    video_id shot_id person_name; a HYPOTHESIS (a run) has these and a confidence. TRUTH,
-    PREDICTIONS and SCORES, of other challenges, are CSV with a header. Files may be compressed
-    (.gz, .bz2, .xz, .zst) or Parquet; - is standard input.
+    video_id shot_id person_name; a HYPOTHESIS (a run) has these and a confidence. The
+    commands map, gap and lrap read CSV with a header. Files may be compressed (.gz, .bz2, .xz, .zst)
+    or Parquet; - is standard input.
     """

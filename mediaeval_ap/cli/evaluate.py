@@ -64,7 +64,7 @@ def evaluate(
 @options.FORMAT
 @options.OUTPUT
 def rank(hypothesis: str, query: str, k: int, format: str, output: Output, **criteria: Any) -> None:
-    """Show the first hypotheses for QUERY, as they are scored."""
+    """Show the top of the ranking for QUERY."""
     average_precision = options.read_reference(cutoffs=[k], **criteria)
     ranking = Grid.from_frame(average_precision.rank(hypothesis, query))
     write(render(Document.from_grid(ranking), format), output)

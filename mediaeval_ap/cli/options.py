@@ -135,7 +135,7 @@ STRICT = flag(
     '--strict',
     expose_value=False,
     callback=_fail_without_overlap,
-    help='Fail, instead of warning, when two inputs have no shot, name or other id in common.',
+    help='Treat the warning that two inputs have no id in common as an error.',
 )
 MAX_BYTES = integer(
     '--max-bytes',

@@ -72,9 +72,9 @@ class ByteSource:
         return self.suffix in PARQUET_SUFFIXES
 
     @property
-    def is_plain(self) -> bool:
-        """Return whether the suffix is that of plain text."""
-        return not self.is_parquet and self.suffix not in DECOMPRESSORS
+    def is_compressed(self) -> bool:
+        """Return whether the suffix is one of a compression."""
+        return self.suffix in DECOMPRESSORS
 
     @property
     def is_stored(self) -> bool:
@@ -85,7 +85,7 @@ class ByteSource:
         """Estimate how many bytes reading will give; 0 for what is not a regular file."""
         if not self.is_stored:
             return 0
-        factor = COMPRESSED_SIZE_FACTOR if self.suffix in DECOMPRESSORS else 1
+        factor = COMPRESSED_SIZE_FACTOR if self.is_compressed else 1
         return self._status().st_size * factor
 
     def limit(self, does: str = 'decompresses to', at_least: int = 0) -> Limit:
@@ -105,7 +105,7 @@ class ByteSource:
         """Open the stream of decompressed bytes."""
         self._hash = hashlib.sha256()
         with opening(self.name, self.suffix), self.open_stored() as stored:
-            if self.suffix in DECOMPRESSORS:
+            if self.is_compressed:
                 decompressed = DECOMPRESSORS[self.suffix](_buffered(stored, self._hash.update))
                 yield _buffered(decompressed, self.limit().count)
             elif self.is_open or (self.is_path and is_regular(stored)):

@@ -66,10 +66,13 @@ def arriving(
     >>> next(arriving('samples/hypothesis.txt', HYPOTHESIS))[3:]
     ('fort_brauchound', 0.718655)
     """
-    source = ByteSource(origin, max_bytes)
-    if source.is_parquet and not follow:
-        yield from read(Origin(Kind.PARQUET, source), layout).rows()
+    given = Origin.of(origin, max_bytes)
+    source = given.value
+    if given.kind is not Kind.TEXT and not follow:
+        yield from read(given, layout).rows()
         return
+    if follow and (given.kind is not Kind.TEXT or source.is_compressed):
+        raise ReadError(source.name, f'{source.suffix} cannot be followed, only plain text')
 
     def pass_over(number: int, lines: list[bytes]) -> Iterator[Piece]:
         begin = 0
@@ -117,8 +120,6 @@ def _opened(source: ByteSource, follow: bool) -> Iterator[Read]:
 @contextmanager
 def following(source: ByteSource) -> Iterator[Read]:
     """Open a file of plain text that grows, as ``tail -f``; its function to read waits for more."""
-    if not source.is_plain:
-        raise ReadError(source.name, f'{source.suffix} cannot be followed, only plain text')
     with opening(source.name), source.open_stored(may_change=True) as file:
 
         def read_more(size: int) -> bytes:

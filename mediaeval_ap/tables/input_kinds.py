@@ -63,7 +63,8 @@ class Origin:
 
     def error(self, expected: str, what: str = '') -> ParameterError:
         """Make the error of an origin that a reader cannot read."""
-        found = f'found {shown(self.value)} ({type(self.value).__name__})'
+        value = self.value.name if isinstance(self.value, ByteSource) else self.value
+        found = f'found {shown(value)} ({type(self.value).__name__})'
         return ParameterError(f'{what}{found}, expected {expected}')
 
 

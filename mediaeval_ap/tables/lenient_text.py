@@ -107,11 +107,11 @@ class LenientTable:
 
     table: Table
     wrong: WrongLines = field(default_factory=lambda: WrongLines(NOTHING))
-    starts: FieldStarts = field(default_factory=lambda: FieldStarts(0))
+    starts: FieldStarts | None = None  # none if the table was not read from lines here
 
     def column(self, row: int, field: str) -> int | None:
-        """Return the character, from 1, at which a field begins; None in a table of values."""
-        if self.table.lines.unit == 'row':
+        """Return the character, from 1, at which a field begins; None if that is not known."""
+        if self.starts is None:
             return None
         layout = self.table.layout
         place = layout.fields.index(field)

@@ -33,3 +33,10 @@ def test_lenient_reading_passes_over_comments():
     assert found.table.texts('qid') == ['7', '8', '9']
     assert [(each.line, each.cause) for each in found.wrong] == [(4, Cause.NUMBER)]
     assert found.column(1, 'iteration') == 5
+
+
+def test_a_table_that_was_read_before_has_lines_and_no_columns():
+    run = read(io.BytesIO(b'x v 1 ann 0.5\n\nx\tv  2 bob 0.5\n'), HYPOTHESIS)
+    found = read_leniently(run, HYPOTHESIS)
+    assert found.table.place(1) == 'line 3'
+    assert found.column(1, 'person_name') is None
