@@ -10,9 +10,9 @@ from .evaluation.session import Answer as Answer
 from .evaluation.session import Session as Session
 from .live import Live as Live
 from .live import Point as Point
-from .results import Evaluation as Evaluation
-from .results import Evaluation2015 as Evaluation2015
-from .results import Score as Score
+from .results.evaluation import Evaluation as Evaluation
+from .results.evaluation_2015 import Evaluation2015 as Evaluation2015
+from .results.score import Score as Score
 from .trec import evaluate_trec as evaluate_trec
 from .validation import Problem as Problem
 from .validation import validate as validate

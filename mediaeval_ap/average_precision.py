@@ -18,7 +18,7 @@ from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted
-from mediaeval_ap.results import Evaluation
+from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 
 if TYPE_CHECKING:

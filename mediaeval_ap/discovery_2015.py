@@ -24,7 +24,7 @@ from mediaeval_ap.evaluation.queries import queries_or_default, without_placehol
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.closest_name_2015 import closest
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.results import Evaluation2015
+from mediaeval_ap.results.evaluation_2015 import Evaluation2015
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 

@@ -10,7 +10,7 @@ from mediaeval_ap.challenges.label_fields import split
 from mediaeval_ap.challenges.matched_files import Files, unique_ids
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.metrics import ReciprocalRank
-from mediaeval_ap.results import Basis, Score
+from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
 

@@ -13,7 +13,7 @@ from mediaeval_ap.choices import Missing, Ties, Unknown
 from mediaeval_ap.errors import shown
 from mediaeval_ap.metrics import GlobalAveragePrecision
 from mediaeval_ap.metrics.global_ap import ranked
-from mediaeval_ap.results import Basis, Score
+from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.csv_text import explain_number
 from mediaeval_ap.tables.faults import EXACT_NUMBER

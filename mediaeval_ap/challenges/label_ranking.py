@@ -13,7 +13,7 @@ from mediaeval_ap.choices import Unknown
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
-from mediaeval_ap.results import Basis, Score
+from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records

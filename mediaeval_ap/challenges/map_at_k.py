@@ -13,7 +13,7 @@ from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import RepeatedRowsWarning
 from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision
-from mediaeval_ap.results import Basis, Score
+from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records

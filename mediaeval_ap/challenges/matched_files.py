@@ -21,7 +21,7 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.evaluation.data_warnings import no_overlap
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.results import Basis, Score
+from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables.input_kinds import Origin
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records, read_records

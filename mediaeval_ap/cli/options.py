@@ -163,7 +163,7 @@ def writes_results(function: Callable[..., Any]) -> Any:
     @OUTPUT
     @wraps(function)
     def command(format: str, output: Output, mean_only: bool = False, **settings: Any) -> None:
-        from mediaeval_ap.results import describe
+        from mediaeval_ap.results.result import describe
 
         results = function(**settings)
         write(render(describe(results, mean_only=mean_only), format), output)

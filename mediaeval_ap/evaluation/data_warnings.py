@@ -22,7 +22,7 @@ from mediaeval_ap.errors import (
     WithoutRelevantWarning,
     printable,
 )
-from mediaeval_ap.results import note_of_floor
+from mediaeval_ap.results.means_and_notes import note_of_floor
 from mediaeval_ap.tables import Table
 
 QUERIES_IN_WARNING = 5  # a choice: enough to look at, and still one line

@@ -20,7 +20,7 @@ from mediaeval_ap.evaluation.queries import queries_or_default
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.results import Evaluation
+from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Table
 
 

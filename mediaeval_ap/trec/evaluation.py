@@ -17,7 +17,7 @@ from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown, w
 from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms
-from mediaeval_ap.results import Evaluation
+from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.input_kinds import Origin
 from mediaeval_ap.tables.layouts import QRELS, RUN

@@ -12,7 +12,7 @@ from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.errors import MissingExtraError, ParameterError, shown
 from mediaeval_ap.plain_text import plain_text
-from mediaeval_ap.results import Evaluation
+from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.trec.export import Topic
 
 

@@ -16,7 +16,7 @@ from commands import COMMAND, run
 from mediaeval_ap import challenges
 from mediaeval_ap.choices import TIES
 from mediaeval_ap.report.formats import FORMATS, render
-from mediaeval_ap.results import describe
+from mediaeval_ap.results.result import describe
 
 SAMPLES = Path(__file__).parents[2] / 'samples'
 COMMANDS = {

@@ -13,7 +13,7 @@ from commands import COMMAND, RUN, expected, run
 
 from mediaeval_ap.cli import main
 from mediaeval_ap.report.formats import render
-from mediaeval_ap.results import describe
+from mediaeval_ap.results.result import describe
 
 
 def outputs_and_inputs():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, Evaluation, PersonDiscovery2015, definitions, errors
 from mediaeval_ap.report.document import Document, Grid
 from mediaeval_ap.report.formats import render
-from mediaeval_ap.results import describe
+from mediaeval_ap.results.result import describe
 from mediaeval_ap.tables import Source
 
 REFERENCE = [('x', 'v', '1', 'a|b_c'), ('x', 'v', '2', 'é\x1b[31m')]
