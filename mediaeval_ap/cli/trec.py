@@ -19,8 +19,8 @@ from mediaeval_ap.definitions import Cutoff
 )
 @options.REFERENCE
 @options.HYPOTHESIS
-@click.option('--qrels', type=NEW_FILE, required=True, help='Where to write the qrels.')
-@click.option('--run', type=NEW_FILE, required=True, help='Where to write the run.')
+@click.option('--qrels', type=NEW_FILE, required=True, help='Output file for the qrels.')
+@click.option('--run', type=NEW_FILE, required=True, help='Output file for the run.')
 @options.QUERIES
 @options.SUBSET
 @options.integer(
