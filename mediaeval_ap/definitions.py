@@ -23,7 +23,7 @@ from numbers import Integral
 from typing import Literal, NoReturn, TypeAlias
 
 from mediaeval_ap.errors import ParameterError, UnknownDefinitionError, shown
-from mediaeval_ap.plain_text import is_text, plain_text
+from mediaeval_ap.plain_text import TEXT, is_text, plain_text
 
 __all__ = [
     'CUTOFFS',
@@ -42,7 +42,6 @@ LARGEST_CUTOFF = 2**63 - 1  # ranks are integers of 64 bits
 Cutoff: TypeAlias = int | Literal['all']
 ALL: Literal['all'] = 'all'
 OR_ALL = " or 'all'"
-TEXT = 'non-empty text on one line, without spaces around it'
 
 
 class Repeats(Enum):

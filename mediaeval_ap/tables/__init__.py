@@ -1,6 +1,7 @@
 """Tables of references, hypotheses, subsets and queries: text, frames and rows to columns."""
 
-from mediaeval_ap.tables.byte_sources import MAX_BYTES, STANDARD_INPUT
+from mediaeval_ap.choices import MAX_BYTES
+from mediaeval_ap.tables.byte_sources import STANDARD_INPUT
 from mediaeval_ap.tables.growing_files import arriving
 from mediaeval_ap.tables.layouts import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Layout
 from mediaeval_ap.tables.line_format import parse_line

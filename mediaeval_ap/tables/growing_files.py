@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from time import sleep
 from typing import Any
 
+from mediaeval_ap.choices import MAX_BYTES
 from mediaeval_ap.errors import FormatError, ReadError
-from mediaeval_ap.tables.byte_sources import MAX_BYTES, ByteSource, opening
+from mediaeval_ap.tables.byte_sources import ByteSource, opening
 from mediaeval_ap.tables.faults import no_rows
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.layouts import Layout
@@ -106,12 +107,12 @@ def _rows(piece: Piece, layout: Layout) -> Iterator[tuple[Any, ...]]:
 @contextmanager
 def _opened(source: ByteSource, follow: bool) -> Iterator[Read]:
     """Open a source, and yield the function that reads what has arrived of it."""
-    if source.is_standard_input:
-        with opening(source.name), source.open_stored(may_change=follow) as stream:
-            yield stream.read1
-    elif follow:
+    if follow and not source.is_standard_input:
         with following(source) as read_more:
             yield read_more
+    elif source.is_standard_input:
+        with opening(source.name), source.open_stored(may_change=follow) as stream:
+            yield stream.read1
     else:
         with source.open() as stream:
             yield stream.read1  # type: ignore[attr-defined]  # it is buffered

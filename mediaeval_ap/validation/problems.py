@@ -12,9 +12,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.tables.table import Source
-from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS
 
 __all__ = ['Problem']
 

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mediaeval_ap.choices import CAMPAIGNS, check_policy
+from mediaeval_ap.choices import CAMPAIGNS, MAX_BYTES, MAX_PROBLEMS, check_limit, check_policy
 from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning, warn_caller
-from mediaeval_ap.tables import MAX_BYTES
-from mediaeval_ap.tables.byte_sources import check_limit
 from mediaeval_ap.tables.input_kinds import Origin
 from mediaeval_ap.tables.lenient_text import read_leniently
-from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS
 from mediaeval_ap.validation.campaigns import LAYOUTS
 from mediaeval_ap.validation.problems import Findings, Problem
 from mediaeval_ap.validation.registry import RULES
