@@ -107,12 +107,12 @@ def _rows(piece: Piece, layout: Layout) -> Iterator[tuple[Any, ...]]:
 @contextmanager
 def _opened(source: ByteSource, follow: bool) -> Iterator[Read]:
     """Open a source, and yield the function that reads what has arrived of it."""
-    if follow and not source.is_standard_input:
-        with following(source) as read_more:
-            yield read_more
-    elif source.is_standard_input:
+    if source.is_standard_input:
         with opening(source.name), source.open_stored(may_change=follow) as stream:
             yield stream.read1
+    elif follow:
+        with following(source) as read_more:
+            yield read_more
     else:
         with source.open() as stream:
             yield stream.read1  # type: ignore[attr-defined]  # it is buffered
