@@ -18,6 +18,7 @@ from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 
@@ -227,12 +228,13 @@ class AveragePrecision:
         """
         return self.live().watch(rows, queries, every=every)
 
+    @shows_progress
     def evaluate(
         self,
         hypothesis: Any,
         queries: Any = None,
-        progress: bool = False,
         *,
+        progress: bool = False,
         measures: str | Iterable[str] = (),
     ) -> Evaluation:
         """Score a run on many queries at once.
@@ -245,7 +247,7 @@ class AveragePrecision:
         queries : str, path-like, file object, DataFrame or iterable of str, optional
             The names to ask for; a string is a path. By default all of the reference.
         progress : bool
-            Show a progress bar on standard error.
+            Show progress on standard error, if it takes longer than half a second.
         measures : str or iterable of str
             Measures of ir_measures to add, as ``'nDCG@10 P@5 RR'``. They are computed on the
             rankings that `export_trec` writes: of 1000 shots, or the largest cutoff of a measure.
@@ -293,7 +295,7 @@ class AveragePrecision:
             check_columns(parsed, self.K)
         asked = self._criteria.read_queries(queries)
         run = read_counted(self._criteria, hypothesis)
-        evaluation = evaluate_run(self._criteria, run, asked, progress)
+        evaluation = evaluate_run(self._criteria, run, asked)
         warn_caller(evaluation.warnings)
         if not parsed:
             return evaluation

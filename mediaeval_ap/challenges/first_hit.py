@@ -10,6 +10,7 @@ from mediaeval_ap.challenges.label_fields import split
 from mediaeval_ap.challenges.matched_files import Files, unique_ids
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.metrics import ReciprocalRank
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -17,6 +18,7 @@ from mediaeval_ap.tables.layouts import RecordLayout
 WHALES = RecordLayout(('Image', 'Id'))
 
 
+@shows_progress
 def evaluate_first_hit(
     truth: Any,
     predictions: Any,
@@ -72,7 +74,7 @@ def evaluate_first_hit(
     files.truth.refuse_several('Id')
     files.match(images)
     lists = files.in_order(files.predictions['Id'])
-    pieces = [metric.update(labels[part], split(lists[part])) for part in files.pieces(progress)]
+    pieces = [metric.update(labels[part], split(lists[part])) for part in files.pieces()]
     values = {f'RR@{k}': np.concatenate(pieces)}
     if not metric.compute():
         files.warn_of_other_labels(labels, split(lists).values)

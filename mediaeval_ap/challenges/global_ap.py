@@ -13,6 +13,7 @@ from mediaeval_ap.choices import Missing, Ties, Unknown
 from mediaeval_ap.errors import shown
 from mediaeval_ap.metrics import GlobalAveragePrecision
 from mediaeval_ap.metrics.global_ap import ranked
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.csv_text import explain_number
@@ -29,6 +30,7 @@ TRUTH = RecordLayout(('id', 'landmark_id'))
 PREDICTIONS = RecordLayout(('id', 'landmarks'))
 
 
+@shows_progress
 def evaluate_gap(
     truth: Any,
     predictions: Any,
@@ -102,7 +104,7 @@ def evaluate_gap(
         'confidence': confidence[order],
         'truth': truths.take(order),
     }
-    for part in files.pieces(progress):
+    for part in files.pieces():
         metric.update(*(column[part] for column in columns.values()))
     if not metric.compute():
         files.warn_of_other_labels(truths, labels)

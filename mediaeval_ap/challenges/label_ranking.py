@@ -13,6 +13,7 @@ from mediaeval_ap.choices import Unknown
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -26,6 +27,7 @@ SCORES = RecordLayout(('fname',), other_numbers=True)
 SCORES_IN_PIECE = 1 << 22  # a choice: 32 MiB of doubles at a time
 
 
+@shows_progress
 def evaluate_lrap(
     truth: Any,
     scores: Any,
@@ -86,7 +88,7 @@ def evaluate_lrap(
     files.match(samples)
     numbers = [files.predictions[name].to_numpy() for name in classes]
     values = []
-    for part in files.pieces(progress, max(1, SCORES_IN_PIECE // len(classes))):
+    for part in files.pieces(max(1, SCORES_IN_PIECE // len(classes))):
         y_true = np.zeros((part.stop - part.start, len(classes)), dtype=np.bool_)
         begin, end = np.searchsorted(rows, [part.start, part.stop])
         y_true[rows[begin:end] - part.start, labels[begin:end]] = True

@@ -13,6 +13,7 @@ from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import RepeatedRowsWarning
 from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -25,6 +26,7 @@ LISTS = RecordLayout(('customer_id', 'prediction'))
 PAIRS = RecordLayout(('customer_id', 'article_id'))
 
 
+@shows_progress
 def evaluate_map(
     truth: Any,
     predictions: Any,
@@ -58,7 +60,7 @@ def evaluate_map(
     per_query : bool
         Keep a table of users: ``customer_id``, ``AP@k`` and ``n_relevant``.
     progress : bool
-        Show a progress bar on standard error.
+        Show progress on standard error, if it takes longer than half a second.
     max_bytes : int
         Limit of what a compressed file, Parquet or a pipe may come to.
 
@@ -97,7 +99,7 @@ def evaluate_map(
     users, relevant = _relevant_labels(files.truth)
     files.match(users)
     lists = files.in_order(files.predictions['prediction'])
-    pieces = [metric.update(relevant[part], split(lists[part])) for part in files.pieces(progress)]
+    pieces = [metric.update(relevant[part], split(lists[part])) for part in files.pieces()]
     ap, n_relevant = map(np.concatenate, zip(*pieces, strict=True))
     n_labels = len(relevant.flatten())
     if n_repeated := n_labels - int(n_relevant.sum()):

@@ -107,11 +107,11 @@ class Files:
 
         return texts.take(pyarrow.array(self.rows, mask=self.rows < 0)).fill_null('')
 
-    def pieces(self, progress: bool, size: int | None = None) -> Iterator[slice]:
+    def pieces(self, size: int | None = None) -> Iterator[slice]:
         """Cut the ids into pieces, so that what is made of a piece needs little memory."""
         size = size or QUERIES_IN_PIECE
         begins = range(0, len(self.ids), size)
-        for begin in tracked(begins, progress, unit='piece'):
+        for begin in tracked(begins, 'scoring', ' pieces'):
             yield slice(begin, min(begin + size, len(self.ids)))
 
     def warn_of_other_labels(self, labels: pyarrow.Array, predicted: pyarrow.Array) -> None:

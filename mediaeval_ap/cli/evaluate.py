@@ -8,7 +8,7 @@ import click
 
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
-from mediaeval_ap.cli.output import Output, is_on_terminal, write
+from mediaeval_ap.cli.output import Output, write
 from mediaeval_ap.report.document import Document, Grid
 from mediaeval_ap.report.formats import render
 
@@ -48,7 +48,7 @@ def evaluate(
     max_bytes = criteria['max_bytes']
     asked = None if queries is None else read(queries, QUERIES, max_bytes=max_bytes)
     return [
-        average_precision.evaluate(hypothesis, asked, progress=is_on_terminal(), measures=measures)
+        average_precision.evaluate(hypothesis, asked, measures=measures)
         for hypothesis in hypotheses
     ]
 

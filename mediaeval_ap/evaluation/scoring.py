@@ -48,14 +48,13 @@ class Scorer:
         self._K = depths(K)
         self._distinct = definition.repeats is Repeats.DROP
 
-    def score(
-        self, queries: Sequence[str], progress: bool = False
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def score(self, queries: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return average precision, shape (n_queries, n_cutoffs), and numbers of relevant shots."""
         # A query none of whose relevant shots is in the run has no hits: it is not ranked.
         may_hit = [len(self.relevance.relevant_shots(query)) > 0 for query in queries]
         tops = self.top(list(compress(queries, may_hit)), max(self._K))
-        hits = [next(tops).hits if may else NO_HITS for may in tracked(may_hit, progress)]
+        scored = tracked(may_hit, 'scoring', ' queries')
+        hits = [next(tops).hits if may else NO_HITS for may in scored]
         n_relevant = np.array([self.relevance.reference.n_relevant(query) for query in queries])
         ap = average_precision_of_hits(
             np.repeat(np.arange(len(hits)), list(map(len, hits))),

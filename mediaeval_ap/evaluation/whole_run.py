@@ -75,12 +75,10 @@ def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, Sequence[Da
     return scorer, no_overlap(ranking.source.name, finding, cause)
 
 
-def evaluate_run(
-    criteria: Criteria, run: CountedRun, queries: Table | None, progress: bool
-) -> Evaluation:
+def evaluate_run(criteria: Criteria, run: CountedRun, queries: Table | None) -> Evaluation:
     """Score a run on the queries, by default those of the reference."""
     names, about_queries = names_asked(criteria, queries)
-    ap, n_relevant = run.scorer.score(names, progress)
+    ap, n_relevant = run.scorer.score(names)
     counts = {
         'queries': len(names),
         'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),

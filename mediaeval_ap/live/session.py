@@ -24,6 +24,7 @@ from mediaeval_ap.live.numbering import KnownShots
 from mediaeval_ap.live.ranking import LiveRanking
 from mediaeval_ap.live.saved import to_parquet
 from mediaeval_ap.live.watching import Point, batches, points
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import HYPOTHESIS, Table
@@ -202,7 +203,8 @@ class Live(Session):
             ranking = self._current()
         return Scorer(ranking, self._relevance, self._criteria.K, self._criteria.definition)
 
-    def evaluate(self, queries: Any = None, progress: bool = False) -> Evaluation:
+    @shows_progress
+    def evaluate(self, queries: Any = None, *, progress: bool = False) -> Evaluation:
         """Score the hypotheses of this moment on many queries at once.
 
         Parameters
@@ -210,7 +212,7 @@ class Live(Session):
         queries : str, path-like, file object, DataFrame or iterable of str, optional
             The names to ask for; a string is a path. By default all of the reference.
         progress : bool
-            Show a progress bar on standard error.
+            Show progress on standard error, if it takes longer than half a second.
 
         Returns
         -------
@@ -245,7 +247,7 @@ class Live(Session):
         found = empty_run(snapshot.source.name, count, len(snapshot))
         run = read_counted(self._criteria, snapshot)
         run = run._replace(warnings=(*found, *run.warnings))
-        evaluation = evaluate_run(self._criteria, run, asked, progress)
+        evaluation = evaluate_run(self._criteria, run, asked)
         warn_caller(evaluation.warnings)
         return evaluation
 

@@ -13,8 +13,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import IO, Any, BinaryIO
 
 from mediaeval_ap.choices import MAX_BYTES, check_limit
-from mediaeval_ap.errors import ParameterError, ReadError, shown
+from mediaeval_ap.errors import ParameterError, ReadError, printable, shown
 from mediaeval_ap.plain_text import plain_text
+from mediaeval_ap.progress import Bar
 from mediaeval_ap.tables.decompression import (
     BUFFER_BYTES,
     COMPRESSED_SUFFIXES,
@@ -96,14 +97,19 @@ class ByteSource:
     def open(self) -> Iterator[BinaryIO]:
         """Open the stream of decompressed bytes."""
         self._hash = hashlib.sha256()
-        with opening(self.name, self.suffix), self.open_stored() as stored:
+        with (
+            opening(self.name, self.suffix),
+            self.open_stored() as stored,
+            Bar(f'reading {printable(self.name)}', _size_of(stored), 'B') as bar,
+        ):
+            watchers = (self._hash.update, lambda chunk: bar.add(len(chunk)))
             if self.is_compressed:
-                hashed = _buffered(stored, self._hash.update)
-                yield _buffered(decompressed(hashed, self.suffix), self.limit().count)
+                counted = _buffered(stored, *watchers)
+                yield _buffered(decompressed(counted, self.suffix), self.limit().count)
             elif self.is_open or (self.is_path and is_regular(stored)):
-                yield _buffered(stored, self._hash.update)
+                yield _buffered(stored, *watchers)
             else:
-                yield _buffered(stored, self._hash.update, self.limit('holds').count)
+                yield _buffered(stored, *watchers, self.limit('holds').count)
 
     @contextmanager
     def open_stored(self, *, may_change: bool = False) -> Iterator[Any]:
@@ -146,6 +152,12 @@ def _version(file: IO[Any]) -> tuple[int, int] | None:
     except (AttributeError, OSError, TypeError, ValueError):  # none of the system's, or closed
         return None
     return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+
+
+def _size_of(file: IO[Any]) -> int | None:
+    """Return the size of a regular file; None for anything else."""
+    version = _version(file)
+    return None if version is None else version[0]
 
 
 def is_regular(file: IO[Any]) -> bool:

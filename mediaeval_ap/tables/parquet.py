@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mediaeval_ap.errors import FormatError, ReadError
+from mediaeval_ap.errors import FormatError, ReadError, printable
+from mediaeval_ap.progress import tracked
 from mediaeval_ap.tables.byte_sources import ByteSource, is_regular, opening
 from mediaeval_ap.tables.parquet_pages import BYTES_OF_VALUE, PageWatcher, check_footer
 from mediaeval_ap.tables.table import Source
@@ -72,9 +73,10 @@ def _read(
     file = parquet.ParquetFile(
         watched, metadata=opened.metadata, read_dictionary=encoded, pre_buffer=False
     )
+    read_one_by_one = tracked(numbers, f'reading {printable(source.name)}', ' row groups')
     try:
         return _within_limit(
-            (file.read_row_group(number, columns=names) for number in numbers), source
+            (file.read_row_group(number, columns=names) for number in read_one_by_one), source
         )
     except (ReadError, MemoryError):
         raise

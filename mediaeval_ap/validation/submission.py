@@ -9,6 +9,7 @@ from typing import Any
 
 from mediaeval_ap.choices import CAMPAIGNS, MAX_BYTES, MAX_PROBLEMS, check_limit, check_policy
 from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning, warn_caller
+from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.tables.input_kinds import Origin
 from mediaeval_ap.tables.lenient_text import read_leniently
 from mediaeval_ap.validation.campaigns import LAYOUTS
@@ -18,6 +19,7 @@ from mediaeval_ap.validation.registry import RULES
 __all__ = ['examine', 'validate']
 
 
+@shows_progress
 def validate(
     hypothesis: Any,
     *,
@@ -28,6 +30,7 @@ def validate(
     rules: str = '2016',
     max_bytes: int = MAX_BYTES,
     max_problems: int = MAX_PROBLEMS,
+    progress: bool = False,
 ) -> list[Problem]:
     r"""List every problem of a submission.
 
@@ -52,6 +55,8 @@ def validate(
         Limit in bytes of what a compressed file, Parquet, a pipe or standard input may come to.
     max_problems : int
         Largest number of listed problems of each kind; `examine` counts the others.
+    progress : bool
+        Show progress on standard error, if it takes longer than half a second.
 
     Returns
     -------
@@ -125,10 +130,11 @@ def examine(
         for (role, layout), origin in zip(LAYOUTS[campaign].items(), origins, strict=True)
         if origin is not None
     }
-    rules_that_hold = (rule for rule in RULES if campaign != 'none' or not rule.campaigns_only)
+    rules_that_hold = [rule for rule in RULES if campaign != 'none' or not rule.campaigns_only]
+    checked = tracked(rules_that_hold, 'checking', ' rules')
     return Findings(
         campaign,
-        [finding for rule in rules_that_hold for finding in rule.findings(files)],
+        [finding for rule in checked for finding in rule.findings(files)],
         {role: file.table.source for role, file in files.items()},
         {role: len(file.table) for role, file in files.items()},
         max_problems,
