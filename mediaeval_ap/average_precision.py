@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from mediaeval_ap.live import Live, Point
 
-__all__ = ['AveragePrecision']
-
 
 class AveragePrecision:
     """Average precision of runs against one reference, at several cutoffs.
@@ -82,9 +80,8 @@ class AveragePrecision:
         videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
         table = in_subset(read(reference, REFERENCE, max_bytes=max_bytes), videos)
         if not len(table):
-            raise ParameterError(
-                f'{printable(table.source.name)}: no row of this reference is in the subset'
-            )
+            name = printable(table.source.name)
+            raise ParameterError(f'{name}: no row of this reference is in the subset')
         judged = Reference(table, definition.counts_again)
         self._criteria = Criteria(judged, cutoffs, definition, videos, max_bytes)
         warn_caller(repeated_rows(table, judged.n_repeated, kept=definition.counts_again))

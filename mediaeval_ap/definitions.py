@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from numbers import Integral
-from typing import Literal, NoReturn, TypeAlias
+from typing import Literal, TypeAlias
 
 from mediaeval_ap.errors import ParameterError, UnknownDefinitionError, shown
 from mediaeval_ap.plain_text import is_text, plain_text
@@ -99,24 +99,23 @@ class Definition:
     source: str
 
     def __post_init__(self) -> None:
-        if not is_text(self.name):
-            self._refuse('name', TEXT)
-        for field, known in (('depth', 'RkN'), ('denominator', 'RkNH')):
-            if not _are_some(getattr(self, field), known):
-                self._refuse(field, f'a tuple of some of {", ".join(known)}, each once')
-        value = self.without_relevant
+        value, some = self.without_relevant, 'a tuple of some of'
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (is_number and 0 <= value <= 1):
-            self._refuse('without_relevant', 'a number from 0 to 1')
-        if not isinstance(self.repeats, Repeats):
-            self._refuse('repeats', 'one of Repeats')
-        if not is_text(self.source):
-            self._refuse('source', TEXT)
-
-    def _refuse(self, field: str, expected: str) -> NoReturn:
-        found = shown(getattr(self, field))
-        name = f' {shown(self.name)}' if field != 'name' else ''
-        raise ParameterError(f'definition{name}, {field}: found {found}, expected {expected}')
+        checks = [
+            ('name', is_text(self.name), TEXT),
+            ('depth', _are_some(self.depth, 'RkN'), f'{some} R, k, N, each once'),
+            ('denominator', _are_some(self.denominator, 'RkNH'), f'{some} R, k, N, H, each once'),
+            ('without_relevant', is_number and 0 <= value <= 1, 'a number from 0 to 1'),
+            ('repeats', isinstance(self.repeats, Repeats), 'one of Repeats'),
+            ('source', is_text(self.source), TEXT),
+        ]
+        for field, is_right, expected in checks:
+            if not is_right:
+                name = f' {shown(self.name)}' if field != 'name' else ''
+                found = shown(getattr(self, field))
+                raise ParameterError(
+                    f'definition{name}, {field}: found {found}, expected {expected}'
+                )
 
     def __str__(self) -> str:
         return self.name
@@ -310,23 +309,15 @@ def registered() -> Iterator[Definition]:
 DEFAULT = 'mediaeval-2016'
 for _definition in (
     # name, depth, denominator, without_relevant, repeats, source
-    Definition(
-        'mediaeval-2016', ('k',), ('R', 'k', 'N'), 1.0, Repeats.COUNT,
-        'MediaEval 2016 Person Discovery, metric as published in May 2016',
-    ),
-    Definition(
-        'mediaeval-2016-final', ('R', 'k'), ('R', 'k'), 1.0, Repeats.COUNT,
-        'MediaEval 2016 Person Discovery, final scoring of September 2016',
-    ),
+    Definition('mediaeval-2016', ('k',), ('R', 'k', 'N'), 1.0, Repeats.COUNT,
+               'MediaEval 2016 Person Discovery, metric as published in May 2016'),
+    Definition('mediaeval-2016-final', ('R', 'k'), ('R', 'k'), 1.0, Repeats.COUNT,
+               'MediaEval 2016 Person Discovery, final scoring of September 2016'),
     Definition('trec', ('k',), ('R',), 0.0, Repeats.DROP, 'trec_eval, map_cut'),
-    Definition(
-        'kaggle', ('k',), ('R', 'k'), 0.0, Repeats.IRRELEVANT,
-        'ml_metrics apk; MAP@12 of H&M Personalized Fashion Recommendations',
-    ),
+    Definition('kaggle', ('k',), ('R', 'k'), 0.0, Repeats.IRRELEVANT,
+               'ml_metrics apk; MAP@12 of H&M Personalized Fashion Recommendations'),
     Definition('by-k', ('k',), ('k',), 0.0, Repeats.IRRELEVANT, 'RecTools MAP, divide_by_k=True'),
-    Definition(
-        'hits', ('k',), ('H',), 0.0, Repeats.IRRELEVANT,
-        'torchmetrics retrieval_average_precision, top_k',
-    ),
+    Definition('hits', ('k',), ('H',), 0.0, Repeats.IRRELEVANT,
+               'torchmetrics retrieval_average_precision, top_k'),
 ):  # fmt: skip
     register(_definition)

@@ -57,13 +57,11 @@ class Scorer:
         tops = self.top(list(compress(queries, may_hit)), max(self._K))
         hits = [next(tops).hits if may else NO_HITS for may in tracked(may_hit, progress)]
         n_relevant = np.array([self.relevance.reference.n_relevant(query) for query in queries])
+        n_returned = self.ranking.n_shots if self._distinct else len(self.ranking)
+        rankings = np.repeat(np.arange(len(hits)), list(map(len, hits)))
+        ranks = np.concatenate(hits) + 1
         ap = average_precision_of_hits(
-            np.repeat(np.arange(len(hits)), list(map(len, hits))),
-            np.concatenate(hits) + 1,
-            n_relevant,
-            self.ranking.n_shots if self._distinct else len(self.ranking),
-            self._K,
-            self.definition,
+            rankings, ranks, n_relevant, n_returned, self._K, self.definition
         )
         return ap, n_relevant
 

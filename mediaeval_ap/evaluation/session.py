@@ -10,8 +10,6 @@ from mediaeval_ap.errors import SessionClosedError, warn_caller
 from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.scoring import Scorer
 
-__all__ = ['Answer', 'Session']
-
 
 class Answer(NamedTuple):
     """The answer to one query; it unpacks as a pair.

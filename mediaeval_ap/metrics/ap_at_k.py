@@ -209,31 +209,20 @@ class MeanAveragePrecision(Accumulator):
             As for `mean_average_precision_at_k`; then nothing changes.
         """
         blocks = map_blocks(self._score, *label_lists(y_true, y_pred))
-        values = np.concatenate([values for values, _, _ in blocks])
-        n_relevant = np.concatenate([n_relevant for _, n_relevant, _ in blocks])
-        for _, _, total in blocks:
-            self._sum.merge(total)
-        n_users = int(np.count_nonzero(n_relevant))
+        values, n_relevant = map(np.concatenate, zip(*blocks, strict=True))
+        counted = values[n_relevant > 0]
+        self._sum.add(counted)
+        n_users = len(counted)
         self.n_users += n_users
         self.n_without_truth += len(values) - n_users
         return values, n_relevant
 
     def _score(
         self, truth: LabelLists, predictions: LabelLists
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64], ExactSums]:
-        """Return AP, number of relevant labels, and the sum of AP over users with any."""
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         found = match(truth, predictions, self.definition.repeats)
-        values = average_precision_of_hits(
-            found.rankings,
-            found.ranks,
-            found.n_relevant,
-            found.n_returned,
-            [self.k],
-            self.definition,
-        )[:, 0]
-        total = ExactSums()  # of a block, so that blocks are summed on all cores, too
-        total.add(values[found.n_relevant > 0])
-        return values, found.n_relevant, total
+        values = average_precision_of_hits(*found, [self.k], self.definition)[:, 0]
+        return values, found.n_relevant
 
     def merge(self, other: MeanAveragePrecision) -> None:
         self._expect_same(other)

@@ -174,10 +174,8 @@ class GlobalAveragePrecision(Accumulator):
     def merge(self, other: GlobalAveragePrecision) -> None:
         self._expect_same(other)
         if self.ties == 'stable':
-            raise ParameterError(
-                "merge: found ties='stable', the order of the input, which pieces do not know; "
-                'expected expected, best or worst'
-            )
+            found = "ties='stable', the order of the input, which pieces do not know"
+            raise ParameterError(f'merge: found {found}; expected expected, best or worst')
         self.n_queries += other.n_queries
         self.n_predictions += other.n_predictions
         self.n_true += other.n_true
@@ -214,18 +212,15 @@ def _judge(predicted: Any, confidence: Any, truth: Any) -> _Judged:
     )
     numbers = _numbers(confidence)
     if not len(labels) == len(numbers) == len(true):
-        raise ParameterError(
-            f'found {len(labels)} predicted, {len(numbers)} confidence and {len(true)} truth, '
-            'expected as many of each'
-        )
+        found = f'{len(labels)} predicted, {len(numbers)} confidence and {len(true)} truth'
+        raise ParameterError(f'found {found}, expected as many of each')
     rows = np.flatnonzero(labels.is_valid().to_numpy(zero_copy_only=False))
     equal = pyarrow.compute.equal(labels, true).fill_null(False).to_numpy(zero_copy_only=False)
     numbers = numbers[rows]
     if len(wrong := np.flatnonzero(~np.isfinite(numbers))):
-        raise ParameterError(
-            f'confidence: found {numbers[wrong[0]]} at position {rows[wrong[0]]}, '
-            'expected a finite number with each prediction'
-        )
+        found = f'{numbers[wrong[0]]} at position {rows[wrong[0]]}'
+        expected = 'a finite number with each prediction'
+        raise ParameterError(f'confidence: found {found}, expected {expected}')
     return _Judged(labels, true, rows, numbers, equal[rows])
 
 
@@ -240,9 +235,8 @@ def _numbers(confidence: Any) -> NDArray[np.float64]:
     try:
         numbers: NDArray[np.float64] = array.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
     except pyarrow.ArrowInvalid:
-        raise ParameterError(
-            'confidence: found integers beyond 2**53, expected numbers that a double can hold'
-        ) from None
+        text = 'confidence: found integers beyond 2**53, expected numbers that a double can hold'
+        raise ParameterError(text) from None
     return numbers
 
 

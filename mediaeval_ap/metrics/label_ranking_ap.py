@@ -189,9 +189,8 @@ class LabelRankingAveragePrecision(Accumulator):
             raise ParameterError('sample_weight: found some, expected none with label_weighted')
         weights = _weights(sample_weight, len(truth))
         if self.n_samples and len(self._n_labels) != truth.shape[1]:
-            raise ParameterError(
-                f'y_true: found {truth.shape[1]} classes, expected {len(self._n_labels)} as before'
-            )
+            found, expected = truth.shape[1], len(self._n_labels)
+            raise ParameterError(f'y_true: found {found} classes, expected {expected} as before')
         # A later block may be wrong: a piece is merged when all of it was right.
         values = np.empty(len(truth))
         piece = type(self)(label_weighted=self.label_weighted)
@@ -213,9 +212,8 @@ class LabelRankingAveragePrecision(Accumulator):
         if not other.n_samples:
             return
         if self.n_samples and len(self._n_labels) != len(other._n_labels):
-            raise ParameterError(
-                f'merge: found {len(other._n_labels)} classes, expected {len(self._n_labels)}'
-            )
+            found, expected = len(other._n_labels), len(self._n_labels)
+            raise ParameterError(f'merge: found {found} classes, expected {expected}')
         self._make_room(len(other._n_labels))
         self._n_labels += other._n_labels
         self.n_samples += other.n_samples
@@ -228,9 +226,8 @@ class LabelRankingAveragePrecision(Accumulator):
         if self.label_weighted:
             n_labels = int(self._n_labels.sum())
             if not n_labels:
-                raise UndefinedScoreError(
-                    f'lwlrap: none of {self.n_samples} samples has a true label'
-                )
+                found = f'none of {self.n_samples} samples has a true label'
+                raise UndefinedScoreError(f'lwlrap: {found}')
             return float(sum(map(self._by_class.fraction, range(len(self._n_labels)))) / n_labels)
         weight = self._by_weight.fraction()
         if not weight:
@@ -269,9 +266,8 @@ def _matrices(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     if len(names) == 2 and names[0] != names[1]:
         raise ParameterError('y_score: found other columns, expected those of y_true, in order')
     if truth.shape != scores.shape:
-        raise ParameterError(
-            f'y_score: found shape {scores.shape}, expected {truth.shape} as y_true'
-        )
+        found, expected = scores.shape, truth.shape
+        raise ParameterError(f'y_score: found shape {found}, expected {expected} as y_true')
     return truth, scores
 
 
