@@ -48,8 +48,7 @@ class AveragePrecision:
     Raises
     ------
     ParameterError
-        When a cutoff is no positive integer or given twice, the definition is unknown or has no
-        uncut value, the limit is no positive integer, or no row of the reference is in the subset.
+        When an argument is not valid, or no row of the reference is in the subset.
     ReadError, FormatError
         When the reference or the subset cannot be read.
 
@@ -60,10 +59,9 @@ class AveragePrecision:
 
     Examples
     --------
-    >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
-    >>> generator = average_precision('samples/hypothesis.txt')
-    >>> generator.send('francois_hollande')[1]
-    26
+    >>> session = AveragePrecision('samples/reference.txt', K=[10])('samples/hypothesis.txt')
+    >>> session.send('alain_juppe')
+    Answer(ap=[0.0], n_relevant=2)
     """
 
     def __init__(
@@ -122,13 +120,6 @@ class AveragePrecision:
         Notes
         -----
         Takes O(n log n) time for n hypotheses. Warns of the run as `evaluate`.
-
-        Examples
-        --------
-        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
-        >>> with average_precision('samples/hypothesis.txt') as session:
-        ...     session.send('nobody_at_all')
-        Answer(ap=[1.0], n_relevant=0)
         """
         run = read_counted(self._criteria, hypothesis)
         warn_caller([*run.warnings, *run.about_shots])
@@ -190,11 +181,9 @@ class AveragePrecision:
         --------
         >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp(), 'live.parquet')
-        >>> live = AveragePrecision('samples/reference.txt', K=[10]).live('samples/hypothesis.txt')
-        >>> live.save(path)
-        >>> restored = AveragePrecision.restore(path)
-        >>> restored.send('nicolas_sarkozy') == live.send('nicolas_sarkozy')
-        True
+        >>> AveragePrecision('samples/reference.txt').live('samples/hypothesis.txt').save(path)
+        >>> len(AveragePrecision.restore(path))
+        12000
         """
         from mediaeval_ap.live.saved import from_parquet
         from mediaeval_ap.tables.byte_sources import ByteSource
@@ -219,8 +208,8 @@ class AveragePrecision:
         --------
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
         >>> points = average_precision.watch('samples/hypothesis.txt', ['alain_juppe'], every=5000)
-        >>> [(point.n_hypotheses, point.changed) for point in points]
-        [(5000, []), (10000, []), (12000, [])]
+        >>> [point.n_hypotheses for point in points]
+        [5000, 10000, 12000]
         """
         return self.live().watch(rows, queries, every=every)
 
@@ -276,11 +265,9 @@ class AveragePrecision:
         Examples
         --------
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
-        >>> evaluation = average_precision.evaluate(
-        ...     'samples/hypothesis.txt', queries=['nicolas_sarkozy', 'alain_juppe']
-        ... )
-        >>> evaluation.map.round(3).tolist()
-        [0.149, 0.106]
+        >>> asked = ['nicolas_sarkozy', 'alain_juppe']
+        >>> average_precision.evaluate('samples/hypothesis.txt', asked).map.round(3)
+        array([0.149, 0.106])
         """
         parsed: list[Any] = []
         if measures:
@@ -343,10 +330,10 @@ class AveragePrecision:
         >>> import pathlib, tempfile
         >>> folder = pathlib.Path(tempfile.mkdtemp())
         >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann')])
-        >>> hypothesis = [('x', 'v', '2', 'ann', 0.9), ('x', 'v', '1', 'ann', 0.5)]
+        >>> hypothesis = [('x', 'v', '1', 'ann', 0.5)]
         >>> average_precision.export_trec(hypothesis, folder / 'qrels', folder / 'run')
-        >>> (folder / 'run').read_text().splitlines()
-        ['ann Q0 x/v/2 1 2 mediaeval_ap', 'ann Q0 x/v/1 2 1 mediaeval_ap']
+        >>> print((folder / 'run').read_text(), end='')
+        ann Q0 x/v/1 1 1 mediaeval_ap
         """
         from mediaeval_ap.trec.export import export, topics
 

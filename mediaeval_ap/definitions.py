@@ -65,8 +65,8 @@ class Definition:
 
     Parameters
     ----------
-    name : str
-        Its name, which is how it prints.
+    name, source : str
+        Its name, which is how it prints, and where it was published.
     depth : tuple of {'R', 'k', 'N'}
         The sum goes down to the least of these, each given once.
     denominator : tuple of {'R', 'k', 'N', 'H'}
@@ -75,8 +75,6 @@ class Definition:
         The value when nothing is relevant (R = 0), from 0 to 1.
     repeats : Repeats
         The rule for a shot that is returned again.
-    source : str
-        Where it was published.
 
     Raises
     ------
@@ -194,7 +192,6 @@ def register(definition: Definition) -> Definition:
     --------
     >>> register(get('trec'))
     Traceback (most recent call last):
-        ...
     mediaeval_ap.errors.ParameterError: definition 'trec' is registered already
     """
     if definition.name in _REGISTRY:
@@ -225,11 +222,6 @@ def get(definition: str | Definition) -> Definition:
     --------
     >>> get('trec').formula
     'S(k) / R'
-    >>> get('map')
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.UnknownDefinitionError: definition: found 'map', expected one of by-k, \
-hits, kaggle, mediaeval-2016, mediaeval-2016-final, trec
     """
     if isinstance(definition, Definition):
         return definition
@@ -291,12 +283,12 @@ def names() -> list[str]:
 
 
 def registered() -> Iterator[Definition]:
-    """Iterate over the registered definitions, in the order of their registration.
+    """Iterate over the registered definitions.
 
     Yields
     ------
     Definition
-        A definition.
+        In the order of their registration.
 
     Examples
     --------

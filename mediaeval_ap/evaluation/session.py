@@ -23,9 +23,7 @@ class Answer(NamedTuple):
 
     Examples
     --------
-    >>> ap, n_relevant = Answer([0.5], 2)
-    >>> Answer([0.5], 2).n_relevant
-    2
+    >>> ap, n_relevant = Answer(ap=[0.5], n_relevant=2)
     """
 
     ap: list[float]
@@ -43,14 +41,9 @@ class Session(Generator[Answer, str | None, None]):
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
-    >>> session = AveragePrecision('samples/reference.txt', K=[10])('samples/hypothesis.txt')
-    >>> session.send('alain_juppe')
+    >>> with AveragePrecision('samples/reference.txt', K=[10])('samples/hypothesis.txt') as session:
+    ...     session.send('alain_juppe')
     Answer(ap=[0.0], n_relevant=2)
-    >>> session.close()
-    >>> session.send('alain_juppe')
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.SessionClosedError: this session is closed; begin another one
     """
 
     def __init__(self, scorer: Scorer) -> None:
@@ -75,7 +68,7 @@ class Session(Generator[Answer, str | None, None]):
         QueryError
             When the query is not a name, as ``None``. The session goes on.
         SessionClosedError
-            When the session is closed.
+            When it is closed.
 
         Warns
         -----

@@ -67,9 +67,8 @@ def global_average_precision(
         queries with a true label.
     frame : pandas.DataFrame
         With `return_frame`: the predictions in rank order, with their position in the input as
-        index, and the columns ``predicted``, ``confidence``, ``truth``, ``correct``, ``precision``
-        and ``term``. The terms add up to the value. With ``ties='expected'``, precision is the mean
-        over all orders of the precision at this prediction.
+        index. The terms add up to the value; with ``ties='expected'``, precision is the mean over
+        all orders.
 
     Raises
     ------
@@ -87,14 +86,11 @@ def global_average_precision(
 
     Examples
     --------
-    >>> global_average_precision(['a', 'b', None], [0.9, 0.9, None], ['a', 'c', 'd'])
-    0.25
-    >>> for ties in 'expected', 'stable', 'best', 'worst':
-    ...     print(ties, global_average_precision([1, 2], [0.9, 0.9], [3, 2], ties=ties))
-    expected 0.375
-    stable 0.25
-    best 0.5
-    worst 0.25
+    >>> gap, frame = global_average_precision([1, 2], [0.9, 0.9], [3, 2], return_frame=True)
+    >>> gap, list(frame)
+    (0.375, ['predicted', 'confidence', 'truth', 'correct', 'precision', 'term'])
+    >>> global_average_precision([1, 2], [0.9, 0.9], [3, 2], ties='best')
+    0.5
     """
     metric = GlobalAveragePrecision(ties)
     judged = _judge(predicted, confidence, truth)
@@ -109,17 +105,12 @@ class GlobalAveragePrecision(Accumulator):
     Parameters
     ----------
     ties : {'expected', 'stable', 'best', 'worst'}
-        How to break ties between equal confidences: the mean over all orders, the order of the
-        updates, correct predictions first, or correct predictions last.
+        As for `global_average_precision`.
 
     Attributes
     ----------
-    n_queries : int
-        Number of queries so far.
-    n_predictions : int
-        Number of queries with a prediction.
-    n_true : int
-        Number of queries with a true label.
+    n_queries, n_predictions, n_true : int
+        Number of queries so far, of those with a prediction, and of those with a true label.
 
     Notes
     -----
@@ -128,11 +119,10 @@ class GlobalAveragePrecision(Accumulator):
 
     Examples
     --------
-    >>> one, other = GlobalAveragePrecision(), GlobalAveragePrecision()
-    >>> one.update(['a'], [0.9], ['b'])
-    >>> other.update(['c'], [0.8], ['c'])
-    >>> one.merge(other)
-    >>> one.compute()
+    >>> metric = GlobalAveragePrecision()
+    >>> metric.update(['a'], [0.9], ['b'])
+    >>> metric.update(['c'], [0.8], ['c'])
+    >>> metric.compute()
     0.25
     """
 
@@ -241,10 +231,7 @@ def _numbers(confidence: Any) -> NDArray[np.float64]:
 
 
 def ranked(predictions: pandas.DataFrame, ties: Ties, n_true: int) -> pandas.DataFrame:
-    """Put predictions in rank order, each with its precision and its term of the sum.
-
-    They have the columns ``confidence`` and ``correct``, and stand in the order of the input.
-    """
+    """Put predictions, in the order of the input, in rank order; add their precision and term."""
     confidence, correct = (predictions[name].to_numpy() for name in ('confidence', 'correct'))
     second = {'best': ~correct, 'worst': correct}.get(ties, np.arange(len(correct)))
     order = np.lexsort((second, -confidence))

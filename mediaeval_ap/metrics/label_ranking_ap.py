@@ -19,10 +19,8 @@ def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: An
 
     Parameters
     ----------
-    y_true : array of 0 and 1, shape (n_samples, n_classes)
-        True labels of each sample.
-    y_score : array of float, shape (n_samples, n_classes)
-        Score of each label.
+    y_true, y_score : array of 0 and 1, array of float, both of shape (n_samples, n_classes)
+        The true labels of each sample, and the score of each label.
     sample_weight : array of float, shape (n_samples,), optional
         Weight of each sample in the mean; by default 1.
 
@@ -48,9 +46,8 @@ def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: An
 
     Examples
     --------
-    >>> y_true, y_score = [[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]]
-    >>> label_ranking_average_precision(y_true, y_score)
-    0.41666666666666663
+    >>> label_ranking_average_precision([[1, 0, 0], [0, 1, 0]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
+    0.5
     """
     metric = LabelRankingAveragePrecision()
     metric.update(y_true, y_score, sample_weight)
@@ -86,10 +83,9 @@ def label_weighted_label_ranking_average_precision(
     lwlrap : float
         The mean of |Lᵢⱼ| / rankᵢⱼ over all true labels j of all samples i, as for
         `label_ranking_average_precision`. Samples without a true label do not count.
-    precision : ndarray of float64, shape (n_classes,)
-        With `return_per_class`: the same mean for each class; NaN for a class that is never true.
-    weight : ndarray of float64, shape (n_classes,)
-        With `return_per_class`: the share of each class of all true labels.
+    precision, weight : ndarray of float64, shape (n_classes,)
+        With `return_per_class`: the same mean for each class, NaN for one that is never true; and
+        the share of each class of all true labels.
 
     Raises
     ------
@@ -105,12 +101,9 @@ def label_weighted_label_ranking_average_precision(
 
     Examples
     --------
-    >>> y_true, y_score = [[1, 0, 0], [1, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]]
-    >>> lwlrap, precision, weight = label_weighted_label_ranking_average_precision(
-    ...     y_true, y_score, return_per_class=True
-    ... )
-    >>> round(lwlrap, 3), precision.round(3).tolist(), weight.round(3).tolist()
-    (0.722, [0.75, nan, 0.667], [0.667, 0.0, 0.333])
+    >>> data = [[1, 0, 0], [1, 0, 0]], [[0.75, 0.5, 1], [1, 0.2, 0.1]]
+    >>> label_weighted_label_ranking_average_precision(*data, return_per_class=True)
+    (0.75, array([0.75,  nan,  nan]), array([1., 0., 0.]))
     """
     metric = LabelRankingAveragePrecision(label_weighted=True)
     metric.update(y_true, y_score)
@@ -128,21 +121,18 @@ class LabelRankingAveragePrecision(Accumulator):
 
     Attributes
     ----------
-    n_samples : int
-        Number of samples so far.
-    n_without_label : int
-        Number of samples without a true label.
+    n_samples, n_without_label : int
+        Number of samples so far, and of those without a true label.
 
     Examples
     --------
-    >>> one, other = LabelRankingAveragePrecision(), LabelRankingAveragePrecision()
-    >>> one.update([[1, 0, 0]], [[0.75, 0.5, 1]])
+    >>> metric = LabelRankingAveragePrecision()
+    >>> metric.update([[1, 0, 0]], [[0.75, 0.5, 1]])
     array([0.5])
-    >>> other.update([[0, 0, 1]], [[1, 0.2, 0.1]]).round(3)
-    array([0.333])
-    >>> one.merge(other)
-    >>> one.compute(), one.n_labels.tolist()
-    (0.41666666666666663, [1, 0, 1])
+    >>> metric.update([[1, 0, 0]], [[1, 0.2, 0.1]])
+    array([1.])
+    >>> metric.compute(), metric.n_labels.tolist()
+    (0.75, [2, 0, 0])
     """
 
     settings = ('label_weighted',)

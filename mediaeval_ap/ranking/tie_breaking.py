@@ -65,10 +65,7 @@ def first_in_order(keys: tuple[NDArray[Any], ...], count: int) -> NDArray[np.int
 
 
 def precedes(
-    keys: TieKeys,
-    rows: NDArray[np.integer],
-    other_keys: TieKeys,
-    other_rows: NDArray[np.integer],
+    keys: TieKeys, rows: NDArray[np.integer], other_keys: TieKeys, other_rows: NDArray[np.integer]
 ) -> NDArray[np.bool_]:
     """Return whether each row stands before the other row beside it; equal rows do not."""
     before = np.zeros(len(rows), dtype=np.bool_)
