@@ -202,14 +202,7 @@ class AveragePrecision:
         Returns
         -------
         iterator of Point
-            As `Live.watch`.
-
-        Examples
-        --------
-        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
-        >>> points = average_precision.watch('samples/hypothesis.txt', ['alain_juppe'], every=5000)
-        >>> [point.n_hypotheses for point in points]
-        [5000, 10000, 12000]
+            As of `Live.watch`, which has an example.
         """
         return self.live().watch(rows, queries, every=every)
 
@@ -246,8 +239,8 @@ class AveragePrecision:
         ReadError, FormatError
             When the run or the queries cannot be read.
         ParameterError, MissingExtraError
-            When a measure is unknown, cannot be computed, or has the name of another column, or the
-            extra ``trec`` that measures need is not installed.
+            When a measure is unknown, cannot be computed, or has the name of another column; when
+            the extra ``trec`` that measures need is not installed.
 
         Warns
         -----

@@ -39,10 +39,7 @@ _NORMAL_FORMS: Mapping[str, Callable[[str], str]] = {
 
 
 def likely_cause(ids: Collection[str], others: Collection[str]) -> str:
-    """Return how an id nearly equals one of the others, or an empty text; no id is in both.
-
-    Takes O(n log n) time for n distinct ids.
-    """
+    """Return how an id nearly equals one of the others, or an empty text; no id is in both."""
     ids, others = sorted(ids), sorted(others)  # so that the example is always the same
     for what, normal_form in _NORMAL_FORMS.items():
         there = {normal_form(text): text for text in others}

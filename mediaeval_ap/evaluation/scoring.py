@@ -21,15 +21,11 @@ NO_HITS = np.empty(0, dtype=np.int64)
 
 
 class Top(NamedTuple):
-    """The first hypotheses for a query, best first.
+    """The first hypotheses for a query, best first."""
 
-    `places` are places of the ranking, `hits` positions from 0 among them, `distances` those of the
-    query to each name of the run.
-    """
-
-    places: NDArray[np.int64]
-    hits: NDArray[np.int64]
-    distances: NDArray[np.float64]
+    places: NDArray[np.int64]  # of the ranking
+    hits: NDArray[np.int64]  # positions among these, from 0
+    distances: NDArray[np.float64]  # of the query to each name of the run
 
 
 class Scorer:

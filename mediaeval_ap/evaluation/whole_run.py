@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +23,8 @@ class CountedRun(NamedTuple):
 
     ranking: Ranking
     scorer: Scorer
-    warnings: Sequence[DataWarning]
-    about_shots: Sequence[DataWarning]
+    warnings: list[DataWarning]
+    about_shots: list[DataWarning]
 
 
 def read_counted(criteria: Criteria, run: Any) -> CountedRun:
@@ -40,9 +39,7 @@ def read_counted(criteria: Criteria, run: Any) -> CountedRun:
     return CountedRun(ranking, scorer, found, about_shots)
 
 
-def names_asked(
-    criteria: Criteria, queries: Table | None
-) -> tuple[list[str], Sequence[DataWarning]]:
+def names_asked(criteria: Criteria, queries: Table | None) -> tuple[list[str], list[DataWarning]]:
     """Return the queries in their order, by default those of the reference, and warnings."""
     reference = criteria.reference
     names, found = queries_or_default(queries, reference.queries, reference.table.source.name)
@@ -54,7 +51,7 @@ def names_asked(
     return names, found
 
 
-def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, Sequence[DataWarning]]:
+def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, list[DataWarning]]:
     """Return the scorer of a run, and the warning that no shot of it is in the reference."""
     reference = criteria.reference
     relevance = Relevance(reference, ranking.shots)

@@ -79,10 +79,8 @@ def average_precision_of_hits(
     >>> average_precision_of_hits(*hits, np.array([3]), 4, [2, 3], definitions.get('kaggle'))
     array([[0.5       , 0.55555556]])
     """
-    precisions = precision_at_hits(ranks, rankings)
-    return average_precision_of_terms(
-        rankings, ranks, precisions, n_relevant, n_returned, K, definition
-    )
+    terms = precision_at_hits(ranks, rankings)
+    return average_precision_of_terms(rankings, ranks, terms, n_relevant, n_returned, K, definition)
 
 
 def average_precision_of_terms(

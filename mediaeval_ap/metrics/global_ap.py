@@ -157,7 +157,7 @@ class GlobalAveragePrecision(Accumulator):
     def _add(self, judged: _Judged) -> None:
         self.n_queries += len(judged.truth)
         self.n_predictions += len(judged.rows)
-        self.n_true += judged.n_true
+        self.n_true += len(judged.truth) - judged.truth.null_count
         self._confidence.append(judged.confidence)
         self._correct.append(judged.correct)
 
@@ -188,10 +188,6 @@ class _Judged:
     rows: NDArray[np.int64]  # of the queries that have a prediction
     confidence: NDArray[np.float64]  # of these
     correct: NDArray[np.bool_]  # likewise
-
-    @property
-    def n_true(self) -> int:
-        return len(self.truth) - int(self.truth.null_count)
 
 
 def _judge(predicted: Any, confidence: Any, truth: Any) -> _Judged:
@@ -245,14 +241,10 @@ def ranked(predictions: pandas.DataFrame, ties: Ties, n_true: int) -> pandas.Dat
 
 def _frame(judged: _Judged) -> pandas.DataFrame:
     """Return the predictions in the order of the input."""
-    import pandas
     import pyarrow
 
-    columns = {
-        'predicted': judged.predicted.take(judged.rows),
-        'confidence': judged.confidence,
-        'truth': judged.truth.take(judged.rows),
-        'correct': judged.correct,
-    }
-    frame: pandas.DataFrame = pyarrow.table(columns).to_pandas(integer_object_nulls=True)
-    return frame.set_index(pandas.Index(judged.rows))
+    predicted, truth = (labels.take(judged.rows) for labels in (judged.predicted, judged.truth))
+    columns = [predicted, judged.confidence, truth, judged.correct]
+    table = pyarrow.table(columns, ['predicted', 'confidence', 'truth', 'correct'])
+    frame: pandas.DataFrame = table.to_pandas(integer_object_nulls=True)
+    return frame.set_index(judged.rows)

@@ -96,7 +96,7 @@ def label_array(values: Any, name: str) -> pyarrow.Array:
             return array if kind.bit_width < 64 else array.cast(pyarrow.int64())
         except pyarrow.ArrowInvalid:
             raise ParameterError(f'{name}: found a number beyond 2**63, expected less') from None
-    if _is_text(kind):
+    if kind in (pyarrow.string(), pyarrow.large_string()):
         return array.cast(pyarrow.large_string())
     raise ParameterError(f'{name}: found labels of type {kind}, expected text or integers')
 
@@ -108,19 +108,13 @@ def same_kind(
     import pyarrow
 
     # An array without a label has no kind of its own, and gets that of the other.
-    null = pyarrow.null()
+    null, text = pyarrow.null(), pyarrow.large_string()
     kind = next((each.type for each in (one, other) if each.type != null), pyarrow.int64())
     one, other = (each.cast(kind) if each.type == null else each for each in (one, other))
-    expected, found = ('text' if _is_text(each.type) else 'integers' for each in (one, other))
+    expected, found = ('text' if each.type == text else 'integers' for each in (one, other))
     if found != expected:
         raise ParameterError(f'{other_name}: found {found}, expected {expected} as in {one_name}')
     return one, other
-
-
-def _is_text(kind: pyarrow.DataType) -> bool:
-    import pyarrow
-
-    return kind in (pyarrow.string(), pyarrow.large_string())
 
 
 def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:

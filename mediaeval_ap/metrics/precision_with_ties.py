@@ -22,10 +22,7 @@ MOST_RANGES = 4  # a choice: each core looks at all predictions, to find those o
 def precisions_at_correct(
     confidence: NDArray[np.float64], correct: NDArray[np.bool_], ties: Ties
 ) -> NDArray[np.float64]:
-    """Return the terms of global AP: precision at each correct prediction, in rank order.
-
-    With ``'expected'`` there is a term for each rank of a tie block that holds a correct one.
-    """
+    """Return the terms of global AP: precision at each rank that can be correct, in order."""
     if ties == 'stable':
         order = np.argsort(-confidence, kind='stable')
         return precision_at_hits(np.flatnonzero(correct[order]) + 1)

@@ -15,10 +15,7 @@ from mediaeval_ap.ranking.edit_distances import BLOCK_CELLS
 def closest(
     queries: Sequence[str], names: Sequence[str], ratio: float
 ) -> tuple[list[str | None], NDArray[np.float64]]:
-    """Return for each query the closest of distinct names, and its ratio; none up to `ratio`.
-
-    Of equally close names the first in the order of code points is chosen.
-    """
+    """Return for each query the first of the closest names, and its ratio; none up to `ratio`."""
     names = sorted(names)
     lengths = np.array(list(map(len, names)))
     known = set(names)
