@@ -376,11 +376,5 @@ class AveragePrecision:
         ((places, hits, distances),) = run.scorer.top([query], depth)
         ranks = np.arange(1, len(places) + 1)
         relevant = np.isin(ranks - 1, hits)
-        return pandas.DataFrame(
-            {
-                'rank': ranks,
-                **run.ranking.columns_at(places, distances),
-                'relevant': relevant,
-                'precision': np.cumsum(relevant) / ranks,
-            }
-        )
+        frame = pandas.DataFrame({'rank': ranks, **run.ranking.columns_at(places, distances)})
+        return frame.assign(relevant=relevant, precision=np.cumsum(relevant) / ranks)

@@ -83,10 +83,9 @@ class Definition:
 
     Examples
     --------
-    >>> from mediaeval_ap import definitions
-    >>> kaggle = definitions.get('kaggle')
-    >>> print(kaggle, '=', kaggle.formula)
-    kaggle = S(k) / min(R, k)
+    >>> kaggle = get('kaggle')
+    >>> kaggle.formula, kaggle.to_dict()['repeats']
+    ('S(k) / min(R, k)', 'not relevant, keeps its rank')
     """
 
     name: str
@@ -142,11 +141,6 @@ class Definition:
         -------
         dict
             ``name``, ``formula``, ``without_relevant``, ``repeats`` and ``source``.
-
-        Examples
-        --------
-        >>> get('trec').to_dict()['repeats']
-        'dropped, rank and all'
         """
         return {
             'name': self.name,

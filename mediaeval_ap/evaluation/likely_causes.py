@@ -47,8 +47,7 @@ def likely_cause(ids: Collection[str], others: Collection[str]) -> str:
             if (other := there.get(normal_form(text))) is not None:
                 return _pair(what, text, other)
     if found := _surrounded(ids, others):
-        affixes, text, other = found
-        return _pair(affixes, text, other)
+        return _pair(*found)
     if found := _surrounded(others, ids):
         affixes, other, text = found
         return _pair(affixes, text, other)

@@ -73,8 +73,7 @@ def global_average_precision(
     Raises
     ------
     ParameterError
-        When the sequences differ in length, the labels are not of one kind, a prediction has no
-        finite confidence, or `ties` is unknown.
+        When lengths or kinds of labels differ, a confidence is not finite, or `ties` is unknown.
     UndefinedScoreError
         When no query has a true label.
 

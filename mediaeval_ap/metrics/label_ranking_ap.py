@@ -34,8 +34,7 @@ def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: An
     Raises
     ------
     ParameterError
-        When the arrays differ in shape, or hold other values than 0 and 1, or scores that are not
-        finite; when weights are not as many as samples, or negative.
+        When shapes differ, a label is not 0 or 1, a score not finite, or a weight not from 0.
     UndefinedScoreError
         When there is no sample, or none has a weight.
 
@@ -81,8 +80,7 @@ def label_weighted_label_ranking_average_precision(
     Returns
     -------
     lwlrap : float
-        The mean of |Lᵢⱼ| / rankᵢⱼ over all true labels j of all samples i, as for
-        `label_ranking_average_precision`. Samples without a true label do not count.
+        The mean of |Lᵢⱼ| / rankᵢⱼ, as in `label_ranking_average_precision`, over all true labels.
     precision, weight : ndarray of float64, shape (n_classes,)
         With `return_per_class`: the same mean for each class, NaN for one that is never true; and
         the share of each class of all true labels.
@@ -96,8 +94,8 @@ def label_weighted_label_ranking_average_precision(
 
     Notes
     -----
-    The metric of Freesound Audio Tagging 2019 (DCASE 2019, task 2): the mean of `precision` by
-    `weight`. It equals label ranking average precision with the number of labels as sample weight.
+    The metric of Freesound Audio Tagging 2019 (DCASE 2019, task 2). It equals label ranking average
+    precision with the number of true labels as sample weight.
 
     Examples
     --------
@@ -230,8 +228,7 @@ class LabelRankingAveragePrecision(Accumulator):
         Returns
         -------
         precision, weight : ndarray of float64, shape (n_classes,)
-            As for `label_weighted_label_ranking_average_precision`; weights are 0 if no sample has
-            a true label.
+            As for `label_weighted_label_ranking_average_precision`; weights are 0 without labels.
         """
         n_labels = max(1, int(self._n_labels.sum()))
         precision = [
