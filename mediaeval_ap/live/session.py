@@ -246,7 +246,7 @@ class Live(Session):
             count = len(self._whole())
         found = empty_run(snapshot.source.name, count, len(snapshot))
         run = read_counted(self._criteria, snapshot)
-        run = run._replace(warnings=(*found, *run.warnings))
+        run = run._replace(warnings=[*found, *run.warnings])
         evaluation = evaluate_run(self._criteria, run, asked)
         warn_caller(evaluation.warnings)
         return evaluation

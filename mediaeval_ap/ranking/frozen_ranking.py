@@ -1,8 +1,7 @@
 """A run that does not change, indexed once so that it can be ranked for any query.
 
-All of the order but the distance is known before a query comes, so each hypothesis gets its *place*
-in that order once. For a query, the hypotheses of the nearest names are sorted by one integer each:
-tie block and place.
+A hypothesis gets its *place* in the order of ties once. For a query, the hypotheses of the nearest
+names are sorted by one integer each: tie block and place.
 """
 
 from __future__ import annotations
@@ -25,10 +24,7 @@ PLACE_MASK = (1 << PLACE_BITS) - 1
 
 
 class Ranking(NearestFirst):
-    """The hypotheses of a run, ready to be ranked for any query.
-
-    `row_at` has the row of the table at each place; `n_repeated` hypotheses repeat another one.
-    """
+    """The hypotheses of a run, ready to be ranked for any query."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -42,11 +38,11 @@ class Ranking(NearestFirst):
             confidence = np.unique(-table.confidence, return_inverse=True)[1]
             bar.add()
             shot = self.shots.codes
-            self.temporal_rank, repeated = temporal_ranks(
-                name.codes, confidence, shot, self.shots.videos[shot]
-            )
+            video = self.shots.videos[shot]
+            self.temporal_rank, repeated = temporal_ranks(name.codes, confidence, shot, video)
             self.n_repeated = int(np.count_nonzero(repeated))
             bar.add()
+            # the row of the table at each place
             self.row_at = in_order(*TieKeys(confidence, self.temporal_rank, shot, name.codes))
             bar.add()
         self.shot_at = shot[self.row_at].astype(np.int32)
