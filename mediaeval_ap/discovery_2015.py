@@ -7,7 +7,7 @@ if its evidence is in the query's evidence reference; EwMAP is the mean of corre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -105,7 +105,7 @@ class PersonDiscovery2015:
         check_ratio(ratio)
         self.ratio = float(ratio)
         self._max_bytes = max_bytes
-        known = read(*_shot_list(Origin.of(shots, max_bytes)))
+        known = _read_shots(Origin.of(shots, max_bytes))
         relevant = self._read(reference, layouts.REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots(_with_corpus(known))
@@ -122,11 +122,8 @@ class PersonDiscovery2015:
         if evidence_reference is not None:
             table = self._read(evidence_reference, layouts.EVIDENCE_REFERENCE_2015)
             self._inputs['evidence_reference'] = table.source
-            self._evidence = {
-                (name, shot, also)
-                for name, shot, source in self._said(table)
-                for also in SOURCES[source]
-            }
+            for name, shot, source in self._said(table):
+                self._evidence.update((name, shot, also) for also in SOURCES[source])
 
     def evaluate(self, labels: Any, evidence: Any = None, queries: Any = None) -> Evaluation2015:
         """Score labels on many queries at once.
@@ -189,7 +186,7 @@ class PersonDiscovery2015:
             tables.get('queries'), self._queries, self._inputs['reference'].name
         )
         shots = self._shots_of(run)
-        pieces = None if evidence is None else self._pieces(tables['evidence'])
+        pieces = {} if evidence is None else self._pieces(tables['evidence'])
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
         codes = np.array([self._names.code_of.get(query, -1) for query in asked])
         n_relevant = np.where(codes < 0, 0, self._n_relevant[codes])
@@ -200,21 +197,25 @@ class PersonDiscovery2015:
             **self._counts(run, shots),
             'placeholders': len(self._names.values) - len(self._queries) if queries is None else 0,
         }
+        correct = n_relevant == 0
+        for row, (query, name) in enumerate(zip(asked, names, strict=True)):
+            if name is not None:
+                correct[row] = (query, *pieces.get(name, ())) in self._evidence
         evaluation = Evaluation2015(
             queries=asked,
             names=names,
             ratios=ratios,
             n_relevant=n_relevant,
             ap=self._ap(codes, names, run, shots, n_relevant),
-            correct=None if pieces is None else self._correct(asked, names, pieces, n_relevant),
+            correct=None if evidence is None else correct,
             definition=DEFINITION,
             parameters={'ratio': self.ratio},
             inputs=self._inputs | {role: table.source for role, table in tables.items()},
             counts=counts,
-            warnings=(*about_queries, *self._warnings(run, asked, n_relevant, counts)),
         )
-        warn_caller(evaluation.warnings)
-        return evaluation
+        warnings = (*about_queries, *self._warnings(evaluation))
+        warn_caller(warnings)
+        return replace(evaluation, warnings=warnings)
 
     def _counts(self, run: Table, shots: NDArray[np.int64]) -> dict[str, int]:
         names = run['person_name'].values
@@ -229,23 +230,17 @@ class PersonDiscovery2015:
             'shots_in_reference': len(np.intersect1d(shots, self._relevant % len(self._known))),
         }
 
-    def _warnings(
-        self,
-        run: Table,
-        asked: Sequence[str],
-        n_relevant: NDArray[np.int64],
-        counts: Mapping[str, int],
-    ) -> list[DataWarning]:
+    def _warnings(self, scored: Evaluation2015) -> list[DataWarning]:
         """Return warnings about shots and queries that are not in the reference."""
-        name = printable(self._inputs['reference'].name)
+        name, counts = printable(scored.inputs['reference'].name), scored.counts
         found = []
         if not counts['shots_in_reference']:
             finding = f'0 of {counts["shots_returned"]:,} returned shots occur in {name}'
-            found = no_overlap(run.source.name, finding, '')
-        if n_relevant.any():
-            return found + without_relevant(name, n_relevant, DEFINITION)
-        cause = likely_cause(set(asked), self._names.values)
-        finding = f'0 of {len(asked):,} queries occur in {name}'
+            found = no_overlap(scored.inputs['labels'].name, finding, '')
+        if scored.n_relevant.any():
+            return found + without_relevant(name, scored.n_relevant, DEFINITION)
+        cause = likely_cause(set(scored.queries), self._names.values)
+        finding = f'0 of {len(scored.queries):,} queries occur in {name}'
         return found + no_overlap('queries', finding, cause)
 
     def _read(self, origin: Any, layout: Layout) -> Table:
@@ -284,24 +279,9 @@ class PersonDiscovery2015:
         pieces: dict[str, tuple[int, str]] = {}
         for row, (name, shot, source) in enumerate(self._said(evidence)):
             if name in pieces:
-                again = f'{shown(name)} again'
-                raise evidence.error([row], 'person_name', again, 'each name once')
+                raise evidence.error([row], 'person_name', f'{shown(name)} again', 'each name once')
             pieces[name] = shot, source
         return pieces
-
-    def _correct(
-        self,
-        asked: Sequence[str],
-        names: Sequence[str | None],
-        pieces: Mapping[str, tuple[int, str]],
-        n_relevant: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
-        """Return whether the evidence of each chosen name is evidence of the query."""
-        correct: NDArray[np.bool_] = n_relevant == 0
-        for row, (query, name) in enumerate(zip(asked, names, strict=True)):
-            if name is not None:
-                correct[row] = (query, *pieces.get(name, ())) in self._evidence
-        return correct
 
     def _said(self, table: Table) -> Iterator[tuple[str, int, str]]:
         """Return name, shot and source of each row of evidence."""
@@ -327,16 +307,13 @@ class PersonDiscovery2015:
         return name.astype(np.int64) * len(self._known) + shot
 
 
-def _shot_list(shots: Origin) -> tuple[Origin, Layout]:
-    """Return the table of all shots, and its layout: whole lines, or the ids alone."""
+def _read_shots(shots: Origin) -> Table:
+    """Read all shots: text has whole lines, of other tables and rows the ids are enough."""
     whole, ids = layouts.SHOTS_2015, layouts.SHOT_IDS_2015
-    if isinstance(shots.value, Table) and shots.value.layout == ids:
-        return shots, ids
-    if shots.kind.has_all_fields:
-        return shots, whole
     if shots.kind is Kind.ROWS:
         shots = Origin.of(map(_ids_of_whole, shots.value))
-    return shots, ids
+    has_ids_alone = isinstance(shots.value, Table) and shots.value.layout == ids
+    return read(shots, whole if shots.kind.has_all_fields and not has_ids_alone else ids)
 
 
 def _ids_of_whole(row: Any) -> Any:
