@@ -186,7 +186,6 @@ class PersonDiscovery2015:
             tables.get('queries'), self._queries, self._inputs['reference'].name
         )
         shots = self._shots_of(run)
-        pieces = {} if evidence is None else self._pieces(tables['evidence'])
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
         codes = np.array([self._names.code_of.get(query, -1) for query in asked])
         n_relevant = np.where(codes < 0, 0, self._n_relevant[codes])
@@ -197,25 +196,22 @@ class PersonDiscovery2015:
             **self._counts(run, shots),
             'placeholders': len(self._names.values) - len(self._queries) if queries is None else 0,
         }
-        correct = n_relevant == 0
-        for row, (query, name) in enumerate(zip(asked, names, strict=True)):
-            if name is not None:
-                correct[row] = (query, *pieces.get(name, ())) in self._evidence
         evaluation = Evaluation2015(
             queries=asked,
             names=names,
             ratios=ratios,
             n_relevant=n_relevant,
             ap=self._ap(codes, names, run, shots, n_relevant),
-            correct=None if evidence is None else correct,
+            correct=None,
             definition=DEFINITION,
             parameters={'ratio': self.ratio},
             inputs=self._inputs | {role: table.source for role, table in tables.items()},
             counts=counts,
         )
+        correct = None if evidence is None else self._correct(evaluation, tables['evidence'])
         warnings = (*about_queries, *self._warnings(evaluation))
         warn_caller(warnings)
-        return replace(evaluation, warnings=warnings)
+        return replace(evaluation, correct=correct, warnings=warnings)
 
     def _counts(self, run: Table, shots: NDArray[np.int64]) -> dict[str, int]:
         names = run['person_name'].values
@@ -274,14 +270,18 @@ class PersonDiscovery2015:
         )
         return ap[:, 0]
 
-    def _pieces(self, evidence: Table) -> dict[str, tuple[int, str]]:
-        """Return the shot and source of the evidence for each name, by name."""
+    def _correct(self, scored: Evaluation2015, evidence: Table) -> NDArray[np.bool_]:
+        """Return whether the evidence of each chosen name is evidence of the query."""
         pieces: dict[str, tuple[int, str]] = {}
         for row, (name, shot, source) in enumerate(self._said(evidence)):
             if name in pieces:
                 raise evidence.error([row], 'person_name', f'{shown(name)} again', 'each name once')
             pieces[name] = shot, source
-        return pieces
+        correct: NDArray[np.bool_] = scored.n_relevant == 0
+        for row, (query, chosen) in enumerate(zip(scored.queries, scored.names, strict=True)):
+            if chosen is not None:
+                correct[row] = (query, *pieces.get(chosen, ())) in self._evidence
+        return correct
 
     def _said(self, table: Table) -> Iterator[tuple[str, int, str]]:
         """Return name, shot and source of each row of evidence."""
