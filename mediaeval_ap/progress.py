@@ -1,14 +1,10 @@
 """Progress bar on standard error."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
-from typing import TypeVar
-
-Item = TypeVar('Item')
+from typing import Any
 
 
-def tracked(items: Collection[Item], progress: bool, unit: str = 'query') -> Iterable[Item]:
+def tracked(items: Collection[Any], progress: bool, unit: str = 'query') -> Iterable[Any]:
     """Return items, with a bar that moves as they are taken if `progress` is true."""
     if not progress:
         return items

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mediaeval_ap.challenges.label_fields import split
-from mediaeval_ap.challenges.matched_files import Files, unique_ids
+from mediaeval_ap.challenges.matched_files import Files, split, unique_ids
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.metrics import ReciprocalRank
 from mediaeval_ap.results.score import Basis, Score
@@ -76,7 +75,5 @@ def evaluate_first_hit(
     values = {f'RR@{k}': np.concatenate(pieces)}
     if not metric.compute():
         files.warn_of_other_labels(labels, split(lists).values)
-    table = None
-    if per_query:
-        table = {'Image': images.to_pandas(), 'Id': labels.to_pandas(), **values}
+    table = {'Image': images.to_pandas(), 'Id': labels.to_pandas(), **values} if per_query else None
     return files.score(f'first-hit MAP@{k}', {'k': k}, {}, values, table, Basis(metric))

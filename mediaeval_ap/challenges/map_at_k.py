@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mediaeval_ap.challenges.label_fields import split
-from mediaeval_ap.challenges.matched_files import Files, unique_ids
+from mediaeval_ap.challenges.matched_files import Files, split, unique_ids
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import RepeatedRowsWarning

@@ -9,7 +9,6 @@ from mediaeval_ap.cli import (  # noqa: F401
     challenges,
     definitions,
     evaluate,
-    evaluate_2015,
     stream,
     trec,
     validate,
