@@ -1,4 +1,4 @@
-"""The files of a challenge: read, matched by id, cut into pieces, scored; labels in their fields."""
+"""The files of a challenge: read, matched by id, cut into pieces, split into labels, scored."""
 
 from __future__ import annotations
 

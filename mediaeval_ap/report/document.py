@@ -72,8 +72,3 @@ def figures(title: str, n_queries: int, values: Mapping[str, float | None]) -> G
     """Return named figures over some queries as a grid."""
     counted = f'{n_queries} {"query" if n_queries == 1 else "queries"}'
     return Grid([title, counted], list(values.items()))
-
-
-def notes(sentences: Sequence[str]) -> list[Block]:
-    """Return the block that lists some sentences; no block for none."""
-    return [''.join(f'{sentence}\n' for sentence in sentences)] if sentences else []

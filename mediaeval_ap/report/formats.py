@@ -32,14 +32,9 @@ class Table:
         return '\n'.join(map(self._block, document.blocks()))
 
     def _block(self, block: Block) -> str:
-        match block:
-            case Heading():
-                note = f' ({block.note})' if block.note else ''
-                return self.heading(block.name, note)
-            case Grid():
-                return self.grid(block)
-            case text:
-                return text
+        if isinstance(block, Heading):
+            return self.heading(block.name, f' ({block.note})' if block.note else '')
+        return self.grid(block) if isinstance(block, Grid) else block
 
     def heading(self, name: str, note: str) -> str:
         return f'{printable(name)}{note}\n'

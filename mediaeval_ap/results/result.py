@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import __version__
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.report.document import Block, Document, Grid, Heading, figures, notes
+from mediaeval_ap.report.document import Block, Document, Grid, Heading, figures
 from mediaeval_ap.results.means_and_notes import note_of_floor, notes_of, notes_of_placeholders
 from mediaeval_ap.tables import Source
 
@@ -45,16 +45,13 @@ class Result(ABC):
     def to_dict(self) -> dict[str, Any]: ...
 
     @abstractmethod
-    def _how(self) -> str:
-        """Return in a word or two how the run was scored."""
+    def _how(self) -> str: ...  # it was scored, in a word or two
 
     @abstractmethod
-    def _queries(self) -> Grid | None:
-        """Return a row for each query, if these are kept."""
+    def _queries(self) -> Grid | None: ...  # a row for each, if these are kept
 
     @abstractmethod
-    def _means(self) -> dict[str, float | None]:
-        """Return the means by name."""
+    def _means(self) -> dict[str, float | None]: ...
 
     def _summary(self) -> dict[str, Any]:
         """Return one row about the run."""
@@ -73,7 +70,8 @@ class Result(ABC):
         if not mean_only and (queries := self._queries()):
             yield queries
         yield figures(self.TITLE, self.counts['queries'], self._means())
-        yield from notes(self.notes)
+        if self.notes:
+            yield ''.join(f'{note}\n' for note in self.notes)
 
     def _manifest(self, **how: Any) -> dict[str, Any]:
         inputs = {
@@ -129,12 +127,11 @@ class Result(ABC):
         if name == 'warnings':
             return tuple({str(warning): warning for warning in chain(*values)}.values())
         if name == 'counts':
-            names = the_same(name, [list(each) for each in values])
-            counts = {count: [each.get(count) for each in values] for count in names}
-            return {
-                count: sum(each) if count in cls.ADDED else the_same(count, each)
-                for count, each in counts.items()
-            }
+            joined = {}
+            for count in the_same(name, [list(each) for each in values]):
+                each = [counts[count] for counts in values]
+                joined[count] = sum(each) if count in cls.ADDED else the_same(count, each)
+            return joined
         return the_same(name, values)
 
 
@@ -216,8 +213,7 @@ def _rows(results: Sequence[Result], mean_only: bool) -> Grid:
     grids = [result._rows() for result in results]
     if mean_only or grids[0] is None:
         return _summary(results)
-    rows = [row for grid in grids if grid is not None for row in grid.rows]
-    return Grid(grids[0].headers, rows)
+    return Grid(grids[0].headers, [row for grid in grids if grid for row in grid.rows])
 
 
 def _values(results: Sequence[Result], mean_only: bool) -> Any:

@@ -194,9 +194,8 @@ class Score(Result):
     @property
     def _shown_parameters(self) -> dict[str, str | int]:
         """The parameters that the name of the metric does not tell."""
-        return {
-            name: value for name, value in self.parameters.items() if name in ('definition', 'ties')
-        }
+        shown = ('definition', 'ties')
+        return {name: value for name, value in self.parameters.items() if name in shown}
 
     def _queries(self) -> Grid | None:
         return None if self.table is None else Grid.from_frame(self.table)
@@ -205,8 +204,8 @@ class Score(Result):
         return {self.metric: self.value}
 
     def _summary(self) -> dict[str, Any]:
-        value = {'metric': self.metric, 'value': self.value}
-        return {'run': self._run, **value, **self._shown_parameters, **self.counts}
+        row = {'run': self._run, 'metric': self.metric, 'value': self.value}
+        return {**row, **self._shown_parameters, **self.counts}
 
 
 def _rows_of_all(tables: Sequence[pandas.DataFrame | None]) -> pandas.DataFrame | None:
