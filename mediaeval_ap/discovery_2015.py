@@ -24,7 +24,7 @@ from mediaeval_ap.evaluation.queries import queries_or_default, without_placehol
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.closest_name_2015 import closest
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.results.evaluation_2015 import Evaluation2015
+from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 
@@ -50,15 +50,14 @@ class PersonDiscovery2015:
 
     Parameters
     ----------
-    shots : str, path-like, file object, DataFrame or iterable of tuples
+    shots : anything that `mediaeval_ap.tables.read` takes, as all other tables
         All shots: ``video_id shot_id start_time end_time first_frame last_frame``; of a table or
-        tuples, the first two are enough. This and all other tables may be anything that
-        `mediaeval_ap.tables.read` takes.
+        tuples, the first two are enough.
     reference : like shots
         Who is in which shot: ``video_id shot_id person_name``.
     evidence_reference : like shots, optional
-        Where a name is seen or heard: ``video_id shot_id person_name source``; the source is
-        ``image``, ``audio`` or, for either, ``both``.
+        Where a name is seen (``image``), heard (``audio``) or either (``both``): ``video_id shot_id
+        person_name source``.
     consensus : like shots, optional
         The shots that count: ``video_id shot_id``. By default all.
     ratio : float
@@ -76,20 +75,16 @@ class PersonDiscovery2015:
     Notes
     -----
     The ratio is `Levenshtein.ratio`: the share of the characters of both names that is left when as
-    few as possible are deleted and inserted. The published scripts leave ties open: here the first
-    by code points of equally close names is chosen, and shots of equal confidence stand in the
-    order of video and shot.
+    few as possible are deleted and inserted. Ties, which the published scripts leave open: the
+    first name by code points, and shots in the order of video and shot.
 
     Source: MediaEval 2015, Multimodal Person Discovery in Broadcast TV.
 
     Examples
     --------
-    >>> shots = [('v', str(shot)) for shot in range(3)]
-    >>> reference = [('v', '0', 'ann_lee'), ('v', '1', 'ann_lee')]
-    >>> discovery = PersonDiscovery2015(shots, reference)
-    >>> labels = [('v', '1', 'ann_lee', 0.5), ('v', '2', 'ann_lee', 0.9)]
-    >>> discovery.evaluate(labels).map
-    0.25
+    >>> discovery = PersonDiscovery2015([('v', '1'), ('v', '2')], [('v', '1', 'ann_lee')])
+    >>> discovery.evaluate([('v', '1', 'ann_lee', 0.5), ('v', '2', 'ann_lee', 0.9)]).map
+    0.5
     """
 
     def __init__(
@@ -135,9 +130,8 @@ class PersonDiscovery2015:
         evidence : like labels, optional
             One row for each name: ``person_name video_id shot_id source``; given if, and only if,
             there is an evidence reference.
-        queries : str, path-like, file object, DataFrame or iterable of str, optional
-            The names to ask for; a string is a path. By default all of the reference but those
-            that begin with ``?``.
+        queries : str (a path), path-like, file object, DataFrame or iterable of str, optional
+            The names to ask for, by default all of the reference that do not begin with ``?``.
 
         Returns
         -------
@@ -147,21 +141,19 @@ class PersonDiscovery2015:
         Raises
         ------
         ReadError, FormatError
-            When a table cannot be read, has a shot that is not among the shots, or the evidence has
-            another source or a name twice.
+            When a table cannot be read, has an unknown shot or source, or evidence a name twice.
         ParameterError
             When only one of evidence and its reference is given, or there is no query to ask for.
 
         Warns
         -----
         RepeatedQueriesWarning, NoOverlapWarning, WithoutRelevantWarning
-            When a query is asked more than once; no shot of the run, or no query, is in the
-            reference; some queries have no relevant shot.
+            When a query is repeated; no shot of the run, or no query, is in the reference; some
+            queries have no relevant shot.
 
         Notes
         -----
-        A name without evidence is not correct. A query without a name close enough is correct if
-        nothing is relevant to it.
+        A name without evidence is wrong; a query without name or relevant shot counts as correct.
 
         Examples
         --------

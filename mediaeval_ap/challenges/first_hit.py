@@ -31,10 +31,8 @@ def evaluate_first_hit(
 
     Parameters
     ----------
-    truth : str, path-like, file object, DataFrame or pyarrow table
-        ``Image,Id``: the label of each image.
-    predictions : like truth
-        ``Image,Id``: for each image, labels separated by white space, best first.
+    truth, predictions : str, path-like, file object, DataFrame or pyarrow table
+        ``Image,Id``: the label of each image; and labels separated by white space, best first.
     k : int
         The cutoff.
     per_query : bool
@@ -49,10 +47,8 @@ def evaluate_first_hit(
 
     Raises
     ------
-    ReadError, FormatError
+    ReadError, FormatError, ParameterError
         As for `evaluate_map`, and when the truth has not one label for each image.
-    ParameterError
-        When k is not a positive integer, or a policy is unknown.
 
     Warns
     -----

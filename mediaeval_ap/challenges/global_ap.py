@@ -43,14 +43,12 @@ def evaluate_gap(
 
     Parameters
     ----------
-    truth : str, path-like, file object, DataFrame or pyarrow table
-        ``id,landmark_id``: the label of each query, or nothing.
-    predictions : like truth
-        ``id,landmarks``: for each query, a label and its confidence separated by white space, or
-        nothing.
+    truth, predictions : str, path-like, file object, DataFrame or pyarrow table
+        ``id,landmark_id``: the label of each query, or nothing; and ``id,landmarks``: a label and
+        its confidence separated by white space, or nothing.
     ties : {'expected', 'stable', 'best', 'worst'}
-        How to break ties between equal confidences: the mean over all orders, the order of the
-        predictions, correct ones first, or correct ones last.
+        Order of equal confidences: the mean over all orders, as in the predictions, correct ones
+        first, or correct ones last.
     per_query : bool
         Keep a table of predictions in rank order: ``id``, ``predicted``, ``confidence``,
         ``truth``, ``correct``, ``precision`` and ``term``.
@@ -64,10 +62,8 @@ def evaluate_gap(
 
     Raises
     ------
-    ReadError, FormatError
+    ReadError, FormatError, ParameterError
         As for `evaluate_map`, and when a prediction is not a label and a finite confidence.
-    ParameterError
-        When `ties` or a policy is unknown.
     UndefinedScoreError
         When no query has a true label.
 

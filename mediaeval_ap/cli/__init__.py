@@ -5,15 +5,7 @@ the command does. Modules that take time to import are imported by the command t
 """
 
 # Each module registers its commands with `main`.
-from mediaeval_ap.cli import (  # noqa: F401
-    challenges,
-    definitions,
-    evaluate,
-    stream,
-    trec,
-    validate,
-    watch,
-)
+from mediaeval_ap.cli import challenges, definitions, evaluate, stream, trec, validate, watch  # noqa: F401
 from mediaeval_ap.cli.errors import main
 
 __all__ = ['main']

@@ -45,9 +45,7 @@ def _max_problems() -> int:
     'Number of problems of each kind to list; others are only counted.  [default: 20,000]',
 )
 @options.flag(
-    '--all',
-    'show_all',
-    help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.',
+    '--all', 'show_all', help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.'
 )
 @options.choice('--format', TEXT_FORMATS, 'text', 'Output format.')
 @options.OUTPUT

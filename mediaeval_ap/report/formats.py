@@ -181,10 +181,7 @@ FORMATS: dict[str, DocumentFormat] = {
 }
 TEXT_FORMATS: dict[str, DocumentFormat] = {'text': Table(), 'json': Json()}  # without rows
 ANSWER_FORMATS: dict[str, Tsv | JsonLines] = {'tsv': Tsv(), 'jsonl': JsonLines()}
-POINT_FORMATS: dict[str, AlignedRows | JsonLines] = {
-    'table': AlignedRows(),
-    'jsonl': JsonLines(),
-}
+POINT_FORMATS: dict[str, AlignedRows | JsonLines] = {'table': AlignedRows(), 'jsonl': JsonLines()}
 
 
 def render(document: Document, format: str) -> str:

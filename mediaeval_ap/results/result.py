@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 
 class Result(ABC):
-    """Values by query and in the mean, notes, and what they were computed from.
-
-    A result shows itself as a document, and results of blocks of queries can be put together.
-    """
+    """Values by query and in the mean, notes, and what they were computed from."""
 
     RUN: ClassVar[str]  # the input that the heading names
     TITLE: ClassVar[str] = 'METRIC'  # of the means
@@ -87,8 +84,7 @@ class Result(ABC):
         Parameters
         ----------
         results : iterable of results of this class
-            One for each block, of the same run: definition, cutoffs, parameters, inputs, and all
-            counts that are not of queries must be equal.
+            One for each block, of the same run: all but values and counts of queries must be equal.
 
         Returns
         -------
@@ -104,11 +100,9 @@ class Result(ABC):
         --------
         >>> from mediaeval_ap import AveragePrecision, Evaluation
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
-        >>> blocks = [
-        ...     average_precision.evaluate('samples/hypothesis.txt', [name])
-        ...     for name in ('nicolas_sarkozy', 'alain_juppe')
-        ... ]
-        >>> Evaluation.concat(blocks).map.round(3).tolist()
+        >>> blocks = ['nicolas_sarkozy'], ['alain_juppe']
+        >>> parts = [average_precision.evaluate('samples/hypothesis.txt', each) for each in blocks]
+        >>> Evaluation.concat(parts).map.round(3).tolist()
         [0.149]
         """
         parts = list(results)
