@@ -1,9 +1,4 @@
-"""The protocol of MediaEval Person Discovery 2015: one name for a query, and its evidence.
-
-For each query the closest hypothesized name is chosen, if it is close enough. Its shots are ranked
-by confidence, and AP is the sum of precisions at relevant shots, divided by R. The name is correct
-if its evidence is in the query's evidence reference; EwMAP is the mean of correctness times AP.
-"""
+"""The protocol of MediaEval Person Discovery 2015: one name for a query, and its evidence."""
 
 from __future__ import annotations
 
@@ -48,6 +43,10 @@ SOURCES = {  # of evidence, and what each also stands for
 class PersonDiscovery2015:
     """Scores labels and their evidence by the protocol of 2015.
 
+    Each query is answered by the closest name of a run, if it is close enough: its shots are ranked
+    by confidence, and AP is the sum of precisions at relevant shots, divided by R. The name is
+    correct if its evidence is in the reference; EwMAP is the mean of correctness times AP.
+
     Parameters
     ----------
     shots : anything that `mediaeval_ap.tables.read` takes, as all other tables
@@ -63,7 +62,7 @@ class PersonDiscovery2015:
     ratio : float
         A name is close enough to a query above this ratio, from 0 to 1.
     max_bytes : int
-        Limit for each table whose size is not known before it is read, as of `AveragePrecision`.
+        Limit for each table whose size is not known before it is read.
 
     Raises
     ------
@@ -128,8 +127,7 @@ class PersonDiscovery2015:
         labels : str, path-like, file object, DataFrame or iterable of tuples
             A run: ``video_id shot_id person_name confidence``.
         evidence : like labels, optional
-            One row for each name: ``person_name video_id shot_id source``; given if, and only if,
-            there is an evidence reference.
+            A row for each name: ``person_name video_id shot_id source``; needs its reference.
         queries : str (a path), path-like, file object, DataFrame or iterable of str, optional
             The names to ask for, by default all of the reference that do not begin with ``?``.
 
@@ -157,14 +155,11 @@ class PersonDiscovery2015:
 
         Examples
         --------
-        >>> seen = [('v', '1', 'ann_lee', 'image')]
-        >>> discovery = PersonDiscovery2015(
-        ...     [('v', '1'), ('v', '2')], [('v', '1', 'ann_lee')], evidence_reference=seen
-        ... )
-        >>> labels = [('v', '2', 'ann_lee', 0.9), ('v', '1', 'ann_lee', 0.5)]
-        >>> evaluation = discovery.evaluate(labels, [('ann_lee', 'v', '1', 'both')])
+        >>> reference, seen = [('v', '1', 'ann')], [('v', '1', 'ann', 'image')]
+        >>> discovery = PersonDiscovery2015([('v', '1')], reference, evidence_reference=seen)
+        >>> evaluation = discovery.evaluate([('v', '1', 'ann', 0.5)], [('ann', 'v', '1', 'both')])
         >>> evaluation.map, evaluation.mean_correctness, evaluation.ewmap
-        (0.5, 1.0, 0.5)
+        (1.0, 1.0, 1.0)
         """
         if (evidence is not None) != ('evidence_reference' in self._inputs):
             raise ParameterError('evidence: found one of evidence and its reference, expected both')

@@ -1,8 +1,4 @@
-"""Output formats: one class for each, and one entry in a registry at the end of this module.
-
-Formats for people show three decimals, and escape what a terminal, Markdown or LaTeX would obey.
-Formats for programs hold every value exactly.
-"""
+"""Output formats: exact for programs; for people three decimals, with what is obeyed escaped."""
 
 from __future__ import annotations
 

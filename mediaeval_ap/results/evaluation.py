@@ -14,14 +14,52 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.report.document import Grid
+from mediaeval_ap.results import means_and_notes
 from mediaeval_ap.results.means_and_notes import mean, mean_average_precision
-from mediaeval_ap.results.result import ResultByQuery
+from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
     import pandas
 
 __all__ = ['Evaluation', 'Evaluation2015']
+
+
+class ResultByQuery(Result):
+    """A result about names that were asked for."""
+
+    ADDED = (
+        'queries',
+        'queries_without_name',
+        'queries_without_relevant',
+        'relevant',
+        'relevant_returned',
+    )
+
+    queries: list[str]
+    n_relevant: NDArray[np.int64]
+    definition: Definition
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about queries that are special, and about names that were not asked for."""
+        counts, n_queries = self.counts, len(self.queries)
+        sentences = []
+        if n_without := int(np.count_nonzero(self.n_relevant == 0)):
+            counts_as = self.definition.without_relevant
+            sentences.append(means_and_notes.note_of_floor(n_without, n_queries, counts_as))
+        n_nameless = counts.get('queries_without_name', 0)
+        sentences += means_and_notes.notes_of(n_nameless, n_queries, 'are close to no name')
+        if n_unnamed := counts.get('placeholders', 0):
+            one = '1 placeholder of the reference (a name that begins with ?) is'
+            many = f'{n_unnamed} placeholders of the reference (names that begin with ?) are'
+            sentences.append(f'{one if n_unnamed == 1 else many} left out of the queries')
+        return sentences
+
+    def _frame(self, columns: Mapping[str, Any]) -> pandas.DataFrame:
+        import pandas
+
+        return pandas.DataFrame(columns, index=pandas.Index(self.queries, name='query'))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +92,9 @@ class Evaluation(ResultByQuery):
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
-    >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
-    >>> evaluation = average_precision.evaluate('samples/hypothesis.txt', 'samples/queries.txt')
-    >>> evaluation.ap.shape, evaluation.n_relevant.tolist()
-    ((3, 1), [116, 26, 2])
+    >>> evaluate = AveragePrecision('samples/reference.txt', K=[10]).evaluate
+    >>> evaluate('samples/hypothesis.txt', 'samples/queries.txt').ap.shape
+    (3, 1)
     """
 
     RUN = 'hypothesis'
@@ -98,9 +135,8 @@ class Evaluation(ResultByQuery):
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision
-        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
-        >>> evaluation = average_precision.evaluate('samples/hypothesis.txt', ['alain_juppe'])
-        >>> evaluation.to_frame().columns.tolist()
+        >>> evaluate = AveragePrecision('samples/reference.txt', K=[10, 100]).evaluate
+        >>> evaluate('samples/hypothesis.txt', ['alain_juppe']).to_frame().columns.tolist()
         ['AP@10', 'AP@100', 'n_relevant']
         """
         return self._frame(self._columns())
@@ -113,15 +149,15 @@ class Evaluation(ResultByQuery):
         dict
             ``definition`` (its name), ``K``, ``map``, ``queries``, ``n_relevant``, ``ap``,
             ``notes``; if any, ``mean_measures`` and ``measures``, with None where not defined;
-            ``manifest``: the package's ``version``, the ``definition`` in full, ``parameters`` if
-            any, the ``inputs`` with their names and SHA-256, the ``counts``.
+            ``manifest``: ``version``, ``definition`` in full, ``parameters`` if any, ``inputs``
+            (name, SHA-256), ``counts``.
 
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision
-        >>> average_precision = AveragePrecision('samples/reference.txt')
-        >>> evaluation = average_precision.evaluate('samples/hypothesis.txt', ['alain_juppe'])
-        >>> evaluation.to_dict()['manifest']['inputs']['hypothesis']['name']
+        >>> evaluate = AveragePrecision('samples/reference.txt').evaluate
+        >>> described = evaluate('samples/hypothesis.txt', ['alain_juppe']).to_dict()
+        >>> described['manifest']['inputs']['hypothesis']['name']
         'samples/hypothesis.txt'
         """
         described = {

@@ -6,20 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
-from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.report.document import Block, Document, Grid, Heading, figures
-from mediaeval_ap.results.means_and_notes import note_of_floor, notes_of, notes_of_placeholders
 from mediaeval_ap.tables import Source
-
-if TYPE_CHECKING:
-    import pandas
 
 
 class Result(ABC):
@@ -127,38 +121,6 @@ class Result(ABC):
                 joined[count] = sum(each) if count in cls.ADDED else the_same(count, each)
             return joined
         return the_same(name, values)
-
-
-class ResultByQuery(Result):
-    """A result about names that were asked for."""
-
-    ADDED = (
-        'queries',
-        'queries_without_name',
-        'queries_without_relevant',
-        'relevant',
-        'relevant_returned',
-    )
-
-    queries: list[str]
-    n_relevant: NDArray[np.int64]
-    definition: Definition
-
-    @property
-    def notes(self) -> list[str]:
-        """Sentences about queries that are special, and about names that were not asked for."""
-        counts, n_queries = self.counts, len(self.queries)
-        sentences = []
-        if n_without := int(np.count_nonzero(self.n_relevant == 0)):
-            sentences.append(note_of_floor(n_without, n_queries, self.definition.without_relevant))
-        n_nameless = counts.get('queries_without_name', 0)
-        sentences += notes_of(n_nameless, n_queries, 'are close to no name')
-        return sentences + notes_of_placeholders(counts.get('placeholders', 0))
-
-    def _frame(self, columns: Mapping[str, Any]) -> pandas.DataFrame:
-        import pandas
-
-        return pandas.DataFrame(columns, index=pandas.Index(self.queries, name='query'))
 
 
 def _chained(name: str, values: Sequence[Any]) -> Any:

@@ -104,7 +104,7 @@ class Score(Result):
         Parameters
         ----------
         results : iterable of Score
-            One for each block of truth and predictions; but for their data, they must be equal.
+            One for each block of both files; equal in metric, parameters, inputs and classes.
 
         Returns
         -------
@@ -160,9 +160,8 @@ class Score(Result):
         Returns
         -------
         dict
-            ``metric``, ``value``, ``notes``, ``table`` (a list of rows, if there is one) and
-            ``manifest``: the package's ``version``, the ``parameters``, the ``inputs`` with their
-            names and SHA-256, the ``counts``. NaN and missing values are None.
+            ``metric``, ``value``, ``notes``, ``table`` (a list of rows, if any) and ``manifest``:
+            ``version``, ``parameters``, ``inputs`` (name, SHA-256), ``counts``. NaN is None.
 
         Examples
         --------
