@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mediaeval_ap.challenges.label_fields import split
-from mediaeval_ap.challenges.matched_files import Files, unique_ids
+from mediaeval_ap.challenges.matched_files import Files, split, unique_ids
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import RepeatedRowsWarning
@@ -44,19 +43,18 @@ def evaluate_map(
     Parameters
     ----------
     truth : str, path-like, file object, DataFrame or pyarrow table
-        ``customer_id,prediction``: for each user, relevant labels separated by white space; or
-        ``customer_id,article_id``: one relevant label in each row. A path to CSV, compressed or
-        not, or to Parquet, an open CSV file, or a table.
+        ``customer_id,prediction``: relevant labels separated by white space; or
+        ``customer_id,article_id``: one in each row. Files are CSV, compressed or not, or Parquet.
     predictions : like truth
-        ``customer_id,prediction``: for each user, labels separated by white space, best first.
+        ``customer_id,prediction``: labels separated by white space, best first.
     k : int
         The cutoff.
     definition : str or Definition
         Definition of average precision.
     missing : {'error', 'zero'}
-        How to score a user whom the predictions lack: not at all, or as without predictions.
+        A user whom the predictions lack is an error, or scored as without predictions.
     unknown : {'error', 'drop'}
-        How to treat a user whom the truth lacks: as an error, or leave the user out.
+        A user whom the truth lacks is an error, or left out.
     per_query : bool
         Keep a table of users: ``customer_id``, ``AP@k`` and ``n_relevant``.
     progress : bool
@@ -74,19 +72,17 @@ def evaluate_map(
     ReadError, FormatError
         When a file cannot be read, or a user is repeated, missing or unknown.
     ParameterError
-        When k is not a positive integer, or the definition or a policy is unknown.
+        When k is no positive integer, or another parameter is none of these.
     UndefinedScoreError
         When no user has a relevant label.
 
     Warns
     -----
     MissingIdsWarning, UnknownIdsWarning, NoOverlapWarning
-        When users are missing or unknown, and that is no error; when no user, or no label, is in
-        both files.
-    RepeatedRowsWarning
-        When the truth repeats labels of a user, and the definition counts them once.
-    ScoreAboveOneWarning
-        When an average precision exceeds 1, as the definition counts repeated labels again.
+        When users are missing or unknown without an error; no user, or no label, is in both files.
+    RepeatedRowsWarning, ScoreAboveOneWarning
+        When the truth repeats labels that the definition counts once; AP exceeds 1, as the
+        definition counts repeated labels again.
 
     Examples
     --------

@@ -14,10 +14,7 @@ TRUTH = options.argument('truth')
 PREDICTIONS = options.argument('predictions')
 PER_QUERY = options.flag('--per-query', help='Show the values of each query, too.')
 MISSING_IDS = options.choice(
-    '--missing',
-    MISSING,
-    'error',
-    'Ids of TRUTH without a prediction: stop, or score them 0.',
+    '--missing', MISSING, 'error', 'Ids of TRUTH without a prediction: stop, or score them 0.'
 )
 UNKNOWN_IDS = options.choice(
     '--unknown', UNKNOWN, 'error', 'Ids that are not in TRUTH: stop, or drop them.'

@@ -165,16 +165,12 @@ def writes_results(function: Callable[..., Any]) -> Any:
     return command
 
 
-def read_reference(
-    reference: str, cutoffs: list[Cutoff], subset: str | None, definition: str, max_bytes: int
-) -> AveragePrecision:
+def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> AveragePrecision:
     """Return the evaluator that the arguments and options of a command ask for."""
     check_cutoffs(cutoffs, definition)
     from mediaeval_ap.average_precision import AveragePrecision
 
-    return AveragePrecision(
-        reference, cutoffs, subset=subset, definition=definition, max_bytes=max_bytes
-    )
+    return AveragePrecision(K=cutoffs, definition=definition, **settings)
 
 
 def check_cutoffs(cutoffs: list[Cutoff], definition: str) -> None:

@@ -39,9 +39,7 @@ SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few 
     'Number of problems of each kind to list; others are only counted.  [default: 20,000]',
 )
 @options.flag(
-    '--all',
-    'show_all',
-    help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.',
+    '--all', 'show_all', help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.'
 )
 @options.choice('--format', TEXT_FORMATS, 'text', 'Output format.')
 @options.OUTPUT
