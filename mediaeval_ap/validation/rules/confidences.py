@@ -9,23 +9,10 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.tables.lenient_text import LenientTable
-from mediaeval_ap.validation.problems import Detail, Finding, Kind, at_rows
-from mediaeval_ap.validation.rule import Rule
-
-EQUAL_CONFIDENCES = Kind(
-    'equal-confidences',
-    'warning',
-    'give surer hypotheses higher confidences; equal ones leave the order to tie-breaking',
-)
-SINGLE_PRECISION = Kind(
-    'single-precision',
-    'warning',
-    'write confidences further apart, or equal: tools that read single precision, as trec_eval 9, '
-    'see ties',
-)
+from mediaeval_ap.validation.problems import Detail, Finding, at_rows
 
 
-def equal_confidences(kind: Kind, file: LenientTable) -> Iterator[Finding]:
+def equal_confidences(file: LenientTable) -> Iterator[Finding]:
     """Find that all confidences are equal, where there are two or more: one problem at most."""
     confidence = file.table.confidence
     rows = np.flatnonzero(np.isfinite(confidence))
@@ -36,10 +23,10 @@ def equal_confidences(kind: Kind, file: LenientTable) -> Iterator[Finding]:
         found = f'{float(confidence[row])!r} in each of {len(rows):,} rows'
         return ('confidence', found, 'higher confidences for surer hypotheses')
 
-    yield at_rows(kind, file, rows[:1], describe)
+    yield at_rows('equal-confidences', file, rows[:1], describe)
 
 
-def single_precision(kind: Kind, file: LenientTable) -> Iterator[Finding]:
+def single_precision(file: LenientTable) -> Finding:
     """Find confidences that tie with an earlier, different one in single precision."""
     confidence = file.table.confidence
     right = np.flatnonzero(np.isfinite(confidence))
@@ -56,7 +43,7 @@ def single_precision(kind: Kind, file: LenientTable) -> Iterator[Finding]:
         found = f'{float(confidence[row])!r}, which is {tied} in single precision'
         return ('confidence', found, 'equal confidences, or ones further apart')
 
-    yield at_rows(kind, file, rows, describe)
+    return at_rows('single-precision', file, rows, describe)
 
 
 def _first_of_single_ties(
@@ -69,9 +56,3 @@ def _first_of_single_ties(
         starts = run_starts([distinct.astype(np.float32)])
     sizes = np.diff(starts, append=len(distinct))
     return np.minimum.reduceat(first, starts).repeat(sizes)
-
-
-RULES = (
-    Rule((EQUAL_CONFIDENCES,), equal_confidences),
-    Rule((SINGLE_PRECISION,), single_precision),
-)
