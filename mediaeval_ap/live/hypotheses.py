@@ -24,17 +24,13 @@ Coded: TypeAlias = tuple[int, float, int]
 
 
 class Hypotheses:
-    """A multiset of hypotheses, sorted by name.
-
-    A step that is refused changes nothing. A step that ends halfway, as by an interrupt, leaves
-    `is_whole` False for good, as nobody can tell how far it came.
-    """
+    """A multiset of hypotheses, sorted by name; a step that is refused changes nothing."""
 
     def __init__(self, shots: KnownShots) -> None:
         self.shots = shots
         self.names = Interned(key=str)  # of all hypotheses that were ever added
         self.changed: set[int] = set()  # codes of names; emptied by whoever has seen them
-        self.is_whole = True  # False in the middle of a step
+        self.is_whole = True  # False within a step, and for good if an interrupt ends it halfway
         self._counted = SortedList()
         self._others = SortedList()  # of videos that do not count
 

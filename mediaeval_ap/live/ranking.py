@@ -36,10 +36,8 @@ class Rows(NamedTuple):
 class LiveRanking(NearestFirst):
     """The hypotheses of one moment, ready to be ranked for any query.
 
-    The hypotheses of each name are a segment of columns that only grow. When names change, the next
-    moment's ranking writes new segments for these and shares all others: O(m log m) time for the m
-    hypotheses that these names have now, and a pass of numpy over the names. Old segments stay, so
-    that threads go on reading them; when half of the rows is out of use, the columns are copied.
+    Those of each name are a segment of columns that only grow. The next moment's ranking writes new
+    segments for names that changed, and shares all others. Old ones stay, as threads may read them.
     """
 
     def __init__(self, hypotheses: Hypotheses, before: LiveRanking | None = None) -> None:

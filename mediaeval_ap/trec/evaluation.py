@@ -41,11 +41,11 @@ def evaluate_trec(
     Parameters
     ----------
     qrels : str, path-like, file object, DataFrame or iterable of tuples
-        The reference: a file of ``qid iteration docno relevance``, a table with the columns
+        The reference: a file of ``qid iteration docno relevance``, or a table with the columns
         ``qid``, ``docno`` and ``relevance``, or tuples of these three.
     run : like qrels
-        The run: a file of ``qid Q0 docno rank score tag``, of which topic, document and score are
-        used, a table with these columns, or tuples of these three.
+        The run: a file of ``qid Q0 docno rank score tag`` or a table with these columns, of which
+        qid, docno and score are used, or tuples of these three.
     K : iterable of int or 'all'
         The cutoffs, each once; ``'all'`` is no cutoff, as `map` of trec_eval.
     definition : str or Definition

@@ -8,7 +8,7 @@ from mediaeval_ap.choices import Campaign
 from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.tables.line_format import Cause
 from mediaeval_ap.validation.problems import Finding
-from mediaeval_ap.validation.rules import confidences, format, names, other_files, repeats
+from mediaeval_ap.validation.rules import format, names, other_files, repeats
 
 
 def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterator[Finding]:
@@ -21,8 +21,8 @@ def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterat
     yield repeats.several_names(run)
     yield names.near_names(run)
     yield from names.misspelt_names(run)
-    yield from confidences.equal_confidences(run)
-    yield confidences.single_precision(run)
+    yield from repeats.equal_confidences(run)
+    yield repeats.single_precision(run)
     if shots := files.get('shots'):
         yield from format.wrong_times_of_shots(shots)
     if evidence := files.get('evidence'):

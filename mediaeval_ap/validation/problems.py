@@ -17,8 +17,6 @@ from mediaeval_ap.tables.table import Source
 from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS
 from mediaeval_ap.validation.kinds import KINDS, Kind, Severity
 
-__all__ = ['Problem']
-
 Detail: TypeAlias = tuple[str, str, str]  # field, found, expected
 
 
@@ -37,7 +35,7 @@ class Problem:
     line : int
         From 1; of a table of values, the number of the row.
     column : int or None
-        The character of the line at which the field begins, from 1; none in a table of values.
+        The character at which the field begins, from 1; none in a table of values.
     field : str
         The field; empty where the whole line or file is wrong.
     found, expected : str
@@ -121,8 +119,7 @@ class Findings:
     ) -> None:
         self.rules, self.inputs, self.rows = rules, inputs, rows
         self.max_problems = max_problems
-        names = dict.fromkeys(source.name for source in inputs.values())
-        self._order = {name: place for place, name in enumerate(names)}
+        self._names = [source.name for source in inputs.values()]
         self._findings: dict[Kind, list[Finding]] = {}
         order = list(KINDS.values())
         for each in sorted(findings, key=lambda finding: order.index(finding.kind)):
@@ -149,9 +146,8 @@ class Findings:
         most = self.max_problems if most is None else min(most, self.max_problems)
         problems: list[Problem] = []
         for found in self._findings.values():
-            of_kind = merge(*found, key=self._place)
-            problems.extend(islice(of_kind, most))
+            problems.extend(islice(merge(*found, key=self._place), most))
         return problems
 
     def _place(self, problem: Problem) -> tuple[int, int, int]:
-        return self._order[problem.source], problem.line, problem.column or 0
+        return self._names.index(problem.source), problem.line, problem.column or 0
