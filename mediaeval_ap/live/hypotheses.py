@@ -21,6 +21,7 @@ SOURCE = Source('<live>')
 
 # The code of its name, minus its confidence, the number of its shot: sorted, these stand by name.
 Coded: TypeAlias = tuple[int, float, int]
+CodedColumns: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]
 
 
 class Hypotheses:
@@ -79,9 +80,7 @@ class Hypotheses:
         self._put(self._numbered(*changed))
         self.is_whole = True
 
-    def of_names(
-        self, names: Iterable[int]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    def of_names(self, names: Iterable[int]) -> CodedColumns:
         """Return what counts of some names: codes of names, minus confidences, numbers of shots."""
         ranges = (self._counted.irange((name,), (name + 1,)) for name in names)
         return _columns(chain.from_iterable(ranges))
@@ -147,9 +146,7 @@ def plain_row(row: object) -> tuple[Any, ...]:
     return *map(plain_text, texts), float(confidence)
 
 
-def _columns(
-    rows: Iterable[Coded],
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+def _columns(rows: Iterable[Coded]) -> CodedColumns:
     # One stream of doubles, which hold every code exactly: twice as fast as column by column.
     values = np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, 3)
     name, confidence, shot = values.T

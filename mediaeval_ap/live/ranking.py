@@ -61,7 +61,8 @@ class LiveRanking(NearestFirst):
         self._append(hypotheses)
         self._n = int(self._held.sum())
         if len(self._columns) > 2 * self._n:  # so a copy costs no more than was written before it
-            self._compact()
+            self._columns = self._columns.select(ranges(self._starts, self._held))
+            self._starts = self._held.cumsum() - self._held
         self._rows = Rows(*(self._columns[field] for field in Rows._fields))
         self.shot_at = self._rows.shot
         self.n_shots = hypotheses.shots.n_held
@@ -105,10 +106,6 @@ class LiveRanking(NearestFirst):
         self._starts[changed] = len(self._columns) + held.cumsum() - held
         self._held[changed] = held
         self._columns.extend(**Rows(confidence, temporal_rank, shot, name).at(order)._asdict())
-
-    def _compact(self) -> None:
-        self._columns = self._columns.select(ranges(self._starts, self._held))
-        self._starts = self._held.cumsum() - self._held
 
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
