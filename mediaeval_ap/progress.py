@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -78,9 +78,9 @@ class Bar:
             self._bar = tqdm(**self._settings, initial=self._done, unit_scale=is_bytes)
 
 
-def tracked(items: Collection[Item], description: str, unit: str) -> Iterator[Item]:
+def tracked(items: Iterable[Item], description: str, unit: str) -> Iterator[Item]:
     """Give items, with a bar that moves as they are taken."""
-    with Bar(description, len(items), unit) as bar:
+    with Bar(description, len(items) if isinstance(items, Sized) else None, unit) as bar:
         for item in items:
             yield item
             bar.add()
