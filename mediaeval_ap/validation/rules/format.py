@@ -33,18 +33,17 @@ def wrong_lines(cause: Cause, kind: Kind, *files: LenientTable) -> Iterator[Find
     """Find the lines that the strict parser refuses for a cause."""
 
     def problems(file: LenientTable) -> Iterator[Problem]:
-        for place in file.wrong.places(cause):
-            each = file.wrong[int(place)]
+        for each in file.wrong.of(cause):
             detail = each.wrong.field, each.wrong.found, each.wrong.expected
             yield kind.at(file.table.source.name, each.line, each.column, detail)
 
     for file in files:
-        yield Finding(kind, file.wrong.n_of(cause), partial(problems, file))
+        yield Finding(kind, file.wrong.counts[cause], partial(problems, file))
 
 
 def empty_files(kind: Kind, *files: LenientTable) -> Iterator[Finding]:
     for file in files:
-        if not file.wrong and not len(file.table):
+        if not file.wrong.counts.total() and not len(file.table):
             source = file.table.source.name
             error = no_rows(source, file.table.layout)
             empty = kind.at(source, 1, 1, ('', error.found, error.expected))
