@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 PARSER_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh more time, double no less
-LEAN_BLOCK_BYTES = 1 << 20  # of which a few are in memory at once
+LEAN_BLOCK_BYTES = 1 << 20  # half and double take as long; eight times takes 30 MiB more
 
 _collapse_spaces = re.compile(rb' {2,}').sub
 _is_comment_behind = re.compile(rb'\n[ \t]*#').search  # faster than to look at each line
@@ -187,16 +187,11 @@ def _count(block: bytes, counter: LineCounter) -> None:
 
 
 def _normal(block: bytes) -> bytes:
-    if b'\t' in block:
-        block = block.replace(b'\t', b' ')
-    if b'\r' in block:
+    block = block.replace(b'\t', b' ')
+    if b'\r' in block:  # a search for two bytes takes 80 times as long
         block = block.replace(b'\r\n', b'\n')
     if not line_format.holds_text(block):
         raise _Doubt
     if b'  ' in block:
         block = _collapse_spaces(b' ', block)
-    if b' \n' in block:
-        block = block.replace(b' \n', b'\n')
-    if b'\n ' in block:
-        block = block.replace(b'\n ', b'\n')
-    return block.strip(b' ')
+    return block.replace(b' \n', b'\n').replace(b'\n ', b'\n').strip(b' ')

@@ -30,7 +30,7 @@ from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS, RIGHT, WrongLines
 # Proved at once, as only what follows the first wrong one is slow. Half and twice as many take the
 # same time, within a tenth.
 PROVED_LINES = 64
-STRICT_BLOCKS = 4  # megabytes; below, importing pyarrow takes longer than it saves
+STRICT_BLOCKS = 4  # megabytes: of 2, importing pyarrow takes the time that it saves
 BLOCKS_AT_ONCE = 8  # megabytes, a choice; pyarrow needs about as many to use all cores
 LINES_AT_ONCE = 1 << 14  # whose fields are located at once, as arrays take many times their text
 
@@ -64,10 +64,10 @@ class FieldStarts:
         codes: NDArray[np.unsignedinteger] = np.frombuffer(text, np.uint8)
         if not text.isascii():
             codes = np.frombuffer(text.decode().encode('utf-32-le'), np.uint32)
-        fields = wrong_lines.fields_of(codes)
-        starts, ends = (each.reshape(-1, self._n_fields) for each in (fields.starts, fields.ends))
-        starts = starts - fields.line_starts[:, np.newaxis]
-        ends = ends - fields.line_starts[:, np.newaxis]
+        starts, ends, line_ends = wrong_lines.fields_of(codes)
+        line_starts = np.append(0, line_ends[:-1] + 1)[:, np.newaxis]
+        starts = starts.reshape(-1, self._n_fields) - line_starts
+        ends = ends.reshape(-1, self._n_fields) - line_starts
         return starts, (starts[:, 0] > 0) | (starts[:, 1:] - ends[:, :-1] > 1).any(axis=1)
 
     def find(self, row: int) -> list[int] | None:

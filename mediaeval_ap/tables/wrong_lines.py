@@ -27,23 +27,13 @@ CONTINUATIONS = bytes(range(0x80, 0xC0))  # the bytes of UTF-8 that begin no cha
 _ESCAPED = range(0xDC80, 0xDD00)  # code points that stand for bytes that are not UTF-8
 
 
-class Fields(NamedTuple):
-    """The places of the fields of several lines in one text, in bytes or characters from 0."""
-
-    starts: NDArray[np.int64]  # of each field
-    ends: NDArray[np.int64]
-    line_starts: NDArray[np.int64]  # of each line
-    counts: NDArray[np.int64]  # how many fields each line has
-
-
-def fields_of(text: NDArray[np.unsignedinteger]) -> Fields:
-    """Find the fields of lines that each end with LF, in their bytes or code points."""
+def fields_of(
+    text: NDArray[np.unsignedinteger],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Find where fields begin and end, and lines end with LF, in bytes or code points."""
     is_between = (text == ord(' ')) | (text == ord('\t')) | (text == ord('\n'))
     edges = np.flatnonzero(np.diff(is_between, prepend=True))  # the last of them is an end
-    starts, ends = edges[::2], edges[1::2]
-    line_ends = np.flatnonzero(text == ord('\n'))
-    counts = np.diff(starts.searchsorted(line_ends), prepend=0)
-    return Fields(starts, ends, np.append(0, line_ends[:-1] + 1), counts)
+    return edges[::2], edges[1::2], np.flatnonzero(text == ord('\n'))
 
 
 def causes_of(lines: list[bytes], layout: Layout) -> NDArray[np.int8]:
@@ -52,7 +42,8 @@ def causes_of(lines: list[bytes], layout: Layout) -> NDArray[np.int8]:
     if len(text) > LONG:
         found = [line_format.cause_of(line, layout) or RIGHT for line in lines]
         return np.array(found, np.int8)
-    counts = fields_of(np.frombuffer(text, np.uint8)).counts
+    starts, _, line_ends = fields_of(np.frombuffer(text, np.uint8))
+    counts = np.diff(starts.searchsorted(line_ends), prepend=0)
     causes = np.full(len(lines), RIGHT, np.int8)
     causes[(counts > 0) & (counts != len(layout.fields))] = Cause.FIELDS
     causes[_lines_of_no_text(text)] = Cause.BYTES
