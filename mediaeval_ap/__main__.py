@@ -18,15 +18,18 @@ def main() -> None:
         if _signal.getsignal(number) != _signal.SIG_IGN:  # as nohup has it
             _signal.signal(number, _leave)
     _fill_closed_streams()
+    status = 0
     try:
         from mediaeval_ap.cli import main as command
 
         command(prog_name='mediaeval-ap')
     except MemoryError:  # while that was imported, which says it otherwise
-        sys.exit('Error: out of memory')
-    finally:  # the exit code is known: no signal changes it while the interpreter is taken down
-        for number in SIGNALS:
-            _signal.signal(number, _signal.SIG_IGN)
+        os.write(2, b'Error: out of memory\n')
+        status = 1
+    except SystemExit as end:
+        status = int(end.code or 0)
+    # The interpreter is not taken down: a thread of pyarrow that still frees memory would abort it.
+    os._exit(status)
 
 
 def _leave(number: int, _: object) -> None:

@@ -14,6 +14,7 @@ from mediaeval_ap.tables import (
     strict_text,
 )
 from mediaeval_ap.tables.layouts import QRELS, RUN
+from mediaeval_ap.tables.line_format import Cause
 
 LAYOUTS = st.sampled_from([REFERENCE, HYPOTHESIS, SUBSET, QUERIES, QRELS, RUN])
 DECIMAL = r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?'
@@ -73,6 +74,12 @@ def as_rows(table, layout):
 
 def parse(data, layout):
     return as_rows(strict_text.parse(io.BytesIO(data), layout, 'file'), layout)
+
+
+def causes_and_lines(found):
+    """The wrong lines that are kept of a lenient table, in their order, each after its cause."""
+    wrong = [(cause, each) for cause in Cause for each in found.wrong.of(cause)]
+    return sorted(wrong, key=lambda pair: pair[1].line)
 
 
 separators = st.sampled_from([b' ', b'\t', b'  ', b' \t '])

@@ -12,50 +12,34 @@ pyarrow's reader, and what that cannot prove right is read again, record by reco
 from __future__ import annotations
 
 import io
-from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.plain_text import BETWEEN_WORDS
+from mediaeval_ap.tables import line_format
 from mediaeval_ap.tables.bulk import read_csv
 from mediaeval_ap.tables.faults import EXACT_NUMBER, FINITE_DECIMAL, Faults, Wrong, no_rows
 from mediaeval_ap.tables.layouts import RecordLayout
-from mediaeval_ap.tables.line_format import (
-    BYTE_ORDER_MARK,
-    LARGEST_INTEGER,
-    explain_bytes,
-    is_finite_decimal,
-)
+from mediaeval_ap.tables.line_numbers import LineNumbers
 
 if TYPE_CHECKING:
     import pyarrow
 
-PARSER_BLOCK_BYTES = 8 << 20  # a choice: half and twice as many take as long
-DECODER_BLOCK_BYTES = 1 << 20  # a choice: half and twice as many take as long, all at once longer
 LARGEST_FIELD = 2**31 - 1  # what a C long holds everywhere
 
 _LIMIT = Lock()  # the limit of the `csv` module is one for all threads
 
 
-@dataclass(frozen=True)
-class Parsed:
-    """The columns of a file: texts as large strings, numbers as doubles."""
-
-    layout: RecordLayout
-    columns: pyarrow.Table
-    lines: NDArray[np.int64] | None  # where each row begins; None if each has one line
-
-
-def parse_csv(content: bytes, layouts: Sequence[RecordLayout], source: str) -> Parsed:
-    """Read CSV by the first layout that fits its header."""
-    content = content.removeprefix(BYTE_ORDER_MARK)
+def parse_csv(
+    content: bytes, layouts: Sequence[RecordLayout], source: str
+) -> tuple[RecordLayout, pyarrow.Table, LineNumbers]:
+    """Read CSV by the first layout that fits its header: texts as large strings, and doubles."""
+    content = content.removeprefix(line_format.BYTE_ORDER_MARK)
     _refuse_what_is_no_text(content, source)
     records = _records(content)
     with _fields_of_any_size():
@@ -68,9 +52,9 @@ def parse_csv(content: bytes, layouts: Sequence[RecordLayout], source: str) -> P
     if b'"' not in content and line == 1:
         columns = _proved(content, header, layout)
         if columns is not None:
-            return Parsed(layout, columns, None)
+            return layout, columns, LineNumbers('line', first=2)  # behind the header
     with _fields_of_any_size():
-        return _explained(records, header, layout, source)
+        return layout, *_explained(records, header, layout, source)
 
 
 def choose_layout(
@@ -91,52 +75,29 @@ def _expected(layouts: Sequence[RecordLayout]) -> str:
 
 
 def _refuse_what_is_no_text(content: bytes, source: str) -> None:
-    if b'\0' not in content and content.count(b'\r') == content.count(b'\r\n'):
-        if content.isascii():
-            return
-        decode = getincrementaldecoder('utf-8')().decode
-        try:
-            for begin in range(0, len(content), DECODER_BLOCK_BYTES):
-                decode(content[begin : begin + DECODER_BLOCK_BYTES])
-            decode(b'', final=True)
-            return
-        except UnicodeDecodeError:
-            pass
+    are_ends = content.count(b'\r') == content.count(b'\r\n')
+    if are_ends and b'\0' not in content and line_format.is_utf8(content):
+        return
     faults = Faults(source, 'line')
     lines = content.replace(b'\r\n', b'\n').split(b'\n')
-    faults.look(map(explain_bytes, lines), 1)
+    faults.look(map(line_format.explain_bytes, lines), 1)
     raise faults.error
 
 
 def _proved(content: bytes, header: Sequence[str], layout: RecordLayout) -> pyarrow.Table | None:
     """Return the columns of text without quotes if all of it is right, and None on any doubt."""
     import pyarrow
-    from pyarrow import csv
 
     text, number = pyarrow.large_string(), pyarrow.float64()
     types = {name: text if name in layout.texts else number for name in layout.columns(header)}
-    try:
-        table = read_csv(
-            pyarrow.BufferReader(content),
-            csv.ReadOptions(column_names=list(header), skip_rows=1, block_size=PARSER_BLOCK_BYTES),
-            csv.ParseOptions(quote_char=False, escape_char=False),
-            csv.ConvertOptions(
-                column_types=types,
-                include_columns=list(types),
-                null_values=[],
-                strings_can_be_null=False,
-            ),
-        )
-    except MemoryError:
-        raise
-    except pyarrow.ArrowException:
-        return None
+    table = read_csv(pyarrow.BufferReader(content), header, types, skip_rows=1)
     n_lines = content.count(b'\n') + (not content.endswith(b'\n'))
-    numbers = [table[name] for name, kind in types.items() if kind == number]
-    if len(table) != n_lines - 1 or not len(table):
+    if table is None or not len(table) or len(table) != n_lines - 1:
         return None
+    numbers = [table[name] for name, kind in types.items() if kind == number]
     # What is not finite is wrong, and a large integer may be.
-    return table if all((np.abs(each) < LARGEST_INTEGER).all() for each in numbers) else None
+    is_right = all((np.abs(each) < line_format.LARGEST_INTEGER).all() for each in numbers)
+    return table if is_right else None
 
 
 def _explained(
@@ -144,13 +105,12 @@ def _explained(
     header: Sequence[str],
     layout: RecordLayout,
     source: str,
-) -> Parsed:
+) -> tuple[pyarrow.Table, LineNumbers]:
     """Read any text record by record, and explain what is wrong with the first wrong one."""
     import pyarrow
 
     names = layout.columns(header)
-    place_of = {name: place for place, name in enumerate(header)}
-    places = [place_of[name] for name in names]
+    places = [header.index(name) for name in names]
     rows, lines = [], []
     faults = Faults(source, 'line')
     for line, record in records:
@@ -171,7 +131,7 @@ def _explained(
         else pyarrow.array(list(map(float, values)), pyarrow.float64())
         for name, values in zip(names, zip(*rows, strict=True), strict=True)
     ]
-    return Parsed(layout, pyarrow.table(arrays, list(names)), np.array(lines))
+    return pyarrow.table(arrays, list(names)), LineNumbers('line', np.array(lines))
 
 
 def _explain(record: list[str], header: Sequence[str], layout: RecordLayout) -> Wrong | None:
@@ -194,7 +154,7 @@ def explain_number(field: bytes) -> str | None:
     An integer that is written out has to be exact, as in tables of values; any other decimal stands
     for the nearest double.
     """
-    if not is_finite_decimal(field):
+    if not line_format.is_finite_decimal(field):
         return FINITE_DECIMAL
     digits = field.lstrip(b'+-').lstrip(b'0')  # few enough, where the number is finite
     if digits.isdigit() and int(digits) != int(float(digits)):

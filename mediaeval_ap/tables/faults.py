@@ -59,8 +59,7 @@ class Faults:
     @property
     def error(self) -> FormatError:
         """The error that names the first and counts the others."""
-        if self._first is None:
-            raise ValueError('nothing is wrong')
+        assert self._first is not None
         number, wrong = self._first
         wrong = dataclasses.replace(wrong, expected=f'{wrong.expected}{self.remedy}')
         return wrong.error(self._source, f'{self._kind} {number}', self.count - 1)

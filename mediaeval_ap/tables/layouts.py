@@ -56,14 +56,6 @@ class Layout:
         return re.compile(self.comment or rb'(?!)').match
 
     @cached_property
-    def without_comments(self) -> Callable[[bytes], bytes]:
-        """The function that removes comments from a block of lines."""
-        if self.comment is None:
-            return lambda block: block
-        pattern = re.compile(rb'^' + self.comment + rb'.*\n?', re.MULTILINE)
-        return lambda block: pattern.sub(b'', block)
-
-    @cached_property
     def number_at(self) -> int:
         """The position of the number among all fields, from 0."""
         return len(self.texts) if self.n_before is None else self.n_before

@@ -11,14 +11,14 @@ import io
 from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import MAX_PROBLEMS
-from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.tables import wrong_lines
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK, Cause, holds_no_row, match_fields
@@ -26,24 +26,14 @@ from mediaeval_ap.tables.lines import split, whole_lines
 from mediaeval_ap.tables.reading import read
 from mediaeval_ap.tables.strict_text import Piece, RowCollector, proved_pieces
 from mediaeval_ap.tables.table import Table
-from mediaeval_ap.tables.wrong_lines import (
-    CAUSES,
-    LONG,
-    RIGHT,
-    WrongLines,
-    causes_of,
-    fields_of,
-    n_characters,
-    splitter,
-)
+from mediaeval_ap.tables.wrong_lines import RIGHT, WrongLines
 
 # Proved at once, as only what follows the first wrong one is slow. Half and twice as many take the
 # same time, within a tenth.
 PROVED_LINES = 64
-STRICT_BLOCKS = 4  # megabytes; below, importing pyarrow takes longer than it saves
+STRICT_BLOCKS = 4  # megabytes: of 2, importing pyarrow takes the time that it saves
 BLOCKS_AT_ONCE = 8  # megabytes, a choice; pyarrow needs about as many to use all cores
 LINES_AT_ONCE = 1 << 14  # whose fields are located at once, as arrays take many times their text
-NOTHING = Layout('nothing', ())  # a layout of which no line is wrong
 
 
 class FieldStarts:
@@ -69,16 +59,16 @@ class FieldStarts:
 
     def _located(self, text: bytes) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return where the fields of each line begin, and which lines are irregular."""
-        if len(text) > LONG:
+        if len(text) > wrong_lines.LONG:
             starts = np.array([list(_starts_of(line)) for line in text.split(b'\n')[:-1]])
             return starts, np.ones(len(starts), np.bool_)
         codes: NDArray[np.unsignedinteger] = np.frombuffer(text, np.uint8)
         if not text.isascii():
             codes = np.frombuffer(text.decode().encode('utf-32-le'), np.uint32)
-        fields = fields_of(codes)
-        starts, ends = (each.reshape(-1, self._n_fields) for each in (fields.starts, fields.ends))
-        starts = starts - fields.line_starts[:, np.newaxis]
-        ends = ends - fields.line_starts[:, np.newaxis]
+        starts, ends, line_ends = wrong_lines.fields_of(codes)
+        line_starts = np.append(0, line_ends[:-1] + 1)[:, np.newaxis]
+        starts = starts.reshape(-1, self._n_fields) - line_starts
+        ends = ends.reshape(-1, self._n_fields) - line_starts
         return starts, (starts[:, 0] > 0) | (starts[:, 1:] - ends[:, :-1] > 1).any(axis=1)
 
     def find(self, row: int) -> list[int] | None:
@@ -90,7 +80,7 @@ class FieldStarts:
 
 
 def _starts_of(line: bytes) -> list[int]:
-    return [n_characters(line[: each.start()]) for each in match_fields(line)]
+    return [wrong_lines.n_characters(line[: each.start()]) for each in match_fields(line)]
 
 
 def is_irregular(text: bytes) -> bool:
@@ -106,7 +96,7 @@ class LenientTable:
     """
 
     table: Table
-    wrong: WrongLines = field(default_factory=lambda: WrongLines(NOTHING))
+    wrong: WrongLines
     starts: FieldStarts | None = None  # none if the table was not read from lines here
 
     def column(self, row: int, field: str) -> int | None:
@@ -129,11 +119,9 @@ def read_leniently(
     The origin is what `mediaeval_ap.tables.read` takes, or an `Origin`. Of wrong lines,
     `max_problems` of each cause are kept. The layout's number, if any, is its last field.
     """
-    if layout.number_at < len(layout.texts):  # behind a number nobody would know the columns
-        raise ParameterError(f'layout: found {layout.name}, expected one whose number is last')
     given = Origin.of(origin)
     if given.kind is not Kind.TEXT:
-        return LenientTable(read(given, layout))
+        return LenientTable(read(given, layout), WrongLines(layout))
     reading = _Reading(layout, max_problems)
     with given.value.open() as stream:
         reading.read(stream)
@@ -159,23 +147,18 @@ class _Reading:
     def read(self, stream: BinaryIO) -> None:
         waiting: list[bytes] = []
         for n_before, block in enumerate(whole_lines(stream.read)):
-            if block is None:
+            if block is None or len(waiting) == BLOCKS_AT_ONCE:
                 self._read_in_bulk(waiting)
                 waiting = []
-                self._pass_over_line()
+            if block is None:
+                cause = np.array([Cause.LENGTH], np.int8)
+                self.wrong.add(self.rows.lines.next_line, cause, [b''])
+                self.rows.lines.count(1, [])
             elif n_before < STRICT_BLOCKS:
                 self._read_strictly(block)
             else:
                 waiting.append(block)
-                if len(waiting) == BLOCKS_AT_ONCE:
-                    self._read_in_bulk(waiting)
-                    waiting = []
         self._read_in_bulk(waiting)
-
-    def _pass_over_line(self) -> None:
-        cause = np.array([CAUSES.index(Cause.LENGTH)], np.int8)
-        self.wrong.add(self.rows.lines.next_line, cause, [b''])
-        self.rows.lines.count(1, [])
 
     def _read_in_bulk(self, blocks: list[bytes]) -> None:
         if not blocks or (not self._in_doubt and self._accept_in_bulk(b''.join(blocks))):
@@ -219,11 +202,11 @@ class _Reading:
     def _look_at(self, number: int, lines: list[bytes]) -> list[Piece]:
         """Keep the wrong lines, and return the rows of those right but for their number."""
         self._in_doubt = True
-        causes = causes_of(lines, self._layout)
+        causes = wrong_lines.causes_of(lines, self._layout)
         self.wrong.add(number, causes, lines)
-        near = np.flatnonzero((causes == RIGHT) | (causes == CAUSES.index(Cause.NUMBER))).tolist()
+        near = np.flatnonzero((causes == RIGHT) | (causes == Cause.NUMBER)).tolist()
         rows = [row for row in near if not holds_no_row(lines[row], self._layout)]
-        split_line = splitter(b'\n'.join([lines[row] for row in rows]))
+        split_line = wrong_lines.splitter(b'\n'.join([lines[row] for row in rows]))
         columns = list(zip(*(split_line(lines[row]) for row in rows), strict=True))
         numbers: list[float] = []
         if columns and self._layout.number is not None:

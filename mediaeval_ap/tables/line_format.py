@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from enum import Enum
+from codecs import getincrementaldecoder
+from enum import IntEnum
 from itertools import islice
 
 from mediaeval_ap.errors import shown
@@ -23,6 +24,7 @@ BYTE_ORDER_MARK = b'\xef\xbb\xbf'
 LARGEST_INTEGER = 1 << 53  # doubles hold all integers up to this
 NUMBER_BYTES = b'0123456789+-.eE'
 INTEGER_BYTES = b'0123456789+-'
+DECODER_BLOCK_BYTES = 1 << 20  # a choice: half and double take as long; memory grows
 QUOTED_BYTES = 1000  # a choice: more than a message shows, and little where a line is endless
 
 _field = re.compile(b'[^%b]+' % BETWEEN_WORDS.encode())
@@ -32,13 +34,13 @@ _is_integer = re.compile(rb'[+-]?[0-9]+').fullmatch
 _SHAPES = bytes(ord(' ') if chr(byte) in BETWEEN_WORDS else ord('x') for byte in range(256))
 
 
-class Cause(Enum):
+class Cause(IntEnum):
     """The reasons for which a line is refused."""
 
-    LENGTH = 'length'
-    BYTES = 'bytes'
-    FIELDS = 'fields'
-    NUMBER = 'number'
+    LENGTH = 1
+    BYTES = 2
+    FIELDS = 3
+    NUMBER = 4
 
 
 def cause_of(line: bytes, layout: Layout) -> Cause | None:
@@ -140,12 +142,17 @@ def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[s
 
 def holds_text(lines: bytes) -> bool:
     """Return whether lines that end with LF are all right to `explain_bytes`."""
-    if b'\0' in lines or b'\r' in lines:
-        return False
-    if lines.isascii():
+    return b'\0' not in lines and b'\r' not in lines and is_utf8(lines)
+
+
+def is_utf8(text: bytes) -> bool:
+    if text.isascii():
         return True
+    decode = getincrementaldecoder('utf-8')().decode
     try:
-        lines.decode()
+        for begin in range(0, len(text), DECODER_BLOCK_BYTES):
+            decode(text[begin : begin + DECODER_BLOCK_BYTES])
+        decode(b'', final=True)
     except UnicodeDecodeError:
         return False
     return True

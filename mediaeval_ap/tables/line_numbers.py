@@ -39,30 +39,25 @@ ROW_BY_ROW = LineNumbers()
 
 
 class LineCounter:
-    """Line numbers of the rows read so far; stored from the first row behind a skipped line."""
+    """Line numbers of the rows read so far."""
 
     def __init__(self) -> None:
         self.next_line = 1
-        self.n_rows = 0
-        self._numbers: array[int] | None = None
+        self._numbers = array('q')
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows so far."""
+        return len(self._numbers)
 
     def count(self, n_lines: int, rows: Sequence[int] | NDArray[np.int64] | None = None) -> None:
         """Count lines, of which all hold rows, or those at some positions, from 0."""
-        first = self.next_line
+        positions = np.arange(n_lines) if rows is None else np.asarray(rows, np.int64)
+        self._numbers.frombytes((positions + self.next_line).tobytes())
         self.next_line += n_lines
-        n_rows = n_lines if rows is None else len(rows)
-        if not n_rows:
-            return
-        last = n_rows - 1 if rows is None else rows[-1]
-        follows = first == self.n_rows + 1 and last == n_rows - 1  # the lines skipped come later
-        if not follows and self._numbers is None:
-            self._numbers = array('q', range(1, self.n_rows + 1))
-        if self._numbers is not None:
-            positions = np.arange(n_lines) if rows is None else np.asarray(rows, np.int64)
-            self._numbers.frombytes((positions + first).tobytes())
-        self.n_rows += n_rows
 
     def line_numbers(self) -> LineNumbers:
-        """Return the numbers of all rows so far."""
-        numbers = None if self._numbers is None else np.array(self._numbers, np.int64)
-        return LineNumbers('line', numbers)
+        """Return the numbers of all rows so far, which are not stored if they follow from 1 on."""
+        numbers = np.array(self._numbers, np.int64)
+        follow = not len(numbers) or numbers[-1] == len(numbers)  # as they ascend
+        return LineNumbers('line', None if follow else numbers)

@@ -22,7 +22,7 @@ from mediaeval_ap.tables.decompression import Limit
 BYTES_OF_VALUE = 4  # at least: pyarrow's code of a text that is repeated has so many
 LONGEST_STRING = 1 << 27  # a choice: no header has more, and a damaged length would take it all
 # Measured: the most bytes that pyarrow makes of one of a footer, of one element of a list in it
-# (a column, or its part in a row group), and how many copies it makes of text.
+# (a column, or its part in a row group), and copies of text: it makes six, the rest is a choice.
 SMALL_FOOTER_SHARE = 256
 BYTES_OF_ELEMENT = 1536
 COPIES_OF_TEXT = 8

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ['read']
 
-BULK_BYTES = 32 << 20  # below this, importing pyarrow takes longer than it saves
+BULK_BYTES = 32 << 20  # a choice: pyarrow, with its import, saves time from 2 to 4 MiB on
 
 
 def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:

@@ -103,9 +103,8 @@ def _from_csv(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
     content = io.BytesIO()
     with source.open() as stream:
         copyfileobj(stream, content, COPIED_BYTES)
-    parsed = parse_csv(content.getvalue(), layouts, source.name)
-    lines = LineNumbers('line', parsed.lines, first=2)  # behind the header
-    return Records(parsed.layout, parsed.columns.combine_chunks(), source.described(), lines)
+    layout, columns, lines = parse_csv(content.getvalue(), layouts, source.name)
+    return Records(layout, columns.combine_chunks(), source.described(), lines)
 
 
 def _chosen(names: Sequence[str], layouts: Sequence[RecordLayout], source: str) -> Sequence[str]:

@@ -14,18 +14,9 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.tables import line_format
 from mediaeval_ap.tables.faults import Faults, no_rows
 from mediaeval_ap.tables.layouts import EXCHANGED, Layout
-from mediaeval_ap.tables.line_format import (
-    explain,
-    find_fields,
-    header_of,
-    holds_no_row,
-    holds_text,
-    is_finite_decimal,
-    is_header,
-    number_bytes,
-)
 from mediaeval_ap.tables.line_numbers import LineCounter
 from mediaeval_ap.tables.lines import blocks, split
 from mediaeval_ap.tables.table import Column, Source, Table
@@ -43,72 +34,50 @@ class Piece(NamedTuple):
     rows: list[int] | None  # the positions of the lines that hold rows; None for all lines
 
 
-OnWrong = Callable[[int, list[bytes]], Iterable[Piece]]
-
-
 def parse(stream: BinaryIO, layout: Layout, source: str) -> Table:
     """Read lines strictly: a `FormatError` names the first wrong line, and counts the others."""
     collector = RowCollector(layout)
     faults = Faults(source, 'line')
-    first = _FirstRow(layout)
+    first = b''  # the line of the first row, right or wrong
 
     def count(number: int, lines: list[bytes]) -> Iterable[Piece]:
         places = wrong_places(lines, layout)
-        if places:
-            faults.add(number + places[0], explained(lines[places[0]], layout), len(places) - 1)
-        return ()
+        faults.add(number + places[0], explained(lines[places[0]], layout), len(places) - 1)
+        yield Piece(lines, [], (), [])
 
-    watched = first.watch(blocks(stream.read, source, PROVED_BYTES))
-    for piece in proved_pieces(watched, layout, count):
+    for piece in proved_pieces(blocks(stream.read, source, PROVED_BYTES), layout, count):
+        rows = (line for line in piece.lines if not line_format.holds_no_row(line, layout))
+        first = first or next(rows, b'')
         if not faults.count:
             collector.add(piece)
     if faults.count:
-        faults.remedy = first.remedy()
+        faults.remedy = _remedy(first, layout)
         raise faults.error
-    if not first.number:
+    if not first:
         raise no_rows(source, layout)
-    if is_header(text := first.line.decode(), layout):
-        raise header_of(text).error(source, f'line {first.number}')
-    return collector.table(Source(source))
+    table = collector.table(Source(source))
+    if line_format.is_header(text := first.decode(), layout):
+        raise line_format.header_of(text).error(source, table.place(0))
+    return table
 
 
-class _FirstRow:
-    """The first line that holds a row, right or wrong."""
-
-    def __init__(self, layout: Layout) -> None:
-        self.number = 0
-        self.line = b''
-        self._layout = layout
-
-    def watch(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """Look for it in blocks of lines, which are passed on."""
-        n_before = 0
-        for block in blocks:
-            if not self.number:
-                lines = split(block)
-                rows = enumerate(lines, n_before + 1)
-                found = (row for row in rows if not holds_no_row(row[1], self._layout))
-                self.number, self.line = next(found, (0, b''))
-                n_before += len(lines)
-            yield block
-
-    def remedy(self) -> str:
-        """Return what to tell where the first row fits the file that this may be taken for."""
-        other = EXCHANGED.get(self._layout)
-        if other is None or not self.number or explain(self.line, self._layout) is None:
-            return ''
-        if explain(self.line, other) or holds_no_row(self.line, other):
-            return ''
-        # A row of text alone that ends with a number rather lacks a field.
-        if other.number is None and is_finite_decimal(find_fields(self.line)[-1]):
-            return ''
-        return f'; its first row fits a {other.name} file: are two files exchanged?'
+def _remedy(line: bytes, layout: Layout) -> str:
+    """Return what to tell where the first row fits the file that this may be taken for."""
+    other = EXCHANGED.get(layout)
+    if other is None or line_format.explain(line, layout) is None:
+        return ''
+    if line_format.explain(line, other) or line_format.holds_no_row(line, other):
+        return ''
+    # A row of text alone that ends with a number rather lacks a field.
+    if other.number is None and line_format.is_finite_decimal(line_format.find_fields(line)[-1]):
+        return ''
+    return f'; its first row fits a {other.name} file: are two files exchanged?'
 
 
 def proved_pieces(
     blocks: Iterable[bytes],
     layout: Layout,
-    on_wrong: OnWrong,
+    on_wrong: Callable[[int, list[bytes]], Iterable[Piece]],
     *,
     first_line: int = 1,
     lines_at_once: int | None = None,
@@ -137,7 +106,7 @@ def prove(lines: list[bytes], layout: Layout) -> Piece | None:
     if layout.comment is not None and b'#' in text:
         lines = [line for line in lines if not layout.is_comment(line)]
         text = b'\n'.join(lines)
-    if not holds_text(text):
+    if not line_format.holds_text(text):
         return None
     fields = [row for row in map(splitter(text), lines) if row]
     if set(map(len, fields)) - {len(layout.fields)}:
@@ -145,12 +114,13 @@ def prove(lines: list[bytes], layout: Layout) -> Piece | None:
     columns = list(zip(*fields, strict=True))
     no_numbers = not columns or layout.number is None
     written = () if no_numbers else columns.pop(layout.number_at)
-    numbers = _numbers(written, number_bytes(layout))
+    numbers = _numbers(written, line_format.number_bytes(layout))
     if numbers is None:
         return None
     rows = None
     if len(fields) != len(given):
-        rows = [row for row, line in enumerate(given) if not holds_no_row(line, layout)]
+        numbered = enumerate(given)
+        rows = [row for row, line in numbered if not line_format.holds_no_row(line, layout)]
     return Piece(given, columns, numbers, rows)
 
 

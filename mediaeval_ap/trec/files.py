@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.errors import shown
 from mediaeval_ap.tables import Column, Layout, Source, read
-from mediaeval_ap.tables.bulk import number_column, read_in_bulk, text_column
+from mediaeval_ap.tables.bulk import read_in_bulk, text_column
 from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.line_numbers import LineNumbers
@@ -97,22 +97,17 @@ def _read_in_bulk(source: ByteSource, layout: Layout) -> Entries | None:
     """Read a file without a string for each document, or return None on any doubt."""
     import pyarrow
 
-    number = str(layout.number)
     with source.open() as stream:
-        read = read_in_bulk(stream, layout, source.name, [TOPIC, DOCUMENT, number], lean=True)
+        read = read_in_bulk(stream, layout, source.name, [TOPIC, DOCUMENT], lean=True)
     if read is None:
         return None
-    table, lines = read
+    table, numbers, lines = read
+    assert numbers is not None
     document = table[DOCUMENT]
     if document.nbytes > PLAIN_TEXT_BYTES:
         document = document.cast(pyarrow.large_string())
-    return Entries(
-        text_column(table[TOPIC].dictionary_encode()),
-        document,
-        number_column(table[number].chunks),
-        source.described(),
-        lines,
-    )
+    topic = text_column(table[TOPIC].dictionary_encode())
+    return Entries(topic, document, numbers, source.described(), lines)
 
 
 def _taken(column: Any, rows: NDArray[np.int64]) -> Any:

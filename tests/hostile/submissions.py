@@ -5,6 +5,8 @@ import json
 from contextlib import ExitStack
 from unittest.mock import patch
 
+from line_files import causes_and_lines
+
 from hostile.entries import A, B
 from hostile.outcomes import folder, outcome
 from mediaeval_ap import PersonDiscovery2015, evaluate_trec
@@ -66,10 +68,10 @@ def leniently(layout, data):
     whole = read_leniently(io.BytesIO(data), layout)
     strict = table_or_error(layout, data)
     if isinstance(strict, FormatError):
-        assert strict.further == max(len(whole.wrong) - 1, 0)
-        assert whole.wrong or not len(whole.table)
+        assert strict.further == max(whole.wrong.counts.total() - 1, 0)
+        assert whole.wrong.counts.total() or not len(whole.table)
     else:
-        assert not whole.wrong
+        assert not whole.wrong.counts.total()
         assert list(whole.table.rows()) == list(strict.rows())
     check_places(whole, data)
     with in_blocks():
@@ -102,7 +104,7 @@ def in_blocks(longest=lines.MAX_LINE_BYTES):
 def described(found):
     rows = [list(map(repr, row)) for row in found.table.rows()]
     numbers = found.table.lines.array(len(rows)).tolist()
-    return rows, numbers, list(found.wrong), columns_of(found)
+    return rows, numbers, causes_and_lines(found), columns_of(found)
 
 
 def columns_of(found):
@@ -121,7 +123,9 @@ def check_places(found, data):
             assert word
             if field in texts:
                 assert word.removesuffix('\r') == found.table.texts(field)[row]
-    assert all(0 < each.line <= len(text) and each.column > 0 for each in found.wrong)
+    assert all(
+        0 < each.line <= len(text) and each.column > 0 for _, each in causes_and_lines(found)
+    )
 
 
 SHOT_LIST = b'x v 1 0 1.5\nx v 2 1.5 3\n'

@@ -51,10 +51,10 @@ def message(content, *layouts):
     ],
 )
 def test_text(content, rows, lines):
-    parsed = parse(content)
-    assert [(row['id'], row['b']) for row in parsed.columns.to_pylist()] == rows
-    assert (parsed.lines is None) == (lines is None)
-    assert lines is None or parsed.lines.tolist() == lines
+    _, columns, found = parse(content)
+    assert [(row['id'], row['b']) for row in columns.to_pylist()] == rows
+    assert (found.numbers is None) == (lines is None)
+    assert found.array(len(rows)).tolist() == (lines or list(range(2, len(rows) + 2)))
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_errors(content, expected):
 
 
 def test_numbers():
-    parsed = parse(b'x,id,"y, z"\n1,a, -2.5e3\n+.5,b,007 \n', NUMBERS)
-    assert parsed.columns.to_pylist() == [
+    _, columns, _ = parse(b'x,id,"y, z"\n1,a, -2.5e3\n+.5,b,007 \n', NUMBERS)
+    assert columns.to_pylist() == [
         {'x': 1.0, 'id': 'a', 'y, z': -2500.0},
         {'x': 0.5, 'id': 'b', 'y, z': 7.0},
     ]
@@ -108,8 +108,8 @@ def test_columns_of_numbers():
 
 def test_the_first_layout_that_fits():
     other = RecordLayout(('id', 'c'))
-    assert parse(b'id,b,c\n1,2,3\n', other, TEXT).layout == other
-    assert parse(b'id,b\n1,2\n', other, TEXT).layout == TEXT
+    assert parse(b'id,b,c\n1,2,3\n', other, TEXT)[0] == other
+    assert parse(b'id,b\n1,2\n', other, TEXT)[0] == TEXT
     assert 'expected id,c or id,b' in message(b'id\n1\n', other, TEXT)
 
 
@@ -129,13 +129,10 @@ def test_both_ways_agree(body, header, layout):
 
 def outcome(content, layout):
     try:
-        parsed = parse(content, layout)
+        _, columns, lines = parse(content, layout)
     except FormatError as error:
         return str(error)
-    lines = parsed.lines
-    if lines is None:
-        lines = np.arange(len(parsed.columns)) + 2
-    return parsed.columns.to_pylist(), lines.tolist()
+    return columns.to_pylist(), lines.array(len(columns)).tolist()
 
 
 def outcome_of_strict_reader(content, layout):
@@ -149,8 +146,8 @@ def test_what_python_writes_is_read_back(rows):
     rows = [tuple(cell.replace('\0', '') for cell in row) for row in rows]
     text = io.StringIO()
     csv.writer(text, lineterminator='\n').writerows([('id', 'b'), *rows])
-    parsed = parse(text.getvalue().encode())
-    assert [(row['id'], row['b']) for row in parsed.columns.to_pylist()] == rows
+    _, columns, _ = parse(text.getvalue().encode())
+    assert [(row['id'], row['b']) for row in columns.to_pylist()] == rows
 
 
 def test_the_fast_way_is_taken(monkeypatch):
@@ -158,8 +155,8 @@ def test_the_fast_way_is_taken(monkeypatch):
         raise AssertionError
 
     monkeypatch.setattr(csv_text, '_explained', never)
-    assert len(parse('id,b\né,2\n3,4\n'.encode()).columns) == 2
-    assert len(parse(b'id,x\r\na,2\r\nb,4\r\n', NUMBERS).columns) == 2
+    assert len(parse('id,b\né,2\n3,4\n'.encode())[1]) == 2
+    assert len(parse(b'id,x\r\na,2\r\nb,4\r\n', NUMBERS)[1]) == 2
     with pytest.raises(AssertionError):
         parse(b'id,b\n1,"2"\n')
 
@@ -171,7 +168,8 @@ def test_columns_of_numbers_under_numbers():
 
 def test_fields_of_any_size():
     limit = csv.field_size_limit()
-    assert len(parse(b'id,b\n"1",' + b'x' * (limit + 1)).columns['b'][0].as_py()) == limit + 1
+    _, columns, _ = parse(b'id,b\n"1",' + b'x' * (limit + 1))
+    assert len(columns['b'][0].as_py()) == limit + 1
     assert csv.field_size_limit() == limit
 
 

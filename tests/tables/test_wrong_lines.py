@@ -6,32 +6,31 @@ import pickle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from line_files import causes_and_lines
 
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, wrong_lines
 from mediaeval_ap.tables.lenient_text import read_leniently
 from mediaeval_ap.tables.line_format import Cause, cause_of, count_fields, find_fields
-from mediaeval_ap.tables.wrong_lines import CAUSES, RIGHT, causes_of
+from mediaeval_ap.tables.wrong_lines import RIGHT, causes_of
 
 
-def test_wrong_lines_are_a_sequence():
-    wrong = read_leniently(io.BytesIO(b'x\nx v\n\xff\n'), SUBSET).wrong
-    assert [each.line for each in wrong] == [1, 3]
-    assert wrong[-1] == list(wrong)[1] == wrong[1:][0]
-    with pytest.raises(IndexError):
-        wrong[2]
+def test_wrong_lines_are_kept_by_cause():
+    wrong = read_leniently(io.BytesIO(b'x\nx v\n\xff\nx w y\n'), SUBSET).wrong
+    assert [each.line for each in wrong.of(Cause.FIELDS)] == [1, 4]
+    assert [each.line for each in wrong.of(Cause.BYTES)] == [3]
+    assert list(wrong.of(Cause.FIELDS)) == list(wrong.of(Cause.FIELDS))
 
 
 def test_lines_that_are_not_kept_are_not_held():
     """Of each cause the first are, and of a long line what is wrong with it."""
     content = b'x\n\xff\n' * 1000 + b'x v w ' + b'y' * 5000 + b'\n'
-    wrong = read_leniently(io.BytesIO(content), SUBSET, max_problems=3).wrong
-    assert [each.line for each in wrong] == [1, 2, 3, 4, 5, 6]
-    assert sum(map(wrong.n_of, Cause)) == 2001
-    assert (wrong.n_of(Cause.FIELDS), wrong.n_of(Cause.BYTES)) == (1001, 1000)
-    whole = read_leniently(io.BytesIO(content), SUBSET).wrong
-    assert len(pickle.dumps(whole[-1])) < wrong_lines.LONG_LINE / 4
-    assert whole[-1].wrong.found.startswith("4 fields in 'x v w yyy")
-    assert whole[-1].column == 5
+    found = read_leniently(io.BytesIO(content), SUBSET, max_problems=3)
+    assert [each.line for _, each in causes_and_lines(found)] == [1, 2, 3, 4, 5, 6]
+    assert +found.wrong.counts == {Cause.FIELDS: 1001, Cause.BYTES: 1000}
+    _, last = causes_and_lines(read_leniently(io.BytesIO(content), SUBSET))[-1]
+    assert len(pickle.dumps(last)) < wrong_lines.LONG_LINE / 4
+    assert last.wrong.found.startswith("4 fields in 'x v w yyy")
+    assert last.column == 5
 
 
 dirty = st.sampled_from(
@@ -59,14 +58,11 @@ some_lines = st.lists(
 @given(some_lines, st.sampled_from([HYPOTHESIS, SUBSET]))
 def test_causes_of_many_lines_are_those_of_each(lines, layout):
     """The slow way is the specification; so it is for a line that is long, and goes that way."""
-    each = [cause_of(line, layout) for line in lines]
-    many = [None if cause == RIGHT else CAUSES[cause] for cause in causes_of(lines, layout)]
-    assert many == each
+    each = [cause_of(line, layout) or RIGHT for line in lines]
+    assert causes_of(lines, layout).tolist() == each
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(wrong_lines, 'LONG', 3)
-        assert causes_of(lines, layout).tolist() == [
-            RIGHT if cause is None else CAUSES.index(cause) for cause in each
-        ]
+        assert causes_of(lines, layout).tolist() == each
 
 
 @given(

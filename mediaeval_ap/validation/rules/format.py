@@ -24,7 +24,7 @@ def wrong_format(file: LenientTable) -> Iterator[Finding]:
     """Find what is wrong with any file: lines that are no rows, and no row at all."""
     yield wrong_lines('long-line', Cause.LENGTH, file)
     yield wrong_lines('encoding', Cause.BYTES, file)
-    if not file.wrong and not len(file.table):
+    if not file.wrong.counts.total() and not len(file.table):
         error = no_rows(file.table.source.name, file.table.layout)
         empty = problem_at('empty', file, 1, 1, ('', error.found, error.expected))
         yield Finding(KINDS['empty'], 1, partial(iter, (empty,)))
@@ -35,12 +35,11 @@ def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
     """Find the lines that the strict parser refuses for a cause."""
 
     def problems() -> Iterator[Problem]:
-        for place in file.wrong.places(cause):
-            each = file.wrong[int(place)]
+        for each in file.wrong.of(cause):
             detail = each.wrong.field, each.wrong.found, each.wrong.expected
             yield problem_at(kind, file, each.line, each.column, detail)
 
-    return Finding(KINDS[kind], file.wrong.n_of(cause), problems)
+    return Finding(KINDS[kind], file.wrong.counts[cause], problems)
 
 
 def wrong_times_of_shots(shots: LenientTable) -> Iterator[Finding]:
