@@ -1,6 +1,7 @@
 """Integer keys."""
 
 import numpy as np
+import pyarrow
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -86,9 +87,19 @@ def test_keys_of_as_many_rows_as_a_large_submission(kind):
 
 def test_no_row_is_said_to_repeat_another_that_differs():
     """Video, shot, name and confidence of 2**17 rows: keys of 64 bits would be equal for two."""
-    rows = [('x', f'v{i:06}', f's{i:06}', f'n{i:06}', i) for i in range(1 << 17)]
-    rows.append(('x', 'v008192', 's000000', 'n000000', 0))
-    read_rows = read_leniently(read(rows, HYPOTHESIS), HYPOTHESIS)
-    assert [each.count for each in repeats.repeated_rows(read_rows)] == [0, 0]
-    again = read_leniently(read([*rows, rows[-1]], HYPOTHESIS), HYPOTHESIS)
-    assert [each.count for each in repeats.repeated_rows(again)] == [1, 0]
+    numbers = range(1 << 17)
+    columns = [
+        ['x' for _ in numbers],
+        *([f'{a}{i:06}' for i in numbers] for a in 'vsn'),
+        [*numbers],
+    ]
+    other = ['x', 'v008192', 's000000', 'n000000', 0]
+
+    def rows(n_times):
+        pairs = zip(columns, other, strict=True)
+        content = [column + [last] * n_times for column, last in pairs]
+        table = read(pyarrow.table(content, list(HYPOTHESIS.fields)), HYPOTHESIS)
+        return read_leniently(table, HYPOTHESIS)
+
+    assert [each.count for each in repeats.repeated_rows(rows(1))] == [0, 0]
+    assert [each.count for each in repeats.repeated_rows(rows(2))] == [1, 0]

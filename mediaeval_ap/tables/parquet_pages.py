@@ -38,20 +38,14 @@ N_VALUES = 1
 
 
 class _Protocol(TCompactProtocol):  # type: ignore[misc]  # ships no type information
-    """A protocol that reads as the C++ implementation does, and counts the elements of lists."""
+    """A protocol that reads as the C++ implementation does."""
 
     def __init__(self, stream: io.BytesIO) -> None:
         super().__init__(TFileObjectTransport(stream), string_length_limit=LONGEST_STRING)
-        self.n_elements = 0
 
     def readFieldBegin(self) -> tuple[None, int, int]:
         name, kind, number = super().readFieldBegin()
         return name, kind, (number + (1 << 15)) % (1 << 16) - (1 << 15)  # it has 16 bits
-
-    def readListBegin(self) -> tuple[int, int]:
-        kind, size = super().readListBegin()
-        self.n_elements += size
-        return kind, size
 
     def readString(self) -> bytes:
         return bytes(self.readBinary())  # statistics may be no text
@@ -71,6 +65,19 @@ def _integers(protocol: _Protocol, header: int = 0) -> Iterator[tuple[tuple[int,
         protocol.readFieldEnd()
         _, kind, number = protocol.readFieldBegin()
     protocol.readStructEnd()
+
+
+class _FooterProtocol(_Protocol):
+    """A protocol that counts the elements of a list before it reads them, against a limit."""
+
+    def __init__(self, stream: io.BytesIO, limit: Limit) -> None:
+        super().__init__(stream)
+        self._limit = limit
+
+    def readListBegin(self) -> tuple[int, int]:
+        kind, size = super().readListBegin()
+        self._limit.add(size * BYTES_OF_ELEMENT)
+        return kind, size
 
 
 class PageWatcher(io.FileIO):
@@ -124,9 +131,8 @@ def check_footer(stream: Any, source: ByteSource) -> None:
         return
     limit.add(length * COPIES_OF_TEXT)
     stream.seek(max(0, size - 8 - length))
-    protocol = _Protocol(io.BytesIO(stream.read(length)))
+    protocol = _FooterProtocol(io.BytesIO(stream.read(length)), limit)
     try:
         protocol.skip(TType.STRUCT)
     except (TException, LookupError, ValueError, AssertionError, EOFError) as error:
         raise OSError(f'damaged metadata: {error or type(error).__name__}') from error
-    limit.add(protocol.n_elements * BYTES_OF_ELEMENT)

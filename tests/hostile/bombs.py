@@ -1,46 +1,33 @@
 """Hostile Parquet that stands for much more than it holds."""
 
-import tempfile
 from functools import cache
-from pathlib import Path
 
 import pyarrow
 from pyarrow import parquet
 
 from hostile.containers import MIB, MILLION, limited
-from hostile.entries import Entry, holding
-from hostile.tables import storing, table
+from hostile.entries import ANN, Entry, holding
+from hostile.tables import FIELDS, once, repeated, storing, table
 
 LONG_NAME = 128 * MIB
 TOO_MUCH_METADATA = limited('has metadata that come to').replace('1000000', str(64 * MIB))
 
 
+@cache
 def long_name():
     """A hypothesis for one name that is a few kilobytes when it is compressed."""
-    names = pyarrow.array(['x' * LONG_NAME])
+    names = pyarrow.repeat('x' * LONG_NAME, 1)
     return table()[:1].set_column(3, 'person_name', names)
 
 
 def one_row(n_times):
     """One hypothesis over and over, which takes a few bytes more than once."""
-    return table()[:1].take(pyarrow.array([0] * n_times, pyarrow.int32()))
+    columns = zip(FIELDS, ANN, strict=True)
+    return pyarrow.table({name: repeated(value, n_times) for name, value in columns})
 
 
 def compressed(content, **options):
     return storing(content, compression='zstd', store_schema=False, **options)
-
-
-def once(make):
-    """What makes a file, which takes a while, and from then on writes the same few bytes."""
-
-    @cache
-    def content():
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, 'made')
-            make(path)
-            return path.read_bytes()
-
-    return lambda path: path.write_bytes(content())
 
 
 def signed(number, length=1):

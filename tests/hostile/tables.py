@@ -1,5 +1,9 @@
 """Hostile Parquet and CSV."""
 
+import tempfile
+from functools import cache
+from pathlib import Path
+
 import pyarrow
 from pyarrow import parquet
 
@@ -42,15 +46,37 @@ def not_utf8():
     return pyarrow.Array.from_buffers(pyarrow.string(), 2, named.buffers())
 
 
+def once(make):
+    """What makes a file, which takes a while, and from then on writes the same few bytes."""
+
+    @cache
+    def content():
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, 'made')
+            make(path)
+            return path.read_bytes()
+
+    return lambda path: path.write_bytes(content())
+
+
+def repeated(value, n_times):
+    """A column that holds a value once, and its number in each row."""
+    numbers = pyarrow.repeat(pyarrow.scalar(0, pyarrow.int32()), n_times)
+    return pyarrow.DictionaryArray.from_arrays(numbers, pyarrow.array([value]))
+
+
 def bomb(value, **options):
     """A thousand rows of one long name: 10 GB, were it written out."""
-    column = pyarrow.DictionaryArray.from_arrays(
-        pyarrow.array([0] * 1000, pyarrow.int32()), pyarrow.array([value])
-    )
-    if 'column_encoding' in options:
-        column = pyarrow.array([value] * 1000)
-    content = table()[:1].take([0] * 1000).set_column(3, 'person_name', column)
-    return storing(content, compression='zstd', store_schema=False, **options)
+
+    def make(path):
+        if 'column_encoding' in options:
+            column = pyarrow.chunked_array([pyarrow.repeat(value, 100)] * 10)
+        else:
+            column = repeated(value, 1000)
+        content = table()[:1].take([0] * 1000).set_column(3, 'person_name', column)
+        storing(content, compression='zstd', store_schema=False, **options)(path)
+
+    return once(make)
 
 
 LISTS = pyarrow.array([['ann'], ['bob']])

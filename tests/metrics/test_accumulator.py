@@ -20,6 +20,9 @@ from mediaeval_ap.metrics import (
     ReciprocalRank,
 )
 
+# From a seed that is drawn: to draw every number in turn would take longer than the metrics do.
+randoms = st.randoms(use_true_random=True)
+
 
 def rows_of(metric, random, n):
     """Rows of input, with ties, and with what is missing or empty."""
@@ -58,7 +61,7 @@ METRICS = {
 # Half of the examples, as each metric gets as many.
 @pytest.mark.parametrize('name', METRICS)
 @strategies.examples(1 / 2)
-@given(st.randoms(use_true_random=False), st.integers(1, 30), st.data())
+@given(randoms, st.integers(1, 30), st.data())
 def test_any_split_and_any_order_give_the_same(name, random, n, data):
     """The same to the last bit, on machines that send one another their metrics."""
     rows = rows_of(name, random, n)
@@ -102,7 +105,7 @@ def value_of(metric):
 
 
 @strategies.examples(1 / 2)
-@given(st.randoms(use_true_random=False), st.integers(1, 12))
+@given(randoms, st.integers(1, 12))
 def test_every_prefix_is_scored_as_the_whole(random, n):
     for name in [*METRICS, 'gap stable']:
         new = METRICS.get(name, lambda: GlobalAveragePrecision('stable'))
@@ -117,7 +120,7 @@ def test_every_prefix_is_scored_as_the_whole(random, n):
 
 @given(st.lists(st.sampled_from([0.0, 0.1, 1 / 3, 2.0]), min_size=2, max_size=9), st.data())
 def test_weights_in_pieces(weights, data):
-    rows = rows_of('lrap', data.draw(st.randoms(use_true_random=False)), len(weights))
+    rows = rows_of('lrap', data.draw(randoms), len(weights))
     y_true, y_score = zip(*rows, strict=True)
     whole, one, other = (LabelRankingAveragePrecision() for _ in range(3))
     whole.update(y_true, y_score, weights)

@@ -51,7 +51,8 @@ def test_hits_stand_at_the_published_ranks(query):
     """As the oracle ranks the nearest hypotheses, which are all that can stand in the top 1000."""
     reference = {row[:3] for row in rows('reference.txt') if row[3] == query}
     hypotheses = [(*row[:4], float(row[4])) for row in rows('hypothesis.txt')]
-    distance = {row[3]: oracle.normalized_distance(query, row[3]) for row in hypotheses}
+    names = {row[3] for row in hypotheses}
+    distance = {name: oracle.normalized_distance(query, name) for name in names}
     hypotheses.sort(key=lambda row: distance[row[3]])
     limit = distance[hypotheses[999][3]]
     nearest = [row for row in hypotheses if distance[row[3]] <= limit]

@@ -3,6 +3,7 @@
 import json
 import math
 from enum import Enum
+from functools import cache
 from unittest.mock import Mock
 
 import numpy as np
@@ -82,6 +83,7 @@ class Equal(Unequal):
         return 8
 
 
+@cache
 def member(text):
     """A member of an enumeration of texts, which prints its own name."""
     return Enum('Named', {'MEMBER': text}, type=str).MEMBER

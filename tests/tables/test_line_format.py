@@ -1,12 +1,65 @@
-"""Single lines."""
+"""The strict parser and the bulk reader, against a plain reading of the line format."""
+
+import io
 
 import pytest
-from line_files import parse
+import strategies
+from hypothesis import example, given
+from line_files import as_rows, layouts_and_files, parse, read_plainly
 
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables import QUERIES, SUBSET
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET, lines, strict_text
+from mediaeval_ap.tables.bulk import parse_in_bulk
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.line_format import holds_no_row, parse_line
+
+
+@given(layouts_and_files())
+@example((QUERIES, b''))
+@example((QUERIES, b' \xef\xbb\xbf\n'))
+@example((QUERIES, b'\xef\xbb\xbf\xef\xbb\xbfa\n'))
+@example((SUBSET, b'a b\n\n \n'))
+@example((SUBSET, b'\n\na b\n'))
+@example((SUBSET, b'a b\n\n  \na b\nc d\n'))
+@example((HYPOTHESIS, b'a b c d 1\ra b c d 2\n'))
+@example((HYPOTHESIS, b'a b c d 1\x0b\n'))
+@example((HYPOTHESIS, b'a b c d 1 \x0b\n'))
+@example((HYPOTHESIS, b'a b c d\n1\n'))
+@example((QRELS, b'#'))
+@example((QRELS, b'# a\n# b\na b c 1\n'))
+@example((QRELS, b'# a\n\xef\xbb\xbfa b c 1\n'))
+@example((QRELS, b'a b c 0x1\n'))
+@example((RUN, b'a b c d 1 #\n #a b c d 1 e\n'))
+@example((RUN, b'\t # a\xff\0\r\r\na b c d 1 #\n#'))
+@example((RUN, b'# a\na b c d 1 e\n\n\t # \xff\na b c d 1 e'))
+@strategies.examples(10)
+def test_readers_read_the_format(layout_and_file):
+    """In blocks of any size, with line numbers; the bulk reader may doubt what is right."""
+    layout, data = layout_and_file
+    rows, numbers, wrong = read_plainly(data, layout)
+    for block_bytes in (7, 1 << 20):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(lines, 'BLOCK_BYTES', block_bytes)
+            patch.setattr(strict_text, 'PROVED_BYTES', block_bytes)
+            proved = parse_in_bulk(io.BytesIO(data), layout, 'file')
+            if not wrong and rows:
+                check(strict_text.parse(io.BytesIO(data), layout, 'file'), layout, rows, numbers)
+                if proved is not None:
+                    check(proved, layout, rows, numbers)
+                continue
+            assert proved is None
+            with pytest.raises(FormatError) as caught:
+                parse(data, layout)
+            assert caught.value.place == (f'line {wrong[0]}' if wrong else '')
+            assert caught.value.further == max(0, len(wrong) - 1)
+
+
+def check(table, layout, rows, numbers):
+    assert as_rows(table, layout) == rows
+    assert table.lines.array(len(rows)).tolist() == numbers
+    assert [table.lines[row] for row in range(len(rows))] == numbers
+    is_stored = numbers != list(range(1, len(rows) + 1))
+    assert (table.lines.numbers is not None) == is_stored
 
 
 def test_lines_that_hold_no_row():

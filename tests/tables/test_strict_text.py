@@ -1,34 +1,10 @@
-"""The strict parser, against a plain reading of the line format."""
+"""Errors of the strict parser."""
 
 import pytest
-import strategies
-from hypothesis import example, given
-from line_files import layouts_and_files, parse, read_plainly
+from line_files import parse
 
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, lines, strict_text
-from mediaeval_ap.tables.layouts import QRELS, RUN
-
-
-@given(layouts_and_files())
-@example((QUERIES, b''))
-@example((HYPOTHESIS, b'a b c d 1\ra b c d 2\n'))
-@example((HYPOTHESIS, b'a b c d 1\x0b\n'))
-@example((HYPOTHESIS, b'a b c d 1 \x0b\n'))
-@example((QRELS, b'#'))
-@example((QRELS, b'# a\n# b\na b c 1\n'))
-@example((RUN, b'\t # a\xff\0\r\r\na b c d 1 #\n#'))
-@strategies.examples(10)
-def test_strict_parser_reads_the_format(layout_and_file):
-    layout, data = layout_and_file
-    rows, _, wrong = read_plainly(data, layout)
-    if wrong or not rows:
-        with pytest.raises(FormatError) as caught:
-            parse(data, layout)
-        assert caught.value.place == (f'line {wrong[0]}' if wrong else '')
-        assert caught.value.further == max(0, len(wrong) - 1)
-    else:
-        assert parse(data, layout) == rows
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, lines, strict_text
 
 
 def test_error_names_line_in_later_block(monkeypatch):
