@@ -1,12 +1,16 @@
 """Options of the test suite."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 VARIABLE = 'MEDIAEVAL_OFFICIAL_DATA'
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a job in the background of a script
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which tests send
 
 # Timings never decide a test: no deadline for an example, no complaint about a slow first one.
 # Hypothesis draws new examples in each run: few of each do in a suite that is run often, and
