@@ -29,9 +29,9 @@ def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: An
     Returns
     -------
     float
-        The mean of (1/‖yᵢ‖₀) Σ |Lᵢⱼ| / rankᵢⱼ over the true labels j of sample i: rank is the
-        number of labels with at least the score of j, and |L| the number of true ones among these.
-        A sample without a true label counts 1.
+        The mean of ``(1/‖yᵢ‖₀) Σ |Lᵢⱼ| / rankᵢⱼ`` over the true labels j of sample i: rank is the
+        number of labels with at least the score of j, and ``|L|`` the number of true ones among
+        these. A sample without a true label counts 1.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def label_weighted_label_ranking_average_precision(
     Returns
     -------
     lwlrap : float
-        The mean of |Lᵢⱼ| / rankᵢⱼ over all true labels j of all samples i, as for
+        The mean of ``|Lᵢⱼ| / rankᵢⱼ`` over all true labels j of all samples i, as for
         `label_ranking_average_precision`. Samples without a true label do not count.
     precision : ndarray of float64, shape (n_classes,)
         With `return_per_class`: the same mean for each class; NaN for a class that is never true.
