@@ -4,7 +4,8 @@ import os
 import re
 from pathlib import Path
 
-from mediaeval_ap import __version__, errors
+import mediaeval_ap
+from mediaeval_ap import __version__, definitions, errors, metrics, tables
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -41,20 +42,19 @@ autosummary_ignore_module_all = False
 autosummary_imported_members = True
 numpydoc_show_class_members = False  # each method is on the page of its class
 numpydoc_xref_param_type = True
-numpydoc_xref_ignore = 'all'  # words but those of the next table
-numpydoc_xref_aliases = {name: f'mediaeval_ap.errors.{name}' for name in errors.__all__} | {
+numpydoc_xref_ignore = 'all'  # words but those of the next tables
+numpydoc_xref_aliases = {
     'bool': ':class:`python:bool`',
+    'callable': ':class:`callable <python:collections.abc.Callable>`',
     'iterable': ':class:`iterable <python:collections.abc.Iterable>`',
     'mapping': ':class:`mapping <python:collections.abc.Mapping>`',
     'sequence': ':class:`sequence <python:collections.abc.Sequence>`',
     'path-like': ':class:`path-like <python:os.PathLike>`',
     'DataFrame': 'pandas.DataFrame',
-    'Definition': 'mediaeval_ap.Definition',
-    'Evaluation': 'mediaeval_ap.Evaluation',
-    'Layout': 'mediaeval_ap.tables.Layout',
-    'Source': 'mediaeval_ap.tables.Source',
-    'Table': 'mediaeval_ap.tables.Table',
 }
+for module in definitions, errors, metrics, tables, mediaeval_ap:  # the last has its own page
+    classes = [name for name in module.__all__ if name[0].isupper() and not name.isupper()]
+    numpydoc_xref_aliases |= {name: f'{module.__name__}.{name}' for name in classes}
 
 # What a build needs of other projects' inventories is here: it asks no other site.
 intersphinx_mapping = {

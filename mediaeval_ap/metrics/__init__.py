@@ -15,10 +15,9 @@ AP from the ranks of hits          `average_precision_of_hits`, `precision_at_hi
 =================================  ================================================================
 
 Each `Accumulator` has `update`, `merge`, `compute` and `reset`.
-
-`__init__.pyi` lists the names. Each is imported when it is first used, as a run needs one kernel.
 """
 
 from lazy_loader import attach_stub
 
+# `__init__.pyi` lists the names. Each is imported when it is first used, as a run needs one kernel.
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
