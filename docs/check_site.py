@@ -53,7 +53,7 @@ class Visit:
     def search(self):
         self.tab.goto(f'{self.home}search.html?q={SEARCHED.replace(" ", "+")}')
         result = self.tab.locator(f'#search-results li a[href*="{FOUND}"]')
-        result.first.wait_for(timeout=10_000)
+        result.first.wait_for()
 
 
 def check_site(folder):
