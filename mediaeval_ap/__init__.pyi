@@ -11,7 +11,7 @@ from .evaluation.session import Session as Session
 from .live import Live as Live
 from .live import Point as Point
 from .results.evaluation import Evaluation as Evaluation
-from .results.evaluation_2015 import Evaluation2015 as Evaluation2015
+from .results.evaluation import Evaluation2015 as Evaluation2015
 from .results.score import Score as Score
 from .trec import evaluate_trec as evaluate_trec
 from .validation import Problem as Problem

@@ -1,8 +1,8 @@
 """The process of the command: its signals and standard streams, before anything is imported.
 
-SIGINT (Ctrl-C) and SIGTERM end it at once, with exit code 130 or 143: nothing is raised, so that
-neither an import nor a thread of another library is left by half. Outputs that were begun are
-removed; those that are taking their places are let to.
+SIGINT (Ctrl-C) and SIGTERM end it at once, with exit code 130 or 143: nothing is raised in the
+middle of an import, or of a thread of another library. Outputs are removed, but for those that are
+taking their places.
 """
 
 import _signal  # type: ignore[import-not-found]  # signal imports others first, Ctrl-C a traceback
@@ -42,15 +42,12 @@ def _leave(number: int, _: object) -> None:
 
 
 def _fill_closed_streams() -> None:
-    """Let no file that is opened later take the place of a standard stream that is closed.
-
-    What takes it cannot be used, as what is closed. Only errors, which nobody sees then, go there.
-    """
+    """Let no file that is opened later take the place of a standard stream that is closed."""
     for descriptor, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)):
         try:
             os.fstat(descriptor)
-        except OSError:
-            os.open(os.devnull, mode)  # the lowest number that is free
+        except OSError:  # closed; what takes its place, the lowest free number, cannot be used
+            os.open(os.devnull, mode)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, 'w')  # noqa: SIM115
 

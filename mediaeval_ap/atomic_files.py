@@ -12,9 +12,8 @@ from typing import BinaryIO, Self
 
 from mediaeval_ap.errors import WriteError
 
-_open_already = re.compile(
-    '/dev/std(?P<name>in|out|err)|(/dev|/proc/self)/fd/(?P<number>[0-9]+)'
-).fullmatch
+_STANDARD_STREAMS = {'/dev/stdin': 0, '/dev/stdout': 1, '/dev/stderr': 2}
+_open_already = re.compile('(?:/dev|/proc/self)/fd/([0-9]+)').fullmatch
 
 # Windows has no descriptors of folders, and lacks some flags; there 0 stands for these.
 _HAS_FOLDERS = {os.access, os.open, os.rename, os.stat, os.unlink} <= os.supports_dir_fd
@@ -37,14 +36,13 @@ class Destination(os.PathLike[str]):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = os.fsdecode(path)
-        self._stream: int | None = None  # the descriptor of what is open already
+        match = _open_already(self._path)
+        # The descriptor of what is open already.
+        self._stream = int(match[1]) if match else _STANDARD_STREAMS.get(self._path)
         self._folder: int | None = None
         self.is_stream = True
-        with _named(self._path):
-            if match := _open_already(self._path):
-                number = match['number'] or {'in': 0, 'out': 1, 'err': 2}[match['name']]
-                self._stream = int(number)
-            else:
+        if self._stream is None:
+            with _named(self._path):
                 self._find()
 
     def _find(self) -> None:
@@ -56,16 +54,12 @@ class Destination(os.PathLike[str]):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         self.is_stream = not stat.S_ISREG(mode)
         self._name = target
-        if not _HAS_FOLDERS:
-            os.stat(os.path.dirname(target))
-        else:
+        self._standing()
+        if _HAS_FOLDERS:
             folder, self._name = os.path.split(target)
             self._folder = os.open(folder, _FOLDER)
-        try:
-            self._standing()
-        except OSError:
-            self.close()
-            raise
+        else:
+            os.stat(os.path.dirname(target))
 
     def __fspath__(self) -> str:
         return self._path
@@ -207,25 +201,25 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> N
 def _encoded(path: str | os.PathLike[str], content: str | bytes) -> bytes:
     if isinstance(content, bytes):
         return content
-    encoded: bytes = content.encode()
+    text = content.encode()
     match os.path.splitext(os.fsdecode(path))[1].lower():  # each library is imported when needed
         case '.gz':
             import gzip
 
-            encoded = gzip.compress(encoded, mtime=0)  # else the same content would not be the same
+            return gzip.compress(text, mtime=0)  # else the same content would not be the same
         case '.bz2':
             import bz2
 
-            encoded = bz2.compress(encoded)
+            return bz2.compress(text)
         case '.xz':
             import lzma
 
-            encoded = lzma.compress(encoded)
+            return lzma.compress(text)
         case '.zst':
             import pyarrow
 
-            encoded = pyarrow.compress(encoded, codec='zstd', asbytes=True)
-    return encoded
+            return bytes(pyarrow.compress(text, codec='zstd', asbytes=True))
+    return text
 
 
 @contextmanager

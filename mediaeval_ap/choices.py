@@ -5,12 +5,16 @@ No numpy here: the command lists the choices in its help.
 
 from __future__ import annotations
 
+import sys
 from numbers import Real
+from operator import index
 from typing import Any, Literal, TypeVar, get_args
 
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.plain_text import is_text, plain_text
 
+MAX_BYTES = 4 << 30  # a choice: far more than a campaign's largest run, and less than most memories
+MAX_PROBLEMS = 20_000  # more than the lines of the largest run of a campaign
 RATIO_2015 = 0.95  # above which a name is close enough to a query
 TREC_DEPTH = 1000  # of a ranking, as is usual at TREC
 LARGEST_TREC_LEVEL = 1 << 53  # of relevance, which is read in double precision
@@ -39,6 +43,16 @@ def check_policy(name: str, policy: object, known: tuple[Policy, ...]) -> Policy
         if each == text:
             return each
     raise ParameterError(f'{name}: found {shown(policy)}, expected one of {", ".join(known)}')
+
+
+def check_limit(limit: int, name: str = 'max_bytes') -> int:
+    """Refuse a limit that is no positive integer; return it, or the largest that there can be."""
+    try:
+        if not isinstance(limit, bool) and index(limit) > 0:
+            return min(index(limit), sys.maxsize)
+    except TypeError:
+        pass
+    raise ParameterError(f'{name}: found {shown(limit)}, expected a positive integer')
 
 
 def check_ratio(ratio: object) -> None:

@@ -23,10 +23,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from numbers import Integral
-from typing import Literal, NoReturn, TypeAlias
+from typing import Literal, TypeAlias
 
 from mediaeval_ap.errors import ParameterError, UnknownDefinitionError, shown
-from mediaeval_ap.plain_text import is_text, plain_text
+from mediaeval_ap.plain_text import TEXT, is_text, plain_text
 
 __all__ = [
     'CUTOFFS',
@@ -45,7 +45,6 @@ LARGEST_CUTOFF = 2**63 - 1  # ranks are integers of 64 bits
 Cutoff: TypeAlias = int | Literal['all']
 ALL: Literal['all'] = 'all'
 OR_ALL = " or 'all'"
-TEXT = 'non-empty text on one line, without spaces around it'
 
 
 class Repeats(Enum):
@@ -68,8 +67,8 @@ class Definition:
 
     Parameters
     ----------
-    name : str
-        Its name, which is how it prints.
+    name, source : str
+        Its name, which is how it prints, and where it was published.
     depth : tuple of {'R', 'k', 'N'}
         The sum goes down to the least of these, each given once.
     denominator : tuple of {'R', 'k', 'N', 'H'}
@@ -78,8 +77,6 @@ class Definition:
         The value when nothing is relevant (R = 0), from 0 to 1.
     repeats : Repeats
         The rule for a shot that is returned again.
-    source : str
-        Where it was published.
 
     Raises
     ------
@@ -88,10 +85,9 @@ class Definition:
 
     Examples
     --------
-    >>> from mediaeval_ap import definitions
-    >>> kaggle = definitions.get('kaggle')
-    >>> print(kaggle, '=', kaggle.formula)
-    kaggle = S(k) / min(R, k)
+    >>> kaggle = get('kaggle')
+    >>> kaggle.formula, kaggle.to_dict()['repeats']
+    ('S(k) / min(R, k)', 'not relevant, keeps its rank')
     """
 
     name: str
@@ -102,24 +98,23 @@ class Definition:
     source: str
 
     def __post_init__(self) -> None:
-        if not is_text(self.name):
-            self._refuse('name', TEXT)
-        for field, known in (('depth', 'RkN'), ('denominator', 'RkNH')):
-            if not _are_some(getattr(self, field), known):
-                self._refuse(field, f'a tuple of some of {", ".join(known)}, each once')
-        value = self.without_relevant
+        value, some = self.without_relevant, 'a tuple of some of'
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (is_number and 0 <= value <= 1):
-            self._refuse('without_relevant', 'a number from 0 to 1')
-        if not isinstance(self.repeats, Repeats):
-            self._refuse('repeats', 'one of Repeats')
-        if not is_text(self.source):
-            self._refuse('source', TEXT)
-
-    def _refuse(self, field: str, expected: str) -> NoReturn:
-        found = shown(getattr(self, field))
-        name = f' {shown(self.name)}' if field != 'name' else ''
-        raise ParameterError(f'definition{name}, {field}: found {found}, expected {expected}')
+        checks = [
+            ('name', is_text(self.name), TEXT),
+            ('depth', _are_some(self.depth, 'RkN'), f'{some} R, k, N, each once'),
+            ('denominator', _are_some(self.denominator, 'RkNH'), f'{some} R, k, N, H, each once'),
+            ('without_relevant', is_number and 0 <= value <= 1, 'a number from 0 to 1'),
+            ('repeats', isinstance(self.repeats, Repeats), 'one of Repeats'),
+            ('source', is_text(self.source), TEXT),
+        ]
+        for field, is_right, expected in checks:
+            if not is_right:
+                name = f' {shown(self.name)}' if field != 'name' else ''
+                found = shown(getattr(self, field))
+                raise ParameterError(
+                    f'definition{name}, {field}: found {found}, expected {expected}'
+                )
 
     def __str__(self) -> str:
         return self.name
@@ -148,11 +143,6 @@ class Definition:
         -------
         dict
             ``name``, ``formula``, ``without_relevant``, ``repeats`` and ``source``.
-
-        Examples
-        --------
-        >>> get('trec').to_dict()['repeats']
-        'dropped, rank and all'
         """
         return {
             'name': self.name,
@@ -198,7 +188,6 @@ def register(definition: Definition) -> Definition:
     --------
     >>> register(get('trec'))
     Traceback (most recent call last):
-        ...
     mediaeval_ap.errors.ParameterError: definition 'trec' is registered already
     """
     if definition.name in _REGISTRY:
@@ -229,11 +218,6 @@ def get(definition: str | Definition) -> Definition:
     --------
     >>> get('trec').formula
     'S(k) / R'
-    >>> get('map')
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.UnknownDefinitionError: definition: found 'map', expected one of by-k, \
-hits, kaggle, mediaeval-2016, mediaeval-2016-final, trec
     """
     if isinstance(definition, Definition):
         return definition
@@ -295,12 +279,12 @@ def names() -> list[str]:
 
 
 def registered() -> Iterator[Definition]:
-    """Iterate over the registered definitions, in the order of their registration.
+    """Iterate over the registered definitions.
 
     Yields
     ------
     Definition
-        A definition.
+        In the order of their registration.
 
     Examples
     --------
@@ -313,23 +297,15 @@ def registered() -> Iterator[Definition]:
 DEFAULT = 'mediaeval-2016'
 for _definition in (
     # name, depth, denominator, without_relevant, repeats, source
-    Definition(
-        'mediaeval-2016', ('k',), ('R', 'k', 'N'), 1.0, Repeats.COUNT,
-        'MediaEval 2016 Person Discovery, metric as published in May 2016',
-    ),
-    Definition(
-        'mediaeval-2016-final', ('R', 'k'), ('R', 'k'), 1.0, Repeats.COUNT,
-        'MediaEval 2016 Person Discovery, final scoring of September 2016',
-    ),
+    Definition('mediaeval-2016', ('k',), ('R', 'k', 'N'), 1.0, Repeats.COUNT,
+               'MediaEval 2016 Person Discovery, metric as published in May 2016'),
+    Definition('mediaeval-2016-final', ('R', 'k'), ('R', 'k'), 1.0, Repeats.COUNT,
+               'MediaEval 2016 Person Discovery, final scoring of September 2016'),
     Definition('trec', ('k',), ('R',), 0.0, Repeats.DROP, 'trec_eval, map_cut'),
-    Definition(
-        'kaggle', ('k',), ('R', 'k'), 0.0, Repeats.IRRELEVANT,
-        'ml_metrics apk; MAP@12 of H&M Personalized Fashion Recommendations',
-    ),
+    Definition('kaggle', ('k',), ('R', 'k'), 0.0, Repeats.IRRELEVANT,
+               'ml_metrics apk; MAP@12 of H&M Personalized Fashion Recommendations'),
     Definition('by-k', ('k',), ('k',), 0.0, Repeats.IRRELEVANT, 'RecTools MAP, divide_by_k=True'),
-    Definition(
-        'hits', ('k',), ('H',), 0.0, Repeats.IRRELEVANT,
-        'torchmetrics retrieval_average_precision, top_k',
-    ),
+    Definition('hits', ('k',), ('H',), 0.0, Repeats.IRRELEVANT,
+               'torchmetrics retrieval_average_precision, top_k'),
 ):  # fmt: skip
     register(_definition)

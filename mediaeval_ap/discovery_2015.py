@@ -1,13 +1,8 @@
-"""The protocol of MediaEval Person Discovery 2015: one name for a query, and its evidence.
-
-For each query the closest hypothesized name is chosen, if it is close enough. Its shots are ranked
-by confidence, and AP is the sum of precisions at relevant shots, divided by R. The name is correct
-if its evidence is in the query's evidence reference; EwMAP is the mean of correctness times AP.
-"""
+"""The protocol of MediaEval Person Discovery 2015: one name for a query, and its evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +19,7 @@ from mediaeval_ap.evaluation.queries import queries_or_default, without_placehol
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.closest_name_2015 import closest
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.results.evaluation_2015 import Evaluation2015
+from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 
@@ -48,23 +43,26 @@ SOURCES = {  # of evidence, and what each also stands for
 class PersonDiscovery2015:
     """Scores labels and their evidence by the protocol of 2015.
 
+    Each query is answered by the closest name of a run, if it is close enough: its shots are ranked
+    by confidence, and AP is the sum of precisions at relevant shots, divided by R. The name is
+    correct if its evidence is in the reference; EwMAP is the mean of correctness times AP.
+
     Parameters
     ----------
-    shots : str, path-like, file object, DataFrame or iterable of tuples
+    shots : anything that `mediaeval_ap.tables.read` takes, as all other tables
         All shots: ``video_id shot_id start_time end_time first_frame last_frame``; of a table or
-        tuples, the first two are enough. This and all other tables may be anything that
-        `mediaeval_ap.tables.read` takes.
+        tuples, the first two are enough.
     reference : like shots
         Who is in which shot: ``video_id shot_id person_name``.
     evidence_reference : like shots, optional
-        Where a name is seen or heard: ``video_id shot_id person_name source``; the source is
-        ``image``, ``audio`` or, for either, ``both``.
+        Where a name is seen (``image``), heard (``audio``) or either (``both``): ``video_id shot_id
+        person_name source``.
     consensus : like shots, optional
         The shots that count: ``video_id shot_id``. By default all.
     ratio : float
         A name is close enough to a query above this ratio, from 0 to 1.
     max_bytes : int
-        Limit for each table whose size is not known before it is read, as of `AveragePrecision`.
+        Limit for each table whose size is not known before it is read.
 
     Raises
     ------
@@ -76,20 +74,16 @@ class PersonDiscovery2015:
     Notes
     -----
     The ratio is `Levenshtein.ratio`: the share of the characters of both names that is left when as
-    few as possible are deleted and inserted. The published scripts leave ties open: here the first
-    by code points of equally close names is chosen, and shots of equal confidence stand in the
-    order of video and shot.
+    few as possible are deleted and inserted. Ties, which the published scripts leave open: the
+    first name by code points, and shots in the order of video and shot.
 
     Source: MediaEval 2015, Multimodal Person Discovery in Broadcast TV.
 
     Examples
     --------
-    >>> shots = [('v', str(shot)) for shot in range(3)]
-    >>> reference = [('v', '0', 'ann_lee'), ('v', '1', 'ann_lee')]
-    >>> discovery = PersonDiscovery2015(shots, reference)
-    >>> labels = [('v', '1', 'ann_lee', 0.5), ('v', '2', 'ann_lee', 0.9)]
-    >>> discovery.evaluate(labels).map
-    0.25
+    >>> discovery = PersonDiscovery2015([('v', '1'), ('v', '2')], [('v', '1', 'ann_lee')])
+    >>> discovery.evaluate([('v', '1', 'ann_lee', 0.5), ('v', '2', 'ann_lee', 0.9)]).map
+    0.5
     """
 
     def __init__(
@@ -105,7 +99,7 @@ class PersonDiscovery2015:
         check_ratio(ratio)
         self.ratio = float(ratio)
         self._max_bytes = max_bytes
-        known = read(*_shot_list(Origin.of(shots, max_bytes)))
+        known = _read_shots(Origin.of(shots, max_bytes))
         relevant = self._read(reference, layouts.REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots(_with_corpus(known))
@@ -122,11 +116,8 @@ class PersonDiscovery2015:
         if evidence_reference is not None:
             table = self._read(evidence_reference, layouts.EVIDENCE_REFERENCE_2015)
             self._inputs['evidence_reference'] = table.source
-            self._evidence = {
-                (name, shot, also)
-                for name, shot, source in self._said(table)
-                for also in SOURCES[source]
-            }
+            for name, shot, source in self._said(table):
+                self._evidence.update((name, shot, also) for also in SOURCES[source])
 
     def evaluate(self, labels: Any, evidence: Any = None, queries: Any = None) -> Evaluation2015:
         """Score labels on many queries at once.
@@ -136,11 +127,9 @@ class PersonDiscovery2015:
         labels : str, path-like, file object, DataFrame or iterable of tuples
             A run: ``video_id shot_id person_name confidence``.
         evidence : like labels, optional
-            One row for each name: ``person_name video_id shot_id source``; given if, and only if,
-            there is an evidence reference.
-        queries : str, path-like, file object, DataFrame or iterable of str, optional
-            The names to ask for; a string is a path. By default all of the reference but those
-            that begin with ``?``.
+            A row for each name: ``person_name video_id shot_id source``; needs its reference.
+        queries : str (a path), path-like, file object, DataFrame or iterable of str, optional
+            The names to ask for, by default all of the reference that do not begin with ``?``.
 
         Returns
         -------
@@ -150,32 +139,27 @@ class PersonDiscovery2015:
         Raises
         ------
         ReadError, FormatError
-            When a table cannot be read, has a shot that is not among the shots, or the evidence has
-            another source or a name twice.
+            When a table cannot be read, has an unknown shot or source, or evidence a name twice.
         ParameterError
             When only one of evidence and its reference is given, or there is no query to ask for.
 
         Warns
         -----
         RepeatedQueriesWarning, NoOverlapWarning, WithoutRelevantWarning
-            When a query is asked more than once; no shot of the run, or no query, is in the
-            reference; some queries have no relevant shot.
+            When a query is repeated; no shot of the run, or no query, is in the reference; some
+            queries have no relevant shot.
 
         Notes
         -----
-        A name without evidence is not correct. A query without a name close enough is correct if
-        nothing is relevant to it.
+        A name without evidence is wrong; a query without name or relevant shot counts as correct.
 
         Examples
         --------
-        >>> seen = [('v', '1', 'ann_lee', 'image')]
-        >>> discovery = PersonDiscovery2015(
-        ...     [('v', '1'), ('v', '2')], [('v', '1', 'ann_lee')], evidence_reference=seen
-        ... )
-        >>> labels = [('v', '2', 'ann_lee', 0.9), ('v', '1', 'ann_lee', 0.5)]
-        >>> evaluation = discovery.evaluate(labels, [('ann_lee', 'v', '1', 'both')])
+        >>> reference, seen = [('v', '1', 'ann')], [('v', '1', 'ann', 'image')]
+        >>> discovery = PersonDiscovery2015([('v', '1')], reference, evidence_reference=seen)
+        >>> evaluation = discovery.evaluate([('v', '1', 'ann', 0.5)], [('ann', 'v', '1', 'both')])
         >>> evaluation.map, evaluation.mean_correctness, evaluation.ewmap
-        (0.5, 1.0, 0.5)
+        (1.0, 1.0, 1.0)
         """
         if (evidence is not None) != ('evidence_reference' in self._inputs):
             raise ParameterError('evidence: found one of evidence and its reference, expected both')
@@ -189,7 +173,6 @@ class PersonDiscovery2015:
             tables.get('queries'), self._queries, self._inputs['reference'].name
         )
         shots = self._shots_of(run)
-        pieces = None if evidence is None else self._pieces(tables['evidence'])
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
         codes = np.array([self._names.code_of.get(query, -1) for query in asked])
         n_relevant = np.where(codes < 0, 0, self._n_relevant[codes])
@@ -206,15 +189,16 @@ class PersonDiscovery2015:
             ratios=ratios,
             n_relevant=n_relevant,
             ap=self._ap(codes, names, run, shots, n_relevant),
-            correct=None if pieces is None else self._correct(asked, names, pieces, n_relevant),
+            correct=None,
             definition=DEFINITION,
             parameters={'ratio': self.ratio},
             inputs=self._inputs | {role: table.source for role, table in tables.items()},
             counts=counts,
-            warnings=(*about_queries, *self._warnings(run, asked, n_relevant, counts)),
         )
-        warn_caller(evaluation.warnings)
-        return evaluation
+        correct = None if evidence is None else self._correct(evaluation, tables['evidence'])
+        warnings = (*about_queries, *self._warnings(evaluation))
+        warn_caller(warnings)
+        return replace(evaluation, correct=correct, warnings=warnings)
 
     def _counts(self, run: Table, shots: NDArray[np.int64]) -> dict[str, int]:
         names = run['person_name'].values
@@ -229,23 +213,17 @@ class PersonDiscovery2015:
             'shots_in_reference': len(np.intersect1d(shots, self._relevant % len(self._known))),
         }
 
-    def _warnings(
-        self,
-        run: Table,
-        asked: Sequence[str],
-        n_relevant: NDArray[np.int64],
-        counts: Mapping[str, int],
-    ) -> list[DataWarning]:
+    def _warnings(self, scored: Evaluation2015) -> list[DataWarning]:
         """Return warnings about shots and queries that are not in the reference."""
-        name = printable(self._inputs['reference'].name)
+        name, counts = printable(scored.inputs['reference'].name), scored.counts
         found = []
         if not counts['shots_in_reference']:
             finding = f'0 of {counts["shots_returned"]:,} returned shots occur in {name}'
-            found = no_overlap(run.source.name, finding, '')
-        if n_relevant.any():
-            return found + without_relevant(name, n_relevant, DEFINITION)
-        cause = likely_cause(set(asked), self._names.values)
-        finding = f'0 of {len(asked):,} queries occur in {name}'
+            found = no_overlap(scored.inputs['labels'].name, finding, '')
+        if scored.n_relevant.any():
+            return found + without_relevant(name, scored.n_relevant, DEFINITION)
+        cause = likely_cause(set(scored.queries), self._names.values)
+        finding = f'0 of {len(scored.queries):,} queries occur in {name}'
         return found + no_overlap('queries', finding, cause)
 
     def _read(self, origin: Any, layout: Layout) -> Table:
@@ -279,28 +257,17 @@ class PersonDiscovery2015:
         )
         return ap[:, 0]
 
-    def _pieces(self, evidence: Table) -> dict[str, tuple[int, str]]:
-        """Return the shot and source of the evidence for each name, by name."""
+    def _correct(self, scored: Evaluation2015, evidence: Table) -> NDArray[np.bool_]:
+        """Return whether the evidence of each chosen name is evidence of the query."""
         pieces: dict[str, tuple[int, str]] = {}
         for row, (name, shot, source) in enumerate(self._said(evidence)):
             if name in pieces:
-                again = f'{shown(name)} again'
-                raise evidence.error([row], 'person_name', again, 'each name once')
+                raise evidence.error([row], 'person_name', f'{shown(name)} again', 'each name once')
             pieces[name] = shot, source
-        return pieces
-
-    def _correct(
-        self,
-        asked: Sequence[str],
-        names: Sequence[str | None],
-        pieces: Mapping[str, tuple[int, str]],
-        n_relevant: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
-        """Return whether the evidence of each chosen name is evidence of the query."""
-        correct: NDArray[np.bool_] = n_relevant == 0
-        for row, (query, name) in enumerate(zip(asked, names, strict=True)):
-            if name is not None:
-                correct[row] = (query, *pieces.get(name, ())) in self._evidence
+        correct: NDArray[np.bool_] = scored.n_relevant == 0
+        for row, (query, chosen) in enumerate(zip(scored.queries, scored.names, strict=True)):
+            if chosen is not None:
+                correct[row] = (query, *pieces.get(chosen, ())) in self._evidence
         return correct
 
     def _said(self, table: Table) -> Iterator[tuple[str, int, str]]:
@@ -327,16 +294,13 @@ class PersonDiscovery2015:
         return name.astype(np.int64) * len(self._known) + shot
 
 
-def _shot_list(shots: Origin) -> tuple[Origin, Layout]:
-    """Return the table of all shots, and its layout: whole lines, or the ids alone."""
+def _read_shots(shots: Origin) -> Table:
+    """Read all shots: text has whole lines, of other tables and rows the ids are enough."""
     whole, ids = layouts.SHOTS_2015, layouts.SHOT_IDS_2015
-    if isinstance(shots.value, Table) and shots.value.layout == ids:
-        return shots, ids
-    if shots.kind.has_all_fields:
-        return shots, whole
     if shots.kind is Kind.ROWS:
         shots = Origin.of(map(_ids_of_whole, shots.value))
-    return shots, ids
+    has_ids_alone = isinstance(shots.value, Table) and shots.value.layout == ids
+    return read(shots, whole if shots.kind.has_all_fields and not has_ids_alone else ids)
 
 
 def _ids_of_whole(row: Any) -> Any:

@@ -111,7 +111,7 @@ class FormatError(Error, ValueError):
     def __init__(
         self, source: str, place: str, field: str, found: str, expected: str, further: int = 0
     ) -> None:
-        where = ', '.join(part for part in (source, place, _shortened(field)) if part)
+        where = ', '.join(part for part in (source, place, shortened(field)) if part)
         more = ''
         if further:
             more = f' ({further} more wrong {place.split()[0]}{"s" if further > 1 else ""})'
@@ -237,9 +237,10 @@ def shown(value: object) -> str:
     except Exception:  # whatever the class of somebody else raises
         if isinstance(value, int):  # Python prints none of more than a few thousand digits
             return f'<{type(value).__name__} of {int.bit_length(value)} bits>'
-        return _shortened(printable(f'<{type(value).__name__} that cannot be shown>'))
-    return text if len(text) <= SHOWN_CHARACTERS + 2 else _shortened(text)
+        return shortened(printable(f'<{type(value).__name__} that cannot be shown>'))
+    return text if len(text) <= SHOWN_CHARACTERS + 2 else shortened(text)
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """Return text cut to a length at which a message stays one line."""
     return text if len(text) <= SHOWN_CHARACTERS else f'{text[:SHOWN_CHARACTERS]}…'

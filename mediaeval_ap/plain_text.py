@@ -6,6 +6,7 @@ All else belongs to a word: vertical tab, form feed, no-break space, line separa
 
 from __future__ import annotations
 
+TEXT = 'non-empty text on one line, without spaces around it'  # what `is_text` accepts
 BETWEEN_WORDS = ' \t'
 BETWEEN_LABELS = f'(?:[{BETWEEN_WORDS}\n]|\r\n)+'
 

@@ -432,13 +432,6 @@ def test_ranked_list_refuses(average_precision):
         average_precision.rank(RUN, 'ann', k=0)
 
 
-def test_progress_bar_is_on_standard_error(average_precision, capsys):
-    average_precision.evaluate(RUN, progress=True)
-    output = capsys.readouterr()
-    assert output.out == ''
-    assert '2/2' in output.err
-
-
 def test_caller_keeps_what_is_theirs(average_precision):
     average_precision.queries.append('mine')
     assert average_precision.queries == ['ann', 'bob']

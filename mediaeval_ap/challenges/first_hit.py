@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mediaeval_ap.challenges.label_fields import split
-from mediaeval_ap.challenges.matched_files import Files, unique_ids
+from mediaeval_ap.challenges.matched_files import Files, split, unique_ids
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.metrics import ReciprocalRank
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -17,6 +17,7 @@ from mediaeval_ap.tables.layouts import RecordLayout
 WHALES = RecordLayout(('Image', 'Id'))
 
 
+@shows_progress
 def evaluate_first_hit(
     truth: Any,
     predictions: Any,
@@ -32,10 +33,8 @@ def evaluate_first_hit(
 
     Parameters
     ----------
-    truth : str, path-like, file object, DataFrame or pyarrow table
-        ``Image,Id``: the label of each image.
-    predictions : like truth
-        ``Image,Id``: for each image, labels separated by white space, best first.
+    truth, predictions : str, path-like, file object, DataFrame or pyarrow table
+        ``Image,Id``: the label of each image; and labels separated by white space, best first.
     k : int
         The cutoff.
     per_query : bool
@@ -50,10 +49,8 @@ def evaluate_first_hit(
 
     Raises
     ------
-    ReadError, FormatError
+    ReadError, FormatError, ParameterError
         As for `evaluate_map`, and when the truth has not one label for each image.
-    ParameterError
-        When k is not a positive integer, or a policy is unknown.
 
     Warns
     -----
@@ -72,11 +69,9 @@ def evaluate_first_hit(
     files.truth.refuse_several('Id')
     files.match(images)
     lists = files.in_order(files.predictions['Id'])
-    pieces = [metric.update(labels[part], split(lists[part])) for part in files.pieces(progress)]
+    pieces = [metric.update(labels[part], split(lists[part])) for part in files.pieces()]
     values = {f'RR@{k}': np.concatenate(pieces)}
     if not metric.compute():
         files.warn_of_other_labels(labels, split(lists).values)
-    table = None
-    if per_query:
-        table = {'Image': images.to_pandas(), 'Id': labels.to_pandas(), **values}
+    table = {'Image': images.to_pandas(), 'Id': labels.to_pandas(), **values} if per_query else None
     return files.score(f'first-hit MAP@{k}', {'k': k}, {}, values, table, Basis(metric))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.challenges.label_fields import none_if_empty, split
-from mediaeval_ap.challenges.matched_files import Files, unique_ids
+from mediaeval_ap.challenges.matched_files import Files, none_if_empty, split, unique_ids
 from mediaeval_ap.choices import Missing, Ties, Unknown
 from mediaeval_ap.errors import shown
 from mediaeval_ap.metrics import GlobalAveragePrecision
 from mediaeval_ap.metrics.global_ap import ranked
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.csv_text import explain_number
@@ -29,6 +29,7 @@ TRUTH = RecordLayout(('id', 'landmark_id'))
 PREDICTIONS = RecordLayout(('id', 'landmarks'))
 
 
+@shows_progress
 def evaluate_gap(
     truth: Any,
     predictions: Any,
@@ -44,14 +45,12 @@ def evaluate_gap(
 
     Parameters
     ----------
-    truth : str, path-like, file object, DataFrame or pyarrow table
-        ``id,landmark_id``: the label of each query, or nothing.
-    predictions : like truth
-        ``id,landmarks``: for each query, a label and its confidence separated by white space, or
-        nothing.
+    truth, predictions : str, path-like, file object, DataFrame or pyarrow table
+        ``id,landmark_id``: the label of each query, or nothing; and ``id,landmarks``: a label and
+        its confidence separated by white space, or nothing.
     ties : {'expected', 'stable', 'best', 'worst'}
-        How to break ties between equal confidences: the mean over all orders, the order of the
-        predictions, correct ones first, or correct ones last.
+        Order of equal confidences: the mean over all orders, as in the predictions, correct ones
+        first, or correct ones last.
     per_query : bool
         Keep a table of predictions in rank order: ``id``, ``predicted``, ``confidence``,
         ``truth``, ``correct``, ``precision`` and ``term``.
@@ -65,10 +64,8 @@ def evaluate_gap(
 
     Raises
     ------
-    ReadError, FormatError
+    ReadError, FormatError, ParameterError
         As for `evaluate_map`, and when a prediction is not a label and a finite confidence.
-    ParameterError
-        When `ties` or a policy is unknown.
     UndefinedScoreError
         When no query has a true label.
 
@@ -88,36 +85,23 @@ def evaluate_gap(
 
     metric = GlobalAveragePrecision(ties)
     files = Files((truth, [TRUTH]), (predictions, [PREDICTIONS]), missing, unknown, max_bytes)
-    ids = unique_ids(files.truth)
-    files.truth.refuse_several('landmark_id')
-    labels, confidence = _labels_and_confidence(files.predictions)
-    files.match(ids)
-    labels = none_if_empty(files.in_order(labels))
-    truths = none_if_empty(files.truth['landmark_id'])
-    confidence = np.where(files.rows < 0, np.nan, confidence[files.rows])
+    labels, confidence, truths = _match(files)
     correct = compute.equal(labels, truths).fill_null(False).to_numpy(zero_copy_only=False)
     order = files.rows.argsort(kind='stable')  # that of the predictions, for stable ties
-    columns = {
-        'predicted': labels.take(order),
-        'confidence': confidence[order],
-        'truth': truths.take(order),
-    }
-    for part in files.pieces(progress):
+    columns = {'predicted': labels, 'confidence': confidence, 'truth': truths}
+    columns = {name: column.take(order) for name, column in columns.items()}
+    for part in files.pieces():
         metric.update(*(column[part] for column in columns.values()))
     if not metric.compute():
         files.warn_of_other_labels(truths, labels)
     table = None
     if per_query:
-        columns = {'id': ids.take(order), **columns, 'correct': correct[order]}
-        table = pyarrow.table(columns).to_pandas()
-        table = table[table['predicted'].notna()]
+        columns = {'id': files.ids.take(order), **columns, 'correct': correct[order]}
+        table = pyarrow.table(columns).to_pandas().dropna(subset='predicted')
     return files.score(
         'GAP',
         {'ties': metric.ties},
-        {
-            'predictions': metric.n_predictions,
-            'without_truth': metric.n_queries - metric.n_true,
-        },
+        {'predictions': metric.n_predictions, 'without_truth': metric.n_queries - metric.n_true},
         {'confidence': confidence, 'correct': correct},
         table,
         Basis(metric, 'have no true label: a prediction for one of them is wrong', (), _ranked),
@@ -128,49 +112,52 @@ def _ranked(metric: GlobalAveragePrecision, table: pandas.DataFrame) -> pandas.D
     return ranked(table, metric.ties, metric.n_true)
 
 
+def _match(files: Files) -> tuple[pyarrow.Array, NDArray[np.float64], pyarrow.Array]:
+    """Match by id; return the predicted label of each id, its confidence, and the true label."""
+    ids = unique_ids(files.truth)
+    files.truth.refuse_several('landmark_id')
+    labels, confidence = _labels_and_confidence(files.predictions)
+    files.match(ids)
+    confidence = np.where(files.rows < 0, np.nan, confidence[files.rows])
+    truths = none_if_empty(files.truth['landmark_id'])
+    return none_if_empty(files.in_order(labels)), confidence, truths
+
+
 def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:
     """Return the predicted label of each row, empty if there is none, and its confidence."""
     import pyarrow
 
-    words = split(answers['landmarks'])
-    offsets, words = words.offsets.to_numpy(), words.values
+    lists = split(answers['landmarks'])
+    words, offsets = lists.values, lists.offsets.to_numpy()
     n_words = np.diff(offsets)
     given = np.flatnonzero(n_words == 2)
-    confidence = _decimals(words.take(pyarrow.array(offsets[given] + 1)))
-    wrong = np.union1d(
-        np.flatnonzero((n_words != 0) & (n_words != 2)), given[~np.isfinite(confidence)]
-    )
+    confidence = np.full(len(answers), np.nan)
+    confidence[given] = _decimals(words.take(pyarrow.array(offsets[given] + 1)))
+    wrong = np.flatnonzero((n_words > 0) & ~np.isfinite(confidence))
     if len(wrong):
-        found = answers['landmarks'][wrong[0]].as_py()
-        raise answers.error(wrong, 'landmarks', shown(found), _expected(words, offsets, wrong[0]))
-    labels = np.full(len(answers), -1)
-    labels[given] = offsets[given]
-    texts = words.take(pyarrow.array(labels, mask=labels < 0)).fill_null('')
-    numbers = np.full(len(answers), np.nan)
-    numbers[given] = confidence
-    return texts, numbers
+        found = shown(answers['landmarks'][wrong[0]].as_py())
+        raise answers.error(wrong, 'landmarks', found, _expected(lists[wrong[0]].as_py()))
+    labels = words.take(pyarrow.array(offsets[:-1], mask=n_words == 0)).fill_null('')
+    return labels, confidence
 
 
 def _decimals(words: pyarrow.Array) -> NDArray[np.float64]:
     """Return words as doubles; not finite where a word is no number, or no double holds it."""
     import pyarrow
 
-    numbers: NDArray[np.float64]
     try:
-        numbers = words.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
+        numbers = np.array(words.cast(pyarrow.float64()))
     except pyarrow.ArrowInvalid:  # of a word that is no number, or as the format takes, and it not
         texts = [word.encode() for word in words.to_pylist()]
         numbers = np.array([float(text) if is_finite_decimal(text) else np.nan for text in texts])
-    if len(large := np.flatnonzero(np.abs(numbers) >= LARGEST_INTEGER)):
-        wrong = [row for row in large if explain_number(words[row].as_py().encode())]
-        numbers = numbers.copy()  # pyarrow's cannot be written to
-        numbers[wrong] = np.nan
+    for row in np.flatnonzero(np.abs(numbers) >= LARGEST_INTEGER):
+        if explain_number(words[row].as_py().encode()):
+            numbers[row] = np.nan
     return numbers
 
 
-def _expected(words: pyarrow.Array, offsets: NDArray[np.int64], row: int) -> str:
+def _expected(words: list[str]) -> str:
     """Return what a wrong row should hold."""
-    begin, end = offsets[row : row + 2]
-    if end - begin == 2 and explain_number(words[begin + 1].as_py().encode()) == EXACT_NUMBER:
+    if len(words) == 2 and explain_number(words[1].encode()) == EXACT_NUMBER:
         return f'a label and {EXACT_NUMBER}'
     return 'a label and its finite confidence, or nothing'

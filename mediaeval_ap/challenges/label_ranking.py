@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import first_occurrences
-from mediaeval_ap.challenges.matched_files import Files, places_of, unique_ids
+from mediaeval_ap.arrays import first_equal
+from mediaeval_ap.challenges.matched_files import Files, none_if_empty, places_of, unique_ids
 from mediaeval_ap.choices import Unknown
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -26,6 +27,7 @@ SCORES = RecordLayout(('fname',), other_numbers=True)
 SCORES_IN_PIECE = 1 << 22  # a choice: 32 MiB of doubles at a time
 
 
+@shows_progress
 def evaluate_lrap(
     truth: Any,
     scores: Any,
@@ -40,10 +42,9 @@ def evaluate_lrap(
 
     Parameters
     ----------
-    truth : str, path-like, file object, DataFrame or pyarrow table
-        ``fname,labels``: the labels of each sample, separated by commas.
-    scores : like truth
-        ``fname``, and a column of numbers for each class, under its name.
+    truth, scores : str, path-like, file object, DataFrame or pyarrow table
+        ``fname,labels``: the labels of each sample, separated by commas; and ``fname`` with a
+        column of numbers for each class, under its name.
     label_weighted : bool
         Take the mean over all labels (lwlrap) instead of over samples.
     per_class : bool
@@ -58,11 +59,8 @@ def evaluate_lrap(
 
     Raises
     ------
-    ReadError, FormatError
-        As for `evaluate_map`, and when a label is not a class or repeated, or a score is not a
-        finite number.
-    ParameterError
-        When the policy is unknown.
+    ReadError, FormatError, ParameterError
+        As for `evaluate_map`; when a label is no class or repeated, or a score no finite number.
     UndefinedScoreError
         When lwlrap is asked for, and no sample has a label.
 
@@ -73,10 +71,8 @@ def evaluate_lrap(
 
     Examples
     --------
-    >>> evaluate_lrap(
-    ...     'samples/sounds_truth.csv', 'samples/sounds_scores.csv', label_weighted=True
-    ... ).metric
-    'lwlrap'
+    >>> evaluate_lrap('samples/sounds_truth.csv', 'samples/sounds_scores.csv').metric
+    'LRAP'
     """
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
     files = Files((truth, [TRUTH]), (scores, [SCORES]), None, unknown, max_bytes)
@@ -86,7 +82,7 @@ def evaluate_lrap(
     files.match(samples)
     numbers = [files.predictions[name].to_numpy() for name in classes]
     values = []
-    for part in files.pieces(progress, max(1, SCORES_IN_PIECE // len(classes))):
+    for part in files.pieces(max(1, SCORES_IN_PIECE // len(classes))):
         y_true = np.zeros((part.stop - part.start, len(classes)), dtype=np.bool_)
         begin, end = np.searchsorted(rows, [part.start, part.stop])
         y_true[rows[begin:end] - part.start, labels[begin:end]] = True
@@ -117,11 +113,9 @@ def _labels(
     import pyarrow
     from pyarrow import compute
 
-    lists = compute.split_pattern(true['labels'], ',')
-    rows = np.repeat(np.arange(len(lists)), np.diff(lists.offsets.to_numpy()))
+    lists = compute.split_pattern(none_if_empty(true['labels']), ',')
+    rows = compute.list_parent_indices(lists).to_numpy()
     words = lists.flatten()
-    given = compute.not_equal(true['labels'], '').to_numpy(zero_copy_only=False)[rows]
-    rows, words = rows[given], words.filter(pyarrow.array(given))
     labels = places_of(words, pyarrow.array(classes, words.type))
     if len(wrong := np.flatnonzero(labels < 0)):
         found = shown(words[wrong[0]].as_py())
@@ -130,7 +124,7 @@ def _labels(
             expected += f'; no label is a class: {cause}'
         raise true.error(np.unique(rows[wrong]), 'labels', found, expected)
     keys = rows * len(classes) + labels
-    again = np.setdiff1d(np.arange(len(keys)), first_occurrences(keys))
+    again = np.flatnonzero(first_equal(keys) != np.arange(len(keys)))
     if len(again):
         found = f'{shown(words[again[0]].as_py())} twice'
         raise true.error(np.unique(rows[again]), 'labels', found, 'each label once')

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mediaeval_ap.challenges.label_fields import split
-from mediaeval_ap.challenges.matched_files import Files, unique_ids
+from mediaeval_ap.challenges.matched_files import Files, split, unique_ids
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import RepeatedRowsWarning
 from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -25,6 +25,7 @@ LISTS = RecordLayout(('customer_id', 'prediction'))
 PAIRS = RecordLayout(('customer_id', 'article_id'))
 
 
+@shows_progress
 def evaluate_map(
     truth: Any,
     predictions: Any,
@@ -42,23 +43,22 @@ def evaluate_map(
     Parameters
     ----------
     truth : str, path-like, file object, DataFrame or pyarrow table
-        ``customer_id,prediction``: for each user, relevant labels separated by white space; or
-        ``customer_id,article_id``: one relevant label in each row. A path to CSV, compressed or
-        not, or to Parquet, an open CSV file, or a table.
+        ``customer_id,prediction``: relevant labels separated by white space; or
+        ``customer_id,article_id``: one in each row. Files are CSV, compressed or not, or Parquet.
     predictions : like truth
-        ``customer_id,prediction``: for each user, labels separated by white space, best first.
+        ``customer_id,prediction``: labels separated by white space, best first.
     k : int
         The cutoff.
     definition : str or Definition
         Definition of average precision.
     missing : {'error', 'zero'}
-        How to score a user whom the predictions lack: not at all, or as without predictions.
+        A user whom the predictions lack is an error, or scored as without predictions.
     unknown : {'error', 'drop'}
-        How to treat a user whom the truth lacks: as an error, or leave the user out.
+        A user whom the truth lacks is an error, or left out.
     per_query : bool
         Keep a table of users: ``customer_id``, ``AP@k`` and ``n_relevant``.
     progress : bool
-        Show a progress bar on standard error.
+        Show progress on standard error, if it takes longer than half a second.
     max_bytes : int
         Limit of what a compressed file, Parquet or a pipe may come to.
 
@@ -72,19 +72,17 @@ def evaluate_map(
     ReadError, FormatError
         When a file cannot be read, or a user is repeated, missing or unknown.
     ParameterError
-        When k is not a positive integer, or the definition or a policy is unknown.
+        When k is no positive integer, or another parameter is none of these.
     UndefinedScoreError
         When no user has a relevant label.
 
     Warns
     -----
     MissingIdsWarning, UnknownIdsWarning, NoOverlapWarning
-        When users are missing or unknown, and that is no error; when no user, or no label, is in
-        both files.
-    RepeatedRowsWarning
-        When the truth repeats labels of a user, and the definition counts them once.
-    ScoreAboveOneWarning
-        When an average precision exceeds 1, as the definition counts repeated labels again.
+        When users are missing or unknown without an error; no user, or no label, is in both files.
+    RepeatedRowsWarning, ScoreAboveOneWarning
+        When the truth repeats labels that the definition counts once; AP exceeds 1, as the
+        definition counts repeated labels again.
 
     Examples
     --------
@@ -97,7 +95,7 @@ def evaluate_map(
     users, relevant = _relevant_labels(files.truth)
     files.match(users)
     lists = files.in_order(files.predictions['prediction'])
-    pieces = [metric.update(relevant[part], split(lists[part])) for part in files.pieces(progress)]
+    pieces = [metric.update(relevant[part], split(lists[part])) for part in files.pieces()]
     ap, n_relevant = map(np.concatenate, zip(*pieces, strict=True))
     n_labels = len(relevant.flatten())
     if n_repeated := n_labels - int(n_relevant.sum()):

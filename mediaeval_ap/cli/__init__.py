@@ -1,20 +1,7 @@
-"""The command ``mediaeval-ap``: arguments, progress and exit codes.
-
-Data goes to standard output, everything else to standard error. A Python session can do whatever
-the command does. Modules that take time to import are imported by the command that needs them.
-"""
+"""The command ``mediaeval-ap``; each command imports what takes time when it is called."""
 
 # Each module registers its commands with `main`.
-from mediaeval_ap.cli import (  # noqa: F401
-    challenges,
-    definitions,
-    evaluate,
-    evaluate_2015,
-    stream,
-    trec,
-    validate,
-    watch,
-)
+from mediaeval_ap.cli import challenges, definitions, evaluate, stream, trec, validate, watch  # noqa: F401
 from mediaeval_ap.cli.errors import main
 
 __all__ = ['main']

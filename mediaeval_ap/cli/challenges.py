@@ -9,16 +9,12 @@ import click
 from mediaeval_ap.choices import MISSING, TIES, UNKNOWN
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
-from mediaeval_ap.cli.output import is_on_terminal
 
 TRUTH = options.argument('truth')
 PREDICTIONS = options.argument('predictions')
 PER_QUERY = options.flag('--per-query', help='Show the values of each query, too.')
 MISSING_IDS = options.choice(
-    '--missing',
-    MISSING,
-    'error',
-    'Ids of TRUTH without a prediction: stop, or score them 0.',
+    '--missing', MISSING, 'error', 'Ids of TRUTH without a prediction: stop, or score them 0.'
 )
 UNKNOWN_IDS = options.choice(
     '--unknown', UNKNOWN, 'error', 'Ids that are not in TRUTH: stop, or drop them.'
@@ -31,7 +27,7 @@ def _score(function: str, truth: str, predictions: str, **settings: Any) -> list
 
     given = {name: value for name, value in settings.items() if value is not None}
     evaluate = getattr(challenges, function)
-    return [evaluate(truth, predictions, **given, progress=is_on_terminal())]
+    return [evaluate(truth, predictions, **given)]
 
 
 @main.command('map', examples=['mediaeval-ap map truth.csv predictions.csv -k 12'])

@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from mediaeval_ap import __version__
-from mediaeval_ap.cli.output import FILE, NEW_FILE, check_paths, paths_of, tell
+from mediaeval_ap.cli.output import FILE, NEW_FILE, check_paths, is_on_terminal, paths_of, tell
 from mediaeval_ap.errors import DataWarning, Error, ReadError
+from mediaeval_ap.progress import shown
 
 INTERRUPTED = 130
 LACKS_OF_MEMORY = (  # as libraries word it that could not load or start something
@@ -69,7 +70,7 @@ class _Group(click.Group):
     command_class = _Command
 
     def invoke(self, ctx: click.Context) -> Any:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), shown(is_on_terminal()):
             warnings.simplefilter('default', DataWarning)  # the same text once
             warnings.showwarning = lambda message, *_, **__: tell(f'Warning: {message}')
             try:

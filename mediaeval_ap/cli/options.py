@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mediaeval_ap import definitions
+from mediaeval_ap import choices, definitions
 from mediaeval_ap.cli.output import FILE, NEW_FILE, STANDARD_STREAM, Output, write
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
 from mediaeval_ap.errors import NoOverlapWarning, ParameterError
@@ -51,8 +51,8 @@ def flag(*names: str, help: str, **settings: Any) -> Decorator:
 
 
 def valued(name: str, default: Any, help: str, **settings: Any) -> Decorator:
-    """Return an option with a default, which the help shows if it is not made by a function."""
-    is_shown = not callable(default)
+    """Return an option with a default, which the help shows if its text does not."""
+    is_shown = '[default: ' not in help
     return click.option(name, default=default, show_default=is_shown, help=help, **settings)
 
 
@@ -110,12 +110,6 @@ def _fail_without_overlap(_: click.Context, __: click.Parameter, value: bool) ->
         warnings.simplefilter('error', NoOverlapWarning)
 
 
-def _max_bytes() -> int:
-    from mediaeval_ap.tables import MAX_BYTES  # not for the sake of a help text
-
-    return MAX_BYTES
-
-
 REFERENCE = argument('reference')
 HYPOTHESIS = argument('hypothesis')
 QUERIES = input_file('--queries', 'Names to ask for, one per line.  [default: all in REFERENCE]')
@@ -139,7 +133,7 @@ STRICT = flag(
 )
 MAX_BYTES = integer(
     '--max-bytes',
-    _max_bytes,
+    choices.MAX_BYTES,
     'Largest size of a decompressed file, Parquet, a pipe or standard input; plain files have no '
     'limit.  [default: 4 GiB]',
 )
@@ -171,16 +165,12 @@ def writes_results(function: Callable[..., Any]) -> Any:
     return command
 
 
-def read_reference(
-    reference: str, cutoffs: list[Cutoff], subset: str | None, definition: str, max_bytes: int
-) -> AveragePrecision:
+def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> AveragePrecision:
     """Return the evaluator that the arguments and options of a command ask for."""
     check_cutoffs(cutoffs, definition)
     from mediaeval_ap.average_precision import AveragePrecision
 
-    return AveragePrecision(
-        reference, cutoffs, subset=subset, definition=definition, max_bytes=max_bytes
-    )
+    return AveragePrecision(K=cutoffs, definition=definition, **settings)
 
 
 def check_cutoffs(cutoffs: list[Cutoff], definition: str) -> None:

@@ -74,10 +74,7 @@ def tell(message: str) -> None:
 
 
 def write(text: str, output: Output = STANDARD_STREAM) -> None:
-    """Write to a file whole, or to standard output as UTF-8 whatever the locale, flushed.
-
-    What a terminal would obey is escaped on a terminal, and nowhere else.
-    """
+    """Write a file whole, or to standard output: UTF-8, flushed, harmless for a terminal."""
     if output != STANDARD_STREAM:
         write_whole(output, text)
         return

@@ -5,19 +5,13 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from mediaeval_ap.choices import CAMPAIGNS
+from mediaeval_ap.choices import CAMPAIGNS, MAX_PROBLEMS
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import Output, write
 from mediaeval_ap.report.formats import TEXT_FORMATS, render
 
 SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few screens
-
-
-def _max_problems() -> int:
-    from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS  # not for the sake of a help text
-
-    return MAX_PROBLEMS
 
 
 @main.command(
@@ -41,13 +35,11 @@ def _max_problems() -> int:
 @options.MAX_BYTES
 @options.integer(
     '--max-problems',
-    _max_problems,
+    MAX_PROBLEMS,
     'Number of problems of each kind to list; others are only counted.  [default: 20,000]',
 )
 @options.flag(
-    '--all',
-    'show_all',
-    help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.',
+    '--all', 'show_all', help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.'
 )
 @options.choice('--format', TEXT_FORMATS, 'text', 'Output format.')
 @options.OUTPUT

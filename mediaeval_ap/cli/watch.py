@@ -51,38 +51,29 @@ def watch(
     from mediaeval_ap.tables.growing_files import arriving
 
     average_precision = options.read_reference(**criteria)
-    skipped = _Skipped(skip_bad)
-    max_bytes = criteria['max_bytes']
-    rows = Ending(
-        arriving(hypothesis, HYPOTHESIS, follow=follow, on_wrong=skipped.add, max_bytes=max_bytes)
-    )
+    settings = {'follow': follow, 'max_bytes': criteria['max_bytes']}
+    n_skipped = 0
+
+    def skip(error: FormatError) -> None:
+        nonlocal n_skipped
+        n_skipped += 1
+        tell(f'Error: {error}')
+
+    if skip_bad:
+        settings['on_wrong'] = skip
+    rows = Ending(arriving(hypothesis, HYPOTHESIS, **settings))
     means = [f'M{ap_column(k)}' for k in criteria['cutoffs']]
     headers = ['hypotheses', *means, 'changed', *(['skipped'] if skip_bad else [])]
     with rows, _showing(headers, format, rows) as show:
         for point in average_precision.watch(rows, queries, every=every):
-            n_skipped = [skipped.count] if skip_bad else []
-            show([point.n_hypotheses, *point.map.tolist(), point.changed, *n_skipped])
-    if skipped.count:
-        plural = 's' if skipped.count > 1 else ''
-        tell(f'skipped {skipped.count} wrong line{plural}')
+            row = [point.n_hypotheses, *point.map.tolist(), point.changed]
+            show([*row, n_skipped] if skip_bad else row)
+    if n_skipped:
+        tell(f'skipped {n_skipped} wrong line{"s" if n_skipped > 1 else ""}')
     if rows.error is not None:
         raise rows.error
     if rows.signal:
         sys.exit(128 + rows.signal)
-
-
-class _Skipped:
-    """Wrong lines: an error or, where allowed, reported and counted."""
-
-    def __init__(self, allowed: bool) -> None:
-        self.allowed = allowed
-        self.count = 0
-
-    def add(self, error: FormatError) -> None:
-        if not self.allowed:
-            raise error
-        self.count += 1
-        tell(f'Error: {error}')
 
 
 @contextmanager

@@ -13,11 +13,7 @@ Row = tuple[Any, ...]
 
 
 class Ending:
-    """Rows that end at an error or at a signal, so that those before it are scored still.
-
-    Until the first row is there, signals do what they did before, as there is nothing to score. A
-    second signal does that, too. Those that are ignored, or left to the system, stay so.
-    """
+    """Rows that end at an error or, from the first row on, at the first signal that is handled."""
 
     def __init__(self, rows: Iterator[Row]) -> None:
         self.error: Error | None = None
@@ -37,12 +33,12 @@ class Ending:
     def _take_signals(self) -> None:
         for number in signal.SIGINT, signal.SIGTERM:
             handler = signal.getsignal(number)
-            if callable(handler):
+            if callable(handler):  # neither ignored nor left to the system
                 self._before[number] = handler
                 signal.signal(number, self._end)
 
     def _end(self, number: int, frame: FrameType | None) -> None:
-        if self.signal:
+        if self.signal:  # the second ends at once
             self.before_leaving()
             self._before[number](number, frame)
         self.signal = number
@@ -69,7 +65,7 @@ class Ending:
             except Error as error:
                 self.error = error
                 return
-            if is_first:
+            if is_first:  # before it, there is nothing to score
                 self._take_signals()
                 is_first = False
             yield row

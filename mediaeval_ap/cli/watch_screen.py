@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from mediaeval_ap.cli.output import is_on_terminal
 from mediaeval_ap.report.formats import short
 
 if TYPE_CHECKING:
@@ -27,8 +28,7 @@ class Screen:
 
         self._headers = headers
         self._rows: deque[list[str]] = deque(maxlen=max(1, console.height - LINES_AROUND_ROWS))
-        on_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._live = Live(console=console, redirect_stderr=on_terminal)
+        self._live = Live(console=console, redirect_stderr=is_on_terminal())
 
     @classmethod
     def on_terminal(cls, headers: Sequence[str]) -> Self | None:

@@ -10,18 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap import definitions
+from mediaeval_ap import definitions, errors
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.errors import (
-    DataWarning,
-    EmptyRunWarning,
-    NoOverlapWarning,
-    RepeatedQueriesWarning,
-    RepeatedRowsWarning,
-    ScoreAboveOneWarning,
-    WithoutRelevantWarning,
-    printable,
-)
+from mediaeval_ap.errors import DataWarning, printable
 from mediaeval_ap.results.means_and_notes import note_of_floor
 from mediaeval_ap.tables import Table
 
@@ -32,12 +23,9 @@ def repeated_rows(table: Table, n_repeated: int, *, kept: bool) -> list[DataWarn
     """Warn that rows of a reference or a run repeat an earlier row."""
     if not n_repeated:
         return []
-    return [
-        RepeatedRowsWarning(
-            f'{printable(table.source.name)}: {n_repeated} of {len(table)} rows repeat an earlier '
-            f'one exactly, and are {"kept" if kept else "counted once"}'
-        )
-    ]
+    fate = 'kept' if kept else 'counted once'
+    finding = f'{n_repeated} of {len(table)} rows repeat an earlier one exactly, and are {fate}'
+    return [errors.RepeatedRowsWarning(f'{printable(table.source.name)}: {finding}')]
 
 
 def repeated_queries(queries: Table) -> list[DataWarning]:
@@ -45,30 +33,24 @@ def repeated_queries(queries: Table) -> list[DataWarning]:
     n_repeated = len(queries) - len(queries['person_name'].values)
     if not n_repeated:
         return []
-    return [
-        RepeatedQueriesWarning(
-            f'{printable(queries.source.name)}: {n_repeated} of {len(queries)} queries repeat an '
-            'earlier one; each counts in the mean'
-        )
-    ]
+    repeated = f'{n_repeated} of {len(queries)} queries repeat an earlier one'
+    text = f'{printable(queries.source.name)}: {repeated}; each counts in the mean'
+    return [errors.RepeatedQueriesWarning(text)]
 
 
 def empty_run(run: str, n_hypotheses: int, n_counted: int) -> list[DataWarning]:
     """Warn that the subset leaves nothing of a run that is not empty."""
     if not n_hypotheses or n_counted:
         return []
-    return [
-        EmptyRunWarning(
-            f'{printable(run)}: none of its {n_hypotheses} hypotheses is in the subset; scored as '
-            'a run that returns nothing'
-        )
-    ]
+    finding = f'none of its {n_hypotheses} hypotheses is in the subset'
+    text = f'{printable(run)}: {finding}; scored as a run that returns nothing'
+    return [errors.EmptyRunWarning(text)]
 
 
 def no_overlap(source: str, finding: str, cause: str) -> list[DataWarning]:
     """Warn that no id of an input occurs in the other one, and name the likely cause if any."""
     remedy = cause or 'are these files of the same data?'
-    return [NoOverlapWarning(f'{printable(source)}: {finding}; {remedy}')]
+    return [errors.NoOverlapWarning(f'{printable(source)}: {finding}; {remedy}')]
 
 
 def without_relevant(
@@ -79,7 +61,7 @@ def without_relevant(
     if not 0 < n_without < len(n_relevant):  # where all are without, `no_overlap` says so
         return []
     note = note_of_floor(n_without, len(n_relevant), definition.without_relevant)
-    return [WithoutRelevantWarning(f'{reference}: {note}')]
+    return [errors.WithoutRelevantWarning(f'{reference}: {note}')]
 
 
 def scores_above_one(queries: Sequence[str], run: str, definition: Definition) -> list[DataWarning]:
@@ -87,12 +69,9 @@ def scores_above_one(queries: Sequence[str], run: str, definition: Definition) -
     if not (queries and definition.counts_again):
         return []
     named = ', '.join(map(printable, queries[:QUERIES_IN_WARNING]))
-    further = len(queries) - QUERIES_IN_WARNING
-    others = (str(other) for other in definitions.registered() if not other.counts_again)
-    return [
-        ScoreAboveOneWarning(
-            f'{printable(run)}: average precision above 1, as {definition} counts a shot again '
-            f'that is returned again: {named}{f" and {further} more" if further > 0 else ""}; '
-            f'{", ".join(others)} count it once'
-        )
-    ]
+    if (further := len(queries) - QUERIES_IN_WARNING) > 0:
+        named += f' and {further} more'
+    others = [str(other) for other in definitions.registered() if not other.counts_again]
+    cause = f'{definition} counts a shot again that is returned again'
+    finding = f'average precision above 1, as {cause}: {named}; {", ".join(others)} count it once'
+    return [errors.ScoreAboveOneWarning(f'{printable(run)}: {finding}')]

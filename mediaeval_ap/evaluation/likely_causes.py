@@ -39,10 +39,7 @@ _NORMAL_FORMS: Mapping[str, Callable[[str], str]] = {
 
 
 def likely_cause(ids: Collection[str], others: Collection[str]) -> str:
-    """Return how an id nearly equals one of the others, or an empty text; no id is in both.
-
-    Takes O(n log n) time for n distinct ids.
-    """
+    """Return how an id nearly equals one of the others, or an empty text; no id is in both."""
     ids, others = sorted(ids), sorted(others)  # so that the example is always the same
     for what, normal_form in _NORMAL_FORMS.items():
         there = {normal_form(text): text for text in others}
@@ -50,8 +47,7 @@ def likely_cause(ids: Collection[str], others: Collection[str]) -> str:
             if (other := there.get(normal_form(text))) is not None:
                 return _pair(what, text, other)
     if found := _surrounded(ids, others):
-        affixes, text, other = found
-        return _pair(affixes, text, other)
+        return _pair(*found)
     if found := _surrounded(others, ids):
         affixes, other, text = found
         return _pair(affixes, text, other)

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from mediaeval_ap.errors import DataWarning, ParameterError, QueryError, printable, shown
 from mediaeval_ap.evaluation.data_warnings import repeated_queries
-from mediaeval_ap.plain_text import is_text, plain_text
+from mediaeval_ap.plain_text import TEXT, is_text, plain_text
 from mediaeval_ap.tables import Table
-from mediaeval_ap.tables.faults import TEXT
 
 PLACEHOLDER = '?'  # begins a name of the reference that stands for people without a name
 

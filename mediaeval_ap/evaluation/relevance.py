@@ -16,11 +16,7 @@ from mediaeval_ap.tables import Table
 
 
 class Reference:
-    """The rows of a reference that count: who is in which shot.
-
-    Where the definition counts a shot each time it is returned (`counts_again`), a repeated row of
-    the reference counts again, too; otherwise it is dropped.
-    """
+    """The rows of a reference that count; repeated rows do where repeated shots count again."""
 
     def __init__(self, table: Table, counts_again: bool) -> None:
         shots = Shots(table)
@@ -60,11 +56,7 @@ class NumberedShots(Protocol):
 
 
 class Relevance:
-    """The relevant shots of each query as numbers of the shots of one run.
-
-    `n_in_both` distinct shots are in the reference and in the run. A live run may number more shots
-    later; those of the reference are numbered first.
-    """
+    """The relevant shots of each query as numbers of the shots of one run."""
 
     def __init__(self, reference: Reference, shots: NumberedShots) -> None:
         self.reference = reference
@@ -87,10 +79,7 @@ class Relevance:
         return self._shots_of.get(query, self._nothing)
 
     def hits(self, query: str, ranked: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return the positions, from 0, at which relevant shots stand among ranked shots.
-
-        A shot that is returned again is a hit again only where the definition counts it again.
-        """
+        """Return the positions, from 0, at which relevant shots stand among ranked shots."""
         # A fresh array for each query: one that is kept and cleared was little faster, and gives
         # wrong hits where two threads share a session, or an interrupt leaves it half cleared.
         marked = np.zeros(len(self.shots), dtype=np.bool_)

@@ -21,15 +21,11 @@ NO_HITS = np.empty(0, dtype=np.int64)
 
 
 class Top(NamedTuple):
-    """The first hypotheses for a query, best first.
+    """The first hypotheses for a query, best first."""
 
-    `places` are places of the ranking, `hits` positions from 0 among them, `distances` those of the
-    query to each name of the run.
-    """
-
-    places: NDArray[np.int64]
-    hits: NDArray[np.int64]
-    distances: NDArray[np.float64]
+    places: NDArray[np.int64]  # of the ranking
+    hits: NDArray[np.int64]  # positions among these, from 0
+    distances: NDArray[np.float64]  # of the query to each name of the run
 
 
 class Scorer:
@@ -48,22 +44,19 @@ class Scorer:
         self._K = depths(K)
         self._distinct = definition.repeats is Repeats.DROP
 
-    def score(
-        self, queries: Sequence[str], progress: bool = False
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def score(self, queries: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return average precision, shape (n_queries, n_cutoffs), and numbers of relevant shots."""
         # A query none of whose relevant shots is in the run has no hits: it is not ranked.
         may_hit = [len(self.relevance.relevant_shots(query)) > 0 for query in queries]
         tops = self.top(list(compress(queries, may_hit)), max(self._K))
-        hits = [next(tops).hits if may else NO_HITS for may in tracked(may_hit, progress)]
+        scored = tracked(may_hit, 'scoring', ' queries')
+        hits = [next(tops).hits if may else NO_HITS for may in scored]
         n_relevant = np.array([self.relevance.reference.n_relevant(query) for query in queries])
+        n_returned = self.ranking.n_shots if self._distinct else len(self.ranking)
+        rankings = np.repeat(np.arange(len(hits)), list(map(len, hits)))
+        ranks = np.concatenate(hits) + 1
         ap = average_precision_of_hits(
-            np.repeat(np.arange(len(hits)), list(map(len, hits))),
-            np.concatenate(hits) + 1,
-            n_relevant,
-            self.ranking.n_shots if self._distinct else len(self.ranking),
-            self._K,
-            self.definition,
+            rankings, ranks, n_relevant, n_returned, self._K, self.definition
         )
         return ap, n_relevant
 

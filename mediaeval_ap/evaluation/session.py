@@ -10,8 +10,6 @@ from mediaeval_ap.errors import SessionClosedError, warn_caller
 from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.scoring import Scorer
 
-__all__ = ['Answer', 'Session']
-
 
 class Answer(NamedTuple):
     """The answer to one query; it unpacks as a pair.
@@ -25,9 +23,7 @@ class Answer(NamedTuple):
 
     Examples
     --------
-    >>> ap, n_relevant = Answer([0.5], 2)
-    >>> Answer([0.5], 2).n_relevant
-    2
+    >>> ap, n_relevant = Answer(ap=[0.5], n_relevant=2)
     """
 
     ap: list[float]
@@ -45,14 +41,9 @@ class Session(Generator[Answer, str | None, None]):
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
-    >>> session = AveragePrecision('samples/reference.txt', K=[10])('samples/hypothesis.txt')
-    >>> session.send('alain_juppe')
+    >>> with AveragePrecision('samples/reference.txt', K=[10])('samples/hypothesis.txt') as session:
+    ...     session.send('alain_juppe')
     Answer(ap=[0.0], n_relevant=2)
-    >>> session.close()
-    >>> session.send('alain_juppe')
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.SessionClosedError: this session is closed; begin another one
     """
 
     def __init__(self, scorer: Scorer) -> None:
@@ -77,7 +68,7 @@ class Session(Generator[Answer, str | None, None]):
         QueryError
             When the query is not a name, as ``None``. The session goes on.
         SessionClosedError
-            When the session is closed.
+            When it is closed.
 
         Warns
         -----

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mediaeval_ap.errors import DataWarning
+from mediaeval_ap.evaluation import data_warnings
 from mediaeval_ap.evaluation.criteria import Criteria, in_subset
-from mediaeval_ap.evaluation.data_warnings import (
-    empty_run,
-    no_overlap,
-    repeated_rows,
-    without_relevant,
-)
 from mediaeval_ap.evaluation.likely_causes import likely_cause, likely_cause_in_tables
 from mediaeval_ap.evaluation.queries import queries_or_default
 from mediaeval_ap.evaluation.relevance import Relevance
@@ -29,8 +23,8 @@ class CountedRun(NamedTuple):
 
     ranking: Ranking
     scorer: Scorer
-    warnings: Sequence[DataWarning]
-    about_shots: Sequence[DataWarning]
+    warnings: list[DataWarning]
+    about_shots: list[DataWarning]
 
 
 def read_counted(criteria: Criteria, run: Any) -> CountedRun:
@@ -39,15 +33,13 @@ def read_counted(criteria: Criteria, run: Any) -> CountedRun:
     counted = in_subset(table, criteria.subset)
     is_ready = isinstance(run, Ranking) and len(counted) == len(table)
     ranking = run if is_ready else Ranking(counted)
-    found = empty_run(table.source.name, len(table), len(counted))
-    found += repeated_rows(counted, ranking.n_repeated, kept=True)
+    found = data_warnings.empty_run(table.source.name, len(table), len(counted))
+    found += data_warnings.repeated_rows(counted, ranking.n_repeated, kept=True)
     scorer, about_shots = scorer_of(criteria, ranking)
     return CountedRun(ranking, scorer, found, about_shots)
 
 
-def names_asked(
-    criteria: Criteria, queries: Table | None
-) -> tuple[list[str], Sequence[DataWarning]]:
+def names_asked(criteria: Criteria, queries: Table | None) -> tuple[list[str], list[DataWarning]]:
     """Return the queries in their order, by default those of the reference, and warnings."""
     reference = criteria.reference
     names, found = queries_or_default(queries, reference.queries, reference.table.source.name)
@@ -55,11 +47,11 @@ def names_asked(
         distinct = queries['person_name'].values
         finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
         cause = likely_cause(distinct, reference.table['person_name'].values)
-        found = no_overlap(queries.source.name, finding, cause) + found
+        found = data_warnings.no_overlap(queries.source.name, finding, cause) + found
     return names, found
 
 
-def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, Sequence[DataWarning]]:
+def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, list[DataWarning]]:
     """Return the scorer of a run, and the warning that no shot of it is in the reference."""
     reference = criteria.reference
     relevance = Relevance(reference, ranking.shots)
@@ -67,47 +59,34 @@ def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, Sequence[Da
     if not len(ranking) or relevance.n_in_both:
         return scorer, []
     videos = ranking.shots.distinct_videos()
-    finding = (
-        f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} '
-        f'({reference.n_known(videos):,} of {len(videos):,} videos)'
-    )
+    of_videos = f'{reference.n_known(videos):,} of {len(videos):,} videos'
+    finding = f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} ({of_videos})'
     cause = likely_cause_in_tables(ranking.table, reference.table)
-    return scorer, no_overlap(ranking.source.name, finding, cause)
+    return scorer, data_warnings.no_overlap(ranking.source.name, finding, cause)
 
 
-def evaluate_run(
-    criteria: Criteria, run: CountedRun, queries: Table | None, progress: bool
-) -> Evaluation:
+def evaluate_run(criteria: Criteria, run: CountedRun, queries: Table | None) -> Evaluation:
     """Score a run on the queries, by default those of the reference."""
+    reference, definition = criteria.reference, criteria.definition
     names, about_queries = names_asked(criteria, queries)
-    ap, n_relevant = run.scorer.score(names, progress)
+    ap, n_relevant = run.scorer.score(names)
     counts = {
         'queries': len(names),
         'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
-        'placeholders': criteria.reference.n_placeholders if queries is None else 0,
+        'placeholders': reference.n_placeholders if queries is None else 0,
         **_counts(criteria, run),
     }
     tables = {
-        'reference': criteria.reference.table,
+        'reference': reference.table,
         'hypothesis': run.ranking.table,
         'subset': criteria.subset,
         'queries': queries,
     }
+    sources = {role: table.source for role, table in tables.items() if table is not None}
+    found = [*run.warnings, *about_queries, *run.about_shots, *run.scorer.warnings(ap, names)]
+    found += data_warnings.without_relevant(reference.name, n_relevant, definition)
     return Evaluation(
-        names,
-        list(criteria.K),
-        ap,
-        n_relevant,
-        criteria.definition,
-        {role: table.source for role, table in tables.items() if table is not None},
-        counts,
-        warnings=(
-            *run.warnings,
-            *about_queries,
-            *run.about_shots,
-            *run.scorer.warnings(ap, names),
-            *without_relevant(criteria.reference.name, n_relevant, criteria.definition),
-        ),
+        names, list(criteria.K), ap, n_relevant, definition, sources, counts, warnings=tuple(found)
     )
 
 

@@ -11,10 +11,7 @@ LEAST_CAPACITY = 64  # rows; a choice: an empty session takes 2 KB, and the size
 
 
 class Columns:
-    """Append-only columns of one length.
-
-    What was read of them is never written again, so threads may read on while rows are added.
-    """
+    """Append-only columns of one length, whose views other threads may go on reading."""
 
     def __init__(self, **types: Any) -> None:
         self._buffers = {name: np.empty(LEAST_CAPACITY, kind) for name, kind in types.items()}

@@ -21,20 +21,17 @@ SOURCE = Source('<live>')
 
 # The code of its name, minus its confidence, the number of its shot: sorted, these stand by name.
 Coded: TypeAlias = tuple[int, float, int]
+CodedColumns: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]
 
 
 class Hypotheses:
-    """A multiset of hypotheses, sorted by name.
-
-    A step that is refused changes nothing. A step that ends halfway, as by an interrupt, leaves
-    `is_whole` False for good, as nobody can tell how far it came.
-    """
+    """A multiset of hypotheses, sorted by name; a step that is refused changes nothing."""
 
     def __init__(self, shots: KnownShots) -> None:
         self.shots = shots
         self.names = Interned(key=str)  # of all hypotheses that were ever added
         self.changed: set[int] = set()  # codes of names; emptied by whoever has seen them
-        self.is_whole = True  # False in the middle of a step
+        self.is_whole = True  # False within a step, and for good if an interrupt ends it halfway
         self._counted = SortedList()
         self._others = SortedList()  # of videos that do not count
 
@@ -83,9 +80,7 @@ class Hypotheses:
         self._put(self._numbered(*changed))
         self.is_whole = True
 
-    def of_names(
-        self, names: Iterable[int]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    def of_names(self, names: Iterable[int]) -> CodedColumns:
         """Return what counts of some names: codes of names, minus confidences, numbers of shots."""
         ranges = (self._counted.irange((name,), (name + 1,)) for name in names)
         return _columns(chain.from_iterable(ranges))
@@ -151,9 +146,7 @@ def plain_row(row: object) -> tuple[Any, ...]:
     return *map(plain_text, texts), float(confidence)
 
 
-def _columns(
-    rows: Iterable[Coded],
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+def _columns(rows: Iterable[Coded]) -> CodedColumns:
     # One stream of doubles, which hold every code exactly: twice as fast as column by column.
     values = np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, 3)
     name, confidence, shot = values.T

@@ -27,10 +27,7 @@ BLOCK_CELLS = 1 << 21
 
 
 class IncrementalScorer:
-    """Scores queries at one moment after another, from what changed in between.
-
-    Keeps the distance of each query to each name, 8 bytes each, taken once when a name is new.
-    """
+    """Scores queries at one moment after another, from what changed in between."""
 
     def __init__(
         self,
@@ -65,11 +62,7 @@ class IncrementalScorer:
         return [self.queries[row] for row in rows.nonzero()[0].tolist()]
 
     def update(self, ranking: LiveRanking) -> None:
-        """Go on to the next moment, whose ranking was made from the one before.
-
-        Takes time in proportion to the hits that a cutoff reaches times the names that changed;
-        with a definition that drops repeats, times the hypotheses of shots that changed.
-        """
+        """Go on to the next moment, whose ranking was made from the one before."""
         before, self._ranking = self._ranking, ranking
         self._measure()
         changed = ranking.changed_since(before)
@@ -134,10 +127,7 @@ class IncrementalScorer:
         return hits._replace(before=self._count_before(hits, self._ranking.rows()))
 
     def _hits_among(self, rows: Rows) -> _Hits:
-        """Return the hits among some hypotheses; of each shot, the first where repeats are dropped.
-
-        What stands before them is not counted yet.
-        """
+        """Return hits with nothing counted; of each shot, the first where repeats are dropped."""
         begins = self._relevant_shots.searchsorted(rows.shot)
         sizes = self._relevant_shots.searchsorted(rows.shot, side='right') - begins
         query = self._relevant_to[ranges(begins, sizes)]
@@ -162,11 +152,9 @@ class IncrementalScorer:
         )
 
     def _count_rows_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
-        """Count the hypotheses before each hit; they come name after name, each in its order.
-
-        Names that are nearer to the query count whole; within a name at the distance of the hit,
-        the place of the hit is found by bisection. So no hypothesis is compared with every hit.
-        """
+        """Count the hypotheses before each hit; they come name after name, each in its order."""
+        # Names that are nearer to the query count whole; within a name at the distance of the hit,
+        # the place of the hit is found by bisection. So no hypothesis is compared with every hit.
         names = run_starts([rows.name])
         ends = np.append(names, len(rows.name))[1:]
         # Hits of one query and name are as near: distances are compared once for all of them.
@@ -202,11 +190,7 @@ class IncrementalScorer:
     def _compared(
         self, hits: _Hits, names: NDArray[np.integer]
     ) -> Iterator[tuple[slice, NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield, for a block of hits at a time, which names are nearer, and which pairs are tied.
-
-        Yields the block, a matrix of names and hits in it, and the names and the hits of the pairs
-        whose distances from the query are equal.
-        """
+        """Yield blocks of hits, a matrix of nearer names, and names and hits of tied pairs."""
         size = max(1, BLOCK_CELLS // max(1, len(names)))
         for begin in range(0, len(hits.query), size):
             block = slice(begin, begin + size)

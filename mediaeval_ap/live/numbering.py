@@ -34,11 +34,7 @@ class Interned:
         return code
 
     def places(self) -> NDArray[np.int64]:
-        """Return the place of each value, by code, in the sort order of all of them.
-
-        The array is not changed later. It takes no time where nothing is new; otherwise O(log n)
-        for each new value, and one pass of numpy over all.
-        """
+        """Return the place of each value in the sort order, by code; the array never changes."""
         n_known = len(self._places)
         if n_known < len(self.values):
             new = sorted(self.values[n_known:], key=self._ordered.key)
@@ -72,10 +68,7 @@ class ShotOrder(NamedTuple):
 
 
 class KnownShots:
-    """Distinct shots, numbered from 0 as they come, and how many hypotheses are about each.
-
-    A shot counts when its video is in the subset, or when there is no subset.
-    """
+    """Distinct shots, numbered from 0 as they come, and how many hypotheses are about each."""
 
     def __init__(self, subset: Table | None) -> None:
         self._subset = None
@@ -85,7 +78,7 @@ class KnownShots:
         self.number_in: dict[tuple[str, str], dict[str, int]] = {}
         self.videos = Interned(key=tuple)  # pairs of video and corpus
         self.ids = Interned(key=shot_order)
-        self.counts: list[bool] = []
+        self.counts: list[bool] = []  # whether a subset, if any, has the video of each shot
         self.n_held = 0  # shots that count and have hypotheses
         self._held: list[int] = []
         self._codes = Columns(video=np.int32, shot=np.int32)

@@ -36,10 +36,8 @@ class Rows(NamedTuple):
 class LiveRanking(NearestFirst):
     """The hypotheses of one moment, ready to be ranked for any query.
 
-    The hypotheses of each name are a segment of columns that only grow. When names change, the next
-    moment's ranking writes new segments for these and shares all others: O(m log m) time for the m
-    hypotheses that these names have now, and a pass of numpy over the names. Old segments stay, so
-    that threads go on reading them; when half of the rows is out of use, the columns are copied.
+    Those of each name are a segment of columns that only grow. The next moment's ranking writes new
+    segments for names that changed, and shares all others. Old ones stay, as threads may read them.
     """
 
     def __init__(self, hypotheses: Hypotheses, before: LiveRanking | None = None) -> None:
@@ -63,7 +61,8 @@ class LiveRanking(NearestFirst):
         self._append(hypotheses)
         self._n = int(self._held.sum())
         if len(self._columns) > 2 * self._n:  # so a copy costs no more than was written before it
-            self._compact()
+            self._columns = self._columns.select(ranges(self._starts, self._held))
+            self._starts = self._held.cumsum() - self._held
         self._rows = Rows(*(self._columns[field] for field in Rows._fields))
         self.shot_at = self._rows.shot
         self.n_shots = hypotheses.shots.n_held
@@ -107,10 +106,6 @@ class LiveRanking(NearestFirst):
         self._starts[changed] = len(self._columns) + held.cumsum() - held
         self._held[changed] = held
         self._columns.extend(**Rows(confidence, temporal_rank, shot, name).at(order)._asdict())
-
-    def _compact(self) -> None:
-        self._columns = self._columns.select(ranges(self._starts, self._held))
-        self._starts = self._held.cumsum() - self._held
 
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int

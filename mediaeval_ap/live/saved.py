@@ -60,10 +60,7 @@ def to_parquet(criteria: Criteria, hypotheses: Table, name: str) -> bytes:
 
 
 def from_parquet(source: ByteSource) -> tuple[dict[str, Any], Table | None]:
-    """Return what a saved session's `AveragePrecision` is made of, and its hypotheses.
-
-    The metadata of the file and its rows have a limit each.
-    """
+    """Return what a saved session's `AveragePrecision` is made of, and its hypotheses."""
     parameters: dict[str, Any] = {}
 
     def look(schema: Any) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""`Live`: the session about hypotheses that come, change and are withdrawn."""
+"""The session about hypotheses that come, change and are withdrawn."""
 
 from __future__ import annotations
 
@@ -24,38 +24,34 @@ from mediaeval_ap.live.numbering import KnownShots
 from mediaeval_ap.live.ranking import LiveRanking
 from mediaeval_ap.live.saved import to_parquet
 from mediaeval_ap.live.watching import Point, batches, points
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import HYPOTHESIS, Table
 from mediaeval_ap.tables.input_kinds import is_rows
-
-__all__ = ['Live']
 
 
 class Live(Session):
     """A session that answers queries while hypotheses come, change and are withdrawn.
 
     `AveragePrecision.live` begins it. At every moment its answers are those of a session about a
-    run of the hypotheses that it holds. It goes on until ``close()``, or the end of a ``with``
-    block. Threads may share it: each sees a change of another whole or not at all.
+    run of the hypotheses that it holds, until ``close()`` or the end of a ``with`` block. Threads
+    may share it: each sees a change of another whole or not at all.
 
     Notes
     -----
     To add, withdraw or change a hypothesis takes O(log n) time for n of them. A `send` takes time
     in proportion to the names, and to the hypotheses of those that changed since the last answer.
-    The names and shots of withdrawn hypotheses are kept in memory, until the session is saved and
-    restored.
+    Names and shots of withdrawn hypotheses are kept until the session is saved and restored.
 
     A session cannot be copied or pickled (`CopyError`): `save` and `AveragePrecision.restore` make
-    another session, `snapshot` a ranking that does not change. When an interrupt ends a change
-    halfway, every later call raises a `HalfStepError`.
+    another one. When an interrupt ends a change halfway, every later call raises `HalfStepError`.
 
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
     >>> average_precision = AveragePrecision([('INA', 'F2', '000626', 'nicolas_sarkozy')], K=[10])
-    >>> live = average_precision.live()
-    >>> live.add('INA', 'F2', '000010', 'nicolas_sarkozy', 0.93)
+    >>> live = average_precision.live([('INA', 'F2', '000010', 'nicolas_sarkozy', 0.93)])
     >>> live.send('nicolas_sarkozy')
     Answer(ap=[0.0], n_relevant=1)
     >>> live.add('INA', 'F2', '000626', 'nicolas_sarkozi', 0.5)
@@ -98,10 +94,8 @@ class Live(Session):
 
         Parameters
         ----------
-        corpus_id, video_id, shot_id : str
-            The shot.
-        person_name : str
-            The name of the person in it.
+        corpus_id, video_id, shot_id, person_name : str
+            The shot, and the name of the person in it.
         confidence : float
             The larger, the surer.
 
@@ -119,7 +113,7 @@ class Live(Session):
         Parameters
         ----------
         rows : str, path-like, file object, DataFrame or iterable of tuples
-            A run: ``corpus_id video_id shot_id person_name confidence``; tuples may be none.
+            A run, as `AveragePrecision.evaluate` takes it; tuples may be none.
 
         Raises
         ------
@@ -129,10 +123,10 @@ class Live(Session):
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision
-        >>> live = AveragePrecision('samples/reference.txt').live([('x', 'v', '1', 'ann', 0.5)])
+        >>> live = AveragePrecision('samples/reference.txt').live()
         >>> live.extend('samples/hypothesis.txt')
         >>> len(live)
-        12001
+        12000
         """
         if is_rows(rows):
             rows = list(rows)
@@ -160,11 +154,10 @@ class Live(Session):
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision
-        >>> live = AveragePrecision('samples/reference.txt').live()
-        >>> live.discard(('x', 'v', '1', 'a', 1.0))
-        Traceback (most recent call last):
-            ...
-        mediaeval_ap.errors.MissingHypothesisError: <live>: no hypothesis ('x', 'v', '1', 'a', 1.0)
+        >>> live = AveragePrecision('samples/reference.txt').live([('x', 'v', '1', 'ann', 0.5)])
+        >>> live.discard(('x', 'v', '1', 'ann', 0.5))
+        >>> len(live)
+        0
         """
         with self._lock:
             self._whole().remove(row)
@@ -202,15 +195,14 @@ class Live(Session):
             ranking = self._current()
         return Scorer(ranking, self._relevance, self._criteria.K, self._criteria.definition)
 
-    def evaluate(self, queries: Any = None, progress: bool = False) -> Evaluation:
+    @shows_progress
+    def evaluate(self, queries: Any = None, *, progress: bool = False) -> Evaluation:
         """Score the hypotheses of this moment on many queries at once.
 
         Parameters
         ----------
-        queries : str, path-like, file object, DataFrame or iterable of str, optional
-            The names to ask for; a string is a path. By default all of the reference.
-        progress : bool
-            Show a progress bar on standard error.
+        queries, progress
+            As `AveragePrecision.evaluate` takes them.
 
         Returns
         -------
@@ -229,7 +221,7 @@ class Live(Session):
 
         Notes
         -----
-        Takes the time of a `snapshot`, and time in proportion to queries times distinct names.
+        Takes the time of `snapshot`, and time in proportion to queries times distinct names.
 
         Examples
         --------
@@ -244,8 +236,8 @@ class Live(Session):
             count = len(self._whole())
         found = empty_run(snapshot.source.name, count, len(snapshot))
         run = read_counted(self._criteria, snapshot)
-        run = run._replace(warnings=(*found, *run.warnings))
-        evaluation = evaluate_run(self._criteria, run, asked, progress)
+        run = run._replace(warnings=[*found, *run.warnings])
+        evaluation = evaluate_run(self._criteria, run, asked)
         warn_caller(evaluation.warnings)
         return evaluation
 
@@ -259,8 +251,7 @@ class Live(Session):
 
         Notes
         -----
-        Takes O(n log n) time for n hypotheses, and none when nothing has changed since the last
-        snapshot. Other threads wait meanwhile.
+        Takes O(n log n) time for n hypotheses if any has changed; other threads wait meanwhile.
 
         Examples
         --------
@@ -279,8 +270,8 @@ class Live(Session):
         Parameters
         ----------
         path : str or path-like
-            The file: a run that anything can read, whose metadata hold what else
-            `AveragePrecision.restore` needs, the reference included.
+            The file: a run like any other, whose metadata hold what `AveragePrecision.restore`
+            needs, the reference included.
 
         Raises
         ------
@@ -305,11 +296,9 @@ class Live(Session):
 
         Parameters
         ----------
-        rows : iterable of tuples, str, path-like, file object or DataFrame
-            A run: ``corpus_id video_id shot_id person_name confidence``. Tuples are taken as they
+        rows, queries
+            A run and queries, as `AveragePrecision.evaluate` takes them. Tuples are taken as they
             come, so that they may come without end.
-        queries : str, path-like, file object, DataFrame or iterable of str, optional
-            The names to ask for; a string is a path. By default all of the reference.
         every : int
             Number of hypotheses from one point to the next.
 
@@ -321,28 +310,24 @@ class Live(Session):
         Raises
         ------
         ReadError, FormatError
-            When the queries cannot be read. The iterator raises them when the run cannot be read,
-            or a hypothesis is wrong.
+            When the queries cannot be read; from the iterator, when the run is wrong.
         ParameterError
             When `every` is no positive integer.
 
         Warns
         -----
-        RepeatedQueriesWarning
-            When a query is asked more than once.
-        ScoreAboveOneWarning
-            When an average precision comes to exceed 1, as counting shots again can make it.
+        RepeatedQueriesWarning, ScoreAboveOneWarning
+            When a query is asked more than once, or an average precision comes to exceed 1.
 
         Notes
         -----
-        A point takes time in proportion to the relevant hypotheses that a cutoff reaches times the
-        names that changed; with a definition that drops repeated shots, times the hypotheses of all
-        shots that changed, which can be more than to answer all queries anew.
+        A point takes time in proportion to the hits that a cutoff reaches times the names that
+        changed; with a definition that drops repeats, times the hypotheses of shots that changed.
 
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision
-        >>> live = AveragePrecision('samples/reference.txt', K=[10]).live()
+        >>> live = AveragePrecision('samples/reference.txt').live()
         >>> points = live.watch('samples/hypothesis.txt', ['alain_juppe'], every=5000)
         >>> [point.n_hypotheses for point in points]
         [5000, 10000, 12000]
@@ -362,7 +347,7 @@ class Live(Session):
         return self._with_overlap_checked(points(scorer, asked, rankings))
 
     def _with_overlap_checked(self, points: Iterator[Point]) -> Iterator[Point]:
-        """Yield points, and warn behind them if no shot that came is in the reference."""
+        """Yield points, and warn at their end if no shot that came is in the reference."""
         yield from points
         with self._lock:
             held = self._whole().shots.holds_any_of(self._relevance.reference.table)

@@ -19,8 +19,6 @@ from mediaeval_ap.tables import HYPOTHESIS, Table
 from mediaeval_ap.tables.input_kinds import is_rows
 from mediaeval_ap.tables.rows import from_rows
 
-__all__ = ['Point']
-
 
 @dataclass(frozen=True, eq=False)
 class Point:
@@ -33,8 +31,7 @@ class Point:
     map : ndarray of float64, shape (n_cutoffs,)
         Mean average precision at each cutoff.
     changed : list of str
-        The queries whose average precision changed since the point before. Before the first point
-        the run was empty, or what the watched session held.
+        The queries whose average precision changed since the point before, or since the start.
     queries : list of str
         The names asked for, in the order of the rows of `ap`.
     ap : ndarray of float64, shape (n_queries, n_cutoffs)
@@ -62,10 +59,7 @@ class Point:
 def points(
     scorer: IncrementalScorer, asked: list[str], rankings: Iterable[LiveRanking]
 ) -> Iterator[Point]:
-    """Yield a point for each ranking, each of which was made from the one before.
-
-    A query may be asked more than once; the scorer knows each of them once.
-    """
+    """Yield a point for each ranking, each of which was made from the one before."""
     row_of = {query: row for row, query in enumerate(scorer.queries)}
     rows = [row_of[query] for query in asked]
     ap = scorer.ap()
@@ -79,10 +73,7 @@ def points(
 
 
 def batches(rows: Any, size: int, read: Callable[[Any], Table]) -> Iterator[Table]:
-    """Yield so many hypotheses at a time, and fewer at the end.
-
-    Tuples are taken as they come; any other run is read whole, by `read`.
-    """
+    """Yield so many hypotheses at a time: tuples as they come, any other run read whole."""
     taken = iter(rows if is_rows(rows) else read(rows).rows())
     first = 1
     while batch := list(islice(taken, size)):

@@ -1,20 +1,12 @@
 """Metrics of ranked predictions: functions for one go, and accumulators of what comes in pieces.
 
-=================================  ================================================================
-metric                             names
-=================================  ================================================================
-first-hit MAP                      `reciprocal_rank_at_k`, `mean_reciprocal_rank_at_k`,
-                                   `ReciprocalRank`
-precision and AP at k, MAP at k    `precision_at_k`, `relevance_at_k`, `average_precision_at_k`,
-                                   `mean_average_precision_at_k`, `MeanAveragePrecision`
-global AP                          `global_average_precision`, `GlobalAveragePrecision`
-label ranking AP                   `label_ranking_average_precision`,
-                                   `label_weighted_label_ranking_average_precision`,
-                                   `LabelRankingAveragePrecision`
-AP from the ranks of hits          `average_precision_of_hits`, `precision_at_hits`
-=================================  ================================================================
-
-Each `Accumulator` has `update`, `merge`, `compute` and `reset`.
+- First-hit MAP: `reciprocal_rank_at_k`, `mean_reciprocal_rank_at_k`, `ReciprocalRank`.
+- Precision, AP and MAP at k: `precision_at_k`, `relevance_at_k`, `average_precision_at_k`,
+  `mean_average_precision_at_k`, `MeanAveragePrecision`.
+- Global AP: `global_average_precision`, `GlobalAveragePrecision`.
+- Label ranking AP: `label_ranking_average_precision`, its weighted form
+  `label_weighted_label_ranking_average_precision`, `LabelRankingAveragePrecision`.
+- AP from the ranks of hits: `average_precision_of_hits`, `precision_at_hits`.
 """
 
 from lazy_loader import attach_stub

@@ -17,12 +17,13 @@ class Accumulator(ABC):
 
     Examples
     --------
-    >>> from mediaeval_ap.metrics import MeanAveragePrecision
-    >>> MeanAveragePrecision(k=3).merge(MeanAveragePrecision(k=5))
-    Traceback (most recent call last):
-        ...
-    mediaeval_ap.errors.ParameterError: merge: found MeanAveragePrecision(k=5, definition=kaggle), \
-expected MeanAveragePrecision(k=3, definition=kaggle)
+    >>> from mediaeval_ap.metrics import ReciprocalRank
+    >>> one, other = ReciprocalRank(), ReciprocalRank()
+    >>> one.update(['x'], [['x', 'y']]), other.update(['z'], [['x', 'z']])
+    (array([1.]), array([0.5]))
+    >>> one.merge(other)
+    >>> one.compute()
+    0.75
     """
 
     settings: ClassVar[tuple[str, ...]] = ()  # attributes that must be equal to be merged
@@ -34,7 +35,7 @@ expected MeanAveragePrecision(k=3, definition=kaggle)
         Parameters
         ----------
         other : Accumulator
-            Of the same class and settings. It stays as it is.
+            It stays as it is.
 
         Raises
         ------

@@ -32,8 +32,7 @@ def precision_at_k(y_true: Any, y_pred: Any, k: int = K) -> float:
     Returns
     -------
     float
-        Number of hits among the first k, divided by k even if fewer are predicted. A label that is
-        predicted again is not a hit again.
+        Number of distinct relevant labels among the first k, divided by k even if fewer are there.
 
     Raises
     ------
@@ -98,13 +97,10 @@ def average_precision_at_k(
     Raises
     ------
     ParameterError
-        When k is not a positive integer, the definition is unknown, or the labels are not of one
-        kind.
+        When k is no positive integer, the definition is unknown, or labels are not of one kind.
 
     Examples
     --------
-    >>> average_precision_at_k(['a', 'b'], ['x', 'a'])
-    0.25
     >>> average_precision_at_k(['a', 'b'], ['x', 'a'], k=2, definition='hits')
     0.5
     """
@@ -140,8 +136,8 @@ def mean_average_precision_at_k(
 
     Examples
     --------
-    >>> mean_average_precision_at_k([['a'], ['a', 'b'], []], [['a'], ['b', 'x', 'a'], ['a']])
-    0.9166666666666666
+    >>> mean_average_precision_at_k([['a'], ['a', 'b'], []], [['a'], ['x', 'a'], ['a']])
+    0.625
     """
     metric = MeanAveragePrecision(k, definition)
     metric.update(y_true, y_pred)
@@ -158,20 +154,17 @@ class MeanAveragePrecision(Accumulator):
 
     Attributes
     ----------
-    n_users : int
-        Number of users in the mean so far.
-    n_without_truth : int
-        Number of users left out, as they have no relevant label.
+    n_users, n_without_truth : int
+        Number of users in the mean so far, and left out, as they have no relevant label.
 
     Examples
     --------
-    >>> one, other = MeanAveragePrecision(), MeanAveragePrecision()
-    >>> one.update([['a'], []], [['a'], ['a']])
+    >>> metric = MeanAveragePrecision()
+    >>> metric.update([['a'], []], [['a'], ['a']])
     (array([1., 0.]), array([1, 0]))
-    >>> other.update([['a', 'b']], [['x', 'b']])
+    >>> metric.update([['a', 'b']], [['x', 'b']])
     (array([0.25]), array([2]))
-    >>> one.merge(other)
-    >>> one.compute(), one.n_users, one.n_without_truth
+    >>> metric.compute(), metric.n_users, metric.n_without_truth
     (0.625, 2, 1)
     """
 
@@ -200,8 +193,7 @@ class MeanAveragePrecision(Accumulator):
         ap : ndarray of float64, shape (n_users,)
             Average precision of each user, also of those who are left out of the mean.
         n_relevant : ndarray of int64, shape (n_users,)
-            Number of relevant labels of each user. A repeated label counts once, unless the
-            definition counts a repeated prediction again.
+            Number of relevant labels. A repeated one counts as a repeated prediction does.
 
         Raises
         ------
@@ -209,31 +201,20 @@ class MeanAveragePrecision(Accumulator):
             As for `mean_average_precision_at_k`; then nothing changes.
         """
         blocks = map_blocks(self._score, *label_lists(y_true, y_pred))
-        values = np.concatenate([values for values, _, _ in blocks])
-        n_relevant = np.concatenate([n_relevant for _, n_relevant, _ in blocks])
-        for _, _, total in blocks:
-            self._sum.merge(total)
-        n_users = int(np.count_nonzero(n_relevant))
+        values, n_relevant = map(np.concatenate, zip(*blocks, strict=True))
+        counted = values[n_relevant > 0]
+        self._sum.add(counted)
+        n_users = len(counted)
         self.n_users += n_users
         self.n_without_truth += len(values) - n_users
         return values, n_relevant
 
     def _score(
         self, truth: LabelLists, predictions: LabelLists
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64], ExactSums]:
-        """Return AP, number of relevant labels, and the sum of AP over users with any."""
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         found = match(truth, predictions, self.definition.repeats)
-        values = average_precision_of_hits(
-            found.rankings,
-            found.ranks,
-            found.n_relevant,
-            found.n_returned,
-            [self.k],
-            self.definition,
-        )[:, 0]
-        total = ExactSums()  # of a block, so that blocks are summed on all cores, too
-        total.add(values[found.n_relevant > 0])
-        return values, found.n_relevant, total
+        values = average_precision_of_hits(*found, [self.k], self.definition)[:, 0]
+        return values, found.n_relevant
 
     def merge(self, other: MeanAveragePrecision) -> None:
         self._expect_same(other)

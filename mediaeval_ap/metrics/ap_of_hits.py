@@ -33,8 +33,6 @@ def precision_at_hits(
 
     Examples
     --------
-    >>> precision_at_hits(np.array([1, 4])).tolist()
-    [1.0, 0.5]
     >>> precision_at_hits(np.array([1, 4, 4]), np.array([0, 0, 2])).tolist()
     [1.0, 0.5, 0.25]
     """
@@ -57,11 +55,8 @@ def average_precision_of_hits(
 
     Parameters
     ----------
-    rankings : ndarray of int, shape (n_hits,)
-        The ranking of each hit, from 0, ascending.
-    ranks : ndarray of int, shape (n_hits,)
-        The rank of each hit, from 1, ascending in each ranking. Hits beyond the largest cutoff may
-        be left out.
+    rankings, ranks : ndarray of int, shape (n_hits,)
+        As for `precision_at_hits`. Hits beyond the largest cutoff may be left out.
     n_relevant : ndarray of int, shape (n_rankings,)
         Number of relevant items, returned or not.
     n_returned : ndarray of int, shape (n_rankings,), or int
@@ -80,17 +75,12 @@ def average_precision_of_hits(
     Examples
     --------
     >>> from mediaeval_ap import definitions
-    >>> one = np.array([0, 0]), np.array([1, 3]), np.array([3]), 4
-    >>> for name in 'trec', 'kaggle', 'hits':
-    ...     average_precision_of_hits(*one, [2], definitions.get(name)).tolist()
-    [[0.3333333333333333]]
-    [[0.5]]
-    [[1.0]]
+    >>> hits = np.array([0, 0]), np.array([1, 3])
+    >>> average_precision_of_hits(*hits, np.array([3]), 4, [2, 3], definitions.get('kaggle'))
+    array([[0.5       , 0.55555556]])
     """
-    precisions = precision_at_hits(ranks, rankings)
-    return average_precision_of_terms(
-        rankings, ranks, precisions, n_relevant, n_returned, K, definition
-    )
+    terms = precision_at_hits(ranks, rankings)
+    return average_precision_of_terms(rankings, ranks, terms, n_relevant, n_returned, K, definition)
 
 
 def average_precision_of_terms(
@@ -102,10 +92,8 @@ def average_precision_of_terms(
     K: Sequence[int],
     definition: Definition,
 ) -> NDArray[np.float64]:
-    """Return AP from what each rank adds to the sum: precision × relevance, or its expected value.
-
-    A definition that divides by the number of hits takes each term for a hit.
-    """
+    """Return AP from what each rank adds to the sum: precision × relevance, or its expectation."""
+    # A definition that divides by the number of hits takes each term for a hit.
     n_rankings = len(n_relevant)
     values = np.zeros((n_rankings, len(K)))
     for column, k in enumerate(K):

@@ -67,7 +67,5 @@ class ExactSums:
             self._halves[exponent] = halves.copy()  # which may be those of another
 
     def _expect_room(self, n_terms: int) -> None:
-        if self.n_terms + n_terms > MAX_TERMS:
-            raise ParameterError(
-                f'found {self.n_terms + n_terms} terms of a sum, expected at most {MAX_TERMS}'
-            )
+        if (found := self.n_terms + n_terms) > MAX_TERMS:
+            raise ParameterError(f'found {found} terms of a sum, expected at most {MAX_TERMS}')

@@ -67,15 +67,13 @@ def global_average_precision(
         queries with a true label.
     frame : pandas.DataFrame
         With `return_frame`: the predictions in rank order, with their position in the input as
-        index, and the columns ``predicted``, ``confidence``, ``truth``, ``correct``, ``precision``
-        and ``term``. The terms add up to the value. With ``ties='expected'``, precision is the mean
-        over all orders of the precision at this prediction.
+        index. The terms add up to the value; with ``ties='expected'``, precision is the mean over
+        all orders.
 
     Raises
     ------
     ParameterError
-        When the sequences differ in length, the labels are not of one kind, a prediction has no
-        finite confidence, or `ties` is unknown.
+        When lengths or kinds of labels differ, a confidence is not finite, or `ties` is unknown.
     UndefinedScoreError
         When no query has a true label.
 
@@ -87,14 +85,11 @@ def global_average_precision(
 
     Examples
     --------
-    >>> global_average_precision(['a', 'b', None], [0.9, 0.9, None], ['a', 'c', 'd'])
-    0.25
-    >>> for ties in 'expected', 'stable', 'best', 'worst':
-    ...     print(ties, global_average_precision([1, 2], [0.9, 0.9], [3, 2], ties=ties))
-    expected 0.375
-    stable 0.25
-    best 0.5
-    worst 0.25
+    >>> gap, frame = global_average_precision([1, 2], [0.9, 0.9], [3, 2], return_frame=True)
+    >>> gap, list(frame)
+    (0.375, ['predicted', 'confidence', 'truth', 'correct', 'precision', 'term'])
+    >>> global_average_precision([1, 2], [0.9, 0.9], [3, 2], ties='best')
+    0.5
     """
     metric = GlobalAveragePrecision(ties)
     judged = _judge(predicted, confidence, truth)
@@ -109,17 +104,12 @@ class GlobalAveragePrecision(Accumulator):
     Parameters
     ----------
     ties : {'expected', 'stable', 'best', 'worst'}
-        How to break ties between equal confidences: the mean over all orders, the order of the
-        updates, correct predictions first, or correct predictions last.
+        As for `global_average_precision`.
 
     Attributes
     ----------
-    n_queries : int
-        Number of queries so far.
-    n_predictions : int
-        Number of queries with a prediction.
-    n_true : int
-        Number of queries with a true label.
+    n_queries, n_predictions, n_true : int
+        Number of queries so far, of those with a prediction, and of those with a true label.
 
     Notes
     -----
@@ -128,11 +118,10 @@ class GlobalAveragePrecision(Accumulator):
 
     Examples
     --------
-    >>> one, other = GlobalAveragePrecision(), GlobalAveragePrecision()
-    >>> one.update(['a'], [0.9], ['b'])
-    >>> other.update(['c'], [0.8], ['c'])
-    >>> one.merge(other)
-    >>> one.compute()
+    >>> metric = GlobalAveragePrecision()
+    >>> metric.update(['a'], [0.9], ['b'])
+    >>> metric.update(['c'], [0.8], ['c'])
+    >>> metric.compute()
     0.25
     """
 
@@ -167,17 +156,15 @@ class GlobalAveragePrecision(Accumulator):
     def _add(self, judged: _Judged) -> None:
         self.n_queries += len(judged.truth)
         self.n_predictions += len(judged.rows)
-        self.n_true += judged.n_true
+        self.n_true += len(judged.truth) - judged.truth.null_count
         self._confidence.append(judged.confidence)
         self._correct.append(judged.correct)
 
     def merge(self, other: GlobalAveragePrecision) -> None:
         self._expect_same(other)
         if self.ties == 'stable':
-            raise ParameterError(
-                "merge: found ties='stable', the order of the input, which pieces do not know; "
-                'expected expected, best or worst'
-            )
+            found = "ties='stable', the order of the input, which pieces do not know"
+            raise ParameterError(f'merge: found {found}; expected expected, best or worst')
         self.n_queries += other.n_queries
         self.n_predictions += other.n_predictions
         self.n_true += other.n_true
@@ -201,10 +188,6 @@ class _Judged:
     confidence: NDArray[np.float64]  # of these
     correct: NDArray[np.bool_]  # likewise
 
-    @property
-    def n_true(self) -> int:
-        return len(self.truth) - int(self.truth.null_count)
-
 
 def _judge(predicted: Any, confidence: Any, truth: Any) -> _Judged:
     import pyarrow.compute
@@ -214,18 +197,15 @@ def _judge(predicted: Any, confidence: Any, truth: Any) -> _Judged:
     )
     numbers = _numbers(confidence)
     if not len(labels) == len(numbers) == len(true):
-        raise ParameterError(
-            f'found {len(labels)} predicted, {len(numbers)} confidence and {len(true)} truth, '
-            'expected as many of each'
-        )
+        found = f'{len(labels)} predicted, {len(numbers)} confidence and {len(true)} truth'
+        raise ParameterError(f'found {found}, expected as many of each')
     rows = np.flatnonzero(labels.is_valid().to_numpy(zero_copy_only=False))
     equal = pyarrow.compute.equal(labels, true).fill_null(False).to_numpy(zero_copy_only=False)
     numbers = numbers[rows]
     if len(wrong := np.flatnonzero(~np.isfinite(numbers))):
-        raise ParameterError(
-            f'confidence: found {numbers[wrong[0]]} at position {rows[wrong[0]]}, '
-            'expected a finite number with each prediction'
-        )
+        found = f'{numbers[wrong[0]]} at position {rows[wrong[0]]}'
+        expected = 'a finite number with each prediction'
+        raise ParameterError(f'confidence: found {found}, expected {expected}')
     return _Judged(labels, true, rows, numbers, equal[rows])
 
 
@@ -240,17 +220,13 @@ def _numbers(confidence: Any) -> NDArray[np.float64]:
     try:
         numbers: NDArray[np.float64] = array.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
     except pyarrow.ArrowInvalid:
-        raise ParameterError(
-            'confidence: found integers beyond 2**53, expected numbers that a double can hold'
-        ) from None
+        text = 'confidence: found integers beyond 2**53, expected numbers that a double can hold'
+        raise ParameterError(text) from None
     return numbers
 
 
 def ranked(predictions: pandas.DataFrame, ties: Ties, n_true: int) -> pandas.DataFrame:
-    """Put predictions in rank order, each with its precision and its term of the sum.
-
-    They have the columns ``confidence`` and ``correct``, and stand in the order of the input.
-    """
+    """Put predictions, in the order of the input, in rank order; add their precision and term."""
     confidence, correct = (predictions[name].to_numpy() for name in ('confidence', 'correct'))
     second = {'best': ~correct, 'worst': correct}.get(ties, np.arange(len(correct)))
     order = np.lexsort((second, -confidence))
@@ -264,14 +240,10 @@ def ranked(predictions: pandas.DataFrame, ties: Ties, n_true: int) -> pandas.Dat
 
 def _frame(judged: _Judged) -> pandas.DataFrame:
     """Return the predictions in the order of the input."""
-    import pandas
     import pyarrow
 
-    columns = {
-        'predicted': judged.predicted.take(judged.rows),
-        'confidence': judged.confidence,
-        'truth': judged.truth.take(judged.rows),
-        'correct': judged.correct,
-    }
-    frame: pandas.DataFrame = pyarrow.table(columns).to_pandas(integer_object_nulls=True)
-    return frame.set_index(pandas.Index(judged.rows))
+    predicted, truth = (labels.take(judged.rows) for labels in (judged.predicted, judged.truth))
+    columns = [predicted, judged.confidence, truth, judged.correct]
+    table = pyarrow.table(columns, ['predicted', 'confidence', 'truth', 'correct'])
+    frame: pandas.DataFrame = table.to_pandas(integer_object_nulls=True)
+    return frame.set_index(judged.rows)

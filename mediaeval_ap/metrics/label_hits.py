@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,7 @@ LABELS_IN_BLOCK = 1 << 18  # a choice: half and twice as many take as long
 LOW_SIX_BITS = 63  # of a code: a place in a filter of 64 bits
 
 
-@dataclass(frozen=True)
-class Matches:
+class Matches(NamedTuple):
     """Hits, list after list, and the counts that average precision needs."""
 
     rankings: NDArray[np.int64]  # of each hit, from 0, ascending

@@ -55,10 +55,8 @@ def label_lists(
     truth, truth_offsets = _flattened(y_true, names[0])
     predictions, offsets = _flattened(y_pred, names[1])
     if len(truth_offsets) != len(offsets):
-        raise ParameterError(
-            f'{names[1]}: found {len(offsets) - 1} lists, expected {len(truth_offsets) - 1} '
-            f'as in {names[0]}'
-        )
+        expected = f'{len(truth_offsets) - 1} as in {names[0]}'
+        raise ParameterError(f'{names[1]}: found {len(offsets) - 1} lists, expected {expected}')
     truth_codes, codes = _codes(*same_kind(truth, predictions, *names))
     return LabelLists(truth_codes, truth_offsets), LabelLists(codes, offsets)
 
@@ -98,7 +96,7 @@ def label_array(values: Any, name: str) -> pyarrow.Array:
             return array if kind.bit_width < 64 else array.cast(pyarrow.int64())
         except pyarrow.ArrowInvalid:
             raise ParameterError(f'{name}: found a number beyond 2**63, expected less') from None
-    if _is_text(kind):
+    if kind in (pyarrow.string(), pyarrow.large_string()):
         return array.cast(pyarrow.large_string())
     raise ParameterError(f'{name}: found labels of type {kind}, expected text or integers')
 
@@ -110,21 +108,13 @@ def same_kind(
     import pyarrow
 
     # An array without a label has no kind of its own, and gets that of the other.
-    kinds = [each.type for each in (one, other) if not pyarrow.types.is_null(each.type)]
-    kind = kinds[0] if kinds else pyarrow.int64()
-    one, other = (
-        each.cast(kind) if pyarrow.types.is_null(each.type) else each for each in (one, other)
-    )
-    expected, found = ('text' if _is_text(each.type) else 'integers' for each in (one, other))
+    null, text = pyarrow.null(), pyarrow.large_string()
+    kind = next((each.type for each in (one, other) if each.type != null), pyarrow.int64())
+    one, other = (each.cast(kind) if each.type == null else each for each in (one, other))
+    expected, found = ('text' if each.type == text else 'integers' for each in (one, other))
     if found != expected:
         raise ParameterError(f'{other_name}: found {found}, expected {expected} as in {one_name}')
     return one, other
-
-
-def _is_text(kind: pyarrow.DataType) -> bool:
-    import pyarrow
-
-    return kind in (pyarrow.string(), pyarrow.large_string())
 
 
 def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:

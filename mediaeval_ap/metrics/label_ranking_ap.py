@@ -19,10 +19,8 @@ def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: An
 
     Parameters
     ----------
-    y_true : array of 0 and 1, shape (n_samples, n_classes)
-        True labels of each sample.
-    y_score : array of float, shape (n_samples, n_classes)
-        Score of each label.
+    y_true, y_score : array of 0 and 1, array of float, both of shape (n_samples, n_classes)
+        The true labels of each sample, and the score of each label.
     sample_weight : array of float, shape (n_samples,), optional
         Weight of each sample in the mean; by default 1.
 
@@ -36,8 +34,7 @@ def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: An
     Raises
     ------
     ParameterError
-        When the arrays differ in shape, or hold other values than 0 and 1, or scores that are not
-        finite; when weights are not as many as samples, or negative.
+        When shapes differ, a label is not 0 or 1, a score not finite, or a weight not from 0.
     UndefinedScoreError
         When there is no sample, or none has a weight.
 
@@ -48,9 +45,8 @@ def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: An
 
     Examples
     --------
-    >>> y_true, y_score = [[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]]
-    >>> label_ranking_average_precision(y_true, y_score)
-    0.41666666666666663
+    >>> label_ranking_average_precision([[1, 0, 0], [0, 1, 0]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
+    0.5
     """
     metric = LabelRankingAveragePrecision()
     metric.update(y_true, y_score, sample_weight)
@@ -84,12 +80,11 @@ def label_weighted_label_ranking_average_precision(
     Returns
     -------
     lwlrap : float
-        The mean of ``|Lᵢⱼ| / rankᵢⱼ`` over all true labels j of all samples i, as for
-        `label_ranking_average_precision`. Samples without a true label do not count.
-    precision : ndarray of float64, shape (n_classes,)
-        With `return_per_class`: the same mean for each class; NaN for a class that is never true.
-    weight : ndarray of float64, shape (n_classes,)
-        With `return_per_class`: the share of each class of all true labels.
+        The mean of ``|Lᵢⱼ| / rankᵢⱼ``, as in `label_ranking_average_precision`, over all true
+        labels.
+    precision, weight : ndarray of float64, shape (n_classes,)
+        With `return_per_class`: the same mean for each class, NaN for one that is never true; and
+        the share of each class of all true labels.
 
     Raises
     ------
@@ -100,17 +95,14 @@ def label_weighted_label_ranking_average_precision(
 
     Notes
     -----
-    The metric of Freesound Audio Tagging 2019 (DCASE 2019, task 2): the mean of `precision` by
-    `weight`. It equals label ranking average precision with the number of labels as sample weight.
+    The metric of Freesound Audio Tagging 2019 (DCASE 2019, task 2). It equals label ranking average
+    precision with the number of true labels as sample weight.
 
     Examples
     --------
-    >>> y_true, y_score = [[1, 0, 0], [1, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]]
-    >>> lwlrap, precision, weight = label_weighted_label_ranking_average_precision(
-    ...     y_true, y_score, return_per_class=True
-    ... )
-    >>> round(lwlrap, 3), precision.round(3).tolist(), weight.round(3).tolist()
-    (0.722, [0.75, nan, 0.667], [0.667, 0.0, 0.333])
+    >>> data = [[1, 0, 0], [1, 0, 0]], [[0.75, 0.5, 1], [1, 0.2, 0.1]]
+    >>> label_weighted_label_ranking_average_precision(*data, return_per_class=True)
+    (0.75, array([0.75,  nan,  nan]), array([1., 0., 0.]))
     """
     metric = LabelRankingAveragePrecision(label_weighted=True)
     metric.update(y_true, y_score)
@@ -128,21 +120,18 @@ class LabelRankingAveragePrecision(Accumulator):
 
     Attributes
     ----------
-    n_samples : int
-        Number of samples so far.
-    n_without_label : int
-        Number of samples without a true label.
+    n_samples, n_without_label : int
+        Number of samples so far, and of those without a true label.
 
     Examples
     --------
-    >>> one, other = LabelRankingAveragePrecision(), LabelRankingAveragePrecision()
-    >>> one.update([[1, 0, 0]], [[0.75, 0.5, 1]])
+    >>> metric = LabelRankingAveragePrecision()
+    >>> metric.update([[1, 0, 0]], [[0.75, 0.5, 1]])
     array([0.5])
-    >>> other.update([[0, 0, 1]], [[1, 0.2, 0.1]]).round(3)
-    array([0.333])
-    >>> one.merge(other)
-    >>> one.compute(), one.n_labels.tolist()
-    (0.41666666666666663, [1, 0, 1])
+    >>> metric.update([[1, 0, 0]], [[1, 0.2, 0.1]])
+    array([1.])
+    >>> metric.compute(), metric.n_labels.tolist()
+    (0.75, [2, 0, 0])
     """
 
     settings = ('label_weighted',)
@@ -189,9 +178,8 @@ class LabelRankingAveragePrecision(Accumulator):
             raise ParameterError('sample_weight: found some, expected none with label_weighted')
         weights = _weights(sample_weight, len(truth))
         if self.n_samples and len(self._n_labels) != truth.shape[1]:
-            raise ParameterError(
-                f'y_true: found {truth.shape[1]} classes, expected {len(self._n_labels)} as before'
-            )
+            found, expected = truth.shape[1], len(self._n_labels)
+            raise ParameterError(f'y_true: found {found} classes, expected {expected} as before')
         # A later block may be wrong: a piece is merged when all of it was right.
         values = np.empty(len(truth))
         piece = type(self)(label_weighted=self.label_weighted)
@@ -213,9 +201,8 @@ class LabelRankingAveragePrecision(Accumulator):
         if not other.n_samples:
             return
         if self.n_samples and len(self._n_labels) != len(other._n_labels):
-            raise ParameterError(
-                f'merge: found {len(other._n_labels)} classes, expected {len(self._n_labels)}'
-            )
+            found, expected = len(other._n_labels), len(self._n_labels)
+            raise ParameterError(f'merge: found {found} classes, expected {expected}')
         self._make_room(len(other._n_labels))
         self._n_labels += other._n_labels
         self.n_samples += other.n_samples
@@ -228,9 +215,8 @@ class LabelRankingAveragePrecision(Accumulator):
         if self.label_weighted:
             n_labels = int(self._n_labels.sum())
             if not n_labels:
-                raise UndefinedScoreError(
-                    f'lwlrap: none of {self.n_samples} samples has a true label'
-                )
+                found = f'none of {self.n_samples} samples has a true label'
+                raise UndefinedScoreError(f'lwlrap: {found}')
             return float(sum(map(self._by_class.fraction, range(len(self._n_labels)))) / n_labels)
         weight = self._by_weight.fraction()
         if not weight:
@@ -243,8 +229,7 @@ class LabelRankingAveragePrecision(Accumulator):
         Returns
         -------
         precision, weight : ndarray of float64, shape (n_classes,)
-            As for `label_weighted_label_ranking_average_precision`; weights are 0 if no sample has
-            a true label.
+            As for `label_weighted_label_ranking_average_precision`; weights are 0 without labels.
         """
         n_labels = max(1, int(self._n_labels.sum()))
         precision = [
@@ -269,9 +254,8 @@ def _matrices(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     if len(names) == 2 and names[0] != names[1]:
         raise ParameterError('y_score: found other columns, expected those of y_true, in order')
     if truth.shape != scores.shape:
-        raise ParameterError(
-            f'y_score: found shape {scores.shape}, expected {truth.shape} as y_true'
-        )
+        found, expected = scores.shape, truth.shape
+        raise ParameterError(f'y_score: found shape {found}, expected {expected} as y_true')
     return truth, scores
 
 

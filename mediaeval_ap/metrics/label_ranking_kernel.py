@@ -40,10 +40,8 @@ def _refuse(
 ) -> None:
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        raise ParameterError(
-            f'{name}: found {values[row, column]} in row {begin + row}, column {column}, '
-            f'expected {expected}'
-        )
+        found = f'{values[row, column]} in row {begin + row}, column {column}'
+        raise ParameterError(f'{name}: found {found}, expected {expected}')
 
 
 def _score(truth: NDArray[np.bool_], scores: NDArray[Any]) -> LabelScores:

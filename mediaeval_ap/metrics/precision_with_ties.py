@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from os import cpu_count
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,7 @@ MOST_RANGES = 4  # a choice: each core looks at all predictions, to find those o
 def precisions_at_correct(
     confidence: NDArray[np.float64], correct: NDArray[np.bool_], ties: Ties
 ) -> NDArray[np.float64]:
-    """Return the terms of global AP: precision at each correct prediction, in rank order.
-
-    With ``'expected'`` there is a term for each rank of a tie block that holds a correct one.
-    """
+    """Return the terms of global AP: precision at each rank that can be correct, in order."""
     if ties == 'stable':
         order = np.argsort(-confidence, kind='stable')
         return precision_at_hits(np.flatnonzero(correct[order]) + 1)
@@ -39,8 +36,7 @@ def precisions_at_correct(
     return precision_at_hits(np.arange(1, n_correct.sum() + 1) + np.repeat(wrong_above, n_correct))
 
 
-@dataclass(frozen=True)
-class TieBlocks:
+class TieBlocks(NamedTuple):
     """Blocks of equal confidence with a correct prediction, by descending confidence."""
 
     size: NDArray[np.int64]
@@ -61,14 +57,11 @@ def _tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> 
     ranges = list(pairwise(_edges(confidence)))
     parts, totals, rights = zip(*on_all_cores(between, ranges), strict=True)
     above, correct_above = np.cumsum([0, *totals]), np.cumsum([0, *rights])
-    return TieBlocks(
-        np.concatenate([part.size for part in parts]),
-        np.concatenate([part.n_correct for part in parts]),
-        np.concatenate([part.above + n for part, n in zip(parts, above, strict=False)]),
-        np.concatenate(
-            [part.correct_above + n for part, n in zip(parts, correct_above, strict=False)]
-        ),
-    )
+    shifted = [
+        part._replace(above=part.above + n, correct_above=part.correct_above + n_correct)
+        for part, n, n_correct in zip(parts, above, correct_above, strict=False)
+    ]
+    return TieBlocks(*map(np.concatenate, zip(*shifted, strict=True)))
 
 
 def _edges(confidence: NDArray[np.float64]) -> list[float]:

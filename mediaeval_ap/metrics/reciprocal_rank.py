@@ -57,8 +57,8 @@ def mean_reciprocal_rank_at_k(labels: Any, predictions: Any, k: int = K) -> floa
         The true label of each image.
     predictions : sequence of sequences of str or int, or ndarray, shape (n_images, n_predicted)
         Predicted labels of each image, best first.
-    k : int
-        The cutoff.
+    k
+        As for `reciprocal_rank_at_k`.
 
     Returns
     -------
@@ -68,8 +68,7 @@ def mean_reciprocal_rank_at_k(labels: Any, predictions: Any, k: int = K) -> floa
     Raises
     ------
     ParameterError
-        When k is not a positive integer, the labels are not of one kind, or there are not as many
-        labels as lists.
+        As for `reciprocal_rank_at_k`, and when there are not as many labels as lists.
     UndefinedScoreError
         When there is no image.
 
@@ -88,8 +87,8 @@ class ReciprocalRank(Accumulator):
 
     Parameters
     ----------
-    k : int
-        The cutoff.
+    k
+        As for `reciprocal_rank_at_k`.
 
     Attributes
     ----------
@@ -100,14 +99,11 @@ class ReciprocalRank(Accumulator):
 
     Examples
     --------
-    >>> one, other = ReciprocalRank(), ReciprocalRank()
-    >>> one.update(['x'], [['x', 'y']])
-    array([1.])
-    >>> other.update(['z'], [['x', 'y', 'z']]).round(3)
-    array([0.333])
-    >>> one.merge(other)
-    >>> one.compute(), one.n_first_hits
-    (0.6666666666666666, Counter({1: 1, 3: 1}))
+    >>> metric = ReciprocalRank()
+    >>> metric.update(['x', 'z'], [['x', 'y'], ['x', 'z']])
+    array([1. , 0.5])
+    >>> metric.compute(), metric.n_first_hits
+    (0.75, Counter({1: 1, 2: 1}))
     """
 
     settings = ('k',)

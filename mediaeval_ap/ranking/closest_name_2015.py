@@ -15,16 +15,11 @@ from mediaeval_ap.ranking.edit_distances import BLOCK_CELLS
 def closest(
     queries: Sequence[str], names: Sequence[str], ratio: float
 ) -> tuple[list[str | None], NDArray[np.float64]]:
-    """Return for each query the closest of distinct names, and its ratio; none up to `ratio`.
-
-    Of equally close names the first in the order of code points is chosen.
-    """
+    """Return for each query the first of the closest names, and its ratio; none up to `ratio`."""
     names = sorted(names)
     lengths = np.array(list(map(len, names)))
-    known = set(names)
-    chosen: list[str | None] = [
-        query if query in known and ratio < 1 else None for query in queries
-    ]
+    known = set(names) if ratio < 1 else set()
+    chosen: list[str | None] = [query if query in known else None for query in queries]
     ratios = np.array([float(name is not None) for name in chosen])
     others = [row for row, name in enumerate(chosen) if name is None]
     size = max(1, BLOCK_CELLS // len(names))

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance.Levenshtein import normalized_distance
 from rapidfuzz.process import cdist
 
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
@@ -32,12 +32,9 @@ class Names:
         block = max(1, BLOCK_CELLS // max(1, len(self)))
         for start in range(0, len(queries), block):
             asked = queries[start : start + block]
+            workers = ALL_CORES if self._is_much(len(asked)) else 1
             yield from cdist(
-                asked,
-                self.values,
-                scorer=Levenshtein.normalized_distance,
-                dtype=np.float64,
-                workers=ALL_CORES if self._is_much(len(asked)) else 1,
+                asked, self.values, scorer=normalized_distance, dtype=np.float64, workers=workers
             )
 
     def _is_much(self, n_queries: int) -> bool:

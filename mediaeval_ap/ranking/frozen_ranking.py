@@ -1,8 +1,7 @@
 """A run that does not change, indexed once so that it can be ranked for any query.
 
-All of the order but the distance is known before a query comes, so each hypothesis gets its *place*
-in that order once. For a query, the hypotheses of the nearest names are sorted by one integer each:
-tie block and place.
+A hypothesis gets its *place* in the order of ties once. For a query, the hypotheses of the nearest
+names are sorted by one integer each: tie block and place.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.shots import Shots
@@ -24,25 +24,27 @@ PLACE_MASK = (1 << PLACE_BITS) - 1
 
 
 class Ranking(NearestFirst):
-    """The hypotheses of a run, ready to be ranked for any query.
-
-    `row_at` has the row of the table at each place; `n_repeated` hypotheses repeat another one.
-    """
+    """The hypotheses of a run, ready to be ranked for any query."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
         self.source = table.source
-        self.shots = Shots(table)
-        self.n_shots = len(self.shots)
-        name = table['person_name'].sorted()
-        self.names = Names(name.values)
-        confidence = np.unique(-table.confidence, return_inverse=True)[1]
-        shot = self.shots.codes
-        self.temporal_rank, repeated = temporal_ranks(
-            name.codes, confidence, shot, self.shots.videos[shot]
-        )
-        self.n_repeated = int(np.count_nonzero(repeated))
-        self.row_at = in_order(*TieKeys(confidence, self.temporal_rank, shot, name.codes))
+        with Bar('indexing', 4, ' steps') as bar:
+            self.shots = Shots(table)
+            self.n_shots = len(self.shots)
+            bar.add()
+            name = table['person_name'].sorted()
+            self.names = Names(name.values)
+            confidence = np.unique(-table.confidence, return_inverse=True)[1]
+            bar.add()
+            shot = self.shots.codes
+            video = self.shots.videos[shot]
+            self.temporal_rank, repeated = temporal_ranks(name.codes, confidence, shot, video)
+            self.n_repeated = int(np.count_nonzero(repeated))
+            bar.add()
+            # the row of the table at each place
+            self.row_at = in_order(*TieKeys(confidence, self.temporal_rank, shot, name.codes))
+            bar.add()
         self.shot_at = shot[self.row_at].astype(np.int32)
         self._name_at = name.codes[self.row_at]
         # name << 32 | place, ascending: the places of each name, best first

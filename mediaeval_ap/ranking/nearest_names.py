@@ -1,15 +1,7 @@
 """The names nearest to a query, and no more of them than hold the hypotheses that are wanted.
 
-For a query, hypotheses stand in ascending order of
-
-1. the normalized edit distance between the query and the hypothesized name (`edit_distances`),
-2. minus the confidence,
-3. the temporal rank (`temporal_ranks`),
-4. video, corpus, shot and name.
-
-All but the first is known before a query comes (`tie_breaking`). Both rankings, frozen and live,
-rank by the nearest names: whole tie blocks of names, as many as together hold enough hypotheses,
-and only their hypotheses are put in order.
+Hypotheses stand in ascending order of the distance of their names, then of `tie_breaking.TieKeys`.
+Only those of the nearest names, whole tie blocks that together hold enough, are put in order.
 """
 
 from __future__ import annotations
@@ -28,15 +20,11 @@ GROWTH = 4  # of a guess that was too low; 2 and 8 take as long
 
 
 class NearestFirst(ABC):
-    """Hypotheses that can be ranked for any query; those of one name stand side by side, in order.
-
-    A *position* counts hypotheses in that order of names, a *place* is what `top` returns.
-    `shot_at` has the shot at each place; there are `n_shots` distinct ones.
-    """
+    """Hypotheses that can be ranked for any query; their *positions* go name by name, in order."""
 
     names: Names
-    shot_at: NDArray[np.integer]
-    n_shots: int
+    shot_at: NDArray[np.integer]  # at each *place*, which is what `top` returns
+    n_shots: int  # distinct ones
     source: Source
     _held: NDArray[np.int64]  # number of hypotheses of each name
     _starts: NDArray[np.int64]  # position of its first one
@@ -57,10 +45,7 @@ class NearestFirst(ABC):
     def top(
         self, distances: NDArray[np.float64], depth: int, *, distinct: bool = False
     ) -> NDArray[np.int64]:
-        """Return the places of the first hypotheses, at most `depth`, from distances to all names.
-
-        With `distinct`, a hypothesis whose shot came before is left out.
-        """
+        """Return the places of the first hypotheses; with `distinct`, of the first of each shot."""
         wanted = depth
         while True:
             places = self._first(distances, min(wanted, len(self)))

@@ -10,10 +10,7 @@ from mediaeval_ap.tables import Column, Table
 
 
 def shot_order(shot_id: str) -> tuple[int, int, str, str]:
-    """Return the sort key of a shot id: numbers by value, then other ids as text.
-
-    Ids of one number differ by their text: ``'10'`` stands after ``'010'``.
-    """
+    """Return the sort key of a shot id: numbers by value, then by text; then other ids."""
     if shot_id.isascii() and shot_id.isdigit():
         digits = shot_id.lstrip('0')
         # Not int(), which refuses thousands of digits: more digits are more.
@@ -22,11 +19,7 @@ def shot_order(shot_id: str) -> tuple[int, int, str, str]:
 
 
 class Shots:
-    """The distinct shots of a table.
-
-    `codes` has the number of each row's shot, `videos` the number of each shot's video, in the
-    order of video and corpus.
-    """
+    """The distinct shots of a table, numbered in order: `codes` has the number of each row's."""
 
     def __init__(self, table: Table) -> None:
         self._corpus = table['corpus_id'].sorted()
@@ -36,6 +29,7 @@ class Shots:
         self._video_keys, video_codes = np.unique(videos, return_inverse=True)
         shots = _keys(video_codes, self._shot.codes, self._shot)
         self._keys, self.codes = np.unique(shots, return_inverse=True)
+        # the video of each shot, numbered in the order of video and corpus
         self.videos = self._keys // max(1, len(self._shot.values))
 
     def __len__(self) -> int:

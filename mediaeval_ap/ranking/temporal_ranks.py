@@ -17,10 +17,7 @@ def temporal_ranks(
     shot: NDArray[np.integer],
     video: NDArray[np.integer],
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return the temporal rank of each hypothesis, from 1, and whether it repeats another one.
-
-    Columns are those of `TieKeys`; `video` numbers videos in the order of video and corpus.
-    """
+    """Return the temporal rank of each hypothesis, from 1, and whether it repeats another one."""
     order = in_order(name, confidence, shot)
     columns = [column[order] for column in (name, confidence, video, shot)]
     begins = run_starts(columns[:3])

@@ -1,8 +1,4 @@
-"""Tie-breaking: the order of hypotheses whose names are equally far from a query.
-
-They stand in ascending order of the fields of `TieKeys`. None of these depends on the query, so the
-order is known before a query comes. Columns of keys are integers or doubles.
-"""
+"""The order of hypotheses whose names are equally far from a query, known before it comes."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class TieKeys(NamedTuple):
-    """Columns that break ties, from the first key to the last."""
+    """Columns of integers or doubles that break ties, from the first key to the last, ascending."""
 
     confidence: NDArray[Any]  # minus the confidence, or integers in the same order
     temporal_rank: NDArray[np.integer]
@@ -22,10 +18,7 @@ class TieKeys(NamedTuple):
 
 
 def in_order(*keys: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the rows in ascending order of the first key, then of the second, and so on.
-
-    Integers must not be negative. Rows that are equal in all keys may come in any order.
-    """
+    """Return rows in order of the first key, then of the second; integers are from 0."""
     # Integers are packed into as few columns as hold them: sorting by one column of 64 bits is
     # twenty times faster than `lexsort` by four.
     packed: list[NDArray[Any]] = []
@@ -65,10 +58,7 @@ def first_in_order(keys: tuple[NDArray[Any], ...], count: int) -> NDArray[np.int
 
 
 def precedes(
-    keys: TieKeys,
-    rows: NDArray[np.integer],
-    other_keys: TieKeys,
-    other_rows: NDArray[np.integer],
+    keys: TieKeys, rows: NDArray[np.integer], other_keys: TieKeys, other_rows: NDArray[np.integer]
 ) -> NDArray[np.bool_]:
     """Return whether each row stands before the other row beside it; equal rows do not."""
     before = np.zeros(len(rows), dtype=np.bool_)
@@ -87,10 +77,7 @@ def bisect(
     other_keys: TieKeys,
     other_rows: NDArray[np.integer],
 ) -> NDArray[np.int64]:
-    """Return where each other row would stand in its range of sorted rows, before equal ones.
-
-    Takes O(n log m) time for n ranges of at most m rows.
-    """
+    """Return where each other row would stand in its range of sorted rows, before equal ones."""
     low, high = begins.copy(), ends.copy()
     open_ = (low < high).nonzero()[0]
     while len(open_):

@@ -20,10 +20,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows of text, integers, truth values, floats, lists and None under headers.
-
-    Formats for people round floats to three decimals, but not in the `exact` columns.
-    """
+    """Rows of values under headers; people see floats rounded, but not in the `exact` columns."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[Any]]
@@ -53,10 +50,7 @@ Block: TypeAlias = Heading | Grid | str  # a string is text that stands as it is
 
 @dataclass(frozen=True)
 class Document:
-    """Blocks for people; rows, if there are any, and a JSON value for programs.
-
-    Each is made when a format asks for it, as that takes time where there are many queries.
-    """
+    """Blocks for people; rows (if any) and a JSON value for programs; made when asked for."""
 
     blocks: Callable[[], Iterable[Block]]
     value: Callable[[], Any]
@@ -72,8 +66,3 @@ def figures(title: str, n_queries: int, values: Mapping[str, float | None]) -> G
     """Return named figures over some queries as a grid."""
     counted = f'{n_queries} {"query" if n_queries == 1 else "queries"}'
     return Grid([title, counted], list(values.items()))
-
-
-def notes(sentences: Sequence[str]) -> list[Block]:
-    """Return the block that lists some sentences; no block for none."""
-    return [''.join(f'{sentence}\n' for sentence in sentences)] if sentences else []

@@ -1,8 +1,4 @@
-"""Output formats: one class for each, and one entry in a registry at the end of this module.
-
-Formats for people show three decimals, and escape what a terminal, Markdown or LaTeX would obey.
-Formats for programs hold every value exactly.
-"""
+"""Output formats: exact for programs; for people three decimals, with what is obeyed escaped."""
 
 from __future__ import annotations
 
@@ -32,14 +28,9 @@ class Table:
         return '\n'.join(map(self._block, document.blocks()))
 
     def _block(self, block: Block) -> str:
-        match block:
-            case Heading():
-                note = f' ({block.note})' if block.note else ''
-                return self.heading(block.name, note)
-            case Grid():
-                return self.grid(block)
-            case text:
-                return text
+        if isinstance(block, Heading):
+            return self.heading(block.name, f' ({block.note})' if block.note else '')
+        return self.grid(block) if isinstance(block, Grid) else block
 
     def heading(self, name: str, note: str) -> str:
         return f'{printable(name)}{note}\n'
@@ -186,10 +177,7 @@ FORMATS: dict[str, DocumentFormat] = {
 }
 TEXT_FORMATS: dict[str, DocumentFormat] = {'text': Table(), 'json': Json()}  # without rows
 ANSWER_FORMATS: dict[str, Tsv | JsonLines] = {'tsv': Tsv(), 'jsonl': JsonLines()}
-POINT_FORMATS: dict[str, AlignedRows | JsonLines] = {
-    'table': AlignedRows(),
-    'jsonl': JsonLines(),
-}
+POINT_FORMATS: dict[str, AlignedRows | JsonLines] = {'table': AlignedRows(), 'jsonl': JsonLines()}
 
 
 def render(document: Document, format: str) -> str:

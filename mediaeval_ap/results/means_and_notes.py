@@ -28,10 +28,3 @@ def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:
     (note,) = notes_of(n_without, n_queries, f'have no relevant shot: each counts {counts_as:g}')
     floor = n_without * counts_as / n_queries
     return f'{note}, and an empty run has MAP {floor:.3f}' if floor else note
-
-
-def notes_of_placeholders(count: int) -> list[str]:
-    """Return the note that placeholders are no queries, if there are any."""
-    one = '1 placeholder of the reference (a name that begins with ?) is'
-    many = f'{count} placeholders of the reference (names that begin with ?) are'
-    return [f'{one if count == 1 else many} left out of the queries'] if count else []

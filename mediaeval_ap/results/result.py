@@ -6,27 +6,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
-from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.report.document import Block, Document, Grid, Heading, figures, notes
-from mediaeval_ap.results.means_and_notes import note_of_floor, notes_of, notes_of_placeholders
+from mediaeval_ap.report.document import Block, Document, Grid, Heading, figures
 from mediaeval_ap.tables import Source
-
-if TYPE_CHECKING:
-    import pandas
 
 
 class Result(ABC):
-    """Values by query and in the mean, notes, and what they were computed from.
-
-    A result shows itself as a document, and results of blocks of queries can be put together.
-    """
+    """Values by query and in the mean, notes, and what they were computed from."""
 
     RUN: ClassVar[str]  # the input that the heading names
     TITLE: ClassVar[str] = 'METRIC'  # of the means
@@ -45,16 +36,13 @@ class Result(ABC):
     def to_dict(self) -> dict[str, Any]: ...
 
     @abstractmethod
-    def _how(self) -> str:
-        """Return in a word or two how the run was scored."""
+    def _how(self) -> str: ...  # it was scored, in a word or two
 
     @abstractmethod
-    def _queries(self) -> Grid | None:
-        """Return a row for each query, if these are kept."""
+    def _queries(self) -> Grid | None: ...  # a row for each, if these are kept
 
     @abstractmethod
-    def _means(self) -> dict[str, float | None]:
-        """Return the means by name."""
+    def _means(self) -> dict[str, float | None]: ...
 
     def _summary(self) -> dict[str, Any]:
         """Return one row about the run."""
@@ -73,7 +61,8 @@ class Result(ABC):
         if not mean_only and (queries := self._queries()):
             yield queries
         yield figures(self.TITLE, self.counts['queries'], self._means())
-        yield from notes(self.notes)
+        if self.notes:
+            yield ''.join(f'{note}\n' for note in self.notes)
 
     def _manifest(self, **how: Any) -> dict[str, Any]:
         inputs = {
@@ -89,8 +78,7 @@ class Result(ABC):
         Parameters
         ----------
         results : iterable of results of this class
-            One for each block, of the same run: definition, cutoffs, parameters, inputs, and all
-            counts that are not of queries must be equal.
+            One for each block, of the same run: all but values and counts of queries must be equal.
 
         Returns
         -------
@@ -106,11 +94,9 @@ class Result(ABC):
         --------
         >>> from mediaeval_ap import AveragePrecision, Evaluation
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
-        >>> blocks = [
-        ...     average_precision.evaluate('samples/hypothesis.txt', [name])
-        ...     for name in ('nicolas_sarkozy', 'alain_juppe')
-        ... ]
-        >>> Evaluation.concat(blocks).map.round(3).tolist()
+        >>> blocks = ['nicolas_sarkozy'], ['alain_juppe']
+        >>> parts = [average_precision.evaluate('samples/hypothesis.txt', each) for each in blocks]
+        >>> Evaluation.concat(parts).map.round(3).tolist()
         [0.149]
         """
         parts = list(results)
@@ -129,45 +115,12 @@ class Result(ABC):
         if name == 'warnings':
             return tuple({str(warning): warning for warning in chain(*values)}.values())
         if name == 'counts':
-            names = the_same(name, [list(each) for each in values])
-            counts = {count: [each.get(count) for each in values] for count in names}
-            return {
-                count: sum(each) if count in cls.ADDED else the_same(count, each)
-                for count, each in counts.items()
-            }
+            joined = {}
+            for count in the_same(name, [list(each) for each in values]):
+                each = [counts[count] for counts in values]
+                joined[count] = sum(each) if count in cls.ADDED else the_same(count, each)
+            return joined
         return the_same(name, values)
-
-
-class ResultByQuery(Result):
-    """A result about names that were asked for."""
-
-    ADDED = (
-        'queries',
-        'queries_without_name',
-        'queries_without_relevant',
-        'relevant',
-        'relevant_returned',
-    )
-
-    queries: list[str]
-    n_relevant: NDArray[np.int64]
-    definition: Definition
-
-    @property
-    def notes(self) -> list[str]:
-        """Sentences about queries that are special, and about names that were not asked for."""
-        counts, n_queries = self.counts, len(self.queries)
-        sentences = []
-        if n_without := int(np.count_nonzero(self.n_relevant == 0)):
-            sentences.append(note_of_floor(n_without, n_queries, self.definition.without_relevant))
-        n_nameless = counts.get('queries_without_name', 0)
-        sentences += notes_of(n_nameless, n_queries, 'are close to no name')
-        return sentences + notes_of_placeholders(counts.get('placeholders', 0))
-
-    def _frame(self, columns: Mapping[str, Any]) -> pandas.DataFrame:
-        import pandas
-
-        return pandas.DataFrame(columns, index=pandas.Index(self.queries, name='query'))
 
 
 def _chained(name: str, values: Sequence[Any]) -> Any:
@@ -216,8 +169,7 @@ def _rows(results: Sequence[Result], mean_only: bool) -> Grid:
     grids = [result._rows() for result in results]
     if mean_only or grids[0] is None:
         return _summary(results)
-    rows = [row for grid in grids if grid is not None for row in grid.rows]
-    return Grid(grids[0].headers, rows)
+    return Grid(grids[0].headers, [row for grid in grids if grid for row in grid.rows])
 
 
 def _values(results: Sequence[Result], mean_only: bool) -> Any:

@@ -54,7 +54,7 @@ class Score(Result):
     value : float
         The number.
     parameters : mapping of str to str, int or bool
-        Settings that it depends on: the cutoff, the definition, how ties are broken, and so on.
+        Settings that it depends on, as the cutoff and how ties are broken.
     inputs : mapping of str to Source
         ``truth`` and ``predictions``.
     counts : mapping of str to int
@@ -68,22 +68,17 @@ class Score(Result):
     queries : pyarrow.Array, shape (n_queries,)
         The ids of the truth, in its order; not part of `to_dict`, like what follows.
     values : mapping of str to ndarray, shape (n_queries,)
-        Values of each query, by name: ``RR@k``; ``AP@k`` and ``n_relevant``; ``LRAP``; for GAP
-        ``confidence`` (NaN without prediction) and ``correct``, as precision depends on all
-        queries.
+        Values of each query: ``RR@k``; ``AP@k`` and ``n_relevant``; ``LRAP``; for GAP
+        ``confidence`` (NaN without prediction) and ``correct``.
     basis : Basis
         Data that `concat` needs.
 
     Examples
     --------
-    >>> from mediaeval_ap import challenges
-    >>> score = challenges.evaluate_gap(
-    ...     'samples/landmarks_truth.csv', 'samples/landmarks_predictions.csv'
-    ... )
-    >>> print(score.metric, score.parameters['ties'], score.counts['queries'])
-    GAP expected 60
-    >>> int(score.values['correct'].sum())
-    24
+    >>> from mediaeval_ap.challenges import evaluate_gap
+    >>> score = evaluate_gap('samples/landmarks_truth.csv', 'samples/landmarks_predictions.csv')
+    >>> score.metric, score.parameters['ties'], int(score.values['correct'].sum())
+    ('GAP', 'expected', 24)
     """
 
     RUN = 'predictions'
@@ -109,14 +104,12 @@ class Score(Result):
         Parameters
         ----------
         results : iterable of Score
-            One for each block of the truth and of the predictions: metric, parameters, inputs and
-            classes must be equal.
+            One for each block of both files; equal in metric, parameters, inputs and classes.
 
         Returns
         -------
         Score
-            Equal, bit for bit, to the score of all queries at once, their predictions in the order
-            of the blocks.
+            Bit for bit that of all queries at once, their predictions in the order of the blocks.
 
         Raises
         ------
@@ -129,12 +122,9 @@ class Score(Result):
         >>> import pandas
         >>> from mediaeval_ap import Score, challenges
         >>> truth = pandas.DataFrame({'Image': ['1', '2'], 'Id': ['a', 'b']})
-        >>> predictions = pandas.DataFrame({'Image': ['1', '2'], 'Id': ['a', 'c b']})
-        >>> blocks = [
-        ...     challenges.evaluate_first_hit(truth[i : i + 1], predictions[i : i + 1])
-        ...     for i in (0, 1)
-        ... ]
-        >>> Score.concat(blocks).value
+        >>> predictions = truth.assign(Id=['a', 'c b'])
+        >>> first = challenges.evaluate_first_hit(truth[:1], predictions[:1])
+        >>> Score.concat([first, challenges.evaluate_first_hit(truth[1:], predictions[1:])]).value
         0.75
         """
         joined = super().concat(results)
@@ -170,16 +160,13 @@ class Score(Result):
         Returns
         -------
         dict
-            ``metric``, ``value``, ``notes``, ``table`` (a list of rows, if there is one) and
-            ``manifest``: the package's ``version``, the ``parameters``, the ``inputs`` with their
-            names and SHA-256, the ``counts``. NaN and missing values are None.
+            ``metric``, ``value``, ``notes``, ``table`` (a list of rows, if any) and ``manifest``:
+            ``version``, ``parameters``, ``inputs`` (name, SHA-256), ``counts``. NaN is None.
 
         Examples
         --------
-        >>> from mediaeval_ap import challenges
-        >>> score = challenges.evaluate_map(
-        ...     'samples/fashion_truth.csv', 'samples/fashion_predictions.csv', k=3
-        ... )
+        >>> from mediaeval_ap.challenges import evaluate_map
+        >>> score = evaluate_map('samples/fashion_truth.csv', 'samples/fashion_predictions.csv')
         >>> score.to_dict()['manifest']['parameters']['definition']
         'kaggle'
         """
@@ -194,9 +181,8 @@ class Score(Result):
     @property
     def _shown_parameters(self) -> dict[str, str | int]:
         """The parameters that the name of the metric does not tell."""
-        return {
-            name: value for name, value in self.parameters.items() if name in ('definition', 'ties')
-        }
+        shown = ('definition', 'ties')
+        return {name: value for name, value in self.parameters.items() if name in shown}
 
     def _queries(self) -> Grid | None:
         return None if self.table is None else Grid.from_frame(self.table)
@@ -205,8 +191,8 @@ class Score(Result):
         return {self.metric: self.value}
 
     def _summary(self) -> dict[str, Any]:
-        value = {'metric': self.metric, 'value': self.value}
-        return {'run': self._run, **value, **self._shown_parameters, **self.counts}
+        row = {'run': self._run, 'metric': self.metric, 'value': self.value}
+        return {**row, **self._shown_parameters, **self.counts}
 
 
 def _rows_of_all(tables: Sequence[pandas.DataFrame | None]) -> pandas.DataFrame | None:

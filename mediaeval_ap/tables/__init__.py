@@ -12,7 +12,8 @@ constant            value
 ==================  ==================================================================
 """
 
-from mediaeval_ap.tables.byte_sources import MAX_BYTES, STANDARD_INPUT
+from mediaeval_ap.choices import MAX_BYTES
+from mediaeval_ap.tables.byte_sources import STANDARD_INPUT
 from mediaeval_ap.tables.growing_files import arriving
 from mediaeval_ap.tables.layouts import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Layout
 from mediaeval_ap.tables.line_format import parse_line

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.errors import SHOWN_CHARACTERS, FormatError, ParameterError, shown
-from mediaeval_ap.plain_text import is_text
+from mediaeval_ap.errors import FormatError, ParameterError, shortened, shown
+from mediaeval_ap.plain_text import TEXT, is_text
 from mediaeval_ap.tables.bulk import text_column
-from mediaeval_ap.tables.faults import EXACT_NUMBER, FINITE_DECIMAL, TEXT, no_rows
+from mediaeval_ap.tables.faults import EXACT_NUMBER, FINITE_DECIMAL, no_rows
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Source, Table
 
@@ -31,9 +31,7 @@ def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
     numbers = None
     if layout.number is not None:
         numbers = number_array(table[layout.number], layout.number, source)
-    result = Table(layout, columns, numbers, source)
-    _check_values(result)
-    return result
+    return _checked(Table(layout, columns, numbers, source))
 
 
 def to_arrow(origin: Any) -> pyarrow.Table:
@@ -62,14 +60,8 @@ def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
     """Return a column of text as large strings in one chunk; missing ones are null."""
     import pyarrow
 
-    kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
-    is_text_kind = (
-        pyarrow.types.is_string(kind)
-        or pyarrow.types.is_large_string(kind)
-        or pyarrow.types.is_string_view(kind)
-    )
-    if not is_text_kind:
-        raise FormatError(source.name, '', field, _kind(column), 'text')
+    if _value_type(column) not in ('string', 'large_string', 'string_view'):
+        raise _wrong_type(column, field, 'text', source)
     try:
         column.validate(full=True)
     except pyarrow.ArrowInvalid:
@@ -101,11 +93,11 @@ def number_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> ND
     """Return a column of numbers as doubles, or refuse what is missing, not finite or not exact."""
     import pyarrow
 
-    if pyarrow.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    if (kind := _value_type(column)) != column.type:
+        column = column.cast(kind)
     column = _without_missing(column, field, source)
-    if not (pyarrow.types.is_floating(column.type) or pyarrow.types.is_integer(column.type)):
-        raise FormatError(source.name, '', field, _kind(column), 'numbers')
+    if not (pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)):
+        raise _wrong_type(column, field, 'numbers', source)
     try:
         numbers: NDArray[np.float64] = column.cast(pyarrow.float64()).to_numpy()
     except pyarrow.ArrowInvalid:
@@ -115,12 +107,16 @@ def number_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> ND
     return numbers
 
 
-def _kind(column: Any) -> str:
-    import pyarrow
+def _value_type(column: Any) -> Any:
+    """Return the type of the values, also of a column that is encoded by a dictionary."""
+    from pyarrow import types
 
-    encoded = pyarrow.types.is_dictionary(column.type)
-    text = f'a column of {column.type.value_type if encoded else column.type}'
-    return text if len(text) <= SHOWN_CHARACTERS else f'{text[:SHOWN_CHARACTERS]}…'
+    return column.type.value_type if types.is_dictionary(column.type) else column.type
+
+
+def _wrong_type(column: Any, field: str, expected: str, source: Source) -> FormatError:
+    found = shortened(f'a column of {_value_type(column)}')
+    return FormatError(source.name, '', field, found, expected)
 
 
 def _not_utf8(column: Any, field: str, source: Source) -> FormatError:
@@ -150,12 +146,13 @@ def _wrong_rows(
     return FormatError(source.name, f'row {rows[0] + 1}', field, found, expected, len(rows) - 1)
 
 
-def _check_values(table: Table) -> None:
-    """Refuse a table without rows, empty text, and text that UTF-8 cannot hold."""
+def _checked(table: Table) -> Table:
+    """Refuse a table without rows, and texts that no line can hold."""
     if not len(table):
         raise no_rows(table.source.name, table.layout)
     for field, column in table.columns.items():
         for code, value in enumerate(column.values):
             if not is_text(value):
-                row = int(np.argmax(column.codes == code)) + 1
-                raise FormatError(table.source.name, f'row {row}', field, shown(value), TEXT)
+                row = int(np.argmax(column.codes == code))
+                raise table.error([row], field, shown(value), TEXT)
+    return table

@@ -8,22 +8,23 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from operator import index
-from typing import IO, TYPE_CHECKING, Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
-from mediaeval_ap.errors import ParameterError, ReadError, shown
+from mediaeval_ap.choices import MAX_BYTES, check_limit
+from mediaeval_ap.errors import ParameterError, ReadError, printable, shown
 from mediaeval_ap.plain_text import plain_text
-from mediaeval_ap.tables.decompression import BUFFER_BYTES, DECOMPRESSORS, Limit
+from mediaeval_ap.progress import Bar
+from mediaeval_ap.tables.decompression import (
+    BUFFER_BYTES,
+    COMPRESSED_SUFFIXES,
+    Chunks,
+    Limit,
+    decompressed,
+)
 from mediaeval_ap.tables.table import Source
 
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
-__all__ = ['MAX_BYTES', 'STANDARD_INPUT']
-
-MAX_BYTES = 4 << 30  # a choice: far more than a campaign's largest run, and less than most memories
 STANDARD_INPUT = '-'
 PARQUET_SUFFIXES = {'.parquet', '.pq'}
 COMPRESSED_SIZE_FACTOR = 4  # an estimate: how many times larger runs are once decompressed
@@ -65,16 +66,8 @@ class ByteSource:
             if '\0' in self.name:
                 raise ReadError(self.name, 'no path holds a NUL')
         self.suffix = os.path.splitext(self.name)[1].lower() if self.is_path else ''
-
-    @property
-    def is_parquet(self) -> bool:
-        """Return whether the suffix is one of Parquet."""
-        return self.suffix in PARQUET_SUFFIXES
-
-    @property
-    def is_compressed(self) -> bool:
-        """Return whether the suffix is one of a compression."""
-        return self.suffix in DECOMPRESSORS
+        self.is_parquet = self.suffix in PARQUET_SUFFIXES
+        self.is_compressed = self.suffix in COMPRESSED_SUFFIXES
 
     @property
     def is_stored(self) -> bool:
@@ -104,14 +97,19 @@ class ByteSource:
     def open(self) -> Iterator[BinaryIO]:
         """Open the stream of decompressed bytes."""
         self._hash = hashlib.sha256()
-        with opening(self.name, self.suffix), self.open_stored() as stored:
+        with (
+            opening(self.name, self.suffix),
+            self.open_stored() as stored,
+            Bar(f'reading {printable(self.name)}', _size_of(stored), 'B') as bar,
+        ):
+            watchers = (self._hash.update, lambda chunk: bar.add(len(chunk)))
             if self.is_compressed:
-                decompressed = DECOMPRESSORS[self.suffix](_buffered(stored, self._hash.update))
-                yield _buffered(decompressed, self.limit().count)
+                counted = _buffered(stored, *watchers)
+                yield _buffered(decompressed(counted, self.suffix), self.limit().count)
             elif self.is_open or (self.is_path and is_regular(stored)):
-                yield _buffered(stored, self._hash.update)
+                yield _buffered(stored, *watchers)
             else:
-                yield _buffered(stored, self._hash.update, self.limit('holds').count)
+                yield _buffered(stored, *watchers, self.limit('holds').count)
 
     @contextmanager
     def open_stored(self, *, may_change: bool = False) -> Iterator[Any]:
@@ -140,16 +138,11 @@ def _unchanged(file: IO[Any], name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if _is_other(file, before):
+        if _version(file) not in (before, None):
             raise ReadError(name, CHANGED) from error
         raise
-    if _is_other(file, before):
+    if _version(file) not in (before, None):
         raise ReadError(name, CHANGED)
-
-
-def _is_other(file: IO[Any], before: tuple[int, int] | None) -> bool:
-    after = _version(file)
-    return before is not None and after is not None and after != before
 
 
 def _version(file: IO[Any]) -> tuple[int, int] | None:
@@ -161,19 +154,15 @@ def _version(file: IO[Any]) -> tuple[int, int] | None:
     return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
+def _size_of(file: IO[Any]) -> int | None:
+    """Return the size of a regular file; None for anything else."""
+    version = _version(file)
+    return None if version is None else version[0]
+
+
 def is_regular(file: IO[Any]) -> bool:
     """Return whether an open file of the system is a regular one: no pipe, no device."""
     return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-
-
-def check_limit(limit: int, name: str = 'max_bytes') -> int:
-    """Refuse a limit that is no positive integer; return it, or the largest that there can be."""
-    try:
-        if not isinstance(limit, bool) and index(limit) > 0:
-            return min(index(limit), sys.maxsize)
-    except TypeError:
-        pass
-    raise ParameterError(f'{name}: found {shown(limit)}, expected a positive integer')
 
 
 def _as_utf8(path: str) -> str:
@@ -203,31 +192,19 @@ def opening(name: str, kind: str = '') -> Iterator[None]:
         raise
     except (OSError, EOFError, zlib.error, LZMAError, UnicodeError) as error:
         reason = getattr(error, 'strerror', None)
-        if not reason:
-            reason = f'not readable as {kind}: {error}' if kind in DECOMPRESSORS else str(error)
-        raise ReadError(name, reason) from error
-
-
-class _Watched(io.RawIOBase):
-    """A raw stream that shows every chunk it reads to watchers."""
-
-    def __init__(self, inner: Any, watchers: Sequence[Callable[[bytes], object]]) -> None:
-        self._inner = inner
-        self._watchers = watchers
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
-        view = memoryview(buffer).cast('B')
-        chunk = self._inner.read(len(view))
-        if chunk is None:
-            raise BlockingIOError('no data yet: a stream that blocks is needed')
-        for watch in self._watchers:
-            watch(chunk)
-        view[: len(chunk)] = chunk
-        return len(chunk)
+        as_kind = f'not readable as {kind}: ' if kind in COMPRESSED_SUFFIXES else ''
+        raise ReadError(name, reason or f'{as_kind}{error}') from error
 
 
 def _buffered(inner: Any, *watchers: Callable[[bytes], object]) -> BinaryIO:
-    return io.BufferedReader(_Watched(inner, watchers), BUFFER_BYTES)
+    """Return a buffered stream that shows every chunk it reads to watchers."""
+
+    def chunks() -> Iterator[bytes]:
+        while chunk := inner.read(BUFFER_BYTES):
+            for watch in watchers:
+                watch(chunk)
+            yield chunk
+        if chunk is None:
+            raise BlockingIOError('no data yet: a stream that blocks is needed')
+
+    return io.BufferedReader(Chunks(chunks()), BUFFER_BYTES)

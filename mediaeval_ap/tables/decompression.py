@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mediaeval_ap.errors import ReadError
@@ -11,6 +12,7 @@ from mediaeval_ap.errors import ReadError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+COMPRESSED_SUFFIXES = {'.gz', '.bz2', '.xz', '.zst'}
 BUFFER_BYTES = 1 << 20  # a choice: half and double take the same time, within a tenth
 XZ_MEMORY_BYTES = 1 << 30  # a header can ask for four times as much before a byte is read
 
@@ -65,25 +67,29 @@ class Chunks(io.RawIOBase):
         return count
 
 
-def _gzip(stream: BinaryIO) -> Any:
-    import gzip
+def decompressed(stream: BinaryIO, suffix: str) -> Any:
+    """Return a stream of the decompressed bytes; each library is imported when it is needed."""
+    match suffix:
+        case '.gz':
+            import gzip
 
-    return gzip.GzipFile(fileobj=stream, mode='rb')
+            return gzip.GzipFile(fileobj=stream, mode='rb')
+        case '.bz2':
+            import bz2
+
+            return Chunks(_stream_by_stream(stream, bz2.BZ2Decompressor))
+        case '.xz':
+            import lzma
+
+            limited = partial(lzma.LZMADecompressor, memlimit=XZ_MEMORY_BYTES)
+            return Chunks(_stream_by_stream(stream, limited))
+        case '.zst':
+            import pyarrow
+
+            return pyarrow.CompressedInputStream(stream, 'zstd')
 
 
-def _bzip2(stream: BinaryIO) -> Any:
-    from bz2 import BZ2Decompressor
-
-    return Chunks(_decompressed(stream, BZ2Decompressor))
-
-
-def _xz(stream: BinaryIO) -> Any:
-    from lzma import LZMADecompressor
-
-    return Chunks(_decompressed(stream, lambda: LZMADecompressor(memlimit=XZ_MEMORY_BYTES)))
-
-
-def _decompressed(stored: BinaryIO, new_decompressor: Callable[[], Any]) -> Iterator[bytes]:
+def _stream_by_stream(stored: BinaryIO, new_decompressor: Callable[[], Any]) -> Iterator[bytes]:
     """Decompress streams that follow one another to the end of the file.
 
     The standard library's own files end in silence where a further stream is damaged.
@@ -105,17 +111,3 @@ def _decompressed(stored: BinaryIO, new_decompressor: Callable[[], Any]) -> Iter
             rest = stored.read(BUFFER_BYTES)
             if not rest:
                 return
-
-
-def _zstandard(stream: BinaryIO) -> Any:
-    import pyarrow
-
-    return pyarrow.CompressedInputStream(stream, 'zstd')
-
-
-DECOMPRESSORS: dict[str, Callable[[BinaryIO], Any]] = {
-    '.gz': _gzip,
-    '.bz2': _bzip2,
-    '.xz': _xz,
-    '.zst': _zstandard,
-}

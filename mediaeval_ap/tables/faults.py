@@ -12,7 +12,6 @@ from mediaeval_ap.tables.layouts import Layout, RecordLayout
 FINITE_DECIMAL = 'a finite decimal number'
 INTEGER = 'an integer in digits'
 EXACT_NUMBER = 'a finite number that a double can hold'
-TEXT = 'non-empty text on one line, without spaces around it'
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from time import sleep
 from typing import Any
 
+from mediaeval_ap.choices import MAX_BYTES
 from mediaeval_ap.errors import FormatError, ReadError
-from mediaeval_ap.tables.byte_sources import MAX_BYTES, ByteSource, opening
+from mediaeval_ap.tables.byte_sources import ByteSource, opening
 from mediaeval_ap.tables.faults import no_rows
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.layouts import Layout

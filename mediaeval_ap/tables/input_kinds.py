@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from mediaeval_ap.choices import MAX_BYTES, check_limit
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.tables.byte_sources import MAX_BYTES, ByteSource, check_limit
+from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.table import NumberedRows
 
 
@@ -49,8 +50,9 @@ class Origin:
             return value
         if isinstance(value, NumberedRows):
             return cls(Kind.TABLE, value)
-        # Before open files: a frame may have a column called "read".
-        if is_instance(value, 'pandas', 'DataFrame'):
+        # Before open files: a frame may have a column called "read". If pandas is not imported yet,
+        # nothing is one.
+        if isinstance(value, getattr(sys.modules.get('pandas'), 'DataFrame', ())):
             return cls(Kind.FRAME, value)
         if is_arrow(value):
             return cls(Kind.ARROW, value)
@@ -78,9 +80,3 @@ def is_arrow(value: object) -> bool:
     return hasattr(value, '__arrow_c_stream__') and (
         hasattr(value, 'columns') or hasattr(value, 'schema')
     )
-
-
-def is_instance(value: object, module: str, name: str) -> bool:
-    """Return whether a value is of a class of a module, without importing the module."""
-    cls = getattr(sys.modules.get(module), name, None)  # none while it is still being imported
-    return cls is not None and isinstance(value, cls)

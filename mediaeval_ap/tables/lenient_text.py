@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.layouts import Layout
@@ -28,7 +29,6 @@ from mediaeval_ap.tables.table import Table
 from mediaeval_ap.tables.wrong_lines import (
     CAUSES,
     LONG,
-    MAX_PROBLEMS,
     RIGHT,
     WrongLines,
     causes_of,

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mediaeval_ap.errors import FormatError, ReadError
+from mediaeval_ap.errors import FormatError, ReadError, printable
+from mediaeval_ap.progress import tracked
 from mediaeval_ap.tables.byte_sources import ByteSource, is_regular, opening
 from mediaeval_ap.tables.parquet_pages import BYTES_OF_VALUE, PageWatcher, check_footer
 from mediaeval_ap.tables.table import Source
@@ -48,7 +49,7 @@ def read_parquet(
 def _read(
     stream: Any, choose: Callable[[pyarrow.Schema], Sequence[str]], source: ByteSource
 ) -> pyarrow.Table:
-    from pyarrow import ArrowException, parquet
+    from pyarrow import ArrowException, parquet, types
 
     check_footer(stream, source)
     watched = PageWatcher(stream)
@@ -56,7 +57,9 @@ def _read(
     names = list(choose(opened.schema_arrow))
     fields = [field for field in opened.schema_arrow if field.name in names]
     for field in fields:
-        _refuse_nested(field, source.name)
+        if types.is_nested(field.type):
+            found = f'a column of {str(field.type).partition("<")[0]}'
+            raise FormatError(source.name, '', field.name, found, 'one value in each row')
     declared = source.limit()
     numbers = []
     for number in range(opened.num_row_groups):
@@ -65,28 +68,21 @@ def _read(
             numbers.append(number)
     if not numbers:
         return opened.schema_arrow.empty_table().select(names)
-    encoded = [field.name for field in fields if _is_text(field.type)]
+    encoded = [field.name for field in fields if field.type in ('string', 'large_string')]
     watched.limit = source.limit()
     file = parquet.ParquetFile(
         watched, metadata=opened.metadata, read_dictionary=encoded, pre_buffer=False
     )
+    read_one_by_one = tracked(numbers, f'reading {printable(source.name)}', ' row groups')
     try:
         return _within_limit(
-            (file.read_row_group(number, columns=names) for number in numbers), source
+            (file.read_row_group(number, columns=names) for number in read_one_by_one), source
         )
     except (ReadError, MemoryError):
         raise
     except (ArrowException, OSError):  # damaged, or texts that cannot be read so
         parts = (_in_small_parts(opened, watched, number, names, source) for number in numbers)
         return _within_limit(chain.from_iterable(parts), source)
-
-
-def _refuse_nested(field: pyarrow.Field, source: str) -> None:
-    from pyarrow import types
-
-    if types.is_nested(field.type):
-        found = f'a column of {str(field.type).partition("<")[0]}'
-        raise FormatError(source, '', field.name, found, 'one value in each row')
 
 
 def _in_small_parts(
@@ -118,12 +114,6 @@ def _within_limit(parts: Iterable[pyarrow.Table], source: ByteSource) -> pyarrow
     if not read:
         raise OSError('fewer row groups than it says')
     return pyarrow.concat_tables(read)
-
-
-def _is_text(kind: pyarrow.DataType) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
 def _n_bytes(column: pyarrow.ChunkedArray) -> int:

@@ -9,6 +9,7 @@ page headers are written, reads them.
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from typing import Any
 
 from thrift.protocol.TCompactProtocol import TCompactProtocol
@@ -27,6 +28,13 @@ BYTES_OF_ELEMENT = 1536
 COPIES_OF_TEXT = 8
 LEAST_OF_METADATA = 64 << 20  # a choice: what any file may have, whatever the limit
 METADATA_COME_TO = 'has metadata that come to'
+
+
+# The fields of a page header: how large the page is decompressed, and as stored; the headers for
+# data pages, dictionaries and data pages of version 2, each with its number of values.
+N_BYTES, N_STORED = (0, 2), (0, 3)
+HEADERS_OF_KINDS = (5, 7, 8)
+N_VALUES = 1
 
 
 class _Protocol(TCompactProtocol):  # type: ignore[misc]  # ships no type information
@@ -49,50 +57,23 @@ class _Protocol(TCompactProtocol):  # type: ignore[misc]  # ships no type inform
         return bytes(self.readBinary())  # statistics may be no text
 
 
-class _Fields(dict[int, tuple[Any, ...]]):
-    """The fields of a structure by number, as Thrift wants them; it passes over others."""
-
-    def __missing__(self, number: int) -> None:
-        raise IndexError(number)
-
-
-class _Values:
-    """The part of a page header that says how many values the page has."""
-
-    num_values = 0
-
-    def read(self, protocol: _Protocol) -> None:
-        protocol.readStruct(self, _Fields({1: (1, TType.I32, 'num_values', None)}))
-
-
-class _PageHeader:
-    """The header of a page."""
-
-    uncompressed_page_size = -1
-    compressed_page_size = -1
-    values = dictionary = values_v2 = _Values()
-    fields = _Fields(
-        {
-            2: (2, TType.I32, 'uncompressed_page_size', None),
-            3: (3, TType.I32, 'compressed_page_size', None),
-            5: (5, TType.STRUCT, 'values', (_Values, None)),
-            7: (7, TType.STRUCT, 'dictionary', (_Values, None)),
-            8: (8, TType.STRUCT, 'values_v2', (_Values, None)),
-        }
-    )
-
-    def read(self, protocol: _Protocol) -> None:
-        protocol.readStruct(self, self.fields)
-
-    @property
-    def n_bytes(self) -> int:
-        """The least number of bytes that the page comes to."""
-        headers = (self.values, self.dictionary, self.values_v2)
-        n_values = max(each.num_values for each in headers)
-        return max(self.uncompressed_page_size, BYTES_OF_VALUE * n_values)
+def _integers(protocol: _Protocol, header: int = 0) -> Iterator[tuple[tuple[int, int], int]]:
+    """Yield the integers of a page header and of the headers in it, by header and field."""
+    protocol.readStructBegin()
+    _, kind, number = protocol.readFieldBegin()
+    while kind != TType.STOP:
+        if kind == TType.I32:
+            yield (header, number), protocol.readI32()
+        elif kind == TType.STRUCT and not header and number in HEADERS_OF_KINDS:
+            yield from _integers(protocol, number)
+        else:
+            protocol.skip(kind)
+        protocol.readFieldEnd()
+        _, kind, number = protocol.readFieldBegin()
+    protocol.readStructEnd()
 
 
-class PageWatcher(io.RawIOBase):
+class PageWatcher(io.FileIO):
     """A Parquet file that counts the pages in what is read of it, against a limit if it has one.
 
     pyarrow reads all pages of a column in a row group at once, and nothing else with them, where it
@@ -100,27 +81,15 @@ class PageWatcher(io.RawIOBase):
     """
 
     def __init__(self, stream: Any) -> None:
-        self._stream = stream
+        super().__init__(stream.fileno(), closefd=False)
         self.limit: Limit | None = None
         self.n_bytes = 0
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        return int(self._stream.seek(offset, whence))
-
-    def tell(self) -> int:
-        return int(self._stream.tell())
-
-    def read(self, size: int = -1, /) -> bytes:
+    def read(self, size: int | None = -1, /) -> bytes:
         here = self.tell()
-        rest = self.seek(0, io.SEEK_END) - here
+        rest = max(0, self.seek(0, io.SEEK_END) - here)
         self.seek(here)
-        content = bytes(self._stream.read(rest if size < 0 else min(size, max(0, rest))))
+        content = super().read(rest if size is None or size < 0 else min(size, rest)) or b''
         if self.limit is not None:
             self._count(content, self.limit)
         return content
@@ -128,18 +97,20 @@ class PageWatcher(io.RawIOBase):
     def _count(self, content: bytes, limit: Limit) -> None:
         stream = io.BytesIO(content)
         while stream.tell() < len(content):
-            header = _PageHeader()
             try:
-                header.read(_Protocol(stream))
+                header = dict(_integers(_Protocol(stream)))
             except EOFError:
                 return  # cut off, which is an error to pyarrow, or behind the pages
             except (TException, LookupError, ValueError, AssertionError) as error:
                 raise OSError(f'damaged page header: {error or type(error).__name__}') from error
-            if header.compressed_page_size < 0 or header.uncompressed_page_size < 0:
+            n_bytes, n_stored = header.get(N_BYTES, -1), header.get(N_STORED, -1)
+            if n_bytes < 0 or n_stored < 0:
                 raise OSError('damaged page header: a size below 0')
-            self.n_bytes += header.n_bytes
-            limit.add(header.n_bytes)
-            stream.seek(header.compressed_page_size, io.SEEK_CUR)
+            n_values = max(header.get((kind, N_VALUES), 0) for kind in HEADERS_OF_KINDS)
+            n_bytes = max(n_bytes, BYTES_OF_VALUE * n_values)
+            self.n_bytes += n_bytes
+            limit.add(n_bytes)
+            stream.seek(n_stored, io.SEEK_CUR)
 
 
 def check_footer(stream: Any, source: ByteSource) -> None:

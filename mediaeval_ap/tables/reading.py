@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mediaeval_ap.choices import MAX_BYTES
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.tables.byte_sources import MAX_BYTES, ByteSource
+from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.strict_text import parse

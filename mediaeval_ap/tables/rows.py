@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 import numpy as np
 
 from mediaeval_ap.errors import shown
-from mediaeval_ap.plain_text import is_text, plain_text
+from mediaeval_ap.plain_text import TEXT, is_text, plain_text
 from mediaeval_ap.tables.arrow import check_names
-from mediaeval_ap.tables.faults import EXACT_NUMBER, TEXT, Faults, Wrong, no_rows
+from mediaeval_ap.tables.faults import EXACT_NUMBER, Faults, Wrong, no_rows
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.line_numbers import LineNumbers
 from mediaeval_ap.tables.table import Column, Source, Table
@@ -55,10 +55,7 @@ def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
 
 def column_names(frame: pandas.DataFrame) -> list[str]:
     """Return the names of the columns as plain text: of a name that is no text, how it prints."""
-    plain = map(plain_text, frame.columns)
-    return [
-        str(name) if text is None else text for text, name in zip(plain, frame.columns, strict=True)
-    ]
+    return [str(name) if (text := plain_text(name)) is None else text for name in frame.columns]
 
 
 def explain_row(row: object, layout: Layout) -> Wrong | None:

@@ -14,6 +14,7 @@ from typing import NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.tables.faults import Wrong
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.line_format import (
@@ -29,7 +30,6 @@ from mediaeval_ap.tables.lines import endless
 CAUSES = tuple(Cause)
 RIGHT = -1  # in place of a cause
 LONG = 2 << 20  # of which arrays would take several times as much: there is a long line
-MAX_PROBLEMS = 20_000  # more than the lines of the largest run of a campaign
 LONG_LINE = 1 << 12  # a longer one is explained at once, and not kept, as there may be many
 CONTINUATIONS = bytes(range(0x80, 0xC0))  # the bytes of UTF-8 that begin no character
 _BYTES, _FIELDS, _NUMBER = map(CAUSES.index, (Cause.BYTES, Cause.FIELDS, Cause.NUMBER))

@@ -22,9 +22,7 @@ from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.input_kinds import Origin
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.trec.files import Entries, read_entries
-from mediaeval_ap.trec.tie_breaking import rank
-
-__all__ = ['evaluate_trec']
+from mediaeval_ap.trec.tie_breaking import precisions
 
 
 def evaluate_trec(
@@ -43,11 +41,11 @@ def evaluate_trec(
     Parameters
     ----------
     qrels : str, path-like, file object, DataFrame or iterable of tuples
-        The reference: a file of ``qid iteration docno relevance``, a table with the columns
+        The reference: a file of ``qid iteration docno relevance``, or a table with the columns
         ``qid``, ``docno`` and ``relevance``, or tuples of these three.
     run : like qrels
-        The run: a file of ``qid Q0 docno rank score tag``, of which topic, document and score are
-        used, a table with these columns, or tuples of these three.
+        The run: a file of ``qid Q0 docno rank score tag`` or a table with these columns, of which
+        qid, docno and score are used, or tuples of these three.
     K : iterable of int or 'all'
         The cutoffs, each once; ``'all'`` is no cutoff, as `map` of trec_eval.
     definition : str or Definition
@@ -56,8 +54,7 @@ def evaluate_trec(
         How to break ties between equal scores. ``'trec_eval'``: documents in descending order of
         their bytes, as trec_eval 10 does. ``'trec_eval-9'``: the same where scores are compared in
         single precision, as by trec_eval 9, pytrec_eval and ir_measures. All others compare in
-        double precision: the mean over all orders, relevant documents first, relevant documents
-        last.
+        double precision: the mean over all orders, relevant documents first, or last.
     relevance_level : int
         The least relevance at which a document is relevant.
     missing : {'zero', 'skip'}
@@ -90,15 +87,12 @@ def evaluate_trec(
     Examples
     --------
     >>> qrels = [('7', 'd1', 1), ('7', 'd2', 0), ('7', 'd3', 2)]
-    >>> run = [('7', 'd2', 0.9), ('7', 'd1', 0.5)]
-    >>> evaluate_trec(qrels, run, [10]).map.tolist()
+    >>> evaluate_trec(qrels, [('7', 'd2', 0.9), ('7', 'd1', 0.5)], [10]).map.tolist()
     [0.25]
     """
     definition = definitions.get(definition)
     cutoffs = check_cutoffs(K, definition)
-    ties = check_policy('ties', ties, choices.TREC_TIES)
-    if ties == 'expected' and 'H' in definition.denominator:
-        raise ParameterError(f'ties: found expected, which {definition} is not defined for')
+    ties = _check_ties(ties, definition)
     missing = check_policy('missing', missing, choices.TREC_MISSING)
     level = _check_level(relevance_level)
     judged, returned = _read(Origin.of(qrels, max_bytes), Origin.of(run, max_bytes))
@@ -106,18 +100,11 @@ def evaluate_trec(
     topic, hit = _judge(judged, returned, level)
     n_returned = np.bincount(topic + 1, minlength=len(topics) + 1)[1:]
     n_relevant = np.bincount(judged.topic.codes[judged.number >= level], minlength=len(topics))
-    ranked = rank(returned, topic, hit, n_returned, ties)
-    terms = ranked.expected_precisions() if ties == 'expected' else ranked.precisions()
+    terms = precisions(returned, topic, hit, n_returned, ties)
     ap = average_precision_of_terms(*terms, n_relevant, n_returned, depths(cutoffs), definition)
-    kept = np.flatnonzero(n_returned) if missing == 'skip' else np.arange(len(topics))
-    if not len(kept):
-        cause = likely_cause(returned.topic.values, topics)
-        finding = f'{printable(returned.source.name)}: no topic of this run is judged'
-        raise ParameterError(f'{finding}; {cause}' if cause else finding)
+    kept = _topics_to_score(judged, returned, n_returned, missing)
     n_relevant = n_relevant[kept]
     counts = _counts(judged, returned, hit, n_relevant, int(np.count_nonzero(n_returned)))
-    about_topics = _warnings(judged, returned, counts, missing)
-    about_relevant = without_relevant(printable(judged.source.name), n_relevant, definition)
     evaluation = Evaluation(
         [topics[place] for place in kept.tolist()],
         cutoffs,
@@ -127,10 +114,17 @@ def evaluate_trec(
         {'reference': judged.source, 'hypothesis': returned.source},
         counts,
         parameters={'ties': ties, 'relevance_level': level, 'missing': missing},
-        warnings=(*about_topics, *about_relevant),
+        warnings=tuple(_warnings(judged, returned, counts, missing, n_relevant, definition)),
     )
     warn_caller(evaluation.warnings)
     return evaluation
+
+
+def _check_ties(ties: object, definition: Definition) -> TrecTies:
+    known = check_policy('ties', ties, choices.TREC_TIES)
+    if known == 'expected' and 'H' in definition.denominator:
+        raise ParameterError(f'ties: found expected, which {definition} is not defined for')
+    return known
 
 
 def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
@@ -143,6 +137,17 @@ def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
     judged.refuse_repeated()
     returned.refuse_repeated()
     return judged, returned
+
+
+def _topics_to_score(
+    judged: Entries, returned: Entries, n_returned: NDArray[np.int64], missing: TrecMissing
+) -> NDArray[np.int64]:
+    kept = np.flatnonzero(n_returned) if missing == 'skip' else np.arange(len(n_returned))
+    if not len(kept):
+        cause = likely_cause(returned.topic.values, judged.topic.values)
+        finding = f'{printable(returned.source.name)}: no topic of this run is judged'
+        raise ParameterError(f'{finding}; {cause}' if cause else finding)
+    return kept
 
 
 def _counts(
@@ -189,7 +194,12 @@ def _judge(
 
 
 def _warnings(
-    judged: Entries, returned: Entries, counts: dict[str, int], missing: TrecMissing
+    judged: Entries,
+    returned: Entries,
+    counts: dict[str, int],
+    missing: TrecMissing,
+    n_relevant: NDArray[np.int64],
+    definition: Definition,
 ) -> list[DataWarning]:
     run, truth = printable(returned.source.name), printable(judged.source.name)
     found = [] if counts['relevant_returned'] else _no_overlap(judged, returned, truth)
@@ -202,7 +212,7 @@ def _warnings(
         n_topics = len(returned.topic.values)
         text = f'{run}: {n_unknown} of {n_topics} topics are not in {truth}, and left out'
         found.append(errors.UnknownIdsWarning(text))
-    return found
+    return found + without_relevant(truth, n_relevant, definition)
 
 
 def _no_overlap(judged: Entries, returned: Entries, truth: str) -> list[DataWarning]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -19,45 +18,14 @@ from mediaeval_ap.trec.files import Entries
 Terms: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]
 
 
-@dataclass(frozen=True)
-class RankedRows:
-    """Returned rows by topic and rank. Those of topics that are not judged come first."""
-
-    topic: NDArray[np.int32]  # its number among those judged, or -1
-    hit: NDArray[np.bool_]
-    ties: NDArray[np.bool_]  # with the row before
-    begins: NDArray[np.int64]  # for each judged topic, its first row
-
-    def precisions(self) -> Terms:
-        """Return topic, rank and precision of each hit."""
-        hits = self.hit.nonzero()[0]
-        topic = self.topic[hits]
-        ranks = hits - self.begins[topic] + 1
-        return topic, ranks, precision_at_hits(ranks, topic)
-
-    def expected_precisions(self) -> Terms:
-        """Return topic, rank and what it adds in the mean over all orders of equal scores."""
-        starts = (~self.ties).nonzero()[0]
-        size = np.diff(starts, append=len(self.hit))
-        n_hits = np.add.reduceat(self.hit, starts, dtype=np.int64)
-        held = n_hits > 0
-        starts, size, n_hits = starts[held], size[held], n_hits[held]
-        topic = self.topic[starts]
-        by_topic = np.bincount(topic, weights=n_hits, minlength=len(self.begins)).astype(np.int64)
-        hits_above = (n_hits.cumsum() - n_hits) - (by_topic.cumsum() - by_topic)[topic]
-        above = starts - self.begins[topic]
-        terms = expected_precisions(TieBlocks(size, n_hits, above, hits_above))
-        return topic.repeat(size), ranges(above + 1, size), terms
-
-
-def rank(
+def precisions(
     returned: Entries,
     topic: NDArray[np.int32],
     hit: NDArray[np.bool_],
     n_returned: NDArray[np.int64],
     ties: TrecTies,
-) -> RankedRows:
-    """Rank returned rows by their scores; with 'expected', ties are left as they are."""
+) -> Terms:
+    """Return the precisions of hits by topic and rank; a topic that is not judged is -1."""
     score = returned.number
     if ties == 'trec_eval-9':
         with np.errstate(over='ignore'):  # what single precision does not hold is infinite, as in C
@@ -69,19 +37,43 @@ def rank(
         topic, score, hit = topic[order], score[order], hit[order]
     ties_with_last = np.zeros(len(topic), dtype=np.bool_)
     ties_with_last[1:] = (topic[1:] == topic[:-1]) & (score[1:] == score[:-1])
-    begins = len(topic) - n_returned[::-1].cumsum()[::-1]
-    ranked = RankedRows(topic, hit.copy(), ties_with_last, begins)
-    if ties != 'expected':
-        in_block = ties_with_last.copy()
-        in_block[:-1] |= ties_with_last[1:]
-        tied = in_block.nonzero()[0]
-        block = (~ties_with_last[tied]).cumsum()
-        if ties in ('best', 'worst'):
-            within = hit[tied] != (ties == 'best')
-        else:
-            within = _descending(returned.texts(tied if order is None else order[tied]))
-        ranked.hit[tied] = hit[tied[np.lexsort((within, block))]]
-    return ranked
+    begins = len(topic) - n_returned[::-1].cumsum()[::-1]  # for each judged topic, its first row
+    if ties == 'expected':
+        return _expected(topic, hit, ties_with_last, begins)
+    in_block = ties_with_last.copy()
+    in_block[:-1] |= ties_with_last[1:]
+    tied = in_block.nonzero()[0]
+    block = (~ties_with_last[tied]).cumsum()
+    if ties in ('best', 'worst'):
+        within = hit[tied] != (ties == 'best')
+    else:
+        within = _descending(returned.texts(tied if order is None else order[tied]))
+    ranked = hit.copy()
+    ranked[tied] = hit[tied[np.lexsort((within, block))]]
+    hits = ranked.nonzero()[0]
+    topic = topic[hits]
+    ranks = hits - begins[topic] + 1
+    return topic, ranks, precision_at_hits(ranks, topic)
+
+
+def _expected(
+    topic: NDArray[np.int32],
+    hit: NDArray[np.bool_],
+    ties_with_last: NDArray[np.bool_],
+    begins: NDArray[np.int64],
+) -> Terms:
+    """Return what ranks of tie blocks add in the mean over all orders of equal scores."""
+    starts = (~ties_with_last).nonzero()[0]
+    size = np.diff(starts, append=len(hit))
+    n_hits = np.add.reduceat(hit, starts, dtype=np.int64)
+    held = n_hits > 0
+    starts, size, n_hits = starts[held], size[held], n_hits[held]
+    topic = topic[starts]
+    by_topic = np.bincount(topic, weights=n_hits, minlength=len(begins)).astype(np.int64)
+    hits_above = (n_hits.cumsum() - n_hits) - (by_topic.cumsum() - by_topic)[topic]
+    above = starts - begins[topic]
+    terms = expected_precisions(TieBlocks(size, n_hits, above, hits_above))
+    return topic.repeat(size), ranges(above + 1, size), terms
 
 
 def _descending(texts: Sequence[str]) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from typing import Any
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Document
-from mediaeval_ap.validation.problems import Findings, Kind, Problem
+from mediaeval_ap.validation.problems import Findings, Problem
 
 
 def describe(findings: Findings, most: int | None = None) -> Document:
@@ -24,17 +24,14 @@ def _blocks(findings: Findings, most: int | None) -> Iterator[str]:
     listed = {kind: [_line(problem) for problem in problems] for kind, problems in shown}
     for kind, count in findings.counts.items():
         lines = listed.get(kind, [])
-        n_more = count - len(lines)
-        more = f'  … and {n_more:,} more{_left_out(findings, kind)}\n' if n_more else ''
-        yield f'{kind.severity} {kind}: {count:,}\n{"".join(lines)}{more}'
+        if n_more := count - len(lines):
+            n_beyond = findings.left_out.get(kind)
+            limit = f'--max-problems {findings.max_problems}'
+            beyond = f', {n_beyond:,} of them beyond {limit}' if n_beyond else ''
+            lines = [*lines, f'  … and {n_more:,} more{beyond}\n']
+        yield f'{kind.severity} {kind}: {count:,}\n{"".join(lines)}'
     errors, warnings = findings.count('error'), findings.count('warning')
     yield f'{_counted(errors, "error")}, {_counted(warnings, "warning")}\n'
-
-
-def _left_out(findings: Findings, kind: Kind) -> str:
-    if kind not in findings.left_out:
-        return ''
-    return f', {findings.left_out[kind]:,} of them beyond --max-problems {findings.max_problems}'
 
 
 def _line(problem: Problem) -> str:

@@ -25,10 +25,9 @@ SALT = np.uint64(secrets.randbits(64))
 
 
 def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
-    """Return, for each of some distinct names, the place of the first name one edit away.
+    """Return, for each of some distinct names, the place of the first one edit away before it.
 
-    Only names that stand before it count; -1 where there is none. An edit is one insertion,
-    deletion or substitution. Takes O(n log n) for n characters in all names.
+    -1 where there is none. Takes O(n log n) for n characters in all names.
     """
     none = len(names)
     earliest = np.full(none, none)

@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from heapq import merge
 from itertools import chain, islice
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.tables.table import Source
-from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS
-
-__all__ = ['Problem']
+from mediaeval_ap.validation.kinds import KINDS, Kind, Severity
 
 Detail: TypeAlias = tuple[str, str, str]  # field, found, expected
-Severity = Literal['error', 'warning']
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of problem, and how to mend it; errors are what a campaign refuses."""
-
-    name: str
-    severity: Severity
-    mend: str = field(repr=False)
-
-    def __str__(self) -> str:
-        return self.name
-
-    def at(self, source: str, line: int, column: int | None, detail: Detail) -> Problem:
-        """Return the problem of this kind at a place."""
-        return Problem(self, self.severity, source, line, column, *detail, self.mend)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +35,7 @@ class Problem:
     line : int
         From 1; of a table of values, the number of the row.
     column : int or None
-        The character of the line at which the field begins, from 1; none in a table of values.
+        The character at which the field begins, from 1; none in a table of values.
     field : str
         The field; empty where the whole line or file is wrong.
     found, expected : str
@@ -102,23 +84,26 @@ class Finding:
     def __iter__(self) -> Iterator[Problem]:
         return self.problems()
 
-    def written_out(self, most: int) -> Finding:
-        """Return the finding with its first problems and without its file, so that it pickles."""
-        return Finding(self.kind, self.count, partial(iter, tuple(islice(self, most))))
+
+def problem_at(
+    kind: str, file: LenientTable, line: int, column: int | None, detail: Detail
+) -> Problem:
+    """Return the problem of a kind at a place in a file."""
+    known = KINDS[kind]
+    return Problem(known, known.severity, file.table.source.name, line, column, *detail, known.mend)
 
 
 def at_rows(
-    kind: Kind, file: LenientTable, rows: NDArray[np.int64], describe: Callable[[int], Detail]
+    kind: str, file: LenientTable, rows: NDArray[np.int64], describe: Callable[[int], Detail]
 ) -> Finding:
     """Return the problems of some rows, which ascend and are described when they are asked for."""
 
     def problems() -> Iterator[Problem]:
         for row in map(int, rows):
             detail = describe(row)
-            line, column = file.table.lines[row], file.column(row, detail[0])
-            yield kind.at(file.table.source.name, line, column, detail)
+            yield problem_at(kind, file, file.table.lines[row], file.column(row, detail[0]), detail)
 
-    return Finding(kind, len(rows), problems)
+    return Finding(KINDS[kind], len(rows), problems)
 
 
 class Findings:
@@ -134,19 +119,22 @@ class Findings:
     ) -> None:
         self.rules, self.inputs, self.rows = rules, inputs, rows
         self.max_problems = max_problems
-        names = dict.fromkeys(source.name for source in inputs.values())
-        self._order = {name: place for place, name in enumerate(names)}
+        self._names = [source.name for source in inputs.values()]
         self._findings: dict[Kind, list[Finding]] = {}
-        for each in sorted(findings, key=lambda finding: finding.kind.severity != 'error'):
+        order = list(KINDS.values())
+        for each in sorted(findings, key=lambda finding: order.index(finding.kind)):
             if each.count:
                 self._findings.setdefault(each.kind, []).append(each)
         counts = {kind: sum(each.count for each in found) for kind, found in self._findings.items()}
-        self.counts = counts  # errors first, as `_findings` are
+        self.counts = counts
         self.left_out = {kind: n - max_problems for kind, n in counts.items() if n > max_problems}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        found = chain.from_iterable(self._findings.values())
-        findings = [each.written_out(self.max_problems) for each in found]
+        # Problems in place of functions and whole files, which would not pickle, or not well.
+        findings = [
+            Finding(each.kind, each.count, partial(iter, tuple(islice(each, self.max_problems))))
+            for each in chain.from_iterable(self._findings.values())
+        ]
         return Findings, (self.rules, findings, self.inputs, self.rows, self.max_problems)
 
     def count(self, severity: Severity) -> int:
@@ -158,9 +146,8 @@ class Findings:
         most = self.max_problems if most is None else min(most, self.max_problems)
         problems: list[Problem] = []
         for found in self._findings.values():
-            of_kind = merge(*found, key=self._place)
-            problems.extend(islice(of_kind, most))
+            problems.extend(islice(merge(*found, key=self._place), most))
         return problems
 
     def _place(self, problem: Problem) -> tuple[int, int, int]:
-        return self._order[problem.source], problem.line, problem.column or 0
+        return self._names.index(problem.source), problem.line, problem.column or 0

@@ -1,26 +1,28 @@
-"""The validation of a submission: every rule on all of its files.
-
-Lines are parsed by `mediaeval_ap.tables.lenient_text`, and nothing stops at the first problem.
-"""
+"""The validation of a submission: every rule on all of its files."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from mediaeval_ap.choices import CAMPAIGNS, check_policy
+from mediaeval_ap.choices import CAMPAIGNS, MAX_BYTES, MAX_PROBLEMS, check_limit, check_policy
 from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning, warn_caller
-from mediaeval_ap.tables import MAX_BYTES
-from mediaeval_ap.tables.byte_sources import check_limit
+from mediaeval_ap.progress import shows_progress, tracked
+from mediaeval_ap.tables import layouts
 from mediaeval_ap.tables.input_kinds import Origin
 from mediaeval_ap.tables.lenient_text import read_leniently
-from mediaeval_ap.tables.wrong_lines import MAX_PROBLEMS
-from mediaeval_ap.validation.campaigns import LAYOUTS
+from mediaeval_ap.validation.every_rule import apply_rules
 from mediaeval_ap.validation.problems import Findings, Problem
-from mediaeval_ap.validation.registry import RULES
 
-__all__ = ['examine', 'validate']
+LAYOUTS = {  # by role: that of 2015, and that of other campaigns
+    'hypothesis': (layouts.HYPOTHESIS_2015, layouts.HYPOTHESIS),
+    'shots': (layouts.SHOTS_2015, layouts.SHOTS),
+    'videos': (layouts.SUBSET_2015, layouts.SUBSET),
+    'evidence': (layouts.EVIDENCE_2015, layouts.EVIDENCE),
+    'reference': (layouts.REFERENCE_2015, layouts.REFERENCE),
+}
 
 
+@shows_progress
 def validate(
     hypothesis: Any,
     *,
@@ -31,6 +33,7 @@ def validate(
     rules: str = '2016',
     max_bytes: int = MAX_BYTES,
     max_problems: int = MAX_PROBLEMS,
+    progress: bool = False,
 ) -> list[Problem]:
     r"""List every problem of a submission.
 
@@ -39,22 +42,18 @@ def validate(
     hypothesis : str, path-like, file object, DataFrame, pyarrow table, iterable or Table
         The run, as `mediaeval_ap.tables.read` takes it. Lines of text may hold anything; tables of
         values and Parquet are read strictly.
-    shots : as hypothesis, optional
-        The shot list, which must have every shot of the submission.
-    videos : as hypothesis, optional
-        The videos that count: hypotheses for others give warnings. The video of evidence must be
-        in this list or in the shot list.
-    evidence : as hypothesis, optional
-        Evidence for each name of the hypothesis.
-    reference : as hypothesis, optional
-        The reference: names and videos that it lacks give warnings.
+    shots, videos, evidence, reference : as hypothesis, optional
+        The shot list, which must have every shot of the submission. The videos that count:
+        hypotheses for others give warnings, and the video of evidence must be here or in the shot
+        list. Evidence for each name. The reference: names and videos that it lacks give warnings.
     rules : {'2015', '2016', 'none'}
-        The campaign whose rules apply. With ``'none'``, the format of each file is checked, and
-        warnings are given.
+        The campaign whose rules apply; with ``'none'``, errors are about the format alone.
     max_bytes : int
         Limit in bytes of what a compressed file, Parquet, a pipe or standard input may come to.
     max_problems : int
         Largest number of listed problems of each kind; `examine` counts the others.
+    progress : bool
+        Show progress on standard error, if it takes longer than half a second.
 
     Returns
     -------
@@ -78,8 +77,7 @@ def validate(
     Examples
     --------
     >>> import io
-    >>> lines = io.BytesIO(b'x v 1 ann 0.5\nx v 2 Bob high\nx v\n')
-    >>> for problem in validate(lines):
+    >>> for problem in validate(io.BytesIO(b'x v 1 ann 0.5\nx v 2 Bob high\nx v\n')):
     ...     print(problem.line, problem.column, problem.kind, problem.found)
     3 4 field-count 2 fields in 'x v'
     2 11 confidence 'high'
@@ -114,24 +112,21 @@ def examine(
     max_bytes: int = MAX_BYTES,
     max_problems: int = MAX_PROBLEMS,
 ) -> Findings:
-    """Count the problems of a submission, and write them out when they are asked for.
-
-    Takes and raises what `validate` does. The result can be pickled.
-    """
+    """Count the problems of a submission, as `validate` takes it; the result can be pickled."""
     if hypothesis is None:
         raise ParameterError('hypothesis: found None, expected a submission')
     max_problems = check_limit(max_problems, 'max_problems')
     campaign = check_policy('rules', rules, CAMPAIGNS)
     origins = (hypothesis, shots, videos, evidence, reference)
-    files = {
-        role: read_leniently(Origin.of(origin, max_bytes), layout, max_problems=max_problems)
-        for (role, layout), origin in zip(LAYOUTS[campaign].items(), origins, strict=True)
-        if origin is not None
-    }
-    rules_that_hold = (rule for rule in RULES if campaign != 'none' or not rule.campaigns_only)
+    files = {}
+    for (role, (of_2015, of_others)), origin in zip(LAYOUTS.items(), origins, strict=True):
+        if origin is not None:
+            layout = of_2015 if campaign == '2015' else of_others
+            given = Origin.of(origin, max_bytes)
+            files[role] = read_leniently(given, layout, max_problems=max_problems)
     return Findings(
         campaign,
-        [finding for rule in rules_that_hold for finding in rule.findings(files)],
+        tracked(apply_rules(files, campaign), 'checking', ' rules'),
         {role: file.table.source for role, file in files.items()},
         {role: len(file.table) for role, file in files.items()},
         max_problems,

@@ -6,7 +6,7 @@ import pandas
 import pytest
 from challenge_inputs import SAMPLES, table, written
 
-from mediaeval_ap import challenges
+from mediaeval_ap import challenges, progress
 from mediaeval_ap.challenges import label_ranking, matched_files
 from mediaeval_ap.errors import (
     FormatError,
@@ -109,7 +109,8 @@ def test_warnings_point_to_who_called():
         assert caught[0].filename == __file__
 
 
-def test_no_progress_unless_asked_for(capsys):
+def test_no_progress_unless_asked_for(capsys, monkeypatch):
+    monkeypatch.setattr(progress, 'DELAY_SECONDS', 0)
     truth = table('Image,Id', ('a', 'w'))
     challenges.evaluate_first_hit(truth, truth)
     assert capsys.readouterr().err == ''

@@ -4,14 +4,11 @@ import csv
 import gzip
 import json
 import os
-import pty
-import subprocess
-import termios
 from pathlib import Path
 
 import pandas
 import pytest
-from commands import COMMAND, run
+from commands import run
 
 from mediaeval_ap import challenges
 from mediaeval_ap.choices import TIES
@@ -182,16 +179,3 @@ def test_nothing_to_score_is_exit_code_1():
     )
     assert (result.exit_code, result.stdout) == (1, '')
     assert result.stderr.endswith('Error: GAP: none of 1 queries has a true label\n')
-
-
-def test_progress_is_for_terminals():
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, 80))
-    subprocess.run(
-        [*COMMAND, *COMMANDS['gap']],
-        stdout=subprocess.DEVNULL,
-        stderr=theirs,
-        check=True,
-    )
-    os.close(theirs)
-    assert '1/1' in os.read(ours, 1 << 16).decode()

@@ -1,10 +1,13 @@
 """Standard streams and files of the command."""
 
+import fcntl
 import itertools
 import os
 import pty
 import subprocess
+import sys
 import termios
+import time
 from pathlib import Path
 
 import click
@@ -12,6 +15,7 @@ import pytest
 from commands import COMMAND, RUN, expected, run
 
 from mediaeval_ap.cli import main
+from mediaeval_ap.progress import DELAY_SECONDS
 from mediaeval_ap.report.formats import render
 from mediaeval_ap.results.result import describe
 
@@ -100,10 +104,19 @@ def test_closed_pipe_is_no_traceback(folder):
 
 
 def on_a_terminal(arguments):
-    """What a command writes to standard error when that is a terminal."""
+    """What a command shows on a terminal, if its second line of input comes after the delay."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
-    subprocess.run([*COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=theirs, check=True)
+    with subprocess.Popen(
+        [*COMMAND, *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=theirs
+    ) as process:
+        process.stdin.write(b'x v 1 ann 0.5\n')
+        process.stdin.flush()
+        while int.from_bytes(fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4)), sys.byteorder):
+            time.sleep(0.01)  # until the command has read the first line
+        time.sleep(DELAY_SECONDS)
+        process.stdin.write(b'x v 2 bob 0.5\n')
+        process.stdin.close()
     os.close(theirs)
     try:
         return os.read(ours, 1 << 16).decode()
@@ -112,4 +125,4 @@ def on_a_terminal(arguments):
 
 
 def test_progress_is_for_terminals(folder):
-    assert '2/2' in on_a_terminal(['evaluate', 'reference.txt', 'run.txt'])
+    assert 'reading <stdin>: ' in on_a_terminal(['evaluate', 'reference.txt', '-'])

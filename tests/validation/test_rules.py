@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from submissions import EVIDENCE, RUN, SHOTS, found
 
-from mediaeval_ap.validation.registry import KINDS
+from mediaeval_ap.validation.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
 

@@ -18,7 +18,7 @@ from mediaeval_ap.report.formats import render
 from mediaeval_ap.tables import HYPOTHESIS, lenient_text, lines
 from mediaeval_ap.validation import examine
 from mediaeval_ap.validation.document import describe
-from mediaeval_ap.validation.registry import KINDS
+from mediaeval_ap.validation.kinds import KINDS
 
 
 def as_slow(submission, rules):

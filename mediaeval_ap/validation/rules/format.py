@@ -1,4 +1,4 @@
-"""Rules about the format of files: lines, fields, numbers and times; and empty files."""
+"""Rules about the format of files: lines, fields, numbers, times and words; and empty files."""
 
 from __future__ import annotations
 
@@ -11,47 +11,39 @@ from mediaeval_ap.errors import shown
 from mediaeval_ap.tables.faults import FINITE_DECIMAL, no_rows
 from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.tables.line_format import Cause, is_finite_decimal
-from mediaeval_ap.validation.campaigns import ROLES
-from mediaeval_ap.validation.problems import Detail, Finding, Kind, Problem, at_rows
+from mediaeval_ap.validation.kinds import KINDS
+from mediaeval_ap.validation.problems import Detail, Finding, Problem, at_rows, problem_at
 from mediaeval_ap.validation.rows import rows_unless
-from mediaeval_ap.validation.rule import Rule
 
-LONG_LINE = Kind('long-line', 'error', 'end each row with a line end')
-ENCODING = Kind('encoding', 'error', 'save the file as UTF-8 text with LF or CR LF line ends')
-EMPTY = Kind('empty', 'error', 'write one row per line, or leave the file out')
-FIELD_COUNT = Kind(
-    'field-count',
-    'error',
-    'give the line these fields, separated by spaces or tabs, without spaces inside them',
-)
-CONFIDENCE = Kind('confidence', 'error', 'write a finite decimal number')
-TIMESTAMP = Kind('timestamp', 'error', 'write the seconds since the start of the video')
 NOT_NEGATIVE = f'{FINITE_DECIMAL}, not negative'
+# By the field that holds them: the campaigns of 2015 and of 2016 call it differently.
+MODALITIES = {'source': ('image', 'audio', 'both'), 'modality': ('written', 'pronounced')}
 
 
-def wrong_lines(cause: Cause, kind: Kind, *files: LenientTable) -> Iterator[Finding]:
+def wrong_format(file: LenientTable) -> Iterator[Finding]:
+    """Find what is wrong with any file: lines that are no rows, and no row at all."""
+    yield wrong_lines('long-line', Cause.LENGTH, file)
+    yield wrong_lines('encoding', Cause.BYTES, file)
+    if not file.wrong and not len(file.table):
+        error = no_rows(file.table.source.name, file.table.layout)
+        empty = problem_at('empty', file, 1, 1, ('', error.found, error.expected))
+        yield Finding(KINDS['empty'], 1, partial(iter, (empty,)))
+    yield wrong_lines('field-count', Cause.FIELDS, file)
+
+
+def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
     """Find the lines that the strict parser refuses for a cause."""
 
-    def problems(file: LenientTable) -> Iterator[Problem]:
+    def problems() -> Iterator[Problem]:
         for place in file.wrong.places(cause):
             each = file.wrong[int(place)]
             detail = each.wrong.field, each.wrong.found, each.wrong.expected
-            yield kind.at(file.table.source.name, each.line, each.column, detail)
+            yield problem_at(kind, file, each.line, each.column, detail)
 
-    for file in files:
-        yield Finding(kind, file.wrong.n_of(cause), partial(problems, file))
-
-
-def empty_files(kind: Kind, *files: LenientTable) -> Iterator[Finding]:
-    for file in files:
-        if not file.wrong and not len(file.table):
-            source = file.table.source.name
-            error = no_rows(source, file.table.layout)
-            empty = kind.at(source, 1, 1, ('', error.found, error.expected))
-            yield Finding(kind, 1, partial(iter, (empty,)))
+    return Finding(KINDS[kind], file.wrong.n_of(cause), problems)
 
 
-def wrong_times_of_shots(kind: Kind, shots: LenientTable) -> Iterator[Finding]:
+def wrong_times_of_shots(shots: LenientTable) -> Iterator[Finding]:
     """Find wrong times of shots, which are read as text, since nothing computes with them."""
 
     def describe(field: str, row: int) -> Detail:
@@ -59,7 +51,7 @@ def wrong_times_of_shots(kind: Kind, shots: LenientTable) -> Iterator[Finding]:
 
     for field in ('start_time', 'end_time'):
         rows = rows_unless(shots.table[field], _is_time)
-        yield at_rows(kind, shots, rows, partial(describe, field))
+        yield at_rows('timestamp', shots, rows, partial(describe, field))
 
 
 def _is_time(text: str) -> bool:
@@ -67,7 +59,7 @@ def _is_time(text: str) -> bool:
     return is_finite_decimal(field) and float(field) >= 0
 
 
-def negative_timestamps(kind: Kind, evidence: LenientTable) -> Iterator[Finding]:
+def negative_timestamps(evidence: LenientTable) -> Iterator[Finding]:
     seconds = evidence.table.numbers
     if seconds is None:  # as in the campaign of 2015
         return
@@ -75,16 +67,14 @@ def negative_timestamps(kind: Kind, evidence: LenientTable) -> Iterator[Finding]
     def describe(row: int) -> Detail:
         return ('timestamp', f'{float(seconds[row])!r}', NOT_NEGATIVE)
 
-    yield at_rows(kind, evidence, np.flatnonzero(seconds < 0), describe)
+    yield at_rows('timestamp', evidence, np.flatnonzero(seconds < 0), describe)
 
 
-RULES = (
-    Rule((LONG_LINE,), partial(wrong_lines, Cause.LENGTH), (), ROLES),
-    Rule((ENCODING,), partial(wrong_lines, Cause.BYTES), (), ROLES),
-    Rule((EMPTY,), empty_files, (), ROLES),
-    Rule((FIELD_COUNT,), partial(wrong_lines, Cause.FIELDS), (), ROLES),
-    Rule((CONFIDENCE,), partial(wrong_lines, Cause.NUMBER)),
-    Rule((TIMESTAMP,), wrong_times_of_shots, ('shots',)),
-    Rule((TIMESTAMP,), partial(wrong_lines, Cause.NUMBER), ('evidence',)),
-    Rule((TIMESTAMP,), negative_timestamps, ('evidence',)),
-)
+def unknown_modalities(evidence: LenientTable) -> Finding:
+    (field,) = MODALITIES.keys() & evidence.table.columns.keys()
+    column, known = evidence.table[field], MODALITIES[field]
+    expected = f'{", ".join(known[:-1])} or {known[-1]}'
+    rows = rows_unless(column, lambda text: text in known)
+    return at_rows(
+        'modality', evidence, rows, lambda row: (field, shown(column.text(row)), expected)
+    )
