@@ -11,6 +11,9 @@ counts that is returned again.
 
 Where nothing is returned and something is relevant, every definition gives 0. Uncut average
 precision has no cutoff: k is left out wherever it stands beside another quantity.
+
+``CUTOFFS`` and ``DEFAULT`` are the cutoffs and the definition where none is given. A ``Cutoff`` is
+an integer, or ``'all'``.
 """
 
 from __future__ import annotations

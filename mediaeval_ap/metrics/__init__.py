@@ -7,10 +7,9 @@
 - Label ranking AP: `label_ranking_average_precision`, its weighted form
   `label_weighted_label_ranking_average_precision`, `LabelRankingAveragePrecision`.
 - AP from the ranks of hits: `average_precision_of_hits`, `precision_at_hits`.
-
-`__init__.pyi` lists the names. Each is imported when it is first used, as a run needs one kernel.
 """
 
 from lazy_loader import attach_stub
 
+# `__init__.pyi` lists the names. Each is imported when it is first used, as a run needs one kernel.
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

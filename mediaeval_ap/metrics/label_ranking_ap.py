@@ -27,9 +27,9 @@ def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: An
     Returns
     -------
     float
-        The mean of (1/‖yᵢ‖₀) Σ |Lᵢⱼ| / rankᵢⱼ over the true labels j of sample i: rank is the
-        number of labels with at least the score of j, and |L| the number of true ones among these.
-        A sample without a true label counts 1.
+        The mean of ``(1/‖yᵢ‖₀) Σ |Lᵢⱼ| / rankᵢⱼ`` over the true labels j of sample i: rank is the
+        number of labels with at least the score of j, and ``|L|`` the number of true ones among
+        these. A sample without a true label counts 1.
 
     Raises
     ------
@@ -80,7 +80,8 @@ def label_weighted_label_ranking_average_precision(
     Returns
     -------
     lwlrap : float
-        The mean of |Lᵢⱼ| / rankᵢⱼ, as in `label_ranking_average_precision`, over all true labels.
+        The mean of ``|Lᵢⱼ| / rankᵢⱼ``, as in `label_ranking_average_precision`, over all true
+        labels.
     precision, weight : ndarray of float64, shape (n_classes,)
         With `return_per_class`: the same mean for each class, NaN for one that is never true; and
         the share of each class of all true labels.

@@ -1,4 +1,16 @@
-"""Tables of references, hypotheses, subsets and queries: text, frames and rows to columns."""
+"""Tables of references, hypotheses, subsets and queries: text, frames and rows to columns.
+
+==================  ==================================================================
+constant            value
+==================  ==================================================================
+``REFERENCE``       the layout ``corpus_id video_id shot_id person_name``
+``HYPOTHESIS``      the same with ``confidence``
+``SUBSET``          the layout ``corpus_id video_id``
+``QUERIES``         the layout ``person_name``
+``STANDARD_INPUT``  the path that stands for standard input: ``'-'``
+``MAX_BYTES``       the largest size of an input whose size is not known before: 4 GiB
+==================  ==================================================================
+"""
 
 from mediaeval_ap.choices import MAX_BYTES
 from mediaeval_ap.tables.byte_sources import STANDARD_INPUT

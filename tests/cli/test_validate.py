@@ -146,8 +146,10 @@ def test_json(folder):
 
 def test_json_is_as_its_schema_says(folder):
     """The schema in the docs names every key, and the type and the choices of each."""
-    page = (ROOT / 'docs/validation.md').read_text()
-    schema = json.loads(re.search(r'```json\n(.*?)```', page, re.DOTALL).group(1))
+    page = (ROOT / 'docs/reference/json-schemas.md').read_text()
+    schema = json.loads(
+        re.search(r'^## Validation\n.*?```json\n(.*?)```', page, re.DOTALL | re.MULTILINE).group(1)
+    )
     Path('bad.txt').write_text('x v 1 a2 high\nx v\n')
     document = json.loads(run('bad.txt', '--shots', 'shots.txt', '--format', 'json').stdout)
     rows = render(describe(examine([('x', 'v', '1', 'A', 0.5)])), 'json')

@@ -1,7 +1,8 @@
-"""Every `console` block in the documents shows what its commands print."""
+"""The documents show what commands and scripts print, link to files, and name what is public."""
 
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -10,10 +11,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import mediaeval_ap
 from mediaeval_ap.cli import main
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / 'README.md', *sorted((ROOT / 'docs').glob('*.md'))]
+DOCUMENTS = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
 BLOCK = re.compile(r'^```console\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
@@ -58,3 +60,28 @@ def printed(stage, given):
         check=False,
     )
     return done.stdout
+
+
+def test_the_picture_of_the_readme_is_that_of_the_samples():
+    script = runpy.run_path(str(ROOT / 'docs/images/rankings.py'))
+    assert f'```text\n{script["as_text"]()}```' in DOCUMENTS[0].read_text()
+    assert (ROOT / 'docs/images/rankings.svg').read_text() == script['as_svg']()
+
+
+def test_every_public_name_is_in_the_reference():
+    listed = re.findall(r'^   (\w+)$', (ROOT / 'docs/reference/api.md').read_text(), re.MULTILINE)
+    assert sorted([*listed, '__version__']) == sorted(mediaeval_ap.__all__)
+
+
+LINK = re.compile(r'\]\((?!https?:)([^)#\s]+)')
+
+
+@pytest.mark.parametrize(
+    'page',
+    ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'samples/README.md', 'benchmarks/README.md'],
+)
+def test_links_of_pages_outside_the_site_reach_files(page):
+    """Those of the site are checked when it is built."""
+    path = ROOT / page
+    broken = [each for each in LINK.findall(path.read_text()) if not (path.parent / each).exists()]
+    assert not broken

@@ -1,0 +1,123 @@
+"""The site: `python -m sphinx -W --keep-going docs docs/_build`. It needs Graphviz (`dot`)."""
+
+import os
+import re
+from pathlib import Path
+
+import mediaeval_ap
+from mediaeval_ap import __version__, definitions, errors, metrics, tables
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+
+project = 'mediaeval_ap'
+author = 'the authors of mediaeval_ap'
+release = version = __version__
+extensions = [
+    'myst_parser',
+    'numpydoc',
+    'sphinx.ext.autodoc',
+    'sphinx.ext.autosummary',
+    'sphinx.ext.graphviz',
+    'sphinx.ext.intersphinx',
+    'sphinx_click',
+]
+exclude_patterns = ['_build']
+templates_path = ['_templates']
+smartquotes = False  # -- is an option, and quotes are data
+myst_heading_anchors = 4
+
+html_theme = 'furo'
+html_title = f'mediaeval_ap {release}'
+html_favicon = 'images/icon.svg'
+html_static_path = ['_static']
+html_css_files = ['site.css']
+html_copy_source = html_show_sourcelink = html_show_copyright = False
+graphviz_output_format = 'svg'
+
+default_role = 'py:obj'
+autodoc_member_order = 'bysource'
+autodoc_typehints = 'none'  # the docstrings say more
+autosummary_ignore_module_all = False
+autosummary_imported_members = True
+numpydoc_show_class_members = False  # each method is on the page of its class
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = 'all'  # words but those of the next tables
+numpydoc_xref_aliases = {
+    'bool': ':class:`python:bool`',
+    'callable': ':class:`callable <python:collections.abc.Callable>`',
+    'iterable': ':class:`iterable <python:collections.abc.Iterable>`',
+    'mapping': ':class:`mapping <python:collections.abc.Mapping>`',
+    'sequence': ':class:`sequence <python:collections.abc.Sequence>`',
+    'path-like': ':class:`path-like <python:os.PathLike>`',
+    'DataFrame': 'pandas.DataFrame',
+}
+for module in definitions, errors, metrics, tables, mediaeval_ap:  # the last has its own page
+    classes = [name for name in module.__all__ if name[0].isupper() and not name.isupper()]
+    numpydoc_xref_aliases |= {name: f'{module.__name__}.{name}' for name in classes}
+
+# What a build needs of other projects' inventories is here: it asks no other site.
+intersphinx_mapping = {
+    'python': ('https://docs.python.org/3/', 'inventories/python.inv'),
+    'numpy': ('https://numpy.org/doc/stable/', 'inventories/numpy.inv'),
+    'pandas': ('https://pandas.pydata.org/docs/', 'inventories/pandas.inv'),
+}
+
+# Pages of the repository that are also pages of the site.
+PAGES = {
+    ROOT / 'README.md': 'index.md',
+    ROOT / 'CONTRIBUTING.md': 'contributing.md',
+    ROOT / 'CHANGELOG.md': 'changes.md',
+    ROOT / 'samples/README.md': 'samples.md',
+    ROOT / 'benchmarks/README.md': 'benchmarks.md',
+} | {path: f'benchmarks.md#{path.stem}' for path in (ROOT / 'benchmarks/results').glob('*.md')}
+LINK = re.compile(r'(?<=\]\()(?!https?:)([^)#\s]+\.md)')
+MERMAID = re.compile(r'^```mermaid\nflowchart TB\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+
+
+def for_the_site(text, path, page):
+    """Point the links of a file at pages of the site, and let Graphviz draw what Mermaid does."""
+
+    def link(match):
+        target = (path.parent / match[1]).resolve()
+        return os.path.relpath(HERE / PAGES.get(target, target), page.parent)
+
+    return MERMAID.sub(as_graphviz, LINK.sub(link, text))
+
+
+def as_graphviz(match):
+    style = 'shape=box style=rounded color="#808080" fontcolor="#808080" fontname="sans-serif"'
+    graph = match[1].replace('-->', '->').replace('    end\n', '    }\n')
+    graph = re.sub(r'subgraph (\w+) \[" "\]', r'subgraph cluster_\1 { color="#80808060"', graph)
+    head = f'bgcolor=transparent node [{style}] edge [color="#808080"]'
+    alt = ':alt: The imports between packages and modules'
+    return f'```{{graphviz}}\n{alt}\ndigraph layers {{\n{head}\n{graph}}}\n```'
+
+
+def read_page(app, docname, source):
+    path = Path(app.env.doc2path(docname))
+    source[0] = for_the_site(source[0], path, path)
+
+
+def read_included(app, path, docname, content):
+    """All pages that include another file are at the top of the site."""
+    content[0] = for_the_site(content[0], (HERE / path).resolve(), HERE / docname)
+
+
+def add_epilog(app, context, lines):
+    """Show what a command's help has behind its options: examples and exit status."""
+    formatter = context.make_formatter()
+    context.command.format_epilog(context, formatter)
+    if epilog := formatter.getvalue():
+        lines[:] = [
+            '.. code-block:: text',
+            '',
+            *(f'    {line}' for line in epilog.splitlines()),
+            '',
+        ]
+
+
+def setup(app):
+    app.connect('source-read', read_page)
+    app.connect('include-read', read_included)
+    app.connect('sphinx-click-process-epilog', add_epilog)
