@@ -125,6 +125,7 @@ def test_a_command_that_waits_ends_at_once(folder, number):
         assert (process.stdout.read(), process.stderr.read()) == ('', '')
 
 
+# What is stuck sleeps briefly, again and again: a signal just before a long sleep would not end it.
 STUCK_IN_PYARROW = """
 import time
 from mediaeval_ap import tables
@@ -132,7 +133,7 @@ from mediaeval_ap.tables import bulk
 tables.reading.BULK_BYTES = 0
 def stuck(*_):
     print('reading', flush=True)
-    time.sleep(1000)
+    while True: time.sleep(0.01)
     yield b''
 bulk._normal_lines = stuck
 """
@@ -226,7 +227,7 @@ STUCK_IN_OUTPUT = """
 import time
 def stuck(*given, **named):
     print('stuck', file=sys.stderr, flush=True)
-    time.sleep(1000)
+    while True: time.sleep(0.01)
 watch.write = stuck
 """
 
@@ -277,7 +278,7 @@ original = watch_screen.Screen._table
 def stuck(self):
     if len(self._rows) == 2:
         print('stuck', file=sys.stderr, flush=True)
-        time.sleep(1000)
+        while True: time.sleep(0.01)
     return original(self)
 watch_screen.Screen._table = stuck
 """
