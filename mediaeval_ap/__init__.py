@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # as of typing, without its import: the command takes sig
 if TYPE_CHECKING:
     from typing import Any
 
-__version__ = '0.1.0'
+__version__ = '0.2.0'
 
 
 def __getattr__(name: str) -> 'Any':

@@ -68,5 +68,6 @@ class Scorer:
 
     def warnings(self, ap: NDArray[np.float64], queries: Sequence[str]) -> list[DataWarning]:
         """Return the warning that average precision exceeds 1 for some queries, if it does."""
-        above = [queries[row] for row in (ap.max(axis=1, initial=0) > 1).nonzero()[0]]
+        is_above = ap.max(axis=1, initial=0) > 1
+        above = list(compress(queries, is_above))
         return scores_above_one(above, self.ranking.source.name, self.definition)

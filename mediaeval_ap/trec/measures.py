@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import ast
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from mediaeval_ap.trec.export import Topic
 def parse_measures(measures: str | Iterable[str]) -> list[Any]:
     """Return measures of ir_measures by their names, as ``'nDCG@10 P@5 RR'``."""
     try:
-        import ir_measures
+        import ir_measures  # noqa: F401
     except ModuleNotFoundError as error:
         raise MissingExtraError(
             "measures: ir_measures is not installed; pip install 'mediaeval-ap[trec]'"
@@ -28,7 +29,7 @@ def parse_measures(measures: str | Iterable[str]) -> list[Any]:
     names = measures if text is None else text.split()
     if not isinstance(names, Iterable):
         raise ParameterError(f'measures: found {shown(measures)}, expected names as nDCG@10')
-    parsed = dict.fromkeys(_parsed(name, ir_measures.parse_measure) for name in names)
+    parsed = dict.fromkeys(map(_parsed, names))
     if not parsed:
         raise ParameterError("measures: found none, expected names as 'nDCG@10 P@5 RR'")
     return list(parsed)
@@ -49,12 +50,12 @@ def depth_of(measures: Sequence[Any]) -> int:
     return max(TREC_DEPTH, *(int(each.params.get('cutoff', 0)) for each in measures))
 
 
-def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
+def _parsed(name: Any) -> Any:
     def wrong(expected: str) -> ParameterError:
         return ParameterError(f'measures: found {shown(name)}, expected {expected}')
 
     try:
-        parsed = parse(plain_text(name) or name)
+        parsed = _read_measure(plain_text(name) or name)
     except MemoryError:
         raise
     except Exception as error:  # whatever the other library makes of what somebody typed
@@ -68,6 +69,39 @@ def _parsed(name: str, parse: Callable[[str], Any]) -> Any:
     if not is_integer or not 0 < cutoff <= LARGEST_TREC_DEPTH:
         raise wrong(f'a cutoff from 1 to {LARGEST_TREC_DEPTH}')
     return parsed
+
+
+def _read_measure(name: Any) -> Any:
+    """Return a measure by a name as ``AP(rel=2)@10``, or as it is."""
+    # parse_measure of ir_measures does this, but needs node types that Python 3.14 no longer has.
+    import ir_measures
+
+    if isinstance(name, ir_measures.Measure):
+        return name
+    node = ast.parse(name, mode='eval').body
+    parameters: dict[Any, Any] = {}
+    at = None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        at = node.right
+        node = node.left
+    if isinstance(node, ast.Call):
+        if node.args:
+            raise TypeError('expected parameters with their names')
+        parameters = {each.arg: _value(each.value) for each in node.keywords}
+        node = node.func
+    measure = ir_measures.measures.registry[ast.unparse(node)]
+    if at is not None:
+        parameters[measure.AT_PARAM] = _value(at)
+    return measure(**parameters)
+
+
+def _value(node: ast.expr | None) -> Any:
+    """Return a constant, or a dictionary of constants."""
+    if isinstance(node, ast.Dict):
+        return dict(zip(map(_value, node.keys), map(_value, node.values), strict=True))
+    if not isinstance(node, ast.Constant):
+        raise TypeError('expected a constant')
+    return node.value
 
 
 def with_measures(

@@ -90,8 +90,8 @@ class _Group:
             here = self._mixed(columns, columns)
             self._note_equal(earliest, self.hashes[:, np.newaxis] - here)
             if shorter is not None:
-                shifted = np.cumsum(self._mixed(columns, columns - 1), axis=1)
-                up_to = np.cumsum(here, axis=1)
+                shifted = np.cumsum(self._mixed(columns, columns - 1), axis=1, dtype=np.uint64)
+                up_to = np.cumsum(here, axis=1, dtype=np.uint64)
                 # Without a character, those before it stay and those behind it move up by one.
                 without = before + up_to - here + after - shifted
                 self._note_found(earliest, without, *others)

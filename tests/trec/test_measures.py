@@ -29,7 +29,33 @@ def test_measures_are_those_of_ir_measures(tmp_path):
     assert average_precision.evaluate(ROWS).measures == {}
 
 
+def test_measures_have_the_names_that_ir_measures_gives_them():
+    names = {
+        'RR': ir_measures.RR,
+        'nDCG@10': ir_measures.nDCG @ 10,
+        'AP(rel=2)@10': ir_measures.AP(rel=2) @ 10,
+        'P(cutoff=3)@5': ir_measures.P @ 5,
+        "nDCG(dcg='exp-log2', gains={0: 1, 1: 7})": ir_measures.nDCG(
+            dcg='exp-log2', gains={0: 1, 1: 7}
+        ),
+        'IPrec@0.5': ir_measures.IPrec @ 0.5,
+        'P(judged_only=True)@5': ir_measures.P(judged_only=True) @ 5,
+    }
+    assert parse_measures(names) == list(names.values())
+    assert parse_measures(names.values()) == list(names.values())
+
+
 WRONG_MEASURES = [5, ir_measures.RR, [5], 'AP@10', 'foo@10', 'P@0', 'P(cutoff=-1)', 'P@', ' ']
+WRONG_MEASURES += [
+    'P(5)',
+    'P(rel=[1])@5',
+    'P(rel=-1)@5',
+    'RR;RR',
+    'P(**{})@5',
+    'x=RR',
+    'P.x',
+    'P@k',
+]
 
 
 @pytest.mark.parametrize('measures', [*WRONG_MEASURES, ['P@5 RR'], 'BPM'])
