@@ -58,7 +58,7 @@ def refuse_header(records: Records) -> None:
     first = records['id'][0].as_py()
     if not records.layout.has_header and _heads_ids(first.strip()):
         expected = 'an id, as columns given by position mean a file without a header'
-        raise records.error([0], 'id', f'{shown(first)}, as in a header,', expected)
+        raise records.error([0], 'id', f'{shown(first)}, as in a header', expected)
 
 
 def _checked(columns: Any, parameter: str) -> dict[str, str | int]:

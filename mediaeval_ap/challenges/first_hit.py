@@ -46,7 +46,7 @@ def evaluate_first_hit(
     k : int
         The cutoff.
     per_query : bool
-        Keep a table of images: ``Image``, ``Id`` (or the names of your columns) and ``RR@k``.
+        Keep a table of images: ``id``, ``label`` and ``RR@k``.
     columns, truth_columns, missing, unknown, progress, max_bytes
         As for `evaluate_map`.
 
@@ -145,10 +145,7 @@ def _score(
 ) -> Score:
     values, table = {f'RR@{metric.k}': reciprocal}, None
     if per_query:
-        layout = files.truth.layout
-        label = layout.texts[1] if layout.has_header else 'label'
-        name = files.id_name([label, *values])
-        table = {name: files.ids.to_pandas(), label: labels.to_pandas(), **values}
+        table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}
     return files.score(
         f'first-hit MAP@{metric.k}', {'k': metric.k}, {}, values, table, Basis(metric)
     )

@@ -60,8 +60,8 @@ def evaluate_gap(
         Other names, or positions, of the columns, as for `evaluate_map`: of ``'id'``, ``'label'``
         and ``'confidence'``. Without the last, a confidence stands behind each label.
     per_query : bool
-        Keep a table of predictions in rank order: ``id`` (or the name of your column),
-        ``predicted``, ``confidence``, ``truth``, ``correct``, ``precision`` and ``term``.
+        Keep a table of predictions in rank order: ``id``, ``predicted``, ``confidence``,
+        ``truth``, ``correct``, ``precision`` and ``term``.
     truth_columns, missing, unknown, progress, max_bytes
         As for `evaluate_map`.
 
@@ -121,10 +121,8 @@ def evaluate_gap(
         files.warn_of_other_labels(truths, labels)
     table = None
     if per_query:
-        others = {**queries, 'correct': correct[order]}
-        name = files.id_name([*others, 'precision', 'term'])
-        rows = pyarrow.table({name: files.ids.take(order), **others})
-        table = rows.to_pandas().dropna(subset='predicted')
+        rows = {'id': files.ids.take(order), **queries, 'correct': correct[order]}
+        table = pyarrow.table(rows).to_pandas().dropna(subset='predicted')
     return files.score(
         'GAP',
         {'ties': metric.ties},

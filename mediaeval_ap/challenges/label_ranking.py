@@ -62,7 +62,7 @@ def evaluate_lrap(
         A sample that the scores lack is an error, counts 0 (in lwlrap, each of its labels has
         precision 0), or is left out.
     per_query : bool
-        Keep a table of samples: ``fname`` (or the name of your column), ``LRAP`` and ``n_labels``.
+        Keep a table of samples: ``id``, ``LRAP`` and ``n_labels``.
     per_class : bool
         Keep a table of classes instead: ``class``, ``precision``, ``weight`` and ``n_labels``.
     unknown, progress, max_bytes
@@ -121,8 +121,7 @@ def evaluate_lrap(
     values, n_labels = _add_samples(metric, files, labels.take(pyarrow.array(kept)), classes)
     table: dict[str, Any] | None = None
     if per_query:
-        described = {'LRAP': values, 'n_labels': n_labels}
-        table = {files.id_name(described): files.ids.to_pandas(), **described}
+        table = {'id': files.ids.to_pandas(), 'LRAP': values, 'n_labels': n_labels}
     elif per_class:
         table = {'class': classes}
     return files.score(

@@ -65,8 +65,7 @@ def evaluate_map(
     unknown : {'error', 'drop'}
         A user whom the truth lacks is an error, or left out.
     per_query : bool
-        Keep a table of users: ``customer_id`` (or the name of your column), ``AP@k`` and
-        ``n_relevant``.
+        Keep a table of users: ``id``, ``AP@k`` and ``n_relevant``.
     progress : bool
         Show progress on standard error, if it takes longer than half a second.
     max_bytes : int
@@ -180,7 +179,7 @@ def _score(
 ) -> Score:
     above = files.ids.filter(ap > 1).to_pylist()
     values = {f'AP@{metric.k}': ap, 'n_relevant': n_relevant}
-    table = {files.id_name(values): files.ids.to_pandas(), **values} if per_query else None
+    table = {'id': files.ids.to_pandas(), **values} if per_query else None
     return files.score(
         f'MAP@{metric.k}',
         {'k': metric.k, 'definition': metric.definition.name},

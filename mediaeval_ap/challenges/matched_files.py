@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,12 +134,6 @@ class Files:
             finding = f'0 of {len(said):,} predicted labels occur in {self.truth_name}'
             cause = likely_cause(said, true)
             self.warnings += no_overlap(self.predictions.source.name, finding, cause)
-
-    def id_name(self, others: Collection[str]) -> str:
-        """Return the name of the ids in a table with other columns: that of the truth's column."""
-        layout = self.truth.layout
-        name = layout.by_role['id']
-        return 'id' if name in others or not layout.has_header else name
 
     def score(
         self,
