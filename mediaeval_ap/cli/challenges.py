@@ -13,33 +13,31 @@ from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.reporting import Reporting, refuse_to_read_again, reports
 from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.errors import ParameterError
 
 CUTOFF, CUTOFF_OF_FIRST_HIT = 12, 5  # of the two challenges
 
 
-def _columns(*roles: str) -> Callable[..., dict[str, str | int] | None]:
-    """Return a callback that gives the column of each role; digits alone are a position."""
-
-    def callback(
-        _: click.Context, __: click.Parameter, value: str | None
-    ) -> dict[str, str | int] | None:
-        columns: dict[str, str | int] = {}
-        for field in [] if value is None else value.split(','):
-            role, _equals, column = field.partition('=')
-            if role not in roles or role in columns or not column:
-                expected = f'ROLE=COLUMN between commas, each role once, of {", ".join(roles)}'
-                raise click.BadParameter(f'found {field!r}, expected {expected}')
-            is_position = column.isascii() and column.isdigit()
-            columns[role] = int(column) if is_position else column
-        return columns or None
-
-    return callback
+def _columns(
+    _: click.Context, __: click.Parameter, value: str | None
+) -> dict[str, str | int] | None:
+    """Return the column of each role; digits alone are a position."""
+    if value is None:
+        return None
+    columns: dict[str, str | int] = {}
+    for field in value.split(','):
+        role, _equals, column = field.partition('=')
+        if not role or not column or role in columns:
+            expected = 'ROLE=COLUMN between commas, each role once'
+            raise click.BadParameter(f'found {field!r}, expected {expected}')
+        is_position = column.isascii() and column.isdigit()
+        columns[role] = int(column) if is_position else column
+    return columns
 
 
-def _input(
-    predictions: str, roles: tuple[str, ...], of_truth: tuple[str, ...]
-) -> options.Decorator:
+def _input(predictions: str, roles: str) -> options.Decorator:
     """Return the arguments and options of the files of a challenge."""
+    lacks = 'stop (error), score 0 (zero) or leave them out (skip)'
     return options.together(
         options.argument('truth'),
         options.argument('runs', nargs=-1, required=True, metavar=f'{predictions}...'),
@@ -47,25 +45,23 @@ def _input(
             '--columns',
             heading='Input',
             metavar='ROLE=COLUMN,...',
-            callback=_columns(*roles),
-            help=f'Columns of {predictions}, and of TRUTH if they are the same, by name or, in '
-            f'files without a header, by position from 1. Roles: {", ".join(roles)}.',
+            callback=_columns,
+            help=f'Columns of other files: {roles}. COLUMN is a name or, in a file without a '
+            'header, a position from 1.',
         ),
         options.option(
             '--truth-columns',
             heading='Input',
             metavar='ROLE=COLUMN,...',
-            callback=_columns(*of_truth),
-            help=f'Columns of TRUTH. Roles: {", ".join(of_truth)}.',
+            callback=_columns,
+            help='Columns of TRUTH.  [default: as --columns]',
         ),
+        options.choice('--missing', MISSING, 'error', f'Ids that {predictions} lacks: {lacks}.'),
         options.choice(
-            '--missing',
-            MISSING,
+            '--unknown',
+            UNKNOWN,
             'error',
-            f'Ids of TRUTH that {predictions} lacks: stop, score 0, or leave out.',
-        ),
-        options.choice(
-            '--unknown', UNKNOWN, 'error', 'Ids that are not in TRUTH: stop, or leave out.'
+            'Ids that TRUTH lacks: stop (error) or leave them out (drop).',
         ),
         options.LIMITS,
     )
@@ -84,13 +80,13 @@ def _score(
     given['per_query'] = reporting.per_query
 
     def scores(run: str) -> list[Any]:
-        scored = evaluate(truth, run, **given)
+        try:
+            scored = evaluate(truth, run, **given)
+        except ParameterError as error:  # of columns, which no file is needed for
+            raise click.UsageError(str(error)) from error
         return scored if isinstance(scored, list) else [scored]
 
     reporting.write(runs, scores)
-
-
-LISTS = ('id', 'labels', 'label')
 
 
 @main.command(
@@ -100,11 +96,11 @@ LISTS = ('id', 'labels', 'label')
         'mediaeval-ap map whales_truth.csv whales_predictions.csv --first-hit --per-query',
     ],
 )
-@_input('PREDICTIONS', LISTS, LISTS)
+@_input('PREDICTIONS', 'id, and labels (several in a field) or label (one in each row)')
 @options.cutoffs(
     None,
     'Cutoffs, separated by commas. Can be repeated.  '
-    f'[default: {CUTOFF}, or {CUTOFF_OF_FIRST_HIT} with --first-hit]',
+    f'[default: {CUTOFF}; with --first-hit {CUTOFF_OF_FIRST_HIT}]',
 )
 @options.definition(None, '  [default: kaggle]')
 @options.flag(
@@ -141,8 +137,8 @@ def score_lists(
         'mediaeval-ap gap landmarks_truth.csv landmarks_predictions.csv --per-query -o gap.csv',
     ],
 )
-@_input('PREDICTIONS', ('id', 'label', 'labels', 'confidence'), ('id', 'label', 'labels'))
-@options.choice('--ties', TIES, 'expected', 'How to break ties between equal confidences.')
+@_input('PREDICTIONS', 'id, label and, if it has its own column, confidence')
+@options.choice('--ties', TIES, 'expected', 'How to break ties between equal confidences: {words}.')
 @reports
 def score_global_list(**settings: Any) -> None:
     """Score one label per query, all in one list: global AP.
@@ -162,7 +158,7 @@ def score_global_list(**settings: Any) -> None:
         'mediaeval-ap lrap sounds_truth.csv sounds_scores.csv --per-class -o classes.md',
     ],
 )
-@_input('SCORES', ('id',), ('id', 'labels', 'label'))
+@_input('SCORES', 'id, and in TRUTH labels (several in a field) or label (one in each row)')
 @options.flag(
     '--label-weighted', heading='Scoring', help='Take the mean over labels (lwlrap), not samples.'
 )

@@ -37,7 +37,7 @@ def _blocks() -> Iterator[str]:
 @main.command(
     'definitions', examples=['mediaeval-ap definitions', 'mediaeval-ap definitions --format json']
 )
-@options.choice('--format', TEXT_FORMATS, 'table', 'Output format.', heading='Output')
+@options.file_format(TEXT_FORMATS, 'table')
 def print_definitions(format: str) -> None:
     """Print every definition of average precision."""
     described = [definition.to_dict() for definition in definitions.registered()]

@@ -73,7 +73,7 @@ def evaluate_2015(
         raise click.UsageError('--evidence and --evidence-reference go together')
     if evidence and len(evidence) != len(runs):
         raise click.UsageError(
-            f'found {len(evidence)} times --evidence, expected one for each RUN: {len(runs)}'
+            f'--evidence: found {len(evidence)}, expected one for each RUN: {len(runs)}'
         )
     from mediaeval_ap.discovery_2015 import PersonDiscovery2015
     from mediaeval_ap.tables import QUERIES, read

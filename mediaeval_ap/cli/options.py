@@ -77,15 +77,33 @@ def integer(
 def choice(
     name: str, choices: Iterable[str], default: str | None, help: str, heading: str = 'Scoring'
 ) -> Decorator:
-    """Return an option that takes one of some words."""
-    words = click.Choice(list(choices))
-    return valued(name, default=default, help=help, heading=heading, type=words)
+    """Return an option that takes one of some words, which stand in the help at ``{words}``."""
+    words = list(choices)
+    listed = ' or '.join(filter(None, [', '.join(words[:-1]), words[-1]]))
+    return valued(
+        name,
+        default=default,
+        help=help.format(words=listed),
+        heading=heading,
+        type=click.Choice(words),
+        metavar='NAME',
+    )
+
+
+def file_format(
+    formats: Iterable[str],
+    default: str | None = None,
+    note: str = '  [default: by the suffix of the output, else table]',
+) -> Decorator:
+    """Return the option of the output format."""
+    note = '' if default else note
+    return choice('--format', formats, default, 'Output format: {words}.' + note, 'Output')
 
 
 def definition(default: str | None, note: str = '') -> Decorator:
     """Return the option of the definition of AP."""
-    help = f'AP definition; see `mediaeval-ap definitions`.{note}'
-    return choice('--definition', definitions.names(), default, help)
+    help = 'AP definition: {words}. The command definitions explains them.'
+    return choice('--definition', definitions.names(), default, help + note)
 
 
 def cutoffs(default: Iterable[Cutoff] | None, help: str) -> Decorator:
@@ -178,13 +196,7 @@ MESSAGES = together(
     flag('--quiet', heading='Other', help='Show errors only: no progress, no warnings.'),
     flag('--no-progress', heading='Other', help='Show no progress.'),
 )
-FORMAT = choice(
-    '--format',
-    FORMATS,
-    None,
-    'Output format.  [default: by the suffix of the output, else table]',
-    heading='Output',
-)
+FORMAT = file_format(FORMATS)
 OUTPUT = option(
     '-o',
     '--output',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -110,7 +111,9 @@ def write_document(document: Document, format: str | None, output: Output) -> No
         format = FORMAT_OF_SUFFIX.get(suffix, 'table')
         if format not in (TEXT_FORMATS if document.rows is None else FORMATS):
             format = 'table'
-    write(render(document, format), output)
+    is_shown = output == STANDARD_STREAM and sys.stdout is not None and sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if is_shown else None
+    write(render(document, format, width), output)
 
 
 def _harmless(text: str) -> str:

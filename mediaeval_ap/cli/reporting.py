@@ -18,7 +18,7 @@ from mediaeval_ap.errors import DataWarning, Error
 PER_QUERY = options.option(
     '--per-query/--no-per-query',
     heading='Output',
-    help='Add the values of each query to the means.  [default: no-per-query]',
+    help='Show the values of each query, too.  [default: means only]',
 )
 SORT = options.flag(
     '--sort', heading='Output', help='Best run first, by the mean at the last cutoff.'

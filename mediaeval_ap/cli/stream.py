@@ -24,13 +24,7 @@ from mediaeval_ap.report.formats import ANSWER_FORMATS, find_format
 @options.REFERENCE
 @options.RUN
 @options.CRITERIA
-@options.choice(
-    '--format',
-    ANSWER_FORMATS,
-    None,
-    'Output format.  [default: table on a terminal, else tsv]',
-    heading='Output',
-)
+@options.file_format(ANSWER_FORMATS, note='  [default: table on a terminal, else tsv]')
 def stream(hypothesis: str, format: str | None, **criteria: Any) -> None:
     """Score names from standard input, each as it arrives.
 

@@ -91,7 +91,7 @@ def export_trec(
     '--ties',
     choices.TREC_TIES,
     'trec_eval',
-    'How to break ties between equal scores; trec_eval is version 10.',
+    'How to break ties between equal scores: {words}; trec_eval is version 10.',
 )
 @options.integer(
     '--relevance-level',
@@ -102,10 +102,16 @@ def export_trec(
     largest=choices.LARGEST_TREC_LEVEL,
 )
 @options.choice(
-    '--missing', choices.MISSING, 'error', 'Topics that a RUN lacks: stop, score 0, or leave out.'
+    '--missing',
+    choices.MISSING,
+    'error',
+    'Topics that a RUN lacks: stop (error), score 0 (zero) or leave them out (skip).',
 )
 @options.choice(
-    '--unknown', choices.UNKNOWN, 'error', 'Topics that are not in QRELS: stop, or leave out.'
+    '--unknown',
+    choices.UNKNOWN,
+    'error',
+    'Topics that QRELS lacks: stop (error) or leave them out (drop).',
 )
 @options.MEASURES
 @options.LIMITS

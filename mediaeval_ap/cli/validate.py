@@ -33,7 +33,7 @@ SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few 
     '--rules',
     CAMPAIGNS,
     '2016',
-    'Campaign whose rules apply; "none" checks the format only.',
+    'Campaign whose rules apply: {words}; none checks the format only.',
 )
 @options.MAX_BYTES
 @options.integer(
@@ -48,13 +48,7 @@ SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few 
     heading='Output',
     help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.',
 )
-@options.choice(
-    '--format',
-    TEXT_FORMATS,
-    None,
-    'Output format.  [default: by the suffix of the output, else table]',
-    heading='Output',
-)
+@options.file_format(TEXT_FORMATS)
 @options.OUTPUT
 @options.MESSAGES
 def validate(

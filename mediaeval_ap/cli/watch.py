@@ -41,7 +41,7 @@ from mediaeval_ap.report.formats import POINT_FORMATS, find_format
     heading='Input',
     help='Report, count and skip wrong lines instead of stopping.',
 )
-@options.choice('--format', POINT_FORMATS, 'table', 'Output format.', heading='Output')
+@options.file_format(POINT_FORMATS, 'table')
 def watch(
     hypothesis: str,
     queries: str | None,
