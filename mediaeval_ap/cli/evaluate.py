@@ -9,7 +9,7 @@ import click
 from mediaeval_ap.choices import RATIO_2015, check_ratio
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
-from mediaeval_ap.cli.output import Output, write
+from mediaeval_ap.cli.output import Output, width_of, write
 from mediaeval_ap.report.document import Document, Grid
 from mediaeval_ap.report.formats import render
 
@@ -117,4 +117,4 @@ def rank(hypothesis: str, query: str, k: int, format: str, output: Output, **cri
     """Show the top of the ranking for QUERY."""
     average_precision = options.read_reference(cutoffs=[k], **criteria)
     ranking = Grid.from_frame(average_precision.rank(hypothesis, query))
-    write(render(Document.from_grid(ranking), format), output)
+    write(render(Document.from_grid(ranking), format, width_of(output)), output)

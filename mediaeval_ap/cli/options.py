@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mediaeval_ap import choices, definitions
-from mediaeval_ap.cli.output import FILE, NEW_FILE, STANDARD_STREAM, Output, write
+from mediaeval_ap.cli.output import FILE, NEW_FILE, STANDARD_STREAM, Output, width_of, write
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
 from mediaeval_ap.errors import NoOverlapWarning, ParameterError
 from mediaeval_ap.report.formats import FORMATS, render
@@ -156,11 +156,13 @@ def writes_results(function: Callable[..., Any]) -> Any:
     @FORMAT
     @OUTPUT
     @wraps(function)
-    def command(format: str, output: Output, mean_only: bool = False, **settings: Any) -> None:
-        from mediaeval_ap.results.result import describe
+    def command(format: str, output: Output, **settings: Any) -> None:
+        from mediaeval_ap.results.documents import describe
 
-        results = function(**settings)
-        write(render(describe(results, mean_only=mean_only), format), output)
+        mean_only = settings.pop('mean_only', True)
+        per_query = settings.get('per_query', not mean_only)
+        document = describe(function(**settings), per_query=per_query)
+        write(render(document, format, width_of(output)), output)
 
     return command
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -71,6 +72,12 @@ def is_on_terminal() -> bool:
 def tell(message: str) -> None:
     """Write a line to standard error, above a table that a terminal shows anew."""
     click.echo(message, file=sys.stderr, err=True)
+
+
+def width_of(output: Output) -> int | None:
+    """Return how many columns the terminal has that shows an output; None elsewhere."""
+    is_shown = output == STANDARD_STREAM and sys.stdout is not None and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if is_shown else None
 
 
 def write(text: str, output: Output = STANDARD_STREAM) -> None:
