@@ -85,6 +85,12 @@ def tell(message: str) -> None:
     click.echo(message, file=sys.stderr, err=True)
 
 
+def width_of(output: Output) -> int | None:
+    """Return how many columns the terminal has that shows an output; None elsewhere."""
+    is_shown = output == STANDARD_STREAM and sys.stdout is not None and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if is_shown else None
+
+
 def write(text: str, output: Output = STANDARD_STREAM) -> None:
     """Write a file whole, or to standard output: UTF-8, flushed, harmless for a terminal."""
     if output != STANDARD_STREAM:
@@ -111,9 +117,7 @@ def write_document(document: Document, format: str | None, output: Output) -> No
         format = FORMAT_OF_SUFFIX.get(suffix, 'table')
         if format not in (TEXT_FORMATS if document.rows is None else FORMATS):
             format = 'table'
-    is_shown = output == STANDARD_STREAM and sys.stdout is not None and sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if is_shown else None
-    write(render(document, format, width), output)
+    write(render(document, format, width_of(output)), output)
 
 
 def _harmless(text: str) -> str:
