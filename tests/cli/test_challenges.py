@@ -118,14 +118,15 @@ def test_wrong_data_is_one_line_and_exit_code_1(name):
     assert result.stderr == (
         f'Error: <stdin>, line {len(lines) + 1}, {lines[0].split(",")[0]}: '
         f"found 'stranger', which {COMMANDS[name][1]} lacks, "
-        "expected an id of the truth; leave others out by --unknown drop, in Python unknown='drop'\n"
+        'expected an id of the truth; leave others out by --unknown drop, '
+        "in Python unknown='drop'\n"
     )
 
 
 @pytest.mark.parametrize('name', COMMANDS)
 def test_policies(name):
     lines = Path(COMMANDS[name][2]).read_text().splitlines(keepends=True)
-    arguments = [*COMMANDS[name][:2], '-', *COMMANDS[name][3:], '--format', 'csv']
+    arguments = [*COMMANDS[name][:2], '-', *COMMANDS[name][3:], '--format', 'json']
     strange = lines[1].replace(lines[1].split(',')[0], 'stranger', 1)
     result = run(*arguments, '--unknown', 'drop', input=''.join([*lines, strange]))
     assert result.exit_code == 0
@@ -133,8 +134,9 @@ def test_policies(name):
         f'Warning: <stdin>: 1 of {len(lines)} rows have an id that {COMMANDS[name][1]} lacks, '
         'and are left out\n'
     )
-    (row,) = csv.DictReader(result.stdout.splitlines())
-    assert (float(row['value']), row['unknown']) == (score(name).value, '1')
+    (scored,) = json.loads(result.stdout)['results']
+    assert [*scored['means'].values()] == [score(name).value]
+    assert scored['manifest']['counts']['unknown'] == 1
     assert run(*arguments, input=''.join(lines[:-1])).exit_code == 1
     result = run(*arguments, '--missing', 'zero', input=''.join(lines[:-1]))
     assert result.exit_code == 0
