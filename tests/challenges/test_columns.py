@@ -227,7 +227,7 @@ def test_confidences_that_are_wrong(rows, expected, tmp_path):
         ),
         (
             LRAP,
-            'fname,labels\na,x y\n',
+            'fname,labels\na,x y\nb,x\n',
             'fname,x,y\na,1,0\n',
             {},
             "truth.csv, line 2, labels: found 'x y', expected classes of {predictions}, between "
