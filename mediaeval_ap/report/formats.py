@@ -153,6 +153,9 @@ class JsonLines:
 class Tsv:
     """Values between tabs."""
 
+    def heading(self, headers: Sequence[str]) -> str:
+        return ''
+
     def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
         return '\t'.join(map(str, row)) + '\n'
 
@@ -170,6 +173,17 @@ class AlignedRows:
     def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
         widths = [max(len(header), LEAST_WIDTH) for header in headers]
         return '  '.join(map(str.rjust, map(short, row), widths)) + '\n'
+
+
+class AlignedAnswers(AlignedRows):
+    """Aligned text in which the first value, the query, stands last and is never cut."""
+
+    def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
+        query, *values = row
+        return f'{super().row(headers[1:], values)[:-1]}  {printable(query)}\n'
+
+    def error(self, query: str, message: str) -> str:
+        return f'error: {message}\n'
 
 
 def short(value: Any) -> str:
@@ -202,8 +216,12 @@ FORMATS: dict[str, DocumentFormat] = {
     'markdown': Markdown(),
     'latex': Latex(),
 }
-TEXT_FORMATS: dict[str, DocumentFormat] = {'text': Table(), 'json': Json()}  # without rows
-ANSWER_FORMATS: dict[str, Tsv | JsonLines] = {'tsv': Tsv(), 'jsonl': JsonLines()}
+TEXT_FORMATS: dict[str, DocumentFormat] = {'table': Table(), 'json': Json()}  # without rows
+ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = {
+    'table': AlignedAnswers(),
+    'tsv': Tsv(),
+    'jsonl': JsonLines(),
+}
 POINT_FORMATS: dict[str, AlignedRows | JsonLines] = {'table': AlignedRows(), 'jsonl': JsonLines()}
 
 

@@ -290,4 +290,4 @@ def test_scores_that_doubles_would_round(door):
     with pytest.raises(FormatError, match=r'\bb: found .*(9007199254740993|beyond 2\*\*53)'):
         read_records(SCORED[door](ROUNDED), [RecordLayout((), other_numbers=True)])
     read = read_records(SCORED[door]([[1, 2]]), [RecordLayout((), other_numbers=True)])
-    assert [read['a'].to_pylist(), read['b'].to_pylist()] == [[1.0], [2.0]]
+    assert read.columns.to_pylist() == [{'a': 1.0, 'b': 2.0}]
