@@ -85,6 +85,9 @@ class AveragePrecision:
         self._criteria = Criteria(judged, cutoffs, definition, videos, max_bytes)
         warn_caller(repeated_rows(table, judged.n_repeated, kept=definition.counts_again))
 
+    def __repr__(self) -> str:
+        return f'AveragePrecision({self._criteria})'
+
     @property
     def K(self) -> list[Cutoff]:
         """The cutoffs, as they were given."""
@@ -124,7 +127,7 @@ class AveragePrecision:
         """
         run = read_counted(self._criteria, hypothesis)
         warn_caller([*run.warnings, *run.about_shots])
-        return Session(run.scorer)
+        return Session(run.scorer, self._criteria)
 
     def live(self, hypothesis: Any = None) -> Live:
         """Begin a session about hypotheses that arrive, change and are withdrawn.

@@ -119,6 +119,13 @@ class Definition:
     def __str__(self) -> str:
         return self.name
 
+    def _repr_html_(self) -> str:
+        from mediaeval_ap.report.document import Document, Grid
+        from mediaeval_ap.report.formats import to_html
+
+        fields = [(name, str(value)) for name, value in self.to_dict().items()]
+        return to_html(Document.from_grid(Grid(['definition', self.name], fields[1:])))
+
     @property
     def counts_again(self) -> bool:
         """True where a shot counts each time it is returned, so that values may exceed 1."""

@@ -19,6 +19,7 @@ from mediaeval_ap.evaluation.queries import queries_or_default, without_placehol
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.closest_name_2015 import closest
 from mediaeval_ap.ranking.shots import Shots
+from mediaeval_ap.report.document import counted
 from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
 from mediaeval_ap.tables.input_kinds import Kind, Origin
@@ -118,6 +119,13 @@ class PersonDiscovery2015:
             self._inputs['evidence_reference'] = table.source
             for name, shot, source in self._said(table):
                 self._evidence.update((name, shot, also) for also in SOURCES[source])
+
+    def __repr__(self) -> str:
+        return (
+            f'PersonDiscovery2015(reference={shown(self._inputs["reference"].name)}, '
+            f'{counted(len(self._queries), "name", "names")}, '
+            f'{counted(len(self._known), "shot", "shots")}, ratio={self.ratio})'
+        )
 
     def evaluate(self, labels: Any, evidence: Any = None, queries: Any = None) -> Evaluation2015:
         """Score labels on many queries at once.

@@ -191,7 +191,7 @@ class WithoutRelevantWarning(DataWarning):
 
 
 class MissingIdsWarning(DataWarning):
-    """Ids of the truth that the predictions lack, scored as if nothing were predicted."""
+    """Ids of the truth that the predictions lack, scored 0 or left out."""
 
 
 class UnknownIdsWarning(DataWarning):

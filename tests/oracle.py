@@ -179,7 +179,9 @@ def global_average_precision(predicted, confidence, truth, ties):
 
 
 def label_precisions(true, scores):
-    """Return |L| / rank at each true label of a sample, by class."""
+    """Return |L| / rank at each true label of a sample, by class; 0 without scores (None)."""
+    if scores is None:
+        return {j: Fraction(0) for j, label in enumerate(true) if label}
     precisions = {}
     for j, score in enumerate(scores):
         if true[j]:
@@ -192,7 +194,8 @@ def label_ranking_average_precision(y_true, y_score, weights):
     values = []
     for true, scores in zip(y_true, y_score, strict=True):
         precisions = label_precisions(true, scores).values()
-        values.append(sum(precisions) / Fraction(len(precisions)) if precisions else Fraction(1))
+        without_label = Fraction(scores is not None)
+        values.append(sum(precisions) / Fraction(len(precisions)) if precisions else without_label)
     weights = [Fraction(weight) for weight in weights]
     return sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mediaeval_ap.challenges.matched_files import Files, split, unique_ids
+from mediaeval_ap.challenges.columns import Columns, Shape
+from mediaeval_ap.challenges.matched_files import Files, LabelLists, taken, unique_ids
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.metrics import ReciprocalRank
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
-from mediaeval_ap.tables.layouts import RecordLayout
 
-WHALES = RecordLayout(('Image', 'Id'))
+if TYPE_CHECKING:
+    import pyarrow
+
+TRUTH: list[Shape] = [{'id': 'Image', 'label': 'Id'}, {'id': 'Image', 'labels': None}]
+PREDICTIONS: list[Shape] = [{'id': 'Image', 'labels': 'Id'}, {'id': 'Image', 'label': None}]
 
 
 @shows_progress
@@ -23,6 +29,8 @@ def evaluate_first_hit(
     predictions: Any,
     k: int = 5,
     *,
+    columns: Columns | None = None,
+    truth_columns: Columns | None = None,
     missing: Missing = 'error',
     unknown: Unknown = 'error',
     per_query: bool = False,
@@ -38,8 +46,8 @@ def evaluate_first_hit(
     k : int
         The cutoff.
     per_query : bool
-        Keep a table of images: ``Image``, ``Id`` and ``RR@k``.
-    missing, unknown, progress, max_bytes
+        Keep a table of images: ``id``, ``label`` and ``RR@k``.
+    columns, truth_columns, missing, unknown, progress, max_bytes
         As for `evaluate_map`.
 
     Returns
@@ -61,17 +69,71 @@ def evaluate_first_hit(
     --------
     >>> evaluate_first_hit('samples/whales_truth.csv', 'samples/whales_predictions.csv').metric
     'first-hit MAP@5'
+
+    Files with other columns, and one label in each row:
+
+    >>> import pandas
+    >>> truth = pandas.DataFrame({'photo': ['1', '2'], 'whale': ['a', 'b']})
+    >>> listed = pandas.DataFrame({'photo': ['1', '2', '2'], 'whale': ['a', 'c', 'b']})
+    >>> evaluate_first_hit(truth, listed, columns={'id': 'photo', 'label': 'whale'}).value
+    0.75
     """
-    metric = ReciprocalRank(k)
-    files = Files((truth, [WHALES]), (predictions, [WHALES]), missing, unknown, max_bytes)
-    images, labels = unique_ids(files.truth), files.truth['Id']
-    files.truth.refuse_empty('Id')
-    files.truth.refuse_several('Id')
-    files.match(images)
-    lists = files.in_order(files.predictions['Id'])
-    pieces = [metric.update(labels[part], split(lists[part])) for part in files.pieces()]
-    values = {f'RR@{k}': np.concatenate(pieces)}
-    if not metric.compute():
-        files.warn_of_other_labels(labels, split(lists).values)
-    table = {'Image': images.to_pandas(), 'Id': labels.to_pandas(), **values} if per_query else None
-    return files.score(f'first-hit MAP@{k}', {'k': k}, {}, values, table, Basis(metric))
+    (score,) = scores_at(
+        truth,
+        predictions,
+        [k],
+        columns=columns,
+        truth_columns=truth_columns,
+        missing=missing,
+        unknown=unknown,
+        per_query=per_query,
+        max_bytes=max_bytes,
+    )
+    return score
+
+
+@shows_progress
+def scores_at(
+    truth: Any,
+    predictions: Any,
+    cutoffs: Iterable[int],
+    *,
+    per_query: bool = False,
+    progress: bool = False,
+    **settings: Any,
+) -> list[Score]:
+    """Return the scores of `evaluate_first_hit` at some cutoffs; files are read once."""
+    metrics = [ReciprocalRank(k) for k in cutoffs]
+    files = Files((truth, TRUTH), (predictions, PREDICTIONS), **settings)
+    images, (label,) = unique_ids(files.truth), files.truth.layout.by_role.keys() - {'id'}
+    files.truth.refuse_empty(label)
+    files.truth.refuse_several(label)
+    predicted = LabelLists(files.predictions)
+    labels = taken(files.truth[label], files.match(images, predicted.ids, predicted.codes))
+    scored: list[list[Any]] = [[] for _ in metrics]
+    for part in files.pieces():
+        lists = predicted.take(files.rows[part])
+        for pieces, metric in zip(scored, metrics, strict=True):
+            pieces.append(metric.update(labels[part], lists))
+    if not any(metric.compute() for metric in metrics):
+        files.warn_of_other_labels(labels, predicted.take(files.rows).flatten())
+    return [
+        _score(files, metric, labels, np.concatenate(pieces), per_query=per_query)
+        for metric, pieces in zip(metrics, scored, strict=True)
+    ]
+
+
+def _score(
+    files: Files,
+    metric: ReciprocalRank,
+    labels: pyarrow.Array,
+    reciprocal: NDArray[np.float64],
+    *,
+    per_query: bool,
+) -> Score:
+    values, table = {f'RR@{metric.k}': reciprocal}, None
+    if per_query:
+        table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}
+    return files.score(
+        f'first-hit MAP@{metric.k}', {'k': metric.k}, {}, values, table, Basis(metric)
+    )

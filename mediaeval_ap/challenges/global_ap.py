@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.challenges.matched_files import Files, none_if_empty, split, unique_ids
+from mediaeval_ap.challenges.columns import Columns, Shape
+from mediaeval_ap.challenges.matched_files import Files, none_if_empty, split, taken, unique_ids
 from mediaeval_ap.choices import Missing, Ties, Unknown
 from mediaeval_ap.errors import shown
 from mediaeval_ap.metrics import GlobalAveragePrecision
@@ -15,18 +16,20 @@ from mediaeval_ap.metrics.global_ap import ranked
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
-from mediaeval_ap.tables.csv_text import explain_number
+from mediaeval_ap.tables.csv_text import decimals, explain_number
 from mediaeval_ap.tables.faults import EXACT_NUMBER
-from mediaeval_ap.tables.layouts import RecordLayout
-from mediaeval_ap.tables.line_format import LARGEST_INTEGER, is_finite_decimal
 from mediaeval_ap.tables.records import Records
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-TRUTH = RecordLayout(('id', 'landmark_id'))
-PREDICTIONS = RecordLayout(('id', 'landmarks'))
+TRUTH: list[Shape] = [{'id': 'id', 'label': 'landmark_id'}]
+LABEL_WITH_CONFIDENCE: Shape = {'id': 'id', 'label': 'landmarks'}
+PREDICTIONS: list[Shape] = [LABEL_WITH_CONFIDENCE, {**LABEL_WITH_CONFIDENCE, 'confidence': None}]
+
+
+OWN_COLUMN = '; a column of confidences by --columns confidence=…, in Python columns='
 
 
 @shows_progress
@@ -35,6 +38,8 @@ def evaluate_gap(
     predictions: Any,
     *,
     ties: Ties = 'expected',
+    columns: Columns | None = None,
+    truth_columns: Columns | None = None,
     missing: Missing = 'error',
     unknown: Unknown = 'error',
     per_query: bool = False,
@@ -51,10 +56,13 @@ def evaluate_gap(
     ties : {'expected', 'stable', 'best', 'worst'}
         Order of equal confidences: the mean over all orders, as in the predictions, correct ones
         first, or correct ones last.
+    columns : mapping of str to str or int, optional
+        Other names, or positions, of the columns, as for `evaluate_map`: of ``'id'``, ``'label'``
+        and ``'confidence'``. Without the last, a confidence stands behind each label.
     per_query : bool
         Keep a table of predictions in rank order: ``id``, ``predicted``, ``confidence``,
         ``truth``, ``correct``, ``precision`` and ``term``.
-    missing, unknown, progress, max_bytes
+    truth_columns, missing, unknown, progress, max_bytes
         As for `evaluate_map`.
 
     Returns
@@ -79,25 +87,42 @@ def evaluate_gap(
     >>> score = evaluate_gap('samples/landmarks_truth.csv', 'samples/landmarks_predictions.csv')
     >>> score.metric, score.counts['predictions']
     ('GAP', 48)
+
+    A file with other columns, and a confidence in its own:
+
+    >>> import pandas
+    >>> truth = pandas.DataFrame({'photo': ['1', '2'], 'place': ['paris', 'rome']})
+    >>> said = truth.assign(place=['paris', 'oslo'], score=[0.5, 0.75])
+    >>> columns = {'id': 'photo', 'label': 'place', 'confidence': 'score'}
+    >>> evaluate_gap(truth, said, columns=columns).value
+    0.25
     """
     import pyarrow
     from pyarrow import compute
 
     metric = GlobalAveragePrecision(ties)
-    files = Files((truth, [TRUTH]), (predictions, [PREDICTIONS]), missing, unknown, max_bytes)
+    files = Files(
+        (truth, TRUTH),
+        (predictions, PREDICTIONS),
+        columns=columns,
+        truth_columns=truth_columns,
+        missing=missing,
+        unknown=unknown,
+        max_bytes=max_bytes,
+    )
     labels, confidence, truths = _match(files)
     correct = compute.equal(labels, truths).fill_null(False).to_numpy(zero_copy_only=False)
     order = files.rows.argsort(kind='stable')  # that of the predictions, for stable ties
-    columns = {'predicted': labels, 'confidence': confidence, 'truth': truths}
-    columns = {name: column.take(order) for name, column in columns.items()}
+    queries = {'predicted': labels, 'confidence': confidence, 'truth': truths}
+    queries = {name: column.take(order) for name, column in queries.items()}
     for part in files.pieces():
-        metric.update(*(column[part] for column in columns.values()))
+        metric.update(*(column[part] for column in queries.values()))
     if not metric.compute():
         files.warn_of_other_labels(truths, labels)
     table = None
     if per_query:
-        columns = {'id': files.ids.take(order), **columns, 'correct': correct[order]}
-        table = pyarrow.table(columns).to_pandas().dropna(subset='predicted')
+        rows = {'id': files.ids.take(order), **queries, 'correct': correct[order]}
+        table = pyarrow.table(rows).to_pandas().dropna(subset='predicted')
     return files.score(
         'GAP',
         {'ties': metric.ties},
@@ -115,49 +140,49 @@ def _ranked(metric: GlobalAveragePrecision, table: pandas.DataFrame) -> pandas.D
 def _match(files: Files) -> tuple[pyarrow.Array, NDArray[np.float64], pyarrow.Array]:
     """Match by id; return the predicted label of each id, its confidence, and the true label."""
     ids = unique_ids(files.truth)
-    files.truth.refuse_several('landmark_id')
+    files.truth.refuse_several('label')
+    predicted = unique_ids(files.predictions)
     labels, confidence = _labels_and_confidence(files.predictions)
-    files.match(ids)
+    kept = files.match(ids, predicted)
     confidence = np.where(files.rows < 0, np.nan, confidence[files.rows])
-    truths = none_if_empty(files.truth['landmark_id'])
-    return none_if_empty(files.in_order(labels)), confidence, truths
+    truths = none_if_empty(taken(files.truth['label'], kept))
+    return none_if_empty(taken(labels, files.rows)), confidence, truths
 
 
 def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:
     """Return the predicted label of each row, empty if there is none, and its confidence."""
     import pyarrow
 
-    lists = split(answers['landmarks'])
+    if 'confidence' in answers.layout.by_role:
+        return _in_two_columns(answers)
+    lists = split(answers['label'])
     words, offsets = lists.values, lists.offsets.to_numpy()
     n_words = np.diff(offsets)
     given = np.flatnonzero(n_words == 2)
     confidence = np.full(len(answers), np.nan)
-    confidence[given] = _decimals(words.take(pyarrow.array(offsets[given] + 1)))
+    confidence[given] = decimals(words.take(pyarrow.array(offsets[given] + 1)))
     wrong = np.flatnonzero((n_words > 0) & ~np.isfinite(confidence))
     if len(wrong):
-        found = shown(answers['landmarks'][wrong[0]].as_py())
-        raise answers.error(wrong, 'landmarks', found, _expected(lists[wrong[0]].as_py()))
+        found = shown(answers['label'][wrong[0]].as_py())
+        raise answers.error(wrong, 'label', found, _expected(lists[wrong[0]].as_py()))
     labels = words.take(pyarrow.array(offsets[:-1], mask=n_words == 0)).fill_null('')
     return labels, confidence
 
 
-def _decimals(words: pyarrow.Array) -> NDArray[np.float64]:
-    """Return words as doubles; not finite where a word is no number, or no double holds it."""
-    import pyarrow
+def _in_two_columns(answers: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:
+    """Return labels and confidences that have columns of their own."""
+    from pyarrow import compute
 
-    try:
-        numbers = np.array(words.cast(pyarrow.float64()))
-    except pyarrow.ArrowInvalid:  # of a word that is no number, or as the format takes, and it not
-        texts = [word.encode() for word in words.to_pylist()]
-        numbers = np.array([float(text) if is_finite_decimal(text) else np.nan for text in texts])
-    for row in np.flatnonzero(np.abs(numbers) >= LARGEST_INTEGER):
-        if explain_number(words[row].as_py().encode()):
-            numbers[row] = np.nan
-    return numbers
+    answers.refuse_several('label')
+    labels, confidence = answers['label'], answers['confidence'].to_numpy()
+    is_given = compute.not_equal(labels, '').to_numpy(zero_copy_only=False)
+    if len(wrong := np.flatnonzero(is_given & np.isnan(confidence))):
+        raise answers.error(wrong, 'confidence', 'nothing', 'the confidence of the label')
+    return labels, confidence
 
 
 def _expected(words: list[str]) -> str:
     """Return what a wrong row should hold."""
     if len(words) == 2 and explain_number(words[1].encode()) == EXACT_NUMBER:
         return f'a label and {EXACT_NUMBER}'
-    return 'a label and its finite confidence, or nothing'
+    return f'a label and its finite confidence, or nothing{OWN_COLUMN * (len(words) == 1)}'

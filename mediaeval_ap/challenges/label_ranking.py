@@ -8,22 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_equal
+from mediaeval_ap.challenges.columns import Columns, Shape
 from mediaeval_ap.challenges.matched_files import Files, none_if_empty, places_of, unique_ids
-from mediaeval_ap.choices import Unknown
-from mediaeval_ap.errors import printable, shown
+from mediaeval_ap.choices import Missing, Unknown
+from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
-from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records
 
 if TYPE_CHECKING:
     import pandas
+    import pyarrow
 
-TRUTH = RecordLayout(('fname', 'labels'))
-SCORES = RecordLayout(('fname',), other_numbers=True)
+TRUTH: list[Shape] = [{'id': 'fname', 'labels': 'labels'}, {'id': 'fname', 'label': None}]
+SCORES: list[Shape] = [{'id': 'fname'}]
 SCORES_IN_PIECE = 1 << 22  # a choice: 32 MiB of doubles at a time
 
 
@@ -33,7 +34,11 @@ def evaluate_lrap(
     scores: Any,
     *,
     label_weighted: bool = False,
+    columns: Columns | None = None,
+    truth_columns: Columns | None = None,
+    missing: Missing = 'error',
     unknown: Unknown = 'error',
+    per_query: bool = False,
     per_class: bool = False,
     progress: bool = False,
     max_bytes: int = MAX_BYTES,
@@ -47,8 +52,19 @@ def evaluate_lrap(
         column of numbers for each class, under its name.
     label_weighted : bool
         Take the mean over all labels (lwlrap) instead of over samples.
+    columns : mapping of str to str or int, optional
+        Other names of the columns: of ``'id'``; and, in the truth, of ``'labels'`` (several in a
+        field, separated by commas) or ``'label'`` (one in each row, or nothing). It holds for both
+        files, unless `truth_columns` is given. Every other column of the scores is a class.
+    truth_columns : like columns, optional
+        The columns of the truth; or their positions from 1, in a file without a header.
+    missing : {'error', 'zero', 'skip'}
+        A sample that the scores lack is an error, counts 0 (in lwlrap, each of its labels has
+        precision 0), or is left out.
+    per_query : bool
+        Keep a table of samples: ``id``, ``LRAP`` and ``n_labels``.
     per_class : bool
-        Keep a table of classes: ``class``, ``precision``, ``weight`` and ``n_labels``.
+        Keep a table of classes instead: ``class``, ``precision``, ``weight`` and ``n_labels``.
     unknown, progress, max_bytes
         As for `evaluate_map`.
 
@@ -60,43 +76,99 @@ def evaluate_lrap(
     Raises
     ------
     ReadError, FormatError, ParameterError
-        As for `evaluate_map`; when a label is no class or repeated, or a score no finite number.
+        As for `evaluate_map`; when a label is no class or repeated, or a score no finite number;
+        when tables of both samples and classes are asked for.
     UndefinedScoreError
-        When lwlrap is asked for, and no sample has a label.
+        When lwlrap is asked for, and no sample has a label; or no sample is left.
 
     Warns
     -----
-    UnknownIdsWarning
+    MissingIdsWarning, UnknownIdsWarning, NoOverlapWarning
         As for `evaluate_map`.
 
     Examples
     --------
     >>> evaluate_lrap('samples/sounds_truth.csv', 'samples/sounds_scores.csv').metric
     'LRAP'
+
+    Files with other columns:
+
+    >>> import pandas
+    >>> truth = pandas.DataFrame({'clip': ['1', '2'], 'tag': ['rain', 'bark']})
+    >>> scores = pandas.DataFrame({'clip': ['1', '2'], 'rain': [0.9, 0.8], 'bark': [0.1, 0.2]})
+    >>> evaluate_lrap(truth, scores, columns={'id': 'clip', 'label': 'tag'}).value
+    0.75
     """
+    import pyarrow
+
+    if per_query and per_class:
+        raise ParameterError('per_query: found True with per_class, expected one table or none')
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
-    files = Files((truth, [TRUTH]), (scores, [SCORES]), None, unknown, max_bytes)
-    samples = unique_ids(files.truth)
-    classes = [name for name in files.predictions.columns.column_names if name != 'fname']
-    rows, labels = _labels(files.truth, classes, files.predictions.source.name)
-    files.match(samples)
-    numbers = [files.predictions[name].to_numpy() for name in classes]
-    values = []
-    for part in files.pieces(max(1, SCORES_IN_PIECE // len(classes))):
-        y_true = np.zeros((part.stop - part.start, len(classes)), dtype=np.bool_)
-        begin, end = np.searchsorted(rows, [part.start, part.stop])
-        y_true[rows[begin:end] - part.start, labels[begin:end]] = True
-        y_score = np.column_stack([each[files.rows[part]] for each in numbers])
-        values.append(metric.update(y_true, y_score))
-    without_truth = 'they do not count' if label_weighted else 'each counts 1'
+    files = Files(
+        (truth, TRUTH),
+        (scores, SCORES),
+        columns=columns,
+        truth_columns=truth_columns,
+        missing=missing,
+        unknown=unknown,
+        max_bytes=max_bytes,
+        other_numbers=True,
+    )
+    id_column = files.predictions.layout.by_role['id']
+    classes = [name for name in files.predictions.columns.column_names if name != id_column]
+    samples, labels = _true_labels(files.truth, classes, files.predictions.source.name)
+    kept = files.match(samples, unique_ids(files.predictions))
+    values, n_labels = _add_samples(metric, files, labels.take(pyarrow.array(kept)), classes)
+    table: dict[str, Any] | None = None
+    if per_query:
+        table = {'id': files.ids.to_pandas(), 'LRAP': values, 'n_labels': n_labels}
+    elif per_class:
+        table = {'class': classes}
     return files.score(
         'lwlrap' if label_weighted else 'LRAP',
         {'label_weighted': label_weighted},
-        {'classes': len(classes), 'labels': len(labels), 'without_truth': metric.n_without_label},
-        {'LRAP': np.concatenate(values)},
-        {'class': classes} if per_class else None,
-        Basis(metric, f'have no true label: {without_truth}', classes, _table),
+        {
+            'classes': len(classes),
+            'labels': int(metric.n_labels.sum()),
+            'without_truth': metric.n_without_label,
+        },
+        {'LRAP': values},
+        table,
+        Basis(
+            metric,
+            f'have no true label: {_without_truth(label_weighted, files.missing)}',
+            classes,
+            _table if per_class else None,
+        ),
     )
+
+
+def _without_truth(label_weighted: bool, missing: Missing) -> str:
+    if label_weighted:
+        return 'they do not count'
+    return 'each counts 1' + ', or 0 if it has no scores' * (missing == 'zero')
+
+
+def _add_samples(
+    metric: LabelRankingAveragePrecision,
+    files: Files,
+    labels: pyarrow.LargeListArray,
+    classes: list[str],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Update the metric; return the LRAP and the number of true labels of each sample."""
+    from pyarrow import compute
+
+    numbers = [files.predictions.columns[name].to_numpy() for name in classes]
+    values = np.zeros(len(labels))
+    for part in files.pieces(max(1, SCORES_IN_PIECE // len(classes))):
+        true, rows = labels[part], files.rows[part]
+        y_true = np.zeros((len(true), len(classes)), dtype=np.bool_)
+        y_true[compute.list_parent_indices(true).to_numpy(), true.flatten().to_numpy()] = True
+        scored = rows >= 0
+        y_score = np.column_stack([each[rows[scored]] for each in numbers])
+        values[part][scored] = metric.update(y_true[scored], y_score)
+        metric.update_missing(y_true[~scored])
+    return values, compute.list_value_length(labels).to_numpy()
 
 
 def _table(metric: LabelRankingAveragePrecision, table: pandas.DataFrame) -> pandas.DataFrame:
@@ -106,26 +178,45 @@ def _table(metric: LabelRankingAveragePrecision, table: pandas.DataFrame) -> pan
     return classes.assign(precision=precision, weight=weight, n_labels=metric.n_labels)
 
 
-def _labels(
+def _true_labels(
     true: Records, classes: list[str], scores: str
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the row and the class of each label, row by row."""
+) -> tuple[pyarrow.Array, pyarrow.LargeListArray]:
+    """Return the samples of a truth, each once, and the classes (as numbers) of each."""
     import pyarrow
-    from pyarrow import compute
 
-    lists = compute.split_pattern(none_if_empty(true['labels']), ',')
-    rows = compute.list_parent_indices(lists).to_numpy()
-    words = lists.flatten()
+    ids, codes, rows, words = _words(true)
     labels = places_of(words, pyarrow.array(classes, words.type))
+    role = 'labels' if 'labels' in true.layout.by_role else 'label'
     if len(wrong := np.flatnonzero(labels < 0)):
-        found = shown(words[wrong[0]].as_py())
-        expected = f'classes of {printable(scores)}'
+        word = words[wrong[0]].as_py()
+        found = shown(word)
+        between = ', between commas' if role == 'labels' and ' ' in word else ''
+        expected = f'classes of {printable(scores)}{between}'
         if len(wrong) == len(labels) and (cause := likely_cause(words.to_pylist(), classes)):
             expected += f'; no label is a class: {cause}'
-        raise true.error(np.unique(rows[wrong]), 'labels', found, expected)
-    keys = rows * len(classes) + labels
+        raise true.error(np.unique(rows[wrong]), role, found, expected)
+    keys = codes * len(classes) + labels
     again = np.flatnonzero(first_equal(keys) != np.arange(len(keys)))
     if len(again):
         found = f'{shown(words[again[0]].as_py())} twice'
-        raise true.error(np.unique(rows[again]), 'labels', found, 'each label once')
-    return rows, labels
+        raise true.error(np.unique(rows[again]), role, found, 'each label once')
+    ends = np.bincount(codes, minlength=len(ids)).cumsum()
+    labels = labels[codes.argsort(kind='stable')]
+    return ids, pyarrow.LargeListArray.from_arrays(np.concatenate([[0], ends]), labels)
+
+
+def _words(
+    true: Records,
+) -> tuple[pyarrow.Array, NDArray[np.int64], NDArray[np.int64], pyarrow.Array]:
+    """Return each id once; and of each label the place of its id, its row, and its text."""
+    from pyarrow import compute
+
+    if 'labels' in true.layout.by_role:
+        lists = compute.split_pattern(none_if_empty(true['labels']), ',')
+        rows = compute.list_parent_indices(lists).to_numpy()
+        return unique_ids(true), rows, rows, lists.flatten()
+    true.refuse_empty('id')
+    ids = true['id'].dictionary_encode()
+    given = compute.not_equal(true['label'], '')
+    rows = np.flatnonzero(given.to_numpy(zero_copy_only=False))
+    return ids.dictionary, ids.indices.to_numpy()[rows], rows, true['label'].filter(given)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import errors
-from mediaeval_ap.choices import MISSING, UNKNOWN, Missing, Unknown, check_policy
+from mediaeval_ap.challenges.columns import Columns, Shape, as_text, layouts_of_files, refuse_header
+from mediaeval_ap.choices import MAX_BYTES, MISSING, UNKNOWN, Missing, Unknown, check_policy
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.data_warnings import no_overlap
 from mediaeval_ap.evaluation.likely_causes import likely_cause
@@ -18,7 +19,6 @@ from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables.arrow import holds_any
 from mediaeval_ap.tables.input_kinds import Origin
-from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records, read_records
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     import pyarrow
 
 OTHERWISE_SPLIT = '\v\f\r'  # pyarrow splits at each; the format at none, but at CR LF
+UNKNOWN_REMEDY = "; leave others out by --unknown drop, in Python unknown='drop'"
+MISSING_REMEDY = (
+    "; score it 0 or leave it out by --missing zero or skip, in Python missing='zero' or 'skip'"
+)
 QUERIES_IN_PIECE = 100_000  # a choice: half and twice as many take as long; memory grows
 
 
@@ -34,64 +38,87 @@ class Files:
 
     def __init__(
         self,
-        truth: tuple[Any, Sequence[RecordLayout]],
-        predictions: tuple[Any, Sequence[RecordLayout]],
-        missing: Missing | None,  # None: a missing id is an error, and there is no other policy
-        unknown: Unknown,
-        max_bytes: int,
+        truth: tuple[Any, Sequence[Shape]],
+        predictions: tuple[Any, Sequence[Shape]],
+        *,
+        columns: Columns | None = None,
+        truth_columns: Columns | None = None,
+        missing: Missing = 'error',
+        unknown: Unknown = 'error',
+        max_bytes: int = MAX_BYTES,
+        other_numbers: bool = False,
     ) -> None:
-        self.missing = None if missing is None else check_policy('missing', missing, MISSING)
+        given = {'columns': columns, 'truth_columns': truth_columns}
+        layouts = layouts_of_files(truth[1], predictions[1], **given, other_numbers=other_numbers)
+        self.missing = check_policy('missing', missing, MISSING)
         self.unknown = check_policy('unknown', unknown, UNKNOWN)
+        self.parameters = {name: as_text(each) for name, each in given.items() if each}
         self.truth, self.predictions = (
-            read_records(Origin.of(origin, max_bytes), layouts)
-            for origin, layouts in (truth, predictions)
+            read_records(Origin.of(origin, max_bytes), fitting)
+            for origin, fitting in zip((truth[0], predictions[0]), layouts, strict=True)
         )
+        refuse_header(self.truth)
+        refuse_header(self.predictions)
         self.truth_name = printable(self.truth.source.name)
         self.warnings: list[errors.DataWarning] = []  # collected, and given out with the score
+        self._given_out: set[str] = set()
 
-    def match(self, ids: pyarrow.Array) -> None:
-        """Find for each id of the truth its row of the predictions (-1 for none), or refuse ids."""
-        predicted = unique_ids(self.predictions)
-        self.ids, self.rows = ids, places_of(ids, predicted)
-        missing = np.flatnonzero(self.rows < 0)
-        unknown = np.flatnonzero(places_of(predicted, ids) < 0)
+    def match(
+        self,
+        ids: pyarrow.Array,
+        predicted: pyarrow.Array,
+        codes: NDArray[np.integer] | None = None,
+    ) -> NDArray[np.int64]:
+        """Find for each id of the truth its place among those predicted, or refuse ids.
+
+        `codes` has the predicted id of each row, where rows are more than ids. Returns the places
+        of the ids that are scored; `self.rows` has, for each of these, the place of its prediction,
+        or -1 for none.
+        """
+        import pyarrow
+
+        rows = places_of(ids, predicted)
+        is_unknown = places_of(predicted, ids) < 0
+        missing = np.flatnonzero(rows < 0)
+        unknown = np.flatnonzero(is_unknown if codes is None else is_unknown[codes])
         self.counts = {'missing': len(missing), 'unknown': len(unknown)}
-        name, cause = self.predictions.source.name, ''
-        if len(unknown) == len(predicted):
+        name, cause = printable(self.predictions.source.name), ''
+        if is_unknown.all():
             cause = likely_cause(predicted.to_pylist(), ids.to_pylist())
             finding = f'0 of {len(predicted):,} ids occur in {self.truth_name}'
             self.warnings += no_overlap(name, finding, cause)
         if len(unknown) and self.unknown == 'error':
-            remedy = f'; no id is in both files: {cause}' if cause else ''
-            found = f'{shown(predicted[unknown[0]].as_py())}, which {self.truth_name} lacks'
-            expected = f'an id of the truth, unless unknown ids are dropped{remedy}'
-            raise self.predictions.error(unknown, id_column(self.predictions), found, expected)
+            remedy = f'; no id is in both files: {cause}' if cause else UNKNOWN_REMEDY
+            first = self.predictions['id'][unknown[0]].as_py()
+            found = f'{shown(first)}, which {self.truth_name} lacks'
+            raise self.predictions.error(unknown, 'id', found, f'an id of the truth{remedy}')
         if len(missing):
-            self._score_missing(missing)
+            self._report_missing(ids, missing)
         if len(unknown):
-            which = f'{len(unknown)} of {len(predicted)} rows'
+            which = f'{len(unknown)} of {len(self.predictions)} rows'
             text = f'{which} have an id that {self.truth_name} lacks, and are left out'
-            self.warnings.append(errors.UnknownIdsWarning(f'{printable(name)}: {text}'))
+            self.warnings.append(errors.UnknownIdsWarning(f'{name}: {text}'))
+        kept = np.flatnonzero(rows >= 0) if self.missing == 'skip' else np.arange(len(ids))
+        if not len(kept):
+            self._give_out(self.warnings)
+            raise errors.UndefinedScoreError(f'{name}: no id of {self.truth_name} is left to score')
+        self.ids, self.rows = ids.take(pyarrow.array(kept)), rows[kept]
+        return kept
 
-    def _score_missing(self, missing: NDArray[np.int64]) -> None:
-        """Warn that missing ids count zero, or refuse them."""
+    def _report_missing(self, ids: pyarrow.Array, missing: NDArray[np.int64]) -> None:
+        """Warn of ids that count zero or not at all, or refuse them."""
         name, n_missing = self.predictions.source.name, len(missing)
-        if self.missing == 'zero':
-            where = f'{n_missing} of {len(self.ids)} ids of {self.truth_name}'
-            text = f'no row for {where}, scored as if nothing were predicted'
-            self.warnings.append(errors.MissingIdsWarning(f'{printable(name)}: {text}'))
+        if self.missing != 'error':
+            where = f'{n_missing} of {len(ids)} ids of {self.truth_name}'
+            how = 'scored as if nothing were predicted' if self.missing == 'zero' else 'left out'
+            text = f'{printable(name)}: no row for {where}, {how}'
+            self.warnings.append(errors.MissingIdsWarning(text))
             return
         others = f' and {n_missing - 1} more' if n_missing > 1 else ''
-        found = f'no row for {shown(self.ids[missing[0]].as_py())}{others}'
-        unless = ', unless missing ids count zero' if self.missing else ''
-        expected = f'one for each id of {self.truth_name}{unless}'
-        raise errors.FormatError(name, '', id_column(self.predictions), found, expected)
-
-    def in_order(self, texts: pyarrow.Array) -> pyarrow.Array:
-        """Return texts of the predictions in the order of the ids, empty if there is no row."""
-        import pyarrow
-
-        return texts.take(pyarrow.array(self.rows, mask=self.rows < 0)).fill_null('')
+        found = f'no row for {shown(ids[missing[0]].as_py())}{others}'
+        expected = f'one for each id of {self.truth_name}{MISSING_REMEDY}'
+        field = self.predictions.layout.by_role['id']
+        raise errors.FormatError(name, '', field, found, expected)
 
     def pieces(self, size: int | None = None) -> Iterator[slice]:
         """Cut the ids into pieces, so that what is made of a piece needs little memory."""
@@ -116,42 +143,82 @@ class Files:
         values: Mapping[str, NDArray[Any]],
         table: Mapping[str, Any] | pandas.DataFrame | None,
         basis: Basis,
+        warnings: Sequence[errors.DataWarning] = (),
     ) -> Score:
+        """Return a score, which has `warnings` of its own beside those of the files."""
         if table is not None:
             import pandas
 
             table = pandas.DataFrame(table)
-        policies = {'missing': self.missing} if self.missing else {}
-        errors.warn_caller(self.warnings)  # also where the score is not defined
+        policies = {'missing': self.missing, 'unknown': self.unknown}
         counts = {'queries': len(self.ids), **counts, **self.counts}
+        warnings = (*self.warnings, *warnings)
+        self._give_out(warnings)  # also where the score is not defined
         return Score(
             metric=name,
-            parameters={**parameters, **policies, 'unknown': self.unknown},
+            parameters={**parameters, **policies, **self.parameters},
             inputs={'truth': self.truth.source, 'predictions': self.predictions.source},
             counts=counts,
-            warnings=tuple(self.warnings),
+            warnings=warnings,
             queries=self.ids,
             values=values,
             basis=basis,
             **basis.results(counts, table),
         )
 
+    def _give_out(self, warnings: Sequence[errors.DataWarning]) -> None:
+        """Give out warnings that were not given out with another score of the same files."""
+        new = [warning for warning in warnings if str(warning) not in self._given_out]
+        self._given_out.update(map(str, new))
+        errors.warn_caller(new)
 
-def id_column(records: Records) -> str:
-    return records.layout.texts[0]
+
+class LabelLists:
+    """The labels of each id of a file: in one field, or one in each row, in the order of rows."""
+
+    def __init__(self, records: Records) -> None:
+        import pyarrow
+
+        self.codes: NDArray[np.int64] | None = None  # of each row its id, if rows are more than ids
+        if 'labels' in records.layout.by_role:
+            self.ids, self._fields = unique_ids(records), records['labels']
+            return
+        records.refuse_empty('id')
+        records.refuse_empty('label')
+        records.refuse_several('label')
+        ids = records['id'].dictionary_encode()
+        self.ids, self.codes = ids.dictionary, ids.indices.to_numpy()
+        ends = np.bincount(self.codes).cumsum()
+        offsets = np.concatenate([[0], ends, ends[-1:]])  # an empty list behind those of ids
+        labels = records['label'].take(pyarrow.array(self.codes.argsort(kind='stable')))
+        self._lists = pyarrow.LargeListArray.from_arrays(offsets, labels)
+
+    def take(self, places: NDArray[np.int64]) -> pyarrow.LargeListArray:
+        """Return the lists of the ids at some places; an empty one for place -1."""
+        import pyarrow
+
+        if self.codes is None:
+            return split(taken(self._fields, places))
+        return self._lists.take(pyarrow.array(np.where(places < 0, len(self.ids), places)))
 
 
 def unique_ids(records: Records) -> pyarrow.Array:
-    """Return the ids of a file, its first column, or refuse empty and repeated ones."""
-    name = id_column(records)
-    ids = records[name]
-    records.refuse_empty(name)
+    """Return the ids of a file, or refuse empty and repeated ones."""
+    ids = records['id']
+    records.refuse_empty('id')
     first = places_of(ids, ids)
     again = np.flatnonzero(first != np.arange(len(ids)))
     if len(again):
         found = f'{shown(ids[again[0]].as_py())} again, as in {records.place(first[again[0]])}'
-        raise records.error(again, name, found, 'each id once')
+        raise records.error(again, 'id', found, 'each id once')
     return ids
+
+
+def taken(texts: pyarrow.Array, places: NDArray[np.int64]) -> pyarrow.Array:
+    """Return the texts at some places; an empty one for place -1."""
+    import pyarrow
+
+    return texts.take(pyarrow.array(places, mask=places < 0)).fill_null('')
 
 
 def places_of(texts: pyarrow.Array, among: pyarrow.Array) -> NDArray[np.int64]:

@@ -1,7 +1,16 @@
 """The command ``mediaeval-ap``; each command imports what takes time when it is called."""
 
-# Each module registers its commands with `main`.
-from mediaeval_ap.cli import challenges, definitions, evaluate, stream, trec, validate, watch  # noqa: F401
+# Each module registers its commands with `main`; the list of commands has them in this order.
+from mediaeval_ap.cli import (  # noqa: F401, I001
+    evaluate,
+    stream,
+    watch,
+    validate,
+    definitions,
+    trec,
+    discovery_2015,
+    challenges,
+)
 from mediaeval_ap.cli.errors import main
 
 __all__ = ['main']

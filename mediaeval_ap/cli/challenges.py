@@ -2,89 +2,176 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
+from mediaeval_ap import definitions
 from mediaeval_ap.choices import MISSING, TIES, UNKNOWN
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.reporting import Reporting, refuse_to_read_again, reports
+from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.errors import ParameterError
 
-TRUTH = options.argument('truth')
-PREDICTIONS = options.argument('predictions')
-PER_QUERY = options.flag('--per-query', help='Show the values of each query, too.')
-MISSING_IDS = options.choice(
-    '--missing', MISSING, 'error', 'Ids of TRUTH without a prediction: stop, or score them 0.'
-)
-UNKNOWN_IDS = options.choice(
-    '--unknown', UNKNOWN, 'error', 'Ids that are not in TRUTH: stop, or drop them.'
-)
+CUTOFF, CUTOFF_OF_FIRST_HIT = 12, 5  # of the two challenges
 
 
-def _score(function: str, truth: str, predictions: str, **settings: Any) -> list[Any]:
-    """Score predictions by a function of `mediaeval_ap.challenges`; None is its default."""
-    from mediaeval_ap import challenges
+def _columns(
+    _: click.Context, __: click.Parameter, value: str | None
+) -> dict[str, str | int] | None:
+    """Return the column of each role; digits alone are a position."""
+    if value is None:
+        return None
+    columns: dict[str, str | int] = {}
+    for field in value.split(','):
+        role, _equals, column = field.partition('=')
+        if not role or not column or role in columns:
+            expected = 'ROLE=COLUMN between commas, each role once'
+            raise click.BadParameter(f'found {field!r}, expected {expected}')
+        is_position = column.isascii() and column.isdigit()
+        columns[role] = int(column) if is_position else column
+    return columns
 
+
+def _input(predictions: str, roles: str) -> options.Decorator:
+    """Return the arguments and options of the files of a challenge."""
+    lacks = 'stop (error), score 0 (zero) or leave them out (skip)'
+    return options.together(
+        options.argument('truth'),
+        options.argument('runs', nargs=-1, required=True, metavar=f'{predictions}...'),
+        options.option(
+            '--columns',
+            heading='Input',
+            metavar='ROLE=COLUMN,...',
+            callback=_columns,
+            help=f'Columns of other files: {roles}. COLUMN is a name or, in a file without a '
+            'header, a position from 1.',
+        ),
+        options.option(
+            '--truth-columns',
+            heading='Input',
+            metavar='ROLE=COLUMN,...',
+            callback=_columns,
+            help='Columns of TRUTH.  [default: as --columns]',
+        ),
+        options.choice('--missing', MISSING, 'error', f'Ids that {predictions} lacks: {lacks}.'),
+        options.choice(
+            '--unknown',
+            UNKNOWN,
+            'error',
+            'Ids that TRUTH lacks: stop (error) or leave them out (drop).',
+        ),
+        options.LIMITS,
+    )
+
+
+def _score(
+    reporting: Reporting,
+    truth: str,
+    runs: tuple[str, ...],
+    evaluate: Callable[..., Any],
+    **settings: Any,
+) -> None:
+    """Score each run by a function, with the settings that are given; None is its default."""
+    refuse_to_read_again('TRUTH', truth, len(runs))
     given = {name: value for name, value in settings.items() if value is not None}
-    evaluate = getattr(challenges, function)
-    return [evaluate(truth, predictions, **given)]
+    given['per_query'] = reporting.per_query
+
+    def scores(run: str) -> list[Any]:
+        try:
+            scored = evaluate(truth, run, **given)
+        except ParameterError as error:  # of columns, which no file is needed for
+            raise click.UsageError(str(error)) from error
+        return scored if isinstance(scored, list) else [scored]
+
+    reporting.write(runs, scores)
 
 
-@main.command('map', examples=['mediaeval-ap map truth.csv predictions.csv -k 12'])
-@TRUTH
-@PREDICTIONS
-@options.integer('-k', None, 'Cutoff.  [default: 12, or 5 with --first-hit]')
+@main.command(
+    'map',
+    examples=[
+        'mediaeval-ap map fashion_truth.csv fashion_predictions.csv -K 5,12',
+        'mediaeval-ap map whales_truth.csv whales_predictions.csv --first-hit --per-query',
+    ],
+)
+@_input('PREDICTIONS', 'id, and labels (several in a field) or label (one in each row)')
+@options.cutoffs(
+    None,
+    'Cutoffs, separated by commas. Can be repeated.  '
+    f'[default: {CUTOFF}; with --first-hit {CUTOFF_OF_FIRST_HIT}]',
+)
 @options.definition(None, '  [default: kaggle]')
-@options.flag('--first-hit', help='Score by the reciprocal rank of the first hit.')
-@PER_QUERY
-@MISSING_IDS
-@UNKNOWN_IDS
-@options.LIMITS
-@options.writes_results
-def score_lists(first_hit: bool, **settings: Any) -> list[Any]:
+@options.flag(
+    '--first-hit', heading='Scoring', help='Score by the reciprocal rank of the first hit.'
+)
+@reports
+def score_lists(
+    first_hit: bool, cutoffs: list[Cutoff], definition: str | None, **settings: Any
+) -> None:
     """Score lists of labels: MAP at k, or first-hit MAP.
 
     PREDICTIONS has customer_id,prediction with the predicted labels separated by spaces, best
     first. TRUTH has the same columns (the relevant labels), or customer_id,article_id with one
-    label per row. With --first-hit both have Image,Id, and TRUTH one label per row.
+    label per row. With --first-hit both have Image,Id, and TRUTH one label per row. --columns
+    names the columns of other files.
     """
-    if not first_hit:
-        return _score('evaluate_map', **settings)
-    if settings.pop('definition'):
+    if first_hit and definition:
         raise click.UsageError('--first-hit has no --definition')
-    return _score('evaluate_first_hit', **settings)
+    if definitions.ALL in cutoffs:
+        raise click.UsageError('-K: found all, expected positive integers')
+    cutoffs = cutoffs or [CUTOFF_OF_FIRST_HIT if first_hit else CUTOFF]
+    options.check_cutoffs(cutoffs, definition or 'kaggle')
+    from mediaeval_ap.challenges import first_hit as first_hits
+    from mediaeval_ap.challenges import map_at_k
+
+    scores_at = first_hits.scores_at if first_hit else map_at_k.scores_at
+    _score(evaluate=scores_at, cutoffs=cutoffs, definition=definition, **settings)
 
 
-@main.command('gap', examples=['mediaeval-ap gap truth.csv predictions.csv'])
-@TRUTH
-@PREDICTIONS
-@options.choice('--ties', TIES, 'expected', 'How to break ties between equal confidences.')
-@PER_QUERY
-@MISSING_IDS
-@UNKNOWN_IDS
-@options.LIMITS
-@options.writes_results
-def score_global_list(**settings: Any) -> list[Any]:
+@main.command(
+    'gap',
+    examples=[
+        'mediaeval-ap gap landmarks_truth.csv landmarks_predictions.csv',
+        'mediaeval-ap gap landmarks_truth.csv landmarks_predictions.csv --per-query -o gap.csv',
+    ],
+)
+@_input('PREDICTIONS', 'id, label and, if it has its own column, confidence')
+@options.choice('--ties', TIES, 'expected', 'How to break ties between equal confidences: {words}.')
+@reports
+def score_global_list(**settings: Any) -> None:
     """Score one label per query, all in one list: global AP.
 
     TRUTH has id,landmark_id. PREDICTIONS has id,landmarks, where landmarks is empty, or a label, a
-    space and its confidence.
+    space and its confidence. --columns names the columns of other files.
     """
-    return _score('evaluate_gap', **settings)
+    from mediaeval_ap.challenges import evaluate_gap
+
+    _score(evaluate=evaluate_gap, **settings)
 
 
-@main.command('lrap', examples=['mediaeval-ap lrap truth.csv scores.csv --label-weighted'])
-@TRUTH
-@options.argument('predictions', metavar='SCORES')
-@options.flag('--label-weighted', help='Take the mean over labels (lwlrap), not over samples.')
-@options.flag('--per-class', help='Show the values of each class, too.')
-@UNKNOWN_IDS
-@options.LIMITS
-@options.writes_results
-def score_labels(**settings: Any) -> list[Any]:
+@main.command(
+    'lrap',
+    examples=[
+        'mediaeval-ap lrap sounds_truth.csv sounds_scores.csv --label-weighted',
+        'mediaeval-ap lrap sounds_truth.csv sounds_scores.csv --per-class -o classes.md',
+    ],
+)
+@_input('SCORES', 'id, and in TRUTH labels (several in a field) or label (one in each row)')
+@options.flag(
+    '--label-weighted', heading='Scoring', help='Take the mean over labels (lwlrap), not samples.'
+)
+@options.flag('--per-class', heading='Output', help='Add the values of each class.')
+@reports
+def score_labels(reporting: Reporting, per_class: bool, **settings: Any) -> None:
     """Score one number per sample and class: label ranking AP.
 
     TRUTH has fname,labels with the labels separated by commas, in quotes. SCORES has fname and
-    one column per class.
+    one column per class. --columns names the columns of other files.
     """
-    return _score('evaluate_lrap', **settings)
+    if per_class and reporting.per_query:
+        raise click.UsageError('--per-class and --per-query exclude each other')
+    from mediaeval_ap.challenges import evaluate_lrap
+
+    _score(reporting, evaluate=evaluate_lrap, per_class=per_class, **settings)

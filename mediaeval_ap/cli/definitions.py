@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from mediaeval_ap import definitions
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
-from mediaeval_ap.cli.output import write
+from mediaeval_ap.cli.output import STANDARD_STREAM, write_document
 from mediaeval_ap.report.document import Document
-from mediaeval_ap.report.formats import TEXT_FORMATS, render
+from mediaeval_ap.report.formats import TEXT_FORMATS
 
 LEGEND = """\
 R  relevant shots          P(i)  precision at rank i
@@ -34,9 +34,11 @@ def _blocks() -> Iterator[str]:
         )
 
 
-@main.command('definitions', examples=['mediaeval-ap definitions'])
-@options.choice('--format', TEXT_FORMATS, 'text', 'Output format.')
+@main.command(
+    'definitions', examples=['mediaeval-ap definitions', 'mediaeval-ap definitions --format json']
+)
+@options.file_format(TEXT_FORMATS, 'table')
 def print_definitions(format: str) -> None:
     """Print every definition of average precision."""
     described = [definition.to_dict() for definition in definitions.registered()]
-    write(render(Document(_blocks, lambda: described), format))
+    write_document(Document(_blocks, lambda: described), format, STANDARD_STREAM)

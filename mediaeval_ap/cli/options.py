@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mediaeval_ap import choices, definitions
-from mediaeval_ap.cli.output import FILE, NEW_FILE, STANDARD_STREAM, Output, write
+from mediaeval_ap.cli.commands import Option
+from mediaeval_ap.cli.output import FILE, NEW_FILE, STANDARD_STREAM
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
-from mediaeval_ap.errors import NoOverlapWarning, ParameterError
-from mediaeval_ap.report.formats import FORMATS, render
+from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.report.formats import FORMATS
 
 if TYPE_CHECKING:
     from mediaeval_ap.average_precision import AveragePrecision
 
 Decorator = Callable[[Any], Any]
+MEASURE = re.compile(r'(?:[^\s,(]|\([^)]*\)?)+')  # commas in parentheses belong to it
 
 
 def checked(check: Callable[[Any], object]) -> Callable[..., Any]:
@@ -40,24 +40,29 @@ def argument(name: str, **settings: Any) -> Decorator:
     return click.argument(name, type=FILE, **settings)
 
 
-def input_file(name: str, help: str, **settings: Any) -> Decorator:
+def option(*names: str, heading: str, **settings: Any) -> Decorator:
+    """Return an option under a heading of the help."""
+    return click.option(*names, cls=Option, heading=heading, **settings)
+
+
+def input_file(name: str, help: str, *, heading: str = 'Input', **settings: Any) -> Decorator:
     """Return an option that takes the path of an input."""
-    return click.option(name, type=FILE, help=help, **settings)
+    return option(name, heading=heading, type=FILE, metavar='FILE', help=help, **settings)
 
 
-def flag(*names: str, help: str, **settings: Any) -> Decorator:
+def flag(*names: str, heading: str, help: str) -> Decorator:
     """Return an option without a value."""
-    return click.option(*names, is_flag=True, help=help, **settings)
+    return option(*names, heading=heading, is_flag=True, help=help)
 
 
-def valued(name: str, default: Any, help: str, **settings: Any) -> Decorator:
+def valued(*names: str, default: Any, help: str, **settings: Any) -> Decorator:
     """Return an option with a default, which the help shows if its text does not."""
     is_shown = '[default: ' not in help
-    return click.option(name, default=default, show_default=is_shown, help=help, **settings)
+    return option(*names, default=default, show_default=is_shown, help=help, **settings)
 
 
 def integer(
-    name: str, default: Any, help: str, *, least: int = 1, largest: int = LARGEST_CUTOFF
+    *names: str, default: Any, least: int = 1, largest: int = LARGEST_CUTOFF, **settings: Any
 ) -> Decorator:
     """Return an option that takes an integer between two bounds, which the help does not show."""
 
@@ -66,18 +71,58 @@ def integer(
             return value
         raise click.BadParameter(f'found {value}, expected an integer from {least} to {largest}')
 
-    return valued(name, default, help, type=int, metavar='N', callback=check)
+    return valued(*names, default=default, type=int, metavar='N', callback=check, **settings)
 
 
-def choice(name: str, choices: Iterable[str], default: str | None, help: str) -> Decorator:
-    """Return an option that takes one of some words."""
-    return valued(name, default, help, type=click.Choice(list(choices)))
+def choice(
+    name: str, choices: Iterable[str], default: str | None, help: str, heading: str = 'Scoring'
+) -> Decorator:
+    """Return an option that takes one of some words, which stand in the help at ``{words}``."""
+    words = list(choices)
+    listed = ' or '.join(filter(None, [', '.join(words[:-1]), words[-1]]))
+    return valued(
+        name,
+        default=default,
+        help=help.format(words=listed),
+        heading=heading,
+        type=click.Choice(words),
+        metavar='NAME',
+    )
+
+
+def file_format(
+    formats: Iterable[str],
+    default: str | None = None,
+    note: str = '  [default: by the suffix of the output, else table]',
+) -> Decorator:
+    """Return the option of the output format."""
+    note = '' if default else note
+    return choice('--format', formats, default, 'Output format: {words}.' + note, 'Output')
 
 
 def definition(default: str | None, note: str = '') -> Decorator:
     """Return the option of the definition of AP."""
-    help = f'AP definition; see `mediaeval-ap definitions`.{note}'
-    return choice('--definition', definitions.names(), default, help)
+    help = 'AP definition: {words}. The command definitions explains them.'
+    return choice('--definition', definitions.names(), default, help + note)
+
+
+def cutoffs(default: Iterable[Cutoff] | None, help: str) -> Decorator:
+    """Return the option of the cutoffs."""
+    shown = None if default is None else [','.join(map(str, default))]
+    return valued(
+        *('-K', '--cutoffs', 'cutoffs'),
+        heading='Scoring',
+        metavar='K,...',
+        callback=_cutoffs,
+        multiple=True,
+        default=shown,
+        help=help,
+    )
+
+
+def depth(default: int, help: str, largest: int = LARGEST_CUTOFF) -> Decorator:
+    """Return the option of how much of a ranking there is."""
+    return integer('-n', '--depth', default=default, largest=largest, heading='Output', help=help)
 
 
 def together(*decorators: Decorator) -> Decorator:
@@ -105,64 +150,64 @@ def _cutoffs(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     return cutoffs
 
 
-def _fail_without_overlap(_: click.Context, __: click.Parameter, value: bool) -> None:
-    if value:
-        warnings.simplefilter('error', NoOverlapWarning)
+def _measures(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
+    """Return the names of measures, each checked by ir_measures."""
+    names = [name for value in values for name in MEASURE.findall(value)]
+    if values:
+        from mediaeval_ap.trec.measures import parse_measures
+
+        try:
+            parse_measures(names)
+        except ParameterError as error:
+            raise click.BadParameter(str(error)) from error
+    return names
 
 
 REFERENCE = argument('reference')
-HYPOTHESIS = argument('hypothesis')
+RUN = argument('hypothesis', metavar='RUN')
+RUNS = argument('runs', nargs=-1, required=True, metavar='RUN...')
 QUERIES = input_file('--queries', 'Names to ask for, one per line.  [default: all in REFERENCE]')
 SUBSET = input_file('--subset', 'Videos to score (corpus_id video_id); others are ignored.')
-CUTOFFS = click.option(
-    '-K',
-    'cutoffs',
-    metavar='K,...',
-    callback=_cutoffs,
-    multiple=True,
-    default=[','.join(map(str, definitions.CUTOFFS))],
-    show_default=True,
-    help='Cutoffs, separated by commas; "all" means no cutoff. Can be repeated.',
+CUTOFFS = cutoffs(
+    definitions.CUTOFFS, 'Cutoffs, separated by commas; "all" means no cutoff. Can be repeated.'
 )
 DEFINITION = definition(definitions.DEFAULT)
+MEASURES = option(
+    '--measures',
+    heading='Scoring',
+    metavar='NAME,...',
+    multiple=True,
+    callback=_measures,
+    help='Measures of ir_measures to add, as nDCG@10,P@5,RR. Can be repeated.',
+)
 STRICT = flag(
     '--strict',
-    expose_value=False,
-    callback=_fail_without_overlap,
+    heading='Input',
     help='Treat the warning that two inputs have no id in common as an error.',
 )
 MAX_BYTES = integer(
     '--max-bytes',
-    choices.MAX_BYTES,
-    'Largest size of a decompressed file, Parquet, a pipe or standard input; plain files have no '
-    'limit.  [default: 4 GiB]',
+    default=choices.MAX_BYTES,
+    heading='Input',
+    help='Largest size of a decompressed file, Parquet, a pipe or standard input; plain files '
+    'have no limit.  [default: 4 GiB]',
 )
-FORMAT = choice('--format', FORMATS, 'table', 'Output format.')
-OUTPUT = click.option(
+MESSAGES = together(
+    flag('--quiet', heading='Other', help='Show errors only: no progress, no warnings.'),
+    flag('--no-progress', heading='Other', help='Show no progress.'),
+)
+FORMAT = file_format(FORMATS)
+OUTPUT = option(
     '-o',
     '--output',
+    heading='Output',
     type=NEW_FILE,
+    metavar='FILE',
     default=STANDARD_STREAM,
     help='Write to FILE instead of standard output (atomically).',
 )
-MEAN_ONLY = flag('--mean-only', help='Show means only, without the values of each query.')
-LIMITS = together(STRICT, MAX_BYTES)
+LIMITS = together(STRICT, MAX_BYTES, MESSAGES)
 CRITERIA = together(SUBSET, CUTOFFS, DEFINITION, LIMITS)
-
-
-def writes_results(function: Callable[..., Any]) -> Any:
-    """Return a command that writes the results of a function as its options say."""
-
-    @FORMAT
-    @OUTPUT
-    @wraps(function)
-    def command(format: str, output: Output, mean_only: bool = False, **settings: Any) -> None:
-        from mediaeval_ap.results.result import describe
-
-        results = function(**settings)
-        write(render(describe(results, mean_only=mean_only), format), output)
-
-    return command
 
 
 def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> AveragePrecision:
@@ -173,9 +218,13 @@ def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> A
     return AveragePrecision(K=cutoffs, definition=definition, **settings)
 
 
-def check_cutoffs(cutoffs: list[Cutoff], definition: str) -> None:
-    """Refuse cutoffs that are given twice, or that the definition does not have."""
+def check_cutoffs(cutoffs: list[Cutoff], definition: str, measures: Iterable[str] = ()) -> None:
+    """Refuse cutoffs that are given twice, or that the definition or a measure does not allow."""
     try:
         definitions.check_cutoffs(cutoffs, definitions.get(definition))
+        if measures:
+            from mediaeval_ap.trec.measures import check_columns, parse_measures
+
+            check_columns(parse_measures(measures), cutoffs)
     except ParameterError as error:
         raise click.UsageError(str(error)) from error

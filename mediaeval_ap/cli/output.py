@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -11,8 +12,19 @@ import click
 
 from mediaeval_ap.atomic_files import Destination, write_whole
 from mediaeval_ap.errors import WriteError, printable
+from mediaeval_ap.report.document import Document
+from mediaeval_ap.report.formats import FORMATS, TEXT_FORMATS, render
 
 STANDARD_STREAM = '-'
+FORMAT_OF_SUFFIX = {
+    '.txt': 'table',
+    '.csv': 'csv',
+    '.json': 'json',
+    '.jsonl': 'jsonl',
+    '.ndjson': 'jsonl',
+    '.md': 'markdown',
+    '.tex': 'latex',
+}
 Output = str | Destination
 
 
@@ -73,6 +85,12 @@ def tell(message: str) -> None:
     click.echo(message, file=sys.stderr, err=True)
 
 
+def width_of(output: Output) -> int | None:
+    """Return how many columns the terminal has that shows an output; None elsewhere."""
+    is_shown = output == STANDARD_STREAM and sys.stdout is not None and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if is_shown else None
+
+
 def write(text: str, output: Output = STANDARD_STREAM) -> None:
     """Write a file whole, or to standard output: UTF-8, flushed, harmless for a terminal."""
     if output != STANDARD_STREAM:
@@ -86,6 +104,20 @@ def write(text: str, output: Output = STANDARD_STREAM) -> None:
         raise
     except OSError as error:
         raise WriteError('<stdout>', error.strerror or str(error)) from error
+
+
+def write_document(document: Document, format: str | None, output: Output) -> None:
+    """Write a document in a format, by default that of the suffix of the output."""
+    if format is None:
+        from mediaeval_ap.tables.decompression import COMPRESSED_SUFFIXES
+
+        path, suffix = os.path.splitext(os.fspath(output).lower())
+        if suffix in COMPRESSED_SUFFIXES:
+            suffix = os.path.splitext(path)[1]
+        format = FORMAT_OF_SUFFIX.get(suffix, 'table')
+        if format not in (TEXT_FORMATS if document.rows is None else FORMATS):
+            format = 'table'
+    write(render(document, format, width_of(output)), output)
 
 
 def _harmless(text: str) -> str:

@@ -15,27 +15,36 @@ from mediaeval_ap.errors import DataWarning, Error, FormatError
 from mediaeval_ap.report.formats import ANSWER_FORMATS, find_format
 
 
-@main.command(examples=['mediaeval-ap stream reference.txt run.txt < names.txt'])
+@main.command(
+    examples=[
+        'mediaeval-ap stream reference.txt hypothesis.txt < queries.txt',
+        'echo alain_juppe | mediaeval-ap stream reference.txt hypothesis.txt --format jsonl',
+    ]
+)
 @options.REFERENCE
-@options.HYPOTHESIS
+@options.RUN
 @options.CRITERIA
-@options.choice('--format', ANSWER_FORMATS, 'tsv', 'Output format.')
-def stream(hypothesis: str, format: str, **criteria: Any) -> None:
+@options.file_format(ANSWER_FORMATS, note='  [default: table on a terminal, else tsv]')
+def stream(hypothesis: str, format: str | None, **criteria: Any) -> None:
     """Score names from standard input, each as it arrives.
 
     Each line of output has, in tsv, the name, its number of relevant shots, and AP at each cutoff.
-    A line that is not a name (an empty one, say) is repeated with an error beside it.
+    A line that is not a name (an empty one, say) is answered with an error in its place.
     """
     check_paths([STANDARD_STREAM, *paths_of(click.get_current_context(), FILE)], [])
     from mediaeval_ap.tables import QUERIES, parse_line
     from mediaeval_ap.tables.byte_sources import standard_input
     from mediaeval_ap.tables.lines import numbered
 
+    if format is None:
+        format = 'table' if sys.stdout is not None and sys.stdout.isatty() else 'tsv'
     answers = find_format(ANSWER_FORMATS, format)
     headers = ['query', 'n_relevant', *map(ap_column, criteria['cutoffs'])]
     average_precision = options.read_reference(**criteria)
     n_refused = 0
     with average_precision(hypothesis) as session:
+        if heading := answers.heading(headers):
+            write(heading)
         for number, line in numbered(standard_input(), '<stdin>'):
             try:
                 fields = parse_line(line, QUERIES, '<stdin>', number)

@@ -8,21 +8,21 @@ from typing import Any
 from mediaeval_ap.choices import CAMPAIGNS, MAX_PROBLEMS
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
-from mediaeval_ap.cli.output import Output, write
-from mediaeval_ap.report.formats import TEXT_FORMATS, render
+from mediaeval_ap.cli.output import Output, write_document
+from mediaeval_ap.report.formats import TEXT_FORMATS
 
 SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few screens
 
 
 @main.command(
     examples=[
-        'mediaeval-ap validate run.txt --shots shots.txt --evidence evidence.txt',
-        'mediaeval-ap validate run.txt --rules none --all',
+        'mediaeval-ap validate hypothesis.txt --reference reference.txt',
+        'mediaeval-ap validate hypothesis.txt --rules none --all -o problems.json',
     ],
     exit_status='0: no errors, perhaps warnings; 1: error in the submission, or a file cannot be '
     'read or written; 2: error in the command line',
 )
-@options.HYPOTHESIS
+@options.RUN
 @options.input_file('--shots', 'List of shots: corpus_id video_id shot_id start_time end_time.')
 @options.input_file('--videos', 'List of videos: corpus_id video_id.')
 @options.input_file(
@@ -30,25 +30,36 @@ SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few 
 )
 @options.input_file('--reference', 'Reference; warn about videos and names that are not in it.')
 @options.choice(
-    '--rules', CAMPAIGNS, '2016', 'Campaign whose rules apply; "none" checks the format only.'
+    '--rules',
+    CAMPAIGNS,
+    '2016',
+    'Campaign whose rules apply: {words}; none checks the format only.',
 )
 @options.MAX_BYTES
 @options.integer(
     '--max-problems',
-    MAX_PROBLEMS,
-    'Number of problems of each kind to list; others are only counted.  [default: 20,000]',
+    default=MAX_PROBLEMS,
+    heading='Output',
+    help='Number of problems of each kind to list; others are only counted.  [default: 20,000]',
 )
 @options.flag(
-    '--all', 'show_all', help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.'
+    '--all',
+    'show_all',
+    heading='Output',
+    help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.',
 )
-@options.choice('--format', TEXT_FORMATS, 'text', 'Output format.')
+@options.file_format(TEXT_FORMATS)
 @options.OUTPUT
-def validate(hypothesis: str, show_all: bool, format: str, output: Output, **settings: Any) -> None:
+@options.MESSAGES
+def validate(
+    hypothesis: str, show_all: bool, format: str | None, output: Output, **settings: Any
+) -> None:
     """List all problems of a submission, and how to correct them."""
     from mediaeval_ap.validation import examine
     from mediaeval_ap.validation.document import describe
 
     findings = examine(hypothesis, **settings)
-    write(render(describe(findings, None if show_all else SHOWN_PROBLEMS), format), output)
+    document = describe(findings, None if show_all else SHOWN_PROBLEMS)
+    write_document(document, format, output)
     if findings.count('error'):
         sys.exit(1)

@@ -8,7 +8,8 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.errors import EXIT_STATUS, main
+from mediaeval_ap.cli.commands import EXIT_STATUS
+from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import STANDARD_STREAM, tell, write
 from mediaeval_ap.cli.watch_input import Ending
 from mediaeval_ap.cli.watch_screen import Screen
@@ -19,19 +20,28 @@ from mediaeval_ap.report.formats import POINT_FORMATS, find_format
 
 @main.command(
     examples=[
-        'mediaeval-ap watch reference.txt run.txt --follow -K 10',
-        'my-system | mediaeval-ap watch reference.txt --every 100 --format jsonl',
+        'mediaeval-ap watch reference.txt hypothesis.txt --every 4000 -K 10',
+        'head -2000 hypothesis.txt | mediaeval-ap watch reference.txt --format jsonl',
     ],
     exit_status=f'{EXIT_STATUS}; 130: Ctrl-C; 143: SIGTERM',
 )
 @options.REFERENCE
-@options.argument('hypothesis', default=STANDARD_STREAM)
+@options.argument('hypothesis', default=STANDARD_STREAM, metavar='[RUN]')
 @options.QUERIES
 @options.CRITERIA
-@options.integer('--every', 1000, 'Number of new hypotheses after which to score again.')
-@options.flag('--follow', help='At the end of HYPOTHESIS, wait for more.')
-@options.flag('--skip-bad', help='Report, count and skip wrong lines instead of stopping.')
-@options.choice('--format', POINT_FORMATS, 'table', 'Output format.')
+@options.integer(
+    '--every',
+    default=1000,
+    heading='Scoring',
+    help='Number of new hypotheses after which to score again.',
+)
+@options.flag('--follow', heading='Input', help='At the end of RUN, wait for more.')
+@options.flag(
+    '--skip-bad',
+    heading='Input',
+    help='Report, count and skip wrong lines instead of stopping.',
+)
+@options.file_format(POINT_FORMATS, 'table')
 def watch(
     hypothesis: str,
     queries: str | None,
@@ -43,7 +53,7 @@ def watch(
 ) -> None:
     """Score a run as it grows, after every N hypotheses.
 
-    HYPOTHESIS is standard input by default. Each line of output has the number of hypotheses, MAP
+    RUN is standard input by default. Each line of output has the number of hypotheses, MAP
     at each cutoff, and the number of queries that changed since the last line (in jsonl, their
     names). The last line scores all hypotheses so far, even after an error, Ctrl-C or SIGTERM.
     """

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mediaeval_ap.definitions import Cutoff, Definition
+from mediaeval_ap.errors import shown
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.report.document import counted
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, QUERIES, Table, read
 
 
@@ -20,6 +22,14 @@ class Criteria:
     definition: Definition
     subset: Table | None
     max_bytes: int = MAX_BYTES
+
+    def __str__(self) -> str:
+        name, names = shown(self.reference.table.source.name), self.reference.queries
+        subset = '' if self.subset is None else f'subset={shown(self.subset.source.name)}, '
+        return (
+            f'reference={name}, {counted(len(names), "name", "names")}, {subset}K={self.K}, '
+            f'definition={shown(self.definition.name)}'
+        )
 
     def read_run(self, run: Any) -> Table:
         """Read the hypotheses of a run."""

@@ -6,9 +6,11 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from mediaeval_ap.errors import SessionClosedError, warn_caller
+from mediaeval_ap.errors import SessionClosedError, shown, warn_caller
+from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.scoring import Scorer
+from mediaeval_ap.report.document import counted
 
 
 class Answer(NamedTuple):
@@ -46,9 +48,19 @@ class Session(Generator[Answer, str | None, None]):
     Answer(ap=[0.0], n_relevant=2)
     """
 
-    def __init__(self, scorer: Scorer) -> None:
+    def __init__(self, scorer: Scorer, criteria: Criteria) -> None:
         self._scorer = scorer
+        self._criteria = criteria
         self._is_closed = False
+
+    def __repr__(self) -> str:
+        closed = 'closed, ' if self._is_closed else ''
+        return f'{type(self).__name__}({closed}{self._run()}, {self._criteria})'
+
+    def _run(self) -> str:
+        ranking = self._scorer.ranking
+        n_hypotheses = counted(len(ranking), 'hypothesis', 'hypotheses')
+        return f'run={shown(ranking.source.name)}, {n_hypotheses}'
 
     def send(self, query: str | None) -> Answer:
         """Answer one query.

@@ -26,6 +26,7 @@ from mediaeval_ap.live.saved import to_parquet
 from mediaeval_ap.live.watching import Point, batches, points
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.report.document import counted
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import HYPOTHESIS, Table
 from mediaeval_ap.tables.input_kinds import is_rows
@@ -72,6 +73,9 @@ class Live(Session):
         self._hypotheses = Hypotheses(shots)
         self._ranking = LiveRanking(self._hypotheses)
         self._snapshot: Ranking | None = None
+
+    def _run(self) -> str:  # without the lock: to show a session never waits, and never fails
+        return counted(len(self._hypotheses), 'hypothesis', 'hypotheses')
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise CopyError(

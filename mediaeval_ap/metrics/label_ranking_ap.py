@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.exact_sums import ExactSums
-from mediaeval_ap.metrics.label_ranking_kernel import score_labels
+from mediaeval_ap.metrics.label_ranking_kernel import refuse_labels, score_labels
 from mediaeval_ap.metrics.number_input import doubles, number_array
 
 
@@ -177,9 +177,7 @@ class LabelRankingAveragePrecision(Accumulator):
         if self.label_weighted and sample_weight is not None:
             raise ParameterError('sample_weight: found some, expected none with label_weighted')
         weights = _weights(sample_weight, len(truth))
-        if self.n_samples and len(self._n_labels) != truth.shape[1]:
-            found, expected = truth.shape[1], len(self._n_labels)
-            raise ParameterError(f'y_true: found {found} classes, expected {expected} as before')
+        self._expect_as_many_classes(truth)
         # A later block may be wrong: a piece is merged when all of it was right.
         values = np.empty(len(truth))
         piece = type(self)(label_weighted=self.label_weighted)
@@ -195,6 +193,39 @@ class LabelRankingAveragePrecision(Accumulator):
         piece._by_weight.add(weights)
         self.merge(piece)
         return values
+
+    def update_missing(self, y_true: Any) -> None:
+        """Add samples without scores: each counts 0, and each of its true labels precision 0.
+
+        Parameters
+        ----------
+        y_true : array of 0 and 1, shape (n_samples, n_classes)
+            The true labels, with as many classes as before.
+
+        Raises
+        ------
+        ParameterError
+            When a label is not 0 or 1, or there are not as many classes; then nothing changes.
+
+        Examples
+        --------
+        >>> metric = LabelRankingAveragePrecision()
+        >>> metric.update([[1, 0]], [[0.75, 0.5]])
+        array([1.])
+        >>> metric.update_missing([[0, 1]])
+        >>> metric.compute(), metric.n_samples
+        (0.5, 2)
+        """
+        truth = _true_matrix(y_true)
+        self._expect_as_many_classes(truth)
+        refuse_labels(truth)
+        piece = type(self)(label_weighted=self.label_weighted)
+        piece._make_room(truth.shape[1])
+        piece.n_samples = len(truth)
+        piece.n_without_label = int(np.count_nonzero(~truth.any(axis=1)))
+        piece._n_labels += np.count_nonzero(truth, axis=0)
+        piece._by_weight.add(np.ones(len(truth)))
+        self.merge(piece)
 
     def merge(self, other: LabelRankingAveragePrecision) -> None:
         self._expect_same(other)
@@ -238,6 +269,11 @@ class LabelRankingAveragePrecision(Accumulator):
         ]
         return np.array(precision), self._n_labels / n_labels
 
+    def _expect_as_many_classes(self, truth: NDArray[Any]) -> None:
+        if self.n_samples and len(self._n_labels) != truth.shape[1]:
+            found, expected = truth.shape[1], len(self._n_labels)
+            raise ParameterError(f'y_true: found {found} classes, expected {expected} as before')
+
     def _make_room(self, n_classes: int) -> None:
         """Take the number of classes from the first samples."""
         if not self.n_samples:
@@ -245,11 +281,16 @@ class LabelRankingAveragePrecision(Accumulator):
             self._by_class = ExactSums(n_classes)
 
 
-def _matrices(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def _true_matrix(y_true: Any) -> NDArray[Any]:
     truth = number_array(y_true, 'y_true', 2, 'biuf')
-    scores = number_array(y_score, 'y_score', 2, 'iuf')
     if not truth.shape[1]:
         raise ParameterError('y_true: found no classes, expected at least one')
+    return truth
+
+
+def _matrices(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    truth = _true_matrix(y_true)
+    scores = number_array(y_score, 'y_score', 2, 'iuf')
     names = [list(each.columns) for each in (y_true, y_score) if hasattr(each, 'columns')]
     if len(names) == 2 and names[0] != names[1]:
         raise ParameterError('y_score: found other columns, expected those of y_true, in order')

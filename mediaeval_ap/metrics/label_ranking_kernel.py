@@ -31,8 +31,13 @@ def score_labels(truth: NDArray[Any], scores: NDArray[Any]) -> Iterator[LabelSco
     for begin in range(0, len(truth), step):
         some, true = scores[begin : begin + step], truth[begin : begin + step]
         _refuse(some, ~np.isfinite(some), begin, 'y_score', 'a finite number')
-        _refuse(true, (true != 0) & (true != 1), begin, 'y_true', '0 or 1')
+        refuse_labels(true, begin)
         yield _score(true != 0, some)
+
+
+def refuse_labels(truth: NDArray[Any], begin: int = 0) -> None:
+    """Refuse labels that are not 0 or 1, in rows from `begin` on."""
+    _refuse(truth, (truth != 0) & (truth != 1), begin, 'y_true', '0 or 1')
 
 
 def _refuse(

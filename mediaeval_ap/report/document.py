@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     import pandas
 
+EXACT = ('confidence',)  # columns of the input's own numbers, which are told apart by every digit
+
 
 @dataclass(frozen=True)
 class Heading:
@@ -29,7 +31,7 @@ class Grid:
     @classmethod
     def from_columns(cls, columns: Mapping[str, Sequence[Any]]) -> Grid:
         """Return columns of equal length, by header, as a grid."""
-        return cls(list(columns), list(zip(*columns.values(), strict=True)))
+        return cls(list(columns), list(zip(*columns.values(), strict=True)), EXACT)
 
     @classmethod
     def from_frame(cls, frame: pandas.DataFrame) -> Grid:
@@ -38,7 +40,7 @@ class Grid:
             column.tolist() if given.all() else column.astype(object).where(given, None).tolist()
             for column, given in ((frame[name], frame[name].notna()) for name in frame)
         ]
-        return cls(list(frame.columns), list(zip(*columns, strict=True)), exact=['confidence'])
+        return cls(list(frame.columns), list(zip(*columns, strict=True)), EXACT)
 
     def objects(self) -> list[dict[str, Any]]:
         """Return each row as a mapping from header to value."""
@@ -64,5 +66,9 @@ class Document:
 
 def figures(title: str, n_queries: int, values: Mapping[str, float | None]) -> Grid:
     """Return named figures over some queries as a grid."""
-    counted = f'{n_queries} {"query" if n_queries == 1 else "queries"}'
-    return Grid([title, counted], list(values.items()))
+    return Grid([title, counted(n_queries, 'query', 'queries')], list(values.items()))
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """Return a number with its noun."""
+    return f'{count:,} {one if count == 1 else many}'

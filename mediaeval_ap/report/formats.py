@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Block, Document, Grid, Heading
+from mediaeval_ap.report.narrow import Column, is_wider, narrow
 
 Format = TypeVar('Format')
 
@@ -23,14 +24,18 @@ class Table:
     """Aligned text."""
 
     style = 'simple'
+    is_folded = True
 
-    def render(self, document: Document) -> str:
-        return '\n'.join(map(self._block, document.blocks()))
+    def render(self, document: Document, width: int | None = None) -> str:
+        return '\n'.join(self._block(block, width) for block in document.blocks())
 
-    def _block(self, block: Block) -> str:
+    def _block(self, block: Block, width: int | None) -> str:
         if isinstance(block, Heading):
             return self.heading(block.name, f' ({block.note})' if block.note else '')
-        return self.grid(block) if isinstance(block, Grid) else block
+        return self.grid(block, width) if isinstance(block, Grid) else self.paragraph(block)
+
+    def paragraph(self, text: str) -> str:
+        return text
 
     def heading(self, name: str, note: str) -> str:
         return f'{printable(name)}{note}\n'
@@ -38,18 +43,25 @@ class Table:
     def text(self, text: str) -> str:
         return printable(text)
 
-    def grid(self, grid: Grid) -> str:
+    def grid(self, grid: Grid, width: int | None = None) -> str:
         from tabulate import tabulate
 
         rounded = [header not in grid.exact for header in grid.headers]
         first = grid.rows[0] if grid.rows else []
+        cells = [list(map(self._cell, row, rounded)) for row in grid.rows]
+        alignments = ['left' if isinstance(value, str) else 'right' for value in first]
+        headers = list(map(printable, grid.headers))
         text: str = tabulate(
-            [list(map(self._cell, row, rounded)) for row in grid.rows],
-            headers=grid.headers,
+            cells,
+            headers=headers,
             tablefmt=self.style,
             disable_numparse=True,
-            colalign=['left' if isinstance(value, str) else 'right' for value in first],
+            colalign=alignments,
         )
+        if self.is_folded and width is not None and cells and is_wider(text, width):
+            columns = zip(headers, zip(*cells, strict=True), strict=True)
+            are_text = [alignment == 'left' for alignment in alignments]
+            return narrow(list(map(Column, *zip(*columns, strict=True), are_text)), width)
         return f'{text}\n'
 
     def _cell(self, value: Any, is_rounded: bool) -> str:
@@ -62,6 +74,7 @@ class Markdown(Table):
     """Tables of GitHub's Markdown, in which no text formats anything or ends a cell."""
 
     style = 'github'
+    is_folded = False
 
     def heading(self, name: str, note: str) -> str:
         return f'**{self.text(name)}{note}**\n'
@@ -79,19 +92,38 @@ class Latex(Table):
     """Tables of LaTeX with booktabs."""
 
     style = 'latex_booktabs'
+    is_folded = False
 
     def heading(self, name: str, note: str) -> str:
         return f'% {super().heading(name, note)}'
 
-    def grid(self, grid: Grid) -> str:
+    def grid(self, grid: Grid, width: int | None = None) -> str:
         # After a line break LaTeX would take a bracket or a star for an argument of it.
         return re.sub(r'^ (?=[\[*])', ' {}', super().grid(grid), flags=re.MULTILINE)
+
+
+class Html(Table):
+    """HTML for a notebook, in which no text is markup."""
+
+    style = 'html'
+    is_folded = False
+
+    def heading(self, name: str, note: str) -> str:
+        return f'<p><strong>{self._escaped(name)}</strong>{self._escaped(note)}</p>\n'
+
+    def paragraph(self, text: str) -> str:
+        return ''.join(f'<p>{self._escaped(line)}</p>\n' for line in text.splitlines())
+
+    def _escaped(self, text: str) -> str:
+        from html import escape
+
+        return escape(printable(text))
 
 
 class Csv:
     """Rows of CSV under a header."""
 
-    def render(self, document: Document) -> str:
+    def render(self, document: Document, width: int | None = None) -> str:
         grid = _rows(document)
         lines: list[str] = []  # with the writer's own line ends, for which it quotes
         writer = csv.writer(SimpleNamespace(write=lines.append))
@@ -102,14 +134,14 @@ class Csv:
 class Json:
     """An indented JSON value."""
 
-    def render(self, document: Document) -> str:
+    def render(self, document: Document, width: int | None = None) -> str:
         return f'{_json(document.value(), indent=2)}\n'
 
 
 class JsonLines:
     """A JSON object a row, on one line."""
 
-    def render(self, document: Document) -> str:
+    def render(self, document: Document, width: int | None = None) -> str:
         grid = _rows(document)
         return ''.join(self.row(grid.headers, row) for row in grid.rows)
 
@@ -125,6 +157,9 @@ class JsonLines:
 
 class Tsv:
     """Values between tabs."""
+
+    def heading(self, headers: Sequence[str]) -> str:
+        return ''
 
     def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
         return '\t'.join(map(str, row)) + '\n'
@@ -143,6 +178,17 @@ class AlignedRows:
     def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
         widths = [max(len(header), LEAST_WIDTH) for header in headers]
         return '  '.join(map(str.rjust, map(short, row), widths)) + '\n'
+
+
+class AlignedAnswers(AlignedRows):
+    """Aligned text in which the first value, the query, stands last and is never cut."""
+
+    def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
+        query, *values = row
+        return f'{super().row(headers[1:], values)[:-1]}  {printable(query)}\n'
+
+    def error(self, query: str, message: str) -> str:
+        return f'error: {message}\n'
 
 
 def short(value: Any) -> str:
@@ -175,15 +221,27 @@ FORMATS: dict[str, DocumentFormat] = {
     'markdown': Markdown(),
     'latex': Latex(),
 }
-TEXT_FORMATS: dict[str, DocumentFormat] = {'text': Table(), 'json': Json()}  # without rows
-ANSWER_FORMATS: dict[str, Tsv | JsonLines] = {'tsv': Tsv(), 'jsonl': JsonLines()}
+TEXT_FORMATS: dict[str, DocumentFormat] = {'table': Table(), 'json': Json()}  # without rows
+ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = {
+    'table': AlignedAnswers(),
+    'tsv': Tsv(),
+    'jsonl': JsonLines(),
+}
 POINT_FORMATS: dict[str, AlignedRows | JsonLines] = {'table': AlignedRows(), 'jsonl': JsonLines()}
 
 
-def render(document: Document, format: str) -> str:
-    """Return a document in one of the `FORMATS`, or `TEXT_FORMATS` if it has no rows."""
+def render(document: Document, format: str, width: int | None = None) -> str:
+    """Return a document in one of the `FORMATS`, or `TEXT_FORMATS` if it has no rows.
+
+    Tables that are wider than a terminal of that width are folded.
+    """
     formats = TEXT_FORMATS if document.rows is None else FORMATS
-    return find_format(formats, format).render(document)
+    return find_format(formats, format).render(document, width)
+
+
+def to_html(document: Document) -> str:
+    """Return a document as HTML for a notebook."""
+    return Html().render(document)
 
 
 def find_format(formats: Mapping[str, Format], name: str) -> Format:

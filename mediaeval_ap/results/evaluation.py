@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column
 from mediaeval_ap.errors import DataWarning
-from mediaeval_ap.report.document import Grid
 from mediaeval_ap.results import means_and_notes
+from mediaeval_ap.results.columns import Columns
 from mediaeval_ap.results.means_and_notes import mean, mean_average_precision
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import Source
-
-if TYPE_CHECKING:
-    import pandas
 
 __all__ = ['Evaluation', 'Evaluation2015']
 
@@ -56,13 +52,14 @@ class ResultByQuery(Result):
             sentences.append(f'{one if n_unnamed == 1 else many} left out of the queries')
         return sentences
 
-    def _frame(self, columns: Mapping[str, Any]) -> pandas.DataFrame:
-        import pandas
+    def _how(self) -> str:
+        return self.definition.name
 
-        return pandas.DataFrame(columns, index=pandas.Index(self.queries, name='query'))
+    def _settings(self) -> dict[str, Any]:
+        return {'definition': self.definition.name}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(ResultByQuery):
     """Average precision of a run, query by query and in the mean.
 
@@ -97,10 +94,10 @@ class Evaluation(ResultByQuery):
     (3, 1)
     """
 
+    KIND = 'evaluation'
     RUN = 'hypothesis'
     TITLE = 'MEAN AVERAGE PRECISION'
-    BY_QUERY = ('queries', 'n_relevant', 'ap', 'measures')
-    COLUMNS = BY_QUERY
+    COLUMNS = ('queries', 'n_relevant', 'ap', 'measures')
 
     queries: list[str]
     K: list[Cutoff]
@@ -123,82 +120,31 @@ class Evaluation(ResultByQuery):
         """The mean of each measure over the queries with a defined value; None without any."""
         return {name: mean(values[~np.isnan(values)]) for name, values in self.measures.items()}
 
-    def to_frame(self) -> pandas.DataFrame:
-        """Return the queries as a table.
+    def _of_manifest(self) -> dict[str, Any]:
+        parameters = {'K': list(self.K), **self.parameters}
+        return {'definition': self.definition.to_dict(), 'parameters': parameters}
 
-        Returns
-        -------
-        pandas.DataFrame
-            Indexed by query; columns ``AP@k`` for each cutoff (``AP`` for ``'all'``), the measures,
-            ``n_relevant``.
+    def _columns(self) -> Columns:
+        ap = dict(zip(self._ap_columns, self.ap.T, strict=True))
+        return {'query': self.queries, **ap, **self.measures, 'n_relevant': self.n_relevant}
 
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> evaluate = AveragePrecision('samples/reference.txt', K=[10, 100]).evaluate
-        >>> evaluate('samples/hypothesis.txt', ['alain_juppe']).to_frame().columns.tolist()
-        ['AP@10', 'AP@100', 'n_relevant']
-        """
-        return self._frame(self._columns())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the evaluation, and a manifest of what it was computed from, for JSON.
-
-        Returns
-        -------
-        dict
-            ``definition`` (its name), ``K``, ``map``, ``queries``, ``n_relevant``, ``ap``,
-            ``notes``; if any, ``mean_measures`` and ``measures``, with None where not defined;
-            ``manifest``: ``version``, ``definition`` in full, ``parameters`` if any, ``inputs``
-            (name, SHA-256), ``counts``.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> evaluate = AveragePrecision('samples/reference.txt').evaluate
-        >>> described = evaluate('samples/hypothesis.txt', ['alain_juppe']).to_dict()
-        >>> described['manifest']['inputs']['hypothesis']['name']
-        'samples/hypothesis.txt'
-        """
-        described = {
-            'definition': self.definition.name,
-            'K': list(self.K),
-            'map': self.map.tolist(),
-            'queries': list(self.queries),
-            'n_relevant': self.n_relevant.tolist(),
-            'ap': self.ap.tolist(),
-            'notes': self.notes,
-        }
-        if self.measures:
-            described['mean_measures'] = self.mean_measures
-            described['measures'] = _values(self.measures)
-        parameters = {'parameters': dict(self.parameters)} if self.parameters else {}
-        manifest = self._manifest(definition=self.definition.to_dict(), **parameters)
-        return {**described, 'manifest': manifest}
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        ap = dict(zip(map(ap_column, self.K), self.ap.T, strict=True))
-        return {**ap, **self.measures, 'n_relevant': self.n_relevant}
-
-    def _how(self) -> str:
-        return self.definition.name
-
-    def _queries(self) -> Grid:
-        return Grid.from_columns({'query': self.queries, **_values(self._columns())})
-
-    def _rows(self) -> Grid:
-        grid = self._queries()
-        return Grid(['run', *grid.headers], [[self._run, *row] for row in grid.rows])
+    def _mean_row(self) -> dict[str, Any]:
+        ap = dict(zip(self._ap_columns, self.map.tolist(), strict=True))
+        return {**ap, **self.mean_measures, 'n_relevant': int(self.n_relevant.sum())}
 
     def _means(self) -> dict[str, float | None]:
-        names = [f'M{ap_column(k)}' for k in self.K]
+        names = [f'M{name}' for name in self._ap_columns]
         return dict(zip(names, self.map.tolist(), strict=True)) | self.mean_measures
 
-    def _summary(self) -> dict[str, Any]:
-        return {'run': self._run, 'definition': self.definition.name, **self._means()}
+    @property
+    def _ap_columns(self) -> list[str]:
+        return [ap_column(k) for k in self.K]
+
+    def _worth(self) -> float:
+        return float(self.map[-1])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation2015(ResultByQuery):
     """Score of a run, and of its evidence for names, by the protocol of 2015.
 
@@ -227,8 +173,8 @@ class Evaluation2015(ResultByQuery):
     1.0
     """
 
+    KIND = 'evaluation-2015'
     RUN = 'labels'
-    BY_QUERY = ('queries',)
     COLUMNS = ('queries', 'names', 'ratios', 'n_relevant', 'ap', 'correct')
 
     queries: list[str]
@@ -258,82 +204,33 @@ class Evaluation2015(ResultByQuery):
         """Evidence-weighted MAP: the mean of AP where the name is correct, and of 0 elsewhere."""
         return None if self.correct is None else mean(self.ap * self.correct)
 
-    def to_frame(self) -> pandas.DataFrame:
-        """Return the queries as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Indexed by query; columns ``name``, ``ratio``, ``AP``, ``correct`` with evidence,
-            ``n_relevant``.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import PersonDiscovery2015
-        >>> discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
-        >>> discovery.evaluate([('v', '1', 'ann', 0.5)]).to_frame().columns.tolist()
-        ['name', 'ratio', 'AP', 'n_relevant']
-        """
-        correct = {} if self.correct is None else {'correct': self.correct}
-        columns = {'name': self.names, 'ratio': self.ratios, 'AP': self.ap, **correct}
-        return self._frame({**columns, 'n_relevant': self.n_relevant})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the evaluation, and a manifest of what it was computed from, for JSON.
-
-        Returns
-        -------
-        dict
-            ``map``, ``mean_correctness``, ``ewmap``; for each of the ``queries`` its ``query``,
-            ``name``, ``ratio``, ``ap``, ``correct`` and ``n_relevant``; ``notes``; ``manifest``.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import PersonDiscovery2015
-        >>> discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
-        >>> discovery.evaluate([('v', '1', 'ann', 0.5)]).to_dict()['queries'][0]['ap']
-        1.0
-        """
-        return {
-            'map': self.map,
-            'mean_correctness': self.mean_correctness,
-            'ewmap': self.ewmap,
-            'queries': Grid.from_columns(self._columns()).objects(),
-            'notes': self.notes,
-            'manifest': self._manifest(
-                definition=self.definition.to_dict(), parameters=dict(self.parameters)
-            ),
-        }
-
     def _how(self) -> str:
         return f'ratio {self.parameters["ratio"]:g}'
 
-    def _columns(self) -> dict[str, Sequence[Any]]:
-        correct = [None] * len(self.queries) if self.correct is None else self.correct.tolist()
-        return {
+    def _of_manifest(self) -> dict[str, Any]:
+        return {'definition': self.definition.to_dict(), 'parameters': dict(self.parameters)}
+
+    def _columns(self) -> Columns:
+        columns: Columns = {
             'query': self.queries,
             'name': self.names,
-            'ratio': self.ratios.tolist(),
-            'ap': self.ap.tolist(),
-            'correct': correct,
-            'n_relevant': self.n_relevant.tolist(),
+            'ratio': self.ratios,
+            'AP': self.ap,
         }
+        if self.correct is not None:
+            columns = {**columns, 'correct': self.correct, 'EwAP': self.ap * self.correct}
+        return {**columns, 'n_relevant': self.n_relevant}
 
-    def _queries(self) -> Grid:
-        columns = self._columns()
-        if self.correct is None:
-            del columns['correct']
-        return Grid.from_columns(columns)
+    def _mean_row(self) -> dict[str, Any]:
+        means: dict[str, Any] = {'name': None, 'ratio': None, 'AP': self.map}
+        if self.correct is not None:
+            means |= {'correct': self.mean_correctness, 'EwAP': self.ewmap}
+        return {**means, 'n_relevant': int(self.n_relevant.sum())}
 
     def _means(self) -> dict[str, float | None]:
         if self.correct is None:
             return {'MAP': self.map}
         return {'MAP': self.map, 'mean correctness': self.mean_correctness, 'EwMAP': self.ewmap}
 
-
-def _values(columns: Mapping[str, NDArray[Any]]) -> dict[str, list[Any]]:
-    """Return the columns as values of Python, with None for NaN."""
-    return {
-        name: [None if math.isnan(value) else value for value in column.tolist()]
-        for name, column in columns.items()
-    }
+    def _worth(self) -> float:
+        return self.map

@@ -1,27 +1,37 @@
-"""The one shape of all results: how they describe themselves, and are put together."""
+"""The one shape of all results: how they show themselves, and are put together."""
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
-from itertools import chain
-from typing import Any, ClassVar, Self
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from mediaeval_ap import __version__
+from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.report.document import Block, Document, Grid, Heading, figures
+from mediaeval_ap.report.document import Grid, counted
+from mediaeval_ap.report.formats import render, short, to_html
+from mediaeval_ap.results import documents
+from mediaeval_ap.results.columns import ALL_QUERIES, Columns, plain, with_mean
 from mediaeval_ap.tables import Source
+
+if TYPE_CHECKING:
+    import pandas
+
+MEANS_IN_REPR = 6  # a choice: a few lines
 
 
 class Result(ABC):
     """Values by query and in the mean, notes, and what they were computed from."""
 
+    KIND: ClassVar[str]  # in JSON
     RUN: ClassVar[str]  # the input that the heading names
     TITLE: ClassVar[str] = 'METRIC'  # of the means
-    BY_QUERY: ClassVar[tuple[str, ...]] = ()  # the keys of `to_dict` that --mean-only leaves out
     COLUMNS: ClassVar[tuple[str, ...]]  # the fields that have a value for each query
     ADDED: ClassVar[Collection[str]]  # the counts that add up over blocks; others are of the run
 
@@ -33,43 +43,252 @@ class Result(ABC):
     def notes(self) -> Sequence[str]: ...
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]: ...
-
-    @abstractmethod
     def _how(self) -> str: ...  # it was scored, in a word or two
 
     @abstractmethod
-    def _queries(self) -> Grid | None: ...  # a row for each, if these are kept
+    def _settings(self) -> dict[str, Any]: ...  # the columns of a table that tell it
+
+    @abstractmethod
+    def _of_manifest(self) -> dict[str, Any]: ...  # how it was scored, in full
+
+    @abstractmethod
+    def _columns(self) -> Columns: ...  # the values of queries; the first column names these
+
+    @abstractmethod
+    def _mean_row(self) -> dict[str, Any]: ...  # the value of each column for all queries
 
     @abstractmethod
     def _means(self) -> dict[str, float | None]: ...
 
+    @abstractmethod
+    def _worth(self) -> float: ...  # the mean that runs are sorted by
+
     def _summary(self) -> dict[str, Any]:
         """Return one row about the run."""
-        return {'run': self._run, **self._means()}
+        return {'run': self._run, **self._settings(), **self._means()}
 
-    def _rows(self) -> Grid | None:
-        """Return a row for each query as programs get it."""
-        return self._queries()
+    def _detail(self, per_query: bool) -> Columns | None:
+        """Return what is listed beside the means."""
+        return self._columns() if per_query else None
+
+    def _rows(self, per_query: bool) -> Grid:
+        """Return the detail and a last row for all queries, as programs get them."""
+        mean = self._mean_row()
+        detail = self._detail(per_query) or {'query': [], **dict.fromkeys(mean, ())}
+        first, *others = detail
+        columns: dict[str, Sequence[Any]] = {first: [*detail[first], ALL_QUERIES]}
+        columns |= {name: plain(with_mean(detail[name], mean.get(name))) for name in others}
+        settings = {'run': self._run, **self._settings()}
+        rows = zip(*columns.values(), strict=True)
+        return Grid([*settings, *columns], [[*settings.values(), *row] for row in rows])
 
     @property
     def _run(self) -> str:
         return self.inputs[self.RUN].name
 
-    def _blocks(self, mean_only: bool) -> Iterator[Block]:
-        yield Heading(self._run, self._how())
-        if not mean_only and (queries := self._queries()):
-            yield queries
-        yield figures(self.TITLE, self.counts['queries'], self._means())
-        if self.notes:
-            yield ''.join(f'{note}\n' for note in self.notes)
+    def _identity(self) -> dict[str, str]:
+        return {'kind': self.KIND, 'run': self._run}
 
-    def _manifest(self, **how: Any) -> dict[str, Any]:
+    def _value(self, per_query: bool) -> dict[str, Any]:
+        """Return the result for JSON."""
+        detail = self._detail(per_query)
+        listed = {}
+        if detail is not None:
+            grid = Grid.from_columns({name: plain(each) for name, each in detail.items()})
+            listed['queries' if 'query' in detail else 'classes'] = grid.objects()
         inputs = {
             role: {'name': source.name, 'sha256': source.sha256}
             for role, source in self.inputs.items()
         }
-        return {'version': __version__, **how, 'inputs': inputs, 'counts': dict(self.counts)}
+        return {
+            **self._identity(),
+            'means': self._means(),
+            'n_queries': self.counts['queries'],
+            **listed,
+            'notes': list(self.notes),
+            'manifest': {
+                'version': __version__,
+                **self._of_manifest(),
+                'inputs': inputs,
+                'counts': dict(self.counts),
+            },
+        }
+
+    def __repr__(self) -> str:
+        how = f' ({self._how()})' if self._how() else ''
+        n_queries = counted(self.counts['queries'], 'query', 'queries')
+        means = self._means()
+        width = max(map(len, means))
+        lines = [f'{type(self).__name__} of {shown(self._run)}{how}, {n_queries}']
+        for name, value in islice(means.items(), MEANS_IN_REPR):
+            lines.append(f'  {name:{width}}  {"none" if value is None else short(value)}')
+        if n_more := len(means) - MEANS_IN_REPR:
+            lines += [f'  … and {n_more} more'] if n_more > 0 else []
+        return '\n'.join(lines)
+
+    def _repr_html_(self) -> str:
+        return to_html(documents.describe([self]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result, and a manifest of what it was computed from, for JSON.
+
+        Returns
+        -------
+        dict
+            ``kind``, ``run``, ``means``, ``n_queries``, ``queries`` (the values of each),
+            ``notes`` and ``manifest``: ``version``, ``definition`` in full, ``parameters``,
+            ``inputs`` (name, SHA-256), ``counts``. A value that is not defined is None. A score has
+            its ``metric``, too, and ``classes`` if they were asked for.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> evaluate = AveragePrecision('samples/reference.txt', K=[10]).evaluate
+        >>> described = evaluate('samples/hypothesis.txt', ['alain_juppe']).to_dict()
+        >>> described['means'], described['queries']
+        ({'MAP@10': 0.0}, [{'query': 'alain_juppe', 'AP@10': 0.0, 'n_relevant': 2}])
+        """
+        return self._value(per_query=True)
+
+    def to_frame(self, *, mean: bool = False) -> pandas.DataFrame:
+        """Return the values of each query as a table.
+
+        Parameters
+        ----------
+        mean : bool
+            Add a last row ``all`` with the means, and with the sum of ``n_relevant``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by query. Of an `Evaluation`: ``AP@k`` for each cutoff (``AP`` for ``'all'``)
+            and the measures; of an `Evaluation2015`: ``name``, ``ratio``, ``AP`` and, with
+            evidence, ``correct`` and ``EwAP``; of a `Score`: ``value``. Then ``n_relevant``.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> evaluation = AveragePrecision('samples/reference.txt', K=[10, 100]).evaluate(
+        ...     'samples/hypothesis.txt', 'samples/queries.txt'
+        ... )
+        >>> evaluation.to_frame(mean=True).columns.tolist()
+        ['AP@10', 'AP@100', 'n_relevant']
+        >>> evaluation.to_frame(mean=True).loc['all', 'AP@10'] == evaluation.map[0]
+        np.True_
+        """
+        import pandas
+
+        (first, queries), *others = self._columns().items()
+        columns = dict(others)
+        if mean:
+            row = self._mean_row()
+            queries = [*queries, ALL_QUERIES]
+            columns = {name: with_mean(each, row.get(name)) for name, each in columns.items()}
+        return pandas.DataFrame(columns, index=pandas.Index(queries, name=first))
+
+    def to_csv(
+        self, path: str | os.PathLike[str] | None = None, *, per_query: bool = False
+    ) -> str | None:
+        """Return the result as CSV with every digit, or write it to a file.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write: whole or not at all, compressed if it ends in ``.gz``, ``.bz2``,
+            ``.xz`` or ``.zst``.
+        per_query : bool
+            Begin with a row for each query. The last row, whose query is ``all``, has the means.
+
+        Returns
+        -------
+        str or None
+            The text; None if it is written to a file.
+
+        Raises
+        ------
+        WriteError
+            When the file cannot be written.
+        ParameterError
+            For values of each query that a `Score` does not hold.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> evaluation = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate(
+        ...     [('x', 'v', '1', 'ann', 0.5)]
+        ... )
+        >>> print(evaluation.to_csv(per_query=True), end='')
+        run,definition,query,AP@1,n_relevant
+        <rows>,mediaeval-2016,ann,1.0,1
+        <rows>,mediaeval-2016,all,1.0,1
+        """
+        return self._written('csv', path, per_query)
+
+    def to_json(
+        self, path: str | os.PathLike[str] | None = None, *, per_query: bool = False
+    ) -> str | None:
+        """Return the result as JSON with every digit, or write it to a file.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write, as `to_csv` does.
+        per_query : bool
+            Include the values of each query.
+
+        Returns
+        -------
+        str or None
+            The text, in the shape that every command writes; None if it is written to a file.
+        """
+        return self._written('json', path, per_query)
+
+    def to_markdown(
+        self, path: str | os.PathLike[str] | None = None, *, per_query: bool = False
+    ) -> str | None:
+        """Return the result as tables of Markdown with three decimals, or write it to a file.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write, as `to_csv` does.
+        per_query : bool
+            Begin with the values of each query.
+
+        Returns
+        -------
+        str or None
+            The text; None if it is written to a file.
+        """
+        return self._written('markdown', path, per_query)
+
+    def to_latex(
+        self, path: str | os.PathLike[str] | None = None, *, per_query: bool = False
+    ) -> str | None:
+        """Return the result as tables of LaTeX (booktabs) with three decimals, or write it.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write, as `to_csv` does.
+        per_query : bool
+            Begin with the values of each query.
+
+        Returns
+        -------
+        str or None
+            The text; None if it is written to a file.
+        """
+        return self._written('latex', path, per_query)
+
+    def _written(
+        self, format: str, path: str | os.PathLike[str] | None, per_query: bool
+    ) -> str | None:
+        text = render(documents.describe([self], per_query=per_query), format)
+        if path is None:
+            return text
+        write_whole(path, text)
+        return None
 
     @classmethod
     def concat(cls, results: Iterable[Self]) -> Self:
@@ -145,41 +364,3 @@ def the_same(name: str, values: Sequence[Any]) -> Any:
         if other != first:
             raise ParameterError(f'concat: {name}: found {shown(other)}, expected {shown(first)}')
     return first
-
-
-def describe(results: Sequence[Result], *, mean_only: bool = False) -> Document:
-    """Return one or more results of the same kind as a document, with or without the queries."""
-    return Document(
-        lambda: _blocks(results, mean_only),
-        lambda: _values(results, mean_only),
-        lambda: _rows(results, mean_only),
-    )
-
-
-def _blocks(results: Sequence[Result], mean_only: bool) -> Iterator[Block]:
-    are_several = len(results) > 1
-    if not (are_several and mean_only):
-        for result in results:
-            yield from result._blocks(mean_only)
-    if are_several:
-        yield _summary(results)
-
-
-def _rows(results: Sequence[Result], mean_only: bool) -> Grid:
-    grids = [result._rows() for result in results]
-    if mean_only or grids[0] is None:
-        return _summary(results)
-    return Grid(grids[0].headers, [row for grid in grids if grid for row in grid.rows])
-
-
-def _values(results: Sequence[Result], mean_only: bool) -> Any:
-    values = [result.to_dict() for result in results]
-    left_out = results[0].BY_QUERY if mean_only else ()
-    values = [{name: each[name] for name in each if name not in left_out} for each in values]
-    return values[0] if len(values) == 1 else values
-
-
-def _summary(results: Sequence[Result]) -> Grid:
-    """Return a row about each result."""
-    summaries = [result._summary() for result in results]
-    return Grid(list(summaries[0]), [list(each.values()) for each in summaries])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import DataWarning, ParameterError, shown
 from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.report.document import Grid
+from mediaeval_ap.results.columns import Columns
 from mediaeval_ap.results.means_and_notes import notes_of
 from mediaeval_ap.results.result import Result, the_same
 from mediaeval_ap.tables import Source
@@ -43,7 +44,7 @@ class Basis:
         return {'value': self.accumulator.compute(), 'table': table, 'notes': notes}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Score(Result):
     """Score of predictions by one metric: one number, and values of each query.
 
@@ -81,6 +82,7 @@ class Score(Result):
     ('GAP', 'expected', 24)
     """
 
+    KIND = 'score'
     RUN = 'predictions'
     COLUMNS = ('values',)
     ADDED = ('queries', 'predictions', 'labels', 'without_truth', 'missing', 'unknown')
@@ -92,10 +94,10 @@ class Score(Result):
     counts: Mapping[str, int]
     table: pandas.DataFrame | None = None
     notes: Sequence[str] = ()
-    warnings: Sequence[DataWarning] = field(default=(), repr=False)
-    queries: pyarrow.Array | None = field(default=None, repr=False)
-    values: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
-    basis: Basis | None = field(default=None, repr=False)
+    warnings: Sequence[DataWarning] = ()
+    queries: pyarrow.Array | None = None
+    values: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    basis: Basis | None = None
 
     @classmethod
     def concat(cls, results: Iterable[Self]) -> Self:
@@ -144,24 +146,14 @@ class Score(Result):
                 return _merged(values)
         return super()._joined(name, values)
 
-    @property
-    def headers(self) -> list[str]:
-        """The columns of the table; none without a table."""
-        return [] if self.table is None else list(self.table.columns)
-
-    @property
-    def rows(self) -> list[list[Any]]:
-        """The rows of the table as values of Python, with None for NaN and missing values."""
-        return [] if self.table is None else list(map(list, Grid.from_frame(self.table).rows))
-
     def to_dict(self) -> dict[str, Any]:
         """Return the score, and a manifest of what it was computed from, for JSON.
 
         Returns
         -------
         dict
-            ``metric``, ``value``, ``notes``, ``table`` (a list of rows, if any) and ``manifest``:
-            ``version``, ``parameters``, ``inputs`` (name, SHA-256), ``counts``. NaN is None.
+            As of `Evaluation`, with the ``metric``; ``classes`` if these were asked for; without
+            ``queries`` if they need a table that was not asked for (GAP).
 
         Examples
         --------
@@ -170,29 +162,87 @@ class Score(Result):
         >>> score.to_dict()['manifest']['parameters']['definition']
         'kaggle'
         """
-        described = {'metric': self.metric, 'value': self.value, 'notes': list(self.notes)}
-        if self.table is not None:
-            described['table'] = Grid.from_frame(self.table).objects()
-        return {**described, 'manifest': self._manifest(parameters=dict(self.parameters))}
-
-    def _how(self) -> str:
-        return ', '.join(f'{name} {value}' for name, value in self._shown_parameters.items())
+        return self._value(per_query=self._has_queries)
 
     @property
-    def _shown_parameters(self) -> dict[str, str | int]:
-        """The parameters that the name of the metric does not tell."""
+    def _has_queries(self) -> bool:
+        """True unless only a table would have the place of each query among all predictions."""
+        return not self._needs_table or self.table is not None
+
+    @property
+    def _needs_table(self) -> bool:
+        return self.metric == 'GAP'
+
+    @property
+    def _is_of_classes(self) -> bool:
+        """True where the table is about classes, not about queries."""
+        return self.table is not None and self.table.columns[0] == 'class'
+
+    def _how(self) -> str:
+        return ', '.join(f'{name} {value}' for name, value in self._setting.items())
+
+    @property
+    def _setting(self) -> dict[str, str | int]:
+        """The setting that the name of the metric does not tell."""
         shown = ('definition', 'ties')
         return {name: value for name, value in self.parameters.items() if name in shown}
 
-    def _queries(self) -> Grid | None:
-        return None if self.table is None else Grid.from_frame(self.table)
+    def _settings(self) -> dict[str, Any]:
+        return {'metric': self.metric, **self._setting}
+
+    def _of_manifest(self) -> dict[str, Any]:
+        definition = getattr(self.basis and self.basis.accumulator, 'definition', None)
+        in_full = {'definition': definition.to_dict()} if definition else {}
+        return {**in_full, 'parameters': dict(self.parameters)}
+
+    def _identity(self) -> dict[str, str]:
+        return {**super()._identity(), 'metric': self.metric}
+
+    def _detail(self, per_query: bool) -> Columns | None:
+        if per_query or not self._is_of_classes:
+            return super()._detail(per_query)
+        assert self.table is not None
+        return _columns_of(self.table.rename(columns={'precision': 'value'}))
+
+    def _columns(self) -> Columns:
+        if self.table is not None and not self._is_of_classes:
+            name_of_value = 'term' if self._needs_table else next(iter(self.values))
+            names = {self.table.columns[0]: 'query', name_of_value: 'value'}
+            table = self.table.rename(columns=names)
+            others = [name for name in table.columns if name not in ('query', 'value')]
+            return _columns_of(table[['query', 'value', *others]])
+        if self._needs_table or self.queries is None:
+            raise ParameterError(
+                f'per_query: found a score ({self.metric}) without a table of its queries, '
+                'expected one that was computed with per_query=True'
+            )
+        (_, value), *further = self.values.items()
+        return {'query': self.queries.to_pylist(), 'value': value, **dict(further)}
+
+    def _mean_row(self) -> dict[str, Any]:
+        n_relevant = self.values.get('n_relevant')
+        total = {} if n_relevant is None else {'n_relevant': int(n_relevant.sum())}
+        return {'value': self.value, **total}
 
     def _means(self) -> dict[str, float | None]:
         return {self.metric: self.value}
 
     def _summary(self) -> dict[str, Any]:
-        row = {'run': self._run, 'metric': self.metric, 'value': self.value}
-        return {**row, **self._shown_parameters, **self.counts}
+        return {'run': self._run, **self._settings(), 'value': self.value}
+
+    def _worth(self) -> float:
+        return self.value
+
+
+def _columns_of(table: pandas.DataFrame) -> Columns:
+    """Return the columns of a table, those of numbers as arrays."""
+    names: list[str] = table.columns.tolist()
+    return {
+        name: table[name].to_numpy()
+        if table[name].dtype.kind in 'fiu'
+        else [value for (value,) in Grid.from_frame(table[[name]]).rows]
+        for name in names
+    }
 
 
 def _rows_of_all(tables: Sequence[pandas.DataFrame | None]) -> pandas.DataFrame | None:

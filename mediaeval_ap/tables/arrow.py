@@ -89,20 +89,26 @@ def holds_any(texts: pyarrow.Array, characters: str) -> bool:
     return False
 
 
-def number_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> NDArray[np.float64]:
-    """Return a column of numbers as doubles, or refuse what is missing, not finite or not exact."""
+def number_array(
+    column: pyarrow.ChunkedArray, field: str, source: Source, *, may_lack: bool = False
+) -> NDArray[np.float64]:
+    """Return a column of numbers as doubles, or refuse what is missing, not finite or not exact.
+
+    Where numbers may lack, they are NaN, and NaN is no number.
+    """
     import pyarrow
 
     if (kind := _value_type(column)) != column.type:
         column = column.cast(kind)
-    column = _without_missing(column, field, source)
+    if not may_lack:
+        column = _without_missing(column, field, source)
     if not (pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)):
         raise _wrong_type(column, field, 'numbers', source)
     try:
         numbers: NDArray[np.float64] = column.cast(pyarrow.float64()).to_numpy()
     except pyarrow.ArrowInvalid:
         raise FormatError(source.name, '', field, 'integers beyond 2**53', EXACT_NUMBER) from None
-    if len(wrong := np.flatnonzero(~np.isfinite(numbers))):
+    if len(wrong := np.flatnonzero(np.isinf(numbers) if may_lack else ~np.isfinite(numbers))):
         raise _wrong_rows(wrong, field, str(numbers[wrong[0]]), FINITE_DECIMAL, source)
     return numbers
 

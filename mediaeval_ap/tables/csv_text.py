@@ -1,9 +1,9 @@
-"""CSV text with a header, to columns.
+"""CSV text, to columns.
 
-The format is RFC 4180 as Python's `csv` reads it when it is strict: UTF-8, commas, fields in double
-quotes where they hold a comma, a quote or a line end. Lines end with LF or CR LF; a byte order mark
-is passed over; blank lines hold nothing. A number is a finite decimal, with or without spaces or
-tabs around it.
+The format is RFC 4180 as Python's `csv` reads it when it is strict: UTF-8, commas (or tabs), fields
+in double quotes where they hold a comma (or a tab), a quote or a line end. Lines end with LF or CR
+LF; a byte order mark is passed over; blank lines hold nothing. A number is a finite decimal, with
+or without spaces or tabs around it.
 
 As with lines, the fast path proves and the slow path explains: text without quotes goes through
 pyarrow's reader, and what that cannot prove right is read again, record by record.
@@ -14,17 +14,19 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.plain_text import BETWEEN_WORDS
 from mediaeval_ap.tables import line_format
 from mediaeval_ap.tables.bulk import read_csv
 from mediaeval_ap.tables.faults import EXACT_NUMBER, FINITE_DECIMAL, Faults, Wrong, no_rows
-from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.layouts import RecordLayout, column_at
 from mediaeval_ap.tables.line_numbers import LineNumbers
 
 if TYPE_CHECKING:
@@ -36,25 +38,38 @@ _LIMIT = Lock()  # the limit of the `csv` module is one for all threads
 
 
 def parse_csv(
-    content: bytes, layouts: Sequence[RecordLayout], source: str
+    content: bytes, layouts: Sequence[RecordLayout], source: str, delimiter: str = ','
 ) -> tuple[RecordLayout, pyarrow.Table, LineNumbers]:
-    """Read CSV by the first layout that fits its header: texts as large strings, and doubles."""
+    """Read CSV by the first layout that fits its columns: texts as large strings, and doubles."""
     content = content.removeprefix(line_format.BYTE_ORDER_MARK)
     _refuse_what_is_no_text(content, source)
-    records = _records(content)
+    records = _records(content, delimiter)
     with _fields_of_any_size():
         line, header = next(records, (1, []))
     if isinstance(header, Wrong):
         raise header.error(source, f'line {line}')
+    has_header = layouts[0].has_header
     if not header:
-        raise FormatError(source, '', '', 'nothing', f'a header: {_expected(layouts)}')
+        what = 'a header' if has_header else 'rows'
+        raise FormatError(source, '', '', 'nothing', f'{what}: {_expected(layouts)}')
+    if not has_header:
+        records = chain([(line, header)], records)
+        header = [column_at(position) for position, _ in enumerate(header, 1)]
+    _refuse_other_delimiter(header, source, line)
     layout = choose_layout(header, layouts, source, f'line {line}')
     if b'"' not in content and line == 1:
-        columns = _proved(content, header, layout)
+        columns = _proved(content, header, layout, delimiter)
         if columns is not None:
-            return layout, columns, LineNumbers('line', first=2)  # behind the header
+            return layout, columns, LineNumbers('line', first=1 + has_header)
     with _fields_of_any_size():
         return layout, *_explained(records, header, layout, source)
+
+
+def _refuse_other_delimiter(header: Sequence[str], source: str, line: int) -> None:
+    """Refuse a header that is one field, with tabs or semicolons in it."""
+    if len(header) == 1 and ('\t' in header[0] or ';' in header[0]):
+        expected = 'commas between columns, or tabs if the name of the file ends in .tsv'
+        raise FormatError(source, f'line {line}', '', f'one column {shown(header[0])}', expected)
 
 
 def choose_layout(
@@ -67,6 +82,8 @@ def choose_layout(
     found, expected = layouts[0].explain(header) or ('', '')
     if len(layouts) > 1:
         expected = _expected(layouts)
+    if layouts[0].missing(header):
+        expected += layouts[0].remedy
     raise FormatError(source, place, '', f'{found} in {shown(",".join(header))}', expected)
 
 
@@ -84,15 +101,20 @@ def _refuse_what_is_no_text(content: bytes, source: str) -> None:
     raise faults.error
 
 
-def _proved(content: bytes, header: Sequence[str], layout: RecordLayout) -> pyarrow.Table | None:
+def _proved(
+    content: bytes, header: Sequence[str], layout: RecordLayout, delimiter: str
+) -> pyarrow.Table | None:
     """Return the columns of text without quotes if all of it is right, and None on any doubt."""
     import pyarrow
 
     text, number = pyarrow.large_string(), pyarrow.float64()
-    types = {name: text if name in layout.texts else number for name in layout.columns(header)}
-    table = read_csv(pyarrow.BufferReader(content), header, types, skip_rows=1)
+    texts = layout.by_role.values()  # numbers where nothing may stand are read as text first
+    types = {name: text if name in texts else number for name in layout.columns(header)}
+    skipped = int(layout.has_header)
+    stream = pyarrow.BufferReader(content)
+    table = read_csv(stream, header, types, delimiter=delimiter, skip_rows=skipped)
     n_lines = content.count(b'\n') + (not content.endswith(b'\n'))
-    if table is None or not len(table) or len(table) != n_lines - 1:
+    if table is None or not len(table) or len(table) != n_lines - skipped:
         return None
     numbers = [table[name] for name, kind in types.items() if kind == number]
     # What is not finite is wrong, and a large integer may be.
@@ -127,7 +149,7 @@ def _explained(
         raise no_rows(source, layout)
     arrays = [
         pyarrow.array(values, pyarrow.large_string())
-        if name in layout.texts
+        if name in layout.by_role.values()
         else pyarrow.array(list(map(float, values)), pyarrow.float64())
         for name, values in zip(names, zip(*rows, strict=True), strict=True)
     ]
@@ -138,7 +160,8 @@ def _explain(record: list[str], header: Sequence[str], layout: RecordLayout) -> 
     if len(record) != len(header):
         plural = 's' if len(record) > 1 else ''
         found = f'{len(record)} field{plural} in {shown(",".join(record))}'
-        return Wrong('', found, f'{len(header)} fields as in the header')
+        as_before = 'the header' if layout.has_header else 'the first line'
+        return Wrong('', found, f'{len(header)} fields as in {as_before}')
     if layout.other_numbers:
         for name, value in zip(header, record, strict=True):
             if name in layout.texts:
@@ -162,12 +185,28 @@ def explain_number(field: bytes) -> str | None:
     return None
 
 
-def _records(content: bytes) -> Iterator[tuple[int, list[str] | Wrong]]:
+def decimals(texts: pyarrow.Array) -> NDArray[np.float64]:
+    """Return texts as doubles; not finite where one is no number, or no double holds it."""
+    import pyarrow
+
+    try:
+        numbers = np.array(texts.cast(pyarrow.float64()))
+    except pyarrow.ArrowInvalid:  # of a text that is no number, or as the format takes, and it not
+        fields = [text.strip(BETWEEN_WORDS).encode() for text in texts.to_pylist()]
+        is_number = line_format.is_finite_decimal
+        numbers = np.array([float(field) if is_number(field) else np.nan for field in fields])
+    for row in np.flatnonzero(np.abs(numbers) >= line_format.LARGEST_INTEGER):
+        if explain_number(texts[row].as_py().strip(BETWEEN_WORDS).encode()):
+            numbers[row] = np.nan
+    return numbers
+
+
+def _records(content: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | Wrong]]:
     """Read the records that are not blank, or what is wrong with one, each with its first line."""
     import csv
 
     text = io.TextIOWrapper(io.BytesIO(content), 'utf-8', newline='')
-    reader = csv.reader(text, strict=True)
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
     line = 0
     try:
         for record in reader:

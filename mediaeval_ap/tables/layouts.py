@@ -76,24 +76,36 @@ class Layout:
 
 @dataclass(frozen=True)
 class RecordLayout:
-    """The columns of one kind of file with a header.
+    """The columns of one kind of file with a header, or of one whose columns are known by position.
 
-    It must have the columns of text, `texts`. With `other_numbers`, all other columns, at least
-    one, hold finite numbers; without it they are passed over.
+    It must have the columns of text, `texts`, and of numbers, `numbers`, in which nothing may
+    stand. With `other_numbers`, all other columns, at least one, hold finite numbers; without it
+    they are passed over. Without a header, columns are called as `column_at` calls them.
     """
 
     texts: tuple[str, ...]
     other_numbers: bool = False
+    numbers: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()  # what the columns of text, then of numbers, are; else their names
+    has_header: bool = True
+    remedy: str = ''  # for a file with other columns
+
+    @cached_property
+    def by_role(self) -> dict[str, str]:
+        """The names of the columns of text and of numbers, by role."""
+        names = (*self.texts, *self.numbers)
+        return dict(zip(self.roles or names, names, strict=True))
 
     @property
     def expected(self) -> str:
         """The columns, as an error message asks for them."""
-        return f'{",".join(self.texts)}{", and columns of numbers" * self.other_numbers}'
+        others = ', and columns of numbers' * self.other_numbers
+        return f'{",".join(self.by_role.values())}{others}'
 
     def explain(self, header: Sequence[str]) -> tuple[str, str] | None:
         """Explain what is found and expected where columns do not fit; None where they do."""
-        if missing := [text for text in self.texts if text not in header]:
-            return f'no column {missing[0]}', self.expected
+        if missing := self.missing(header):
+            return f'no {"column " * self.has_header}{missing[0]}', self.expected
         times = Counter(header)
         if repeated := [name for name in self.columns(header) if times[name] > 1]:
             return f'column {shown(repeated[0])} twice', 'each column once'
@@ -103,9 +115,18 @@ class RecordLayout:
             return f'column {shown(saved[0])}, as of a saved index,', self.expected
         return None
 
+    def missing(self, header: Sequence[str]) -> list[str]:
+        """Return the columns that a file with these columns lacks."""
+        return [name for name in self.by_role.values() if name not in header]
+
     def columns(self, header: Sequence[str]) -> Sequence[str]:
         """Return the columns that are read of a file with these columns."""
-        return header if self.other_numbers else self.texts
+        return header if self.other_numbers else list(self.by_role.values())
+
+
+def column_at(position: int) -> str:
+    """Return how messages call a column of a file without a header; positions begin at 1."""
+    return f'column {position}'
 
 
 # The names that pandas gives to an index without a name: in CSV, in CSV read again, in Parquet.

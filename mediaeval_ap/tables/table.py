@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import combine
-from mediaeval_ap.errors import FormatError
+from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.report.document import Block, Document, Grid, Heading, counted
+from mediaeval_ap.report.formats import to_html
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.line_numbers import ROW_BY_ROW, LineNumbers
 
 __all__ = ['Column', 'Source', 'Table']
+
+ROWS_IN_HTML = 10  # a choice: the first rows, of how many there may be
 
 
 @dataclass(frozen=True)
@@ -215,6 +219,20 @@ class Table(NumberedRows):
     numbers: NDArray[np.float64] | None
     source: Source
     lines: LineNumbers = ROW_BY_ROW
+
+    def __repr__(self) -> str:
+        n_rows = counted(len(self), 'row', 'rows')
+        return f'Table({self.layout.name} {shown(self.source.name)}, {n_rows})'
+
+    def _repr_html_(self) -> str:
+        n_shown = min(len(self), ROWS_IN_HTML)
+        first = self.select(np.arange(len(self)) < n_shown)
+        what = f'{self.layout.name}, {counted(len(self), "row", "rows")}'
+        blocks: list[Block] = [Heading(self.source.name, what)]
+        blocks.append(Grid(self.layout.fields, list(first.rows()), exact=self.layout.fields))
+        if n_more := len(self) - n_shown:
+            blocks.append(f'… and {n_more:,} more')
+        return to_html(Document(lambda: blocks, list))
 
     def __len__(self) -> int:
         return len(self.columns[self.layout.texts[0]].codes)

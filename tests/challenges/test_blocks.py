@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap import Score, challenges, definitions
-from mediaeval_ap.errors import ParameterError, UndefinedScoreError
+from mediaeval_ap.errors import FormatError, ParameterError, UndefinedScoreError
 from mediaeval_ap.tables import Source
 
 labels = st.lists(st.sampled_from('abcd'), max_size=5).map(' '.join)
@@ -59,12 +59,10 @@ CHALLENGES = {
 }
 
 
-def scored(name, truth, predictions, table):
-    """The score with or without its table, or None where it is not defined."""
-    evaluate = CHALLENGES[name][0]
-    rows = {'per_class' if name.startswith('LRAP') else 'per_query': table}
+def scored(name, truth, predictions, settings):
+    """The score, or None where it is not defined."""
     try:
-        return evaluate(truth, predictions, **rows)
+        return CHALLENGES[name][0](truth, predictions, **settings)
     except UndefinedScoreError:
         return None
 
@@ -80,13 +78,25 @@ def test_blocks_of_queries_put_together_are_one_score(name, data, n):
     predictions = table(predicted, *rows)
     if len(others) > 1:
         predictions = predictions.astype(dict.fromkeys('xyz', float))
-    with_table = data.draw(st.booleans())
+    tables = ['per_query', *(['per_class'] if name.startswith('LRAP') else [])]
+    with_table = data.draw(st.none() | st.sampled_from(tables))
+    settings = {'missing': data.draw(st.sampled_from(['zero', 'skip']))}
+    if with_table:
+        settings[with_table] = True
+    missing = data.draw(st.sets(st.sampled_from(range(n))))
     bounds = sorted({0, n, *data.draw(st.lists(st.integers(0, n), max_size=3))})
-    expected = scored(name, truth, predictions, with_table)
-    blocks = [
-        scored(name, truth[begin:end], predictions[begin:end], with_table)
-        for begin, end in pairwise(bounds)
-    ]
+    try:
+        expected, *blocks = [
+            scored(
+                name,
+                truth[begin:end],
+                predictions[begin:end].drop(index=missing & set(range(begin, end))),
+                settings,
+            )
+            for begin, end in [(0, n), *pairwise(bounds)]
+        ]
+    except FormatError:  # of predictions without a row
+        return
     if None in blocks:
         return
     before = [json.dumps(block.to_dict()) for block in blocks]

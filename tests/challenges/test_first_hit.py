@@ -19,5 +19,5 @@ def test_whales():
     )
     assert score.value == pytest.approx(float(sum(values) / len(values)), **CLOSE)
     assert score.table['RR@5'].tolist() == [float(value) for value in values]
-    assert score.table['Id'].tolist() == [row['Id'] for row in sample('whales_truth')]
+    assert score.table['label'].tolist() == [row['Id'] for row in sample('whales_truth')]
     assert (score.metric, score.counts['queries']) == ('first-hit MAP@5', 40)

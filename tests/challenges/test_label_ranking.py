@@ -11,6 +11,7 @@ from oracle import CLOSE
 from mediaeval_ap import challenges
 from mediaeval_ap.errors import (
     FormatError,
+    ParameterError,
     UnknownIdsWarning,
 )
 
@@ -49,8 +50,48 @@ def test_samples_that_are_missing_or_unknown():
     assert (score.value, score.counts['unknown']) == (3 / 4, 1)
     with pytest.raises(FormatError, match="row 3, fname: found 'c', which <DataFrame> lacks"):
         challenges.evaluate_lrap(truth, scores)
-    with pytest.raises(FormatError, match=r"fname: found no row for 'b', .* id of <DataFrame>$"):
+    with pytest.raises(FormatError, match=r"fname: found no row for 'b', .* id of <DataFrame>; "):
         challenges.evaluate_lrap(truth, scores[:1])
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.MissingIdsWarning')
+@pytest.mark.parametrize('label_weighted', [False, True])
+def test_missing_samples_count_zero_or_not_at_all(label_weighted):
+    true = {'a': [1, 1, 0], 'b': [1, 0, 1], 'c': [0, 0, 0], 'd': [0, 0, 0], 'e': [0, 1, 0]}
+    said = {'a': [0.5, 0.25, 0.75], 'c': [1, 0, 0], 'e': [0.5, 0.5, 0.25]}
+    truth = table(
+        'fname,labels',
+        *(
+            (id, ','.join(name for name, label in zip('xyz', row, strict=True) if label))
+            for id, row in true.items()
+        ),
+    )
+    scores = pandas.DataFrame([(id, *row) for id, row in said.items()], columns=['fname', *'xyz'])
+    for missing, ids in ('zero', true), ('skip', said):
+        y_true, y_score = [true[id] for id in ids], [said.get(id) for id in ids]
+        weighted, means, _ = oracle.label_weighted_label_ranking_average_precision(y_true, y_score)
+        plain = oracle.label_ranking_average_precision(y_true, y_score, [1] * len(ids))
+        settings = {'label_weighted': label_weighted, 'missing': missing}
+        score = challenges.evaluate_lrap(truth, scores, per_class=True, **settings)
+        assert score.value == pytest.approx(float(weighted if label_weighted else plain), **CLOSE)
+        assert score.table['precision'].tolist() == pytest.approx(
+            [math.nan if mean is None else float(mean) for mean in means], nan_ok=True, **CLOSE
+        )
+        assert (score.counts['missing'], score.counts['queries']) == (2, len(ids))
+        rows = challenges.evaluate_lrap(truth, scores, per_query=True, **settings).table
+        assert rows['id'].tolist() == list(ids)
+        assert rows['n_labels'].tolist() == [sum(true[id]) for id in ids]
+        if not label_weighted:
+            assert rows['LRAP'].mean() == pytest.approx(float(plain), **CLOSE)
+    note = 'they do not count' if label_weighted else 'each counts 1, or 0 if it has no scores'
+    score = challenges.evaluate_lrap(truth, scores, label_weighted=label_weighted, missing='zero')
+    assert list(score.notes) == [f'2 of 5 queries have no true label: {note}']
+
+
+def test_one_table_at_most():
+    files = SAMPLES / 'sounds_truth.csv', SAMPLES / 'sounds_scores.csv'
+    with pytest.raises(ParameterError, match=r'^per_query: found True with per_class'):
+        challenges.evaluate_lrap(*files, per_query=True, per_class=True)
 
 
 def test_samples_without_labels():

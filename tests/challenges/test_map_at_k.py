@@ -35,7 +35,7 @@ def test_fashion(definition, k):
     )
     assert score.value == pytest.approx(float(sum(values) / len(values)), **CLOSE)
     assert score.table[f'AP@{k}'].tolist() == pytest.approx([float(v) for v in values], **CLOSE)
-    assert score.table['customer_id'].tolist() == list(bought)
+    assert score.table['id'].tolist() == list(bought)
     assert score.table['n_relevant'].tolist() == list(map(len, bought.values()))
 
 

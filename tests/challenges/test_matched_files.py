@@ -7,11 +7,13 @@ import pytest
 from challenge_inputs import SAMPLES, table, written
 
 from mediaeval_ap import challenges, progress
-from mediaeval_ap.challenges import label_ranking, matched_files
+from mediaeval_ap.challenges import first_hit, label_ranking, map_at_k, matched_files
 from mediaeval_ap.errors import (
     FormatError,
     MissingIdsWarning,
+    NoOverlapWarning,
     ParameterError,
+    UndefinedScoreError,
     UnknownIdsWarning,
 )
 
@@ -71,22 +73,26 @@ def test_ids_that_are_missing_or_unknown(challenge):
     with pytest.raises(FormatError) as caught:
         evaluate(truth, some)
     assert str(caught.value) == (
-        f"<DataFrame>, {name}: found no row for 'b', expected one for each id of <DataFrame>, "
-        'unless missing ids count zero'
+        f"<DataFrame>, {name}: found no row for 'b', expected one for each id of <DataFrame>; "
+        "score it 0 or leave it out by --missing zero or skip, in Python missing='zero' or 'skip'"
     )
     with pytest.warns(MissingIdsWarning, match='no row for 1 of 2 ids of <DataFrame>, scored as'):
         score = evaluate(truth, some, missing='zero')
     assert (score.value, score.counts['missing'], score.counts['queries']) == (1 / 2, 1, 2)
+    with pytest.warns(MissingIdsWarning, match='no row for 1 of 2 ids of <DataFrame>, left out'):
+        score = evaluate(truth, some, missing='skip')
+    assert (score.value, score.counts['missing'], score.counts['queries']) == (1, 1, 1)
+    assert score.queries.to_pylist() == ['a']
     with pytest.raises(FormatError) as caught:
         evaluate(truth, more)
     assert str(caught.value) == (
         f"<DataFrame>, row 3, {name}: found 'c', which <DataFrame> lacks, expected an id of the "
-        'truth, unless unknown ids are dropped'
+        "truth; leave others out by --unknown drop, in Python unknown='drop'"
     )
     with pytest.warns(UnknownIdsWarning, match='1 of 3 rows have an id that <DataFrame> lacks'):
         score = evaluate(truth, more, unknown='drop')
     assert (score.value, score.counts['unknown'], score.counts['queries']) == (1, 1, 2)
-    for policy in {'missing': 'skip'}, {'unknown': 'zero'}:
+    for policy in {'missing': 'drop'}, {'unknown': 'zero'}:
         with pytest.raises(ParameterError, match=r": found '\w+', expected one of error, "):
             evaluate(truth, some, **policy)
 
@@ -96,6 +102,51 @@ def test_several_ids_that_are_missing(ids, found):
     truth = table('Image,Id', *((x, 'w') for x in ids))
     with pytest.raises(FormatError, match=f'found no row for {found}, expected one'):
         challenges.evaluate_first_hit(truth, table('Image,Id', ('a', 'w')))
+
+
+@pytest.mark.parametrize('challenge', [WHALES, FASHION, PURCHASES, LANDMARKS])
+def test_no_id_is_left(challenge):
+    evaluate, header, predicted, answer = challenge
+    truth, other = table(header, ('a', 'w')), table(predicted, ('b', answer))
+    with (
+        pytest.warns(NoOverlapWarning, match='0 of 1 ids occur in <DataFrame>'),
+        pytest.warns(MissingIdsWarning, match='no row for 1 of 1 ids'),
+        pytest.warns(UnknownIdsWarning, match='1 of 1 rows'),
+        pytest.raises(UndefinedScoreError, match='no id of <DataFrame> is left to score'),
+    ):
+        evaluate(truth, other, missing='skip', unknown='drop')
+
+
+@pytest.mark.parametrize(
+    ('module', 'evaluate', 'name'),
+    [
+        (map_at_k, challenges.evaluate_map, 'fashion'),
+        (first_hit, challenges.evaluate_first_hit, 'whales'),
+    ],
+)
+def test_several_cutoffs_in_one_reading(module, evaluate, name):
+    files = [SAMPLES / f'{name}_{role}.csv' for role in ('truth', 'predictions')]
+    with files[0].open() as truth, files[1].open() as predictions:  # which can be read once
+        scores = module.scores_at(truth, predictions, [12, 1, 3], per_query=True)
+    for k, score in zip([12, 1, 3], scores, strict=True):
+        alone = evaluate(*files, k, per_query=True)
+        assert (score.metric, score.value, score.counts) == (
+            alone.metric,
+            alone.value,
+            alone.counts,
+        )
+        assert score.parameters == alone.parameters
+        assert score.table.equals(alone.table)
+
+
+def test_warnings_about_files_are_given_out_once_for_several_cutoffs():
+    truth = table('Image,Id', ('a', 'w'), ('b', 'w'))
+    with pytest.warns() as caught:
+        scores = first_hit.scores_at(
+            truth, table('Image,Id', ('a', 'w')), [1, 2, 3], missing='zero'
+        )
+    assert [warning.category for warning in caught] == [MissingIdsWarning]
+    assert [len(score.warnings) for score in scores] == [1, 1, 1]
 
 
 def test_warnings_point_to_who_called():
@@ -186,7 +237,7 @@ def test_ids_that_are_repeated_or_empty(challenge, role, ids, expected):
             challenges.evaluate_gap,
             'id,landmark_id\na,1\n',
             'id,label\na,1 0.5\n',
-            "line 1: found no column landmarks in 'id,label', expected id,landmarks$",
+            "line 1: found no column landmarks in 'id,label', expected id,landmarks; name other ",
         ),
         (
             challenges.evaluate_lrap,

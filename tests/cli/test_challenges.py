@@ -13,7 +13,7 @@ from commands import run
 from mediaeval_ap import challenges
 from mediaeval_ap.choices import TIES
 from mediaeval_ap.report.formats import FORMATS, render
-from mediaeval_ap.results.result import describe
+from mediaeval_ap.results.documents import describe
 
 SAMPLES = Path(__file__).parents[2] / 'samples'
 COMMANDS = {
@@ -45,26 +45,30 @@ def test_formats(name, format):
     result = run(*COMMANDS[name], '--format', format)
     assert (result.exit_code, result.stderr) == (0, '')
     assert result.stdout == render(describe([score(name)]), format)
-    detail = 'per_class' if name == 'lrap' else 'per_query'
-    result = run(*COMMANDS[name], '--format', format, f'--{detail.replace("_", "-")}')
+    result = run(*COMMANDS[name], '--format', format, '--per-query')
     assert (result.exit_code, result.stderr) == (0, '')
-    assert result.stdout == render(describe([score(name, **{detail: True})]), format)
+    by_query = render(describe([score(name, per_query=True)], per_query=True), format)
+    assert result.stdout == by_query != render(describe([score(name)]), format)
+    if name == 'lrap':
+        result = run(*COMMANDS[name], '--format', format, '--per-class')
+        assert result.stdout == render(describe([score(name, per_class=True)]), format)
 
 
 @pytest.mark.parametrize(
     ('name', 'arguments', 'options'),
     [
-        ('map', ['-k', '3'], {'k': 3}),
+        ('map', ['-K', '3'], {'k': 3}),
         ('map', ['--definition', 'trec'], {'definition': 'trec'}),
-        ('first-hit', ['-k', '1'], {'k': 1}),
+        ('first-hit', ['--cutoffs', '1'], {'k': 1}),
         *(('gap', ['--ties', ties], {'ties': ties}) for ties in TIES),
         ('lrap', ['--label-weighted'], {'label_weighted': True}),
     ],
 )
 def test_options(name, arguments, options):
     result = run(*COMMANDS[name], *arguments, '--format', 'json')
-    assert json.loads(result.stdout) == score(name, **options).to_dict()
-    assert json.loads(result.stdout) != score(name).to_dict() or options == {'ties': 'expected'}
+    assert result.stdout == render(describe([score(name, **options)]), 'json')
+    is_default = options == {'ties': 'expected'}
+    assert is_default == (result.stdout == render(describe([score(name)]), 'json'))
 
 
 @pytest.mark.parametrize('name', COMMANDS)
@@ -89,9 +93,9 @@ def test_standard_input_gzip_and_parquet(name, role, tmp_path):
 
 def test_output_file(tmp_path):
     target = tmp_path / 'gap.json'
-    result = run(*COMMANDS['gap'], '--format', 'json', '-o', str(target))
+    result = run(*COMMANDS['gap'], '-o', str(target))
     assert (result.exit_code, result.output) == (0, '')
-    assert json.loads(target.read_text())['value'] == score('gap').value
+    assert json.loads(target.read_text())['results'][0]['means'] == {'GAP': score('gap').value}
 
 
 def test_nothing_is_written_when_the_predictions_are_wrong(tmp_path):
@@ -114,14 +118,15 @@ def test_wrong_data_is_one_line_and_exit_code_1(name):
     assert result.stderr == (
         f'Error: <stdin>, line {len(lines) + 1}, {lines[0].split(",")[0]}: '
         f"found 'stranger', which {COMMANDS[name][1]} lacks, "
-        'expected an id of the truth, unless unknown ids are dropped\n'
+        'expected an id of the truth; leave others out by --unknown drop, '
+        "in Python unknown='drop'\n"
     )
 
 
 @pytest.mark.parametrize('name', COMMANDS)
 def test_policies(name):
     lines = Path(COMMANDS[name][2]).read_text().splitlines(keepends=True)
-    arguments = [*COMMANDS[name][:2], '-', *COMMANDS[name][3:], '--format', 'csv']
+    arguments = [*COMMANDS[name][:2], '-', *COMMANDS[name][3:], '--format', 'json']
     strange = lines[1].replace(lines[1].split(',')[0], 'stranger', 1)
     result = run(*arguments, '--unknown', 'drop', input=''.join([*lines, strange]))
     assert result.exit_code == 0
@@ -129,11 +134,9 @@ def test_policies(name):
         f'Warning: <stdin>: 1 of {len(lines)} rows have an id that {COMMANDS[name][1]} lacks, '
         'and are left out\n'
     )
-    (row,) = csv.DictReader(result.stdout.splitlines())
-    assert (float(row['value']), row['unknown']) == (score(name).value, '1')
-    if name == 'lrap':
-        assert run(*arguments, '--missing', 'zero').exit_code == 2
-        return
+    (scored,) = json.loads(result.stdout)['results']
+    assert [*scored['means'].values()] == [score(name).value]
+    assert scored['manifest']['counts']['unknown'] == 1
     assert run(*arguments, input=''.join(lines[:-1])).exit_code == 1
     result = run(*arguments, '--missing', 'zero', input=''.join(lines[:-1]))
     assert result.exit_code == 0
@@ -154,11 +157,20 @@ def test_wrong_usage_is_exit_code_2(name):
 @pytest.mark.parametrize(
     'arguments',
     [
-        ['map', 'a', 'b', '-k', '0'],
-        ['map', 'a', 'b', '-k', str(2**63)],
+        ['map', 'a', 'b', '-K', '0'],
+        ['map', 'a', 'b', '-K', str(2**63)],
+        ['map', 'a', 'b', '-K', 'all'],
+        ['map', 'a', 'b', '-K', '5,5'],
+        ['map', 'a', 'b', '--columns', 'id'],
+        ['map', 'a', 'b', '--columns', 'id=1,id=2'],
+        ['map', 'a', 'b', '--columns', 'id=1,labels=2,label=3'],
+        ['map', 'a', 'b', '--truth-columns', 'user=1,labels=2'],
+        ['gap', '-', 'a', 'b'],
+        ['gap', 'a', 'b', '--columns', 'id=user,label=2'],
+        ['lrap', 'a', 'b', '--per-class', '--per-query'],
         ['map', 'a', 'b', '--definition', 'ap'],
         ['map', 'a', 'b', '--first-hit', '--definition', 'trec'],
-        ['map', 'a', 'b', '--missing', 'skip'],
+        ['map', 'a', 'b', '--missing', 'drop'],
         ['gap', 'a', 'b', '--ties', 'random'],
         ['gap', 'a', 'b', '--unknown', 'zero'],
     ],
@@ -179,3 +191,49 @@ def test_nothing_to_score_is_exit_code_1():
     )
     assert (result.exit_code, result.stdout) == (1, '')
     assert result.stderr.endswith('Error: GAP: none of 1 queries has a true label\n')
+
+
+def test_several_runs_and_cutoffs_in_one_table(tmp_path):
+    result = run(*COMMANDS['map'], COMMANDS['map'][2], '-K', '5', '-K', '12', '--format', 'csv')
+    assert (result.exit_code, result.stderr) == (0, '')
+    once = [score('map', k=5), score('map', k=12)]
+    assert result.stdout == render(describe([*once, *once]), 'csv')
+    rows = [*csv.DictReader(result.stdout.splitlines())]
+    assert [row['metric'] for row in rows] == ['MAP@5', 'MAP@12'] * 2
+
+
+def test_cutoffs_share_one_reading_of_standard_input():
+    content = Path(COMMANDS['map'][2]).read_text()
+    result = run('map', COMMANDS['map'][1], '-', '-K', '5,12', '--format', 'csv', input=content)
+    values = [row['value'] for row in csv.DictReader(result.stdout.splitlines())]
+    assert values == [str(score('map', k=k).value) for k in (5, 12)]
+
+
+@pytest.mark.parametrize(
+    ('truth', 'predictions', 'options'),
+    [
+        (
+            'user,items\nu1,a b\nu2,c\n',
+            'user,items\nu1,b\nu2,d c\n',
+            ['--columns', 'id=user,labels=items'],
+        ),
+        (
+            'item,user\na,u1\nb,u1\nc,u2\n',
+            'u1,b\nu2,d c\n',
+            ['--columns', 'id=1,labels=2', '--truth-columns', 'id=user,label=item'],
+        ),
+    ],
+)
+def test_files_with_other_columns(tmp_path, truth, predictions, options):
+    """AP@2 of u1 is (1/1) / 2, and of u2 (1/2) / 1."""
+    files = tmp_path / 'truth.csv', tmp_path / 'predictions.csv'
+    for file, text in zip(files, (truth, predictions), strict=True):
+        file.write_text(text)
+    result = run('map', *map(str, files), *options, '-K', '2', '--format', 'csv', '--per-query')
+    assert (result.exit_code, result.stderr) == (0, '')
+    rows = csv.DictReader(result.stdout.splitlines())
+    assert [(row['query'], row['value']) for row in rows] == [
+        ('u1', '0.5'),
+        ('u2', '0.5'),
+        ('all', '0.5'),
+    ]

@@ -11,7 +11,7 @@ from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import WithoutRelevantWarning
 from mediaeval_ap.report.document import Document, Grid
 from mediaeval_ap.report.formats import FORMATS, render
-from mediaeval_ap.results.result import describe
+from mediaeval_ap.results.documents import describe
 
 
 def test_table(folder):
@@ -37,12 +37,29 @@ def test_options(folder, format):
 
 
 def test_several_runs(folder):
-    result = run('evaluate', 'reference.txt', 'run.txt', 'run.txt', '--mean-only')
-    assert result.stdout == render(describe([expected()] * 2, mean_only=True), 'table')
+    result = run('evaluate', 'reference.txt', 'run.txt', 'run.txt')
+    assert result.stdout == render(describe([expected()] * 2), 'table')
+    result = run('evaluate', 'reference.txt', 'run.txt', 'run.txt', '--per-query')
+    assert result.stdout == render(describe([expected()] * 2, per_query=True), 'table')
+
+
+def test_the_best_run_first_by_its_mean_at_the_last_cutoff(folder):
+    """The better run by MAP@1 is the worse one by MAP@3."""
+    Path('first.txt').write_text('x v 1 ann 0.9\n')
+    Path('all.txt').write_text('x w 9 ann 0.9\nx v 1 ann 0.8\nx v 2 ann 0.7\n')
+    arguments = ['evaluate', 'reference.txt', 'first.txt', 'all.txt', '--format', 'csv']
+    for cutoffs, best in ('3,1', 'first.txt'), ('1,3', 'all.txt'):
+        options = ['--definition', 'by-k', '-K', cutoffs, '--queries', '-', '--sort']
+        rows = run(*arguments, *options, input='ann').stdout.splitlines()[1:]
+        assert [row.split(',')[0] for row in rows] == sorted(
+            ['first.txt', 'all.txt'], key=lambda name: name != best
+        )
+    unsorted = run(*arguments, *options[:-1], input='ann').stdout.splitlines()[1:]
+    assert [row.split(',')[0] for row in unsorted] == ['first.txt', 'all.txt']
 
 
 def test_output_file(folder):
-    result = run('evaluate', 'reference.txt', 'run.txt', '--format', 'csv', '-o', 'map.csv')
+    result = run('evaluate', 'reference.txt', 'run.txt', '-o', 'map.csv')
     assert (result.exit_code, result.output) == (0, '')
     assert Path('map.csv').read_text() == render(describe([expected()]), 'csv')
 
@@ -51,10 +68,34 @@ def test_nothing_is_written_when_a_run_is_wrong(folder):
     Path('map.csv').write_text('old')
     result = run('evaluate', 'reference.txt', 'run.txt', 'bad.txt', '-o', 'map.csv')
     assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr.startswith('Error: run 2 of 2: bad.txt, line 2, confidence: found ')
     assert Path('map.csv').read_text() == 'old'
     assert sorted(os.listdir()) == [
         *('bad.txt', 'map.csv', 'queries.txt', 'reference.txt', 'run.txt', 'subset.txt')
     ]
+
+
+def test_good_runs_are_scored_beside_bad_ones(folder):
+    runs = ['run.txt', 'bad.txt', 'missing.txt']
+    result = run('evaluate', 'reference.txt', *runs, '--keep-going', '-o', 'map.json')
+    assert (result.exit_code, result.stdout) == (1, '')
+    bad, missing = result.stderr.splitlines()
+    assert bad.startswith("Error: run 2 of 3: bad.txt, line 2, confidence: found 'high', ")
+    assert missing == 'Error: run 3 of 3: missing.txt: No such file or directory'
+    written = json.loads(Path('map.json').read_text())
+    assert [each['run'] for each in written['results']] == ['run.txt']
+    assert written['failed'] == [
+        {'run': 'bad.txt', 'error': bad.removeprefix('Error: run 2 of 3: ')},
+        {'run': 'missing.txt', 'error': 'missing.txt: No such file or directory'},
+    ]
+
+
+def test_nothing_is_written_if_no_run_is_good(folder):
+    arguments = ['evaluate', 'reference.txt', 'bad.txt', '--keep-going', '-o', 'map.csv']
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr.startswith('Error: bad.txt, line 2, ')
+    assert not Path('map.csv').exists()
 
 
 @pytest.mark.parametrize('role', ['reference', 'run', 'queries', 'subset'])
@@ -80,16 +121,14 @@ def test_cutoffs_of_several_options_add_up(folder):
     after = expected(K=K)
     for options in (['-K', '2,all,1'], ['-K', '2', '-K', 'all', '-K', '1'], ['-K2,all', '-K1']):
         result = run('evaluate', 'reference.txt', 'run.txt', '--format', 'json', *options)
-        assert json.loads(result.stdout) == after.to_dict()
-    result = run('evaluate', 'reference.txt', 'run.txt', *options, '--mean-only', '--format', 'csv')
-    assert result.stdout.splitlines()[0] == 'run,definition,MAP@2,MAP,MAP@1'
+        assert result.stdout == render(describe([after]), 'json')
 
 
 def test_rank(folder):
-    result = run('rank', 'reference.txt', 'run.txt', 'ann', '-k', '2', '--format', 'jsonl')
+    result = run('rank', 'reference.txt', 'run.txt', 'ann', '-n', '2', '--format', 'jsonl')
     assert result.exit_code == 0
     assert [json.loads(line)['shot_id'] for line in result.stdout.splitlines()] == ['1', '2']
-    assert run('rank', 'reference.txt', 'run.txt', '').exit_code == 1
+    assert run('rank', 'reference.txt', 'run.txt', '').exit_code == 2
 
 
 @pytest.mark.parametrize('options', [[], ['--subset', 'subset.txt'], ['--definition', 'by-k']])
@@ -108,8 +147,8 @@ def test_rank_and_stream_take_the_options_of_evaluate(folder, options):
 def test_cutoffs_up_to_the_largest(folder):
     largest = str(2**63 - 1)
     assert run('evaluate', 'reference.txt', 'run.txt', '-K', largest).exit_code == 0
-    assert run('rank', 'reference.txt', 'run.txt', 'ann', '-k', largest).exit_code == 0
+    assert run('rank', 'reference.txt', 'run.txt', 'ann', '--depth', largest).exit_code == 0
     for command in 'evaluate', 'rank':
-        option = '-K' if command == 'evaluate' else '-k'
+        option = '-K' if command == 'evaluate' else '-n'
         arguments = ['reference.txt', 'run.txt', *(['ann'] if command == 'rank' else [])]
         assert run(command, *arguments, option, str(2**63)).exit_code == 2

@@ -1,7 +1,7 @@
 """Options that several commands have."""
 
 import pytest
-from commands import run
+from commands import RUN, run
 
 from mediaeval_ap.cli import main
 
@@ -14,8 +14,21 @@ CUTOFF_COMMANDS = sorted(
 @pytest.mark.parametrize(
     ('options', 'message'),
     [
-        (['-K', '5,5'], 'K: found 5 twice, expected each cutoff once'),
+        (['--cutoffs', '5,5'], 'K: found 5 twice, expected each cutoff once'),
         (['-K', '1,5', '-K', '05'], 'K: found 5 twice, expected each cutoff once'),
+    ],
+)
+def test_cutoffs_that_are_given_twice(folder, command, options, message):
+    """Before anything is read."""
+    result = run(command, 'missing.txt', 'missing.txt', *options)
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert result.stderr.endswith(f'Error: {message}\n')
+
+
+@pytest.mark.parametrize('command', sorted({*CUTOFF_COMMANDS} - {'map'}))
+@pytest.mark.parametrize(
+    ('options', 'message'),
+    [
         (['-K', 'all', '-K', 'all'], 'K: found all twice, expected each cutoff once'),
         (
             ['-K', '5,all', '--definition', 'by-k'],
@@ -23,8 +36,8 @@ CUTOFF_COMMANDS = sorted(
         ),
     ],
 )
-def test_cutoffs_that_are_no_use(folder, command, options, message):
-    """Before anything is read."""
+def test_no_cutoff_where_it_is_no_use(folder, command, options, message):
+    """Of `map`, whose challenge has cutoffs only, tests/cli/test_challenges.py tells."""
     result = run(command, 'missing.txt', 'missing.txt', *options)
     assert (result.exit_code, result.stdout) == (2, '')
     assert result.stderr.endswith(f'Error: {message}\n')
@@ -38,10 +51,10 @@ def test_unknown_definition_lists_the_known(folder):
 @pytest.mark.parametrize(
     ('arguments', 'bounds'),
     [
-        (['rank', 'reference.txt', 'run.txt', 'ann', '-k'], (1, 2**63 - 1)),
+        (['rank', 'reference.txt', 'run.txt', 'ann', '-n'], (1, 2**63 - 1)),
         (['watch', 'reference.txt', '--every'], (1, 2**63 - 1)),
         (['validate', 'run.txt', '--max-problems'], (1, 2**63 - 1)),
-        (['export-trec', 'a', 'b', '--qrels', 'c', '--run', 'd', '-k'], (1, 2**24)),
+        (['export-trec', 'a', 'b', '--qrels', 'c', '--run', 'd', '--depth'], (1, 2**24)),
         (['evaluate-trec', 'a', 'b', '--relevance-level'], (-(2**53), 2**53)),
     ],
 )
@@ -56,9 +69,57 @@ def test_integers_out_of_bounds(folder, arguments, bounds):
         assert 'an integer from' not in run(*arguments, str(value)).stderr
 
 
-def test_help_is_short_and_plain():
-    assert '...' not in run('--help').stdout.partition('Commands:')[2]
-    for name in main.commands:
-        text = run(name, '--help').stdout
-        assert '<=' not in text
-        assert 'RANGE' not in text
+MEASURES = [
+    (['P@5 RR'], ['P@5', 'RR']),
+    (['P@5,RR'], ['P@5', 'RR']),
+    (['P@5', 'RR, nDCG@10'], ['P@5', 'RR', 'nDCG@10']),
+    (["nDCG(dcg='log2',judged_only=True)@10,RR"], ["nDCG(dcg='log2',judged_only=True)@10", 'RR']),
+]
+
+
+@pytest.mark.parametrize(('given', 'names'), MEASURES)
+def test_measures_between_spaces_or_commas(given, names):
+    pytest.importorskip('ir_measures')
+    arguments = [each for value in given for each in ('--measures', value)]
+    context = main.commands['evaluate'].make_context('evaluate', ['a', 'b', *arguments])
+    assert context.params['measures'] == names
+    context.close()
+
+
+@pytest.mark.parametrize('command', ['evaluate', 'evaluate-trec'])
+@pytest.mark.parametrize(
+    ('measures', 'message'),
+    [
+        ('P@5,foo', "found 'foo', expected a measure of ir_measures"),
+        (' ', 'found none'),
+        ('AP@10', 'found AP@10, which is a column of the definition already'),
+    ],
+)
+def test_measures_that_are_no_use(folder, command, measures, message):
+    pytest.importorskip('ir_measures')
+    result = run(command, 'missing.txt', 'missing.txt', '--measures', measures)
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert f'measures: {message}' in result.stderr
+
+
+OTHER_COMMANDS = sorted({*main.commands} - {'definitions'})  # which read
+
+
+@pytest.mark.parametrize('command', OTHER_COMMANDS)
+def test_what_is_said_can_be_less(command):
+    options = {opt for each in main.commands[command].params for opt in each.opts}
+    assert {'--quiet', '--no-progress', '--max-bytes'} <= options
+
+
+def test_quiet_hides_warnings_and_not_errors(folder):
+    arguments = ['evaluate', 'reference.txt', '-']
+    repeated = RUN + 'x v 1 ann 0.9\n'
+    told = run(*arguments, input=repeated)
+    assert told.stderr.startswith('Warning: ')
+    quiet = run(*arguments, '--quiet', input=repeated)
+    assert (quiet.exit_code, quiet.stderr, quiet.stdout) == (0, '', told.stdout)
+    other = 'y v 1 ann 0.9\n'
+    strict = run(*arguments, '--quiet', '--strict', input=other)
+    assert (strict.exit_code, strict.stdout) == (1, '')
+    assert strict.stderr.startswith('Error: <stdin>: 0 of ')
+    assert strict.stderr.count('\n') == 1

@@ -17,7 +17,7 @@ from commands import COMMAND, RUN, expected, run
 from mediaeval_ap.cli import main
 from mediaeval_ap.progress import DELAY_SECONDS
 from mediaeval_ap.report.formats import render
-from mediaeval_ap.results.result import describe
+from mediaeval_ap.results.documents import describe
 
 
 def outputs_and_inputs():

@@ -1,9 +1,12 @@
 """The command `stream`: a line for each line."""
 
 import json
+import os
+import pty
+import subprocess
 
 import pytest
-from commands import run
+from commands import COMMAND, run
 
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.formats import ANSWER_FORMATS
@@ -48,7 +51,8 @@ def test_stream_answers_what_is_no_name_in_its_place(folder, line):
 def test_stream_is_as_long_as_its_input(folder, format):
     lines = [*NO_NAMES, b'ann\n', b'nobody\n'] * 3
     result = run(*('stream', 'reference.txt', 'run.txt', '--format', format), input=b''.join(lines))
-    assert result.stdout.count('\n') == len(lines)
+    above = 2 * (format == 'table')  # the header and its rule
+    assert result.stdout.count('\n') == len(lines) + above
 
 
 def test_stream_refuses_an_endless_line(folder, monkeypatch):
@@ -60,3 +64,32 @@ def test_stream_refuses_an_endless_line(folder, monkeypatch):
 
 def test_stream_keeps_standard_input_for_names(folder):
     assert run('stream', 'reference.txt', '-').exit_code == 2
+
+
+TABLE = """\
+n_relevant   AP@1  query
+----------  -----  -----
+         2  1.000  ann
+error: <stdin>, line 2: found 2 fields in 'a b', expected 1 field: person_name
+         1  1.000  bob
+"""
+
+
+def test_a_table_has_a_header_and_three_decimals(folder):
+    arguments = ['stream', 'reference.txt', 'run.txt', '-K', '1', '--format', 'table']
+    result = run(*arguments, input='ann\na b\nbob\n')
+    assert (result.exit_code, result.stdout) == (1, TABLE)
+
+
+def test_a_terminal_gets_the_table(folder):
+    ours, theirs = pty.openpty()
+    arguments = ['stream', 'reference.txt', 'run.txt', '-K', '1']
+    subprocess.run(
+        [*COMMAND, *arguments],
+        input=b'ann\na b\nbob\n',
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    os.close(theirs)
+    assert os.read(ours, 1 << 16).decode().replace('\r\n', '\n') == TABLE

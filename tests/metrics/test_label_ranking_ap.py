@@ -79,6 +79,46 @@ def test_label_weighted_against_oracle_and_scikit_learn(scikit_learn, rows):
         assert value == pytest.approx(peer, **CLOSE)
 
 
+@given(samples(), st.booleans(), st.data())
+def test_samples_without_scores(rows, label_weighted, data):
+    y_true, y_score, _ = rows
+    y_score = [row if data.draw(st.booleans()) else None for row in y_score]
+    metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
+    for true, scores in zip(y_true, y_score, strict=True):
+        if scores is None:
+            metric.update_missing([true])
+        else:
+            metric.update([true], [scores])
+    assert (metric.n_samples, metric.n_labels.tolist()) == (
+        len(y_true),
+        np.sum(y_true, axis=0).tolist(),
+    )
+    assert metric.n_without_label == sum(not any(row) for row in y_true)
+    if not label_weighted:
+        expected = oracle.label_ranking_average_precision(y_true, y_score, [1] * len(y_true))
+        assert metric.compute() == pytest.approx(float(expected), **CLOSE)
+    elif any(map(any, y_true)):
+        expected, means, _ = oracle.label_weighted_label_ranking_average_precision(y_true, y_score)
+        assert metric.compute() == pytest.approx(float(expected), **CLOSE)
+        precision, _ = metric.per_class()
+        assert precision.tolist() == pytest.approx(
+            [math.nan if mean is None else float(mean) for mean in means], nan_ok=True, **CLOSE
+        )
+
+
+def test_samples_without_scores_that_are_refused():
+    metric = LabelRankingAveragePrecision()
+    metric.update([[1, 0]], [[1, 0]])
+    for wrong, reason in (
+        ([[1, 0, 0]], 'found 3 classes, expected 2 as before'),
+        ([[2, 0]], 'found 2 in row 0, column 0, expected 0 or 1'),
+        ([[]], 'found no classes'),
+    ):
+        with pytest.raises(ParameterError, match=f'^y_true: {reason}'):
+            metric.update_missing(wrong)
+    assert (metric.compute(), metric.n_samples) == (1, 1)
+
+
 def test_rows_without_and_with_all_labels():
     y_true, y_score = [[0, 0], [1, 1], [1, 0]], [[1, 2], [1, 1], [1, 2]]
     assert label_ranking_average_precision(y_true, y_score) == pytest.approx(5 / 6, **CLOSE)

@@ -9,9 +9,12 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / 'mediaeval_ap'
 LAYERS = [
-    {'arrays', 'atomic_files', 'choices', 'definitions', 'errors', 'plain_text', 'progress'},
+    {
+        *('arrays', 'atomic_files', 'choices', 'definitions', 'errors', 'plain_text', 'progress'),
+        'report',
+    },
     {'tables'},
-    {'metrics', 'ranking', 'report'},
+    {'metrics', 'ranking'},
     {'evaluation', 'results', 'validation'},
     {'challenges', 'live', 'trec'},
     {'average_precision', 'discovery_2015'},

@@ -1,0 +1,105 @@
+"""What every command has: help under headings, with examples, and options of the process."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from mediaeval_ap.cli.output import FILE, NEW_FILE, check_paths, is_on_terminal, paths_of, write
+from mediaeval_ap.errors import NoOverlapWarning, WriteError
+from mediaeval_ap.progress import shown
+
+HEADINGS = ('Input', 'Scoring', 'Output', 'Other')  # of options, in the order of the help
+EXIT_STATUS = '0: success; 1: error in the data or files; 2: error in the command line'
+
+
+class Option(click.Option):
+    """An option that stands under one of the headings of the help."""
+
+    def __init__(self, *arguments: Any, heading: str = 'Other', **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.heading = heading
+
+
+def print_text(ctx: click.Context, text: str) -> None:
+    """Print what an option asks for instead of the command, and exit."""
+    try:
+        write(text)
+    except WriteError as error:
+        raise click.ClickException(str(error)) from error
+    ctx.exit()
+
+
+def _print_help(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not ctx.resilient_parsing:
+        print_text(ctx, f'{ctx.get_help()}\n')
+
+
+def help_option(option: click.Option | None) -> click.Option | None:
+    """Let click's own option print its help as all else is printed."""
+    if option is not None:
+        option.callback = _print_help
+        option.help = 'Show this text.'
+    return option
+
+
+class Command(click.Command):
+    """A command with examples in its help, that refuses options and files that are given twice."""
+
+    def __init__(
+        self,
+        *arguments: Any,
+        examples: Sequence[str],
+        exit_status: str = EXIT_STATUS,
+        **settings: Any,
+    ) -> None:
+        super().__init__(*arguments, **settings)
+        self.examples = examples
+        self.exit_status = exit_status
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = list(args)
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:  # completion asks about a line that is not whole
+            *_, order = self.make_parser(ctx).parse_args(given)
+            for option, times in Counter(order).items():
+                if times > 1 and isinstance(option, click.Option) and not option.multiple:
+                    raise click.UsageError(f'{max(option.opts, key=len)} is given twice', ctx)
+        return rest
+
+    def invoke(self, ctx: click.Context) -> Any:
+        is_strict, is_quiet, hides_progress = (
+            ctx.params.pop(each, False) for each in ('strict', 'quiet', 'no_progress')
+        )
+        if is_strict:
+            warnings.simplefilter('error', NoOverlapWarning)
+        if is_quiet:  # but what is an error stays one
+            warnings.showwarning = lambda *_, **__: None
+        ctx.invoke(check_paths, paths_of(ctx, FILE), paths_of(ctx, NEW_FILE))
+        with shown(is_on_terminal() and not (is_quiet or hides_progress)):
+            return super().invoke(ctx)
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        return help_option(super().get_help_option(ctx))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading in HEADINGS:
+            records = [
+                each.get_help_record(ctx)
+                for each in self.get_params(ctx)
+                if isinstance(each, click.Option) and getattr(each, 'heading', 'Other') == heading
+            ]
+            if rows := [record for record in records if record is not None]:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section('Examples'):
+            for example in self.examples:
+                formatter.write(f'{"":{formatter.current_indent}}{example}\n')
+        with formatter.section('Exit status'):
+            formatter.write_text(f'{self.exit_status}.')

@@ -1,0 +1,118 @@
+"""Tables for terminals that are narrower than they are."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+LEAST_TEXT = 8  # a choice: text that is folded more often is hard to read
+_break_between_words = re.compile('(?<=[^_ ])[_ ](?=[^_ ])').sub
+
+
+class Column(NamedTuple):
+    """A header and the cells below it; text may be folded."""
+
+    header: str
+    cells: Sequence[str]
+    is_text: bool
+
+    def least_width(self) -> int:
+        """Return how many columns of the terminal this needs."""
+        from rich.cells import cell_len
+
+        widest = max(map(cell_len, self.cells))
+        needed = min(widest, LEAST_TEXT) if self.is_text else widest
+        return max(needed, *map(cell_len, self.header.splitlines()), 0)
+
+
+def is_wider(text: str, width: int) -> bool:
+    """Return whether a line of the text takes more columns of a terminal."""
+    from wcwidth import wcswidth
+
+    return any(wcswidth(line) > width for line in text.splitlines())
+
+
+def narrow(columns: Sequence[Column], width: int) -> str:
+    """Return a table that is not wider than a terminal, as far as this can be.
+
+    Headers and text are folded; if this is not enough, a row takes two lines, or one per field.
+    """
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
+    for made in _folded, _on_two_lines, _field_by_field:
+        table = made(columns)
+        if sum((column.min_width or 0) + 1 for column in table.columns) - 1 <= width:
+            break
+    with console.capture() as capture:
+        console.print(table)
+    lines = capture.get().rstrip().splitlines()
+    return ''.join(f'{line.rstrip()}\n' for line in lines)
+
+
+def _folded(columns: Sequence[Column]) -> Table:
+    table = _table()
+    for header, cells, is_text in columns:
+        column = Column(_break_between_words('\n', header), cells, is_text)
+        _add_column(table, column.header, column.least_width(), is_text)
+    for row in zip(*(column.cells for column in columns), strict=True):
+        _add_row(table, row)
+    return table
+
+
+def _on_two_lines(columns: Sequence[Column]) -> Table:
+    """Put the second half of the fields of each row under the first."""
+    half = -(-len(columns) // 2)
+    filler = Column('', [''] * len(columns[0].cells), is_text=False)
+    table, pairs = _table(), list(zip_longest(columns[:half], columns[half:], fillvalue=filler))
+    for one, other in pairs:
+        least = max(one.least_width(), other.least_width())
+        _add_column(table, f'{one.header}\n{other.header}', least, is_text=True)
+    for row in range(len(filler.cells)):
+        for line in zip(*pairs, strict=True):
+            _add_row(table, [column.cells[row] for column in line])
+        table.add_row()
+    return table
+
+
+def _field_by_field(columns: Sequence[Column]) -> Table:
+    table = _table(show_header=False)
+    _add_column(table, '', max(len(column.header) for column in columns), is_text=False)
+    _add_column(table, '', LEAST_TEXT, is_text=True)
+    for row in range(len(columns[0].cells)):
+        for column in columns:
+            _add_row(table, [column.header, column.cells[row]])
+        table.add_row()
+    return table
+
+
+def _table(**settings: Any) -> Table:
+    from rich.box import Box
+    from rich.table import Table
+
+    under_headers = Box('    \n    \n -  \n    \n    \n    \n    \n    \n')
+    return Table(box=under_headers, padding=0, show_edge=False, header_style='', **settings)
+
+
+def _add_column(table: Table, header: str, least_width: int, is_text: bool) -> None:
+    from rich.text import Text
+
+    table.add_column(
+        Text(header),
+        justify='left' if is_text else 'right',
+        overflow='fold',
+        no_wrap=not is_text,
+        min_width=least_width,
+    )
+
+
+def _add_row(table: Table, cells: Iterable[str]) -> None:
+    from rich.text import Text
+
+    table.add_row(*map(Text, cells))  # as text, in which nothing is markup
