@@ -10,10 +10,10 @@ from .evaluation.session import Answer as Answer
 from .evaluation.session import Session as Session
 from .live import Live as Live
 from .live import Point as Point
-from .results.documents import summary as summary
 from .results.evaluation import Evaluation as Evaluation
 from .results.evaluation import Evaluation2015 as Evaluation2015
 from .results.score import Score as Score
+from .results.summary import summary as summary
 from .trec import evaluate_trec as evaluate_trec
 from .validation import Problem as Problem
 from .validation import validate as validate

@@ -15,9 +15,11 @@ Columns: TypeAlias = Mapping[str, Column]
 
 def with_mean(column: Column, mean: Any) -> Column:
     """Return a column with a last value for all queries, which is a number, or None."""
-    if isinstance(column, np.ndarray):
-        return np.append(column, np.nan if mean is None else mean)
-    return [*column, mean]
+    if not isinstance(column, np.ndarray):
+        return [*column, mean]
+    if mean is None and column.dtype.kind != 'f':
+        return [*column.tolist(), None]  # NaN would make decimals of integers
+    return np.append(column, np.nan if mean is None else mean)
 
 
 def plain(column: Column) -> Sequence[Any]:

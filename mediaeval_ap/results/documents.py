@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mediaeval_ap import __version__
-from mediaeval_ap.errors import ParameterError, printable, shown
+from mediaeval_ap.errors import ParameterError, printable
 from mediaeval_ap.report.document import Block, Document, Grid, Heading, figures
 from mediaeval_ap.results.columns import Columns, plain
 
 if TYPE_CHECKING:
-    import pandas
-
     from mediaeval_ap.results.result import Result
 
 SCHEMA = 'mediaeval-ap/results/1'
@@ -43,47 +41,6 @@ def describe(
     )
 
 
-def summary(results: Iterable[Result]) -> pandas.DataFrame:
-    """Compare runs in one table.
-
-    Parameters
-    ----------
-    results : iterable of Evaluation, Evaluation2015 or Score
-        Results of one kind, with the same columns.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each result, indexed by run: ``definition`` and each mean; of scores ``metric``,
-        the setting that the metric has (``definition`` or ``ties``), and ``value``.
-
-    Raises
-    ------
-    ParameterError
-        When there is no result, or the results are of different kinds or columns.
-
-    Examples
-    --------
-    >>> from mediaeval_ap import AveragePrecision, summary
-    >>> evaluate = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate
-    >>> right = ('x', 'v', '1', 'ann', 0.5)
-    >>> runs = [right], [('x', 'w', '1', 'ann', 0.9), right]
-    >>> summary(evaluate(run) for run in runs)['MAP@1'].tolist()
-    [1.0, 0.0]
-    """
-    import pandas
-
-    from mediaeval_ap.results.result import Result
-
-    given = list(results) if isinstance(results, Iterable) else [results]
-    for each in given:
-        if not isinstance(each, Result):
-            expected = 'results of evaluations'
-            raise ParameterError(f'summary: found {shown(type(each))}, expected {expected}')
-    grid = _summary(given)
-    return pandas.DataFrame(grid.rows, columns=list(grid.headers)).set_index('run')
-
-
 def _best_first(results: Sequence[Result]) -> list[Result]:
     """Sort runs by their last mean; several results of a run stay together."""
     worth = {result._run: result._worth() for result in results}
@@ -97,7 +54,7 @@ def _blocks(results: Sequence[Result], per_query: bool) -> Iterator[Block]:
         for result, detail in zip(results, details, strict=True):
             yield from _about_one(result, detail)
     if are_several:
-        yield _summary(results)
+        yield summary_of(results)
         if all(detail is None for detail in details):
             yield from _notes_of_all(results)
 
@@ -124,7 +81,7 @@ def _notes_of_all(results: Sequence[Result]) -> Iterator[str]:
         yield ''.join(f'{line}\n' for line in dict.fromkeys(lines))
 
 
-def _summary(results: Sequence[Result]) -> Grid:
+def summary_of(results: Sequence[Result]) -> Grid:
     """Return a row about each result."""
     if len(kinds := sorted({type(result).__name__ for result in results})) > 1:
         raise ParameterError(f'results: found {", ".join(kinds)}, expected one kind')

@@ -236,11 +236,11 @@ class Score(Result):
 
 def _columns_of(table: pandas.DataFrame) -> Columns:
     """Return the columns of a table, those of numbers as arrays."""
-    grid = Grid.from_frame(table)
-    values = zip(grid.headers, zip(*grid.rows, strict=True), strict=True)
     return {
-        name: table[name].to_numpy() if table[name].dtype.kind in 'fiu' else list(column)
-        for name, column in values
+        name: table[name].to_numpy()
+        if table[name].dtype.kind in 'fiu'
+        else [value for (value,) in Grid.from_frame(table[[name]]).rows]
+        for name in table
     }
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, Evaluation, PersonDiscovery2015, definitions, errors
 from mediaeval_ap.report.document import Document, Grid
 from mediaeval_ap.report.formats import render
-from mediaeval_ap.results.result import describe
+from mediaeval_ap.results.documents import describe
 from mediaeval_ap.tables import Source
 
 REFERENCE = [('x', 'v', '1', 'a|b_c'), ('x', 'v', '2', 'é\x1b[31m')]
@@ -47,6 +47,7 @@ MAP@2                           0.833
 1 of 3 queries have no relevant shot: each counts 1, and an empty run has MAP 0.333
 """
 
+SHARED = '1 of 3 queries have no relevant shot: each counts 1, and an empty run has MAP 0.333\n'
 RUNS = """run     definition        MAP@1    MAP@2
 ------  --------------  -------  -------
 <rows>  mediaeval-2016    0.667    0.833
@@ -55,27 +56,27 @@ RUNS = """run     definition        MAP@1    MAP@2
 
 
 def test_table(evaluation):
-    assert shown([evaluation]) == TABLE
+    assert shown([evaluation], per_query=True) == TABLE
 
 
 def test_table_of_means(evaluation):
     lines = TABLE.splitlines(keepends=True)
-    assert shown([evaluation], mean_only=True) == ''.join(lines[:2] + lines[8:])
+    assert shown([evaluation]) == ''.join(lines[:2] + lines[8:])
 
 
 def test_several_runs(evaluation):
-    assert shown([evaluation] * 2) == '\n'.join([TABLE, TABLE, RUNS])
-    assert shown([evaluation] * 2, mean_only=True) == RUNS
+    assert shown([evaluation] * 2, per_query=True) == '\n'.join([TABLE, TABLE, RUNS])
+    assert shown([evaluation] * 2) == f'{RUNS}\n{SHARED}'
 
 
-def test_csv_holds_every_value_exactly(evaluation):
-    rows = list(csv.reader(io.StringIO(shown([evaluation] * 2, 'csv'))))
-    assert rows[0] == ['run', 'query', 'AP@1', 'AP@2', 'n_relevant']
-    assert rows[2] == ['<rows>', 'é\x1b[31m', '0.0', '0.5', '1']
-    assert len(rows) == 7
-    means = list(csv.reader(io.StringIO(shown([evaluation], 'csv', mean_only=True))))
-    assert means[0] == ['run', 'definition', 'MAP@1', 'MAP@2']
-    assert [float(value) for value in means[1][2:]] == evaluation.map.tolist()
+def test_csv_holds_every_value_exactly_and_the_mean_last(evaluation):
+    rows = list(csv.reader(io.StringIO(shown([evaluation] * 2, 'csv', per_query=True))))
+    assert rows[0] == ['run', 'definition', 'query', 'AP@1', 'AP@2', 'n_relevant']
+    assert rows[2] == ['<rows>', 'mediaeval-2016', 'é\x1b[31m', '0.0', '0.5', '1']
+    assert [row[2] for row in rows[1:]] == [*evaluation.queries, 'all'] * 2
+    assert rows[4] == ['<rows>', 'mediaeval-2016', 'all', str(2 / 3), str(2.5 / 3), '2']
+    means = list(csv.reader(io.StringIO(shown([evaluation] * 2, 'csv'))))
+    assert means == [rows[0], rows[4], rows[4]]
 
 
 def test_one_query_is_one():
@@ -84,34 +85,38 @@ def test_one_query_is_one():
 
 
 def test_json(evaluation):
-    assert json.loads(shown([evaluation], 'json')) == evaluation.to_dict()
-    assert json.loads(shown([evaluation] * 2, 'json')) == [evaluation.to_dict()] * 2
-    means = json.loads(shown([evaluation], 'json', mean_only=True))
-    assert set(evaluation.to_dict()) - set(means) == {'queries', 'n_relevant', 'ap'}
+    written = json.loads(shown([evaluation] * 2, 'json', per_query=True))
+    assert written.keys() == {'schema', 'version', 'results', 'failed'}
+    assert written['results'] == [evaluation.to_dict()] * 2
+    (means,) = json.loads(shown([evaluation], 'json'))['results']
+    assert evaluation.to_dict().keys() - means.keys() == {'queries'}
+    assert means['means'] == {'MAP@1': 2 / 3, 'MAP@2': 2.5 / 3}
+    assert means['manifest']['parameters'] == {'K': [1, 2]}
 
 
 def test_json_lines(evaluation):
-    lines = shown([evaluation], 'jsonl').splitlines()
+    lines = shown([evaluation], 'jsonl', per_query=True).splitlines()
     assert json.loads(lines[1]) == {
         'run': '<rows>',
+        'definition': 'mediaeval-2016',
         'query': 'é\x1b[31m',
         'AP@1': 0.0,
         'AP@2': 0.5,
         'n_relevant': 1,
     }
-    (means,) = shown([evaluation], 'jsonl', mean_only=True).splitlines()
-    assert json.loads(means)['MAP@2'] == evaluation.map[1]
+    assert shown([evaluation], 'jsonl') == f'{lines[-1]}\n'
+    assert json.loads(lines[-1])['AP@2'] == evaluation.map[1]
 
 
 def test_markdown_shows_names_as_they_are(evaluation):
-    lines = shown([evaluation], 'markdown').splitlines()
+    lines = shown([evaluation], 'markdown', per_query=True).splitlines()
     assert lines[0] == '**`<rows>` (mediaeval-2016)**'
     assert lines[4] == r'| `a\|b_c`    |  1.000 |  1.000 |            1 |'
     assert lines[5] == r'| `é\x1b[31m` |  0.000 |  0.500 |            1 |'
 
 
 def test_latex_escapes_names(evaluation):
-    text = shown([evaluation], 'latex')
+    text = shown([evaluation], 'latex', per_query=True)
     assert text.startswith('% <rows> (mediaeval-2016)\n')
     assert r' a|b\_c ' in text
     assert r'n\_relevant \\' in text

@@ -3,92 +3,128 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas
+import pyarrow
 import pytest
 
 from mediaeval_ap import Score
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.report.formats import render
-from mediaeval_ap.results.result import describe
+from mediaeval_ap.results.documents import describe
 from mediaeval_ap.tables import Source
 
 INPUTS = {'truth': Source('truth.csv', 'ab'), 'predictions': Source('r\x1b.csv', 'cd')}
-TABLE = pandas.DataFrame(
+PREDICTIONS = pandas.DataFrame(
     {
         'id': ['a|b', 'é'],
         'truth': ['x', None],
         'confidence': [0.12345, 1.0],
         'correct': [True, False],
         'precision': [1 / 3, np.nan],
-        'n': [1, 2],
+        'term': [2 / 3, 0.0],
     }
 )
+CLASSES = pandas.DataFrame(
+    {'class': ['x', 'y'], 'precision': [0.5, np.nan], 'weight': [1.0, 0.0], 'n_labels': [2, 0]}
+)
 PLAIN = Score('GAP', 2 / 3, {'ties': 'best'}, INPUTS, {'queries': 1})
-FULL = Score('LRAP', 0.5, {}, INPUTS, {'queries': 2, 'labels': 3}, TABLE, ['1 of 2 has none'])
+FULL = replace(PLAIN, table=PREDICTIONS, notes=['1 of 2 has none'])
+IDS = pyarrow.array(['1', 'all'])
+LISTS = Score(
+    'MAP@2',
+    0.75,
+    {'k': 2, 'definition': 'kaggle'},
+    INPUTS,
+    {'queries': 2},
+    queries=IDS,
+    values={'AP@2': np.array([np.nan, 0.75]), 'n_relevant': np.array([0, 3])},
+)
+LABELS = Score(
+    'LRAP', 0.5, {}, INPUTS, {'queries': 2}, CLASSES, queries=IDS, values={'LRAP': np.ones(2)}
+)
+
+
+def rows_of(score, **options):
+    return list(csv.reader(io.StringIO(render(describe([score], **options), 'csv'))))
 
 
 def test_table():
     assert render(describe([PLAIN]), 'table') == (
         'r\\x1b.csv (ties best)\n\nMETRIC      1 query\n--------  ---------\nGAP           0.667\n'
     )
-    assert render(describe([FULL]), 'table') == (
-        'r\\x1b.csv\n\n'
-        'id    truth      confidence    correct    precision    n\n'
-        '----  -------  ------------  ---------  -----------  ---\n'
-        'a|b   x             0.12345        yes        0.333    1\n'
-        'é                       1.0                            2\n\n'
-        'METRIC      2 queries\n--------  -----------\nLRAP            0.500\n\n'
+    assert render(describe([FULL], per_query=True), 'table') == (
+        'r\\x1b.csv (ties best)\n\n'
+        'query      value  truth      confidence    correct    precision\n'
+        '-------  -------  -------  ------------  ---------  -----------\n'
+        'a|b        0.667  x             0.12345        yes        0.333\n'
+        'é          0.000                    1.0\n\n'
+        'METRIC      1 query\n--------  ---------\nGAP           0.667\n\n'
         '1 of 2 has none\n'
     )
 
 
 def test_markdown_and_latex():
     assert '**`r\\x1b.csv` (ties best)**\n\n| METRIC' in render(describe([PLAIN]), 'markdown')
-    assert '| `a\\|b` | `x`' in render(describe([FULL]), 'markdown')
-    assert render(describe([FULL]), 'latex').startswith('% r\\x1b.csv\n\n\\begin{tabular}')
+    assert '| `a\\|b`' in render(describe([FULL], per_query=True), 'markdown')
+    assert render(describe([FULL]), 'latex').startswith(
+        '% r\\x1b.csv (ties best)\n\n\\begin{tabular}'
+    )
 
 
-def test_programs_get_every_digit():
-    (row,) = csv.DictReader(io.StringIO(render(describe([PLAIN]), 'csv')))
-    assert row == {
-        'run': 'r\x1b.csv',
-        'metric': 'GAP',
-        'value': str(2 / 3),
-        'ties': 'best',
-        'queries': '1',
-    }
-    assert json.loads(render(describe([PLAIN]), 'jsonl')) == {**row, 'value': 2 / 3, 'queries': 1}
-    rows = list(csv.reader(io.StringIO(render(describe([FULL]), 'csv'))))
-    assert rows == [
-        ['id', 'truth', 'confidence', 'correct', 'precision', 'n'],
-        ['a|b', 'x', '0.12345', 'True', str(1 / 3), '1'],
-        ['é', '', '1.0', 'False', '', '2'],
+def test_programs_get_every_digit_and_the_score_last():
+    mean = ['r\x1b.csv', 'GAP', 'best', 'all', str(2 / 3)]
+    assert rows_of(PLAIN) == [['run', 'metric', 'ties', 'query', 'value'], mean]
+    assert rows_of(FULL, per_query=True) == [
+        [*rows_of(PLAIN)[0], 'truth', 'confidence', 'correct', 'precision'],
+        [*mean[:3], 'a|b', str(2 / 3), 'x', '0.12345', 'True', str(1 / 3)],
+        [*mean[:3], 'é', '0.0', '', '1.0', 'False', ''],
+        [*mean, '', '', '', ''],
     ]
-    lines = [json.loads(line) for line in render(describe([FULL]), 'jsonl').splitlines()]
-    assert lines[1] == {
-        'id': 'é',
-        'truth': None,
-        'confidence': 1.0,
-        'correct': False,
-        'precision': None,
-        'n': 2,
-    }
+    lines = render(describe([FULL], per_query=True), 'jsonl').splitlines()
+    assert json.loads(lines[1])['precision'] is None
+    assert json.loads(lines[0])['correct'] is True
 
 
-def test_json():
-    described = json.loads(render(describe([FULL]), 'json'))
-    assert described.keys() == {'metric', 'value', 'notes', 'table', 'manifest'}
-    assert described['table'][0]['precision'] == 1 / 3
+def test_values_of_queries_are_kept_without_a_table():
+    assert rows_of(LISTS, per_query=True) == [
+        ['run', 'metric', 'definition', 'query', 'value', 'n_relevant'],
+        ['r\x1b.csv', 'MAP@2', 'kaggle', '1', '', '0'],
+        ['r\x1b.csv', 'MAP@2', 'kaggle', 'all', '0.75', '3'],
+        ['r\x1b.csv', 'MAP@2', 'kaggle', 'all', '0.75', '3'],
+    ]
+    assert LISTS.to_dict()['queries'][0] == {'query': '1', 'value': None, 'n_relevant': 0}
+    assert LISTS.to_frame()['value'].tolist()[1:] == [0.75]
+
+
+def test_classes():
+    assert rows_of(LABELS) == [
+        ['run', 'metric', 'class', 'value', 'weight', 'n_labels'],
+        ['r\x1b.csv', 'LRAP', 'x', '0.5', '1.0', '2'],
+        ['r\x1b.csv', 'LRAP', 'y', '', '0.0', '0'],
+        ['r\x1b.csv', 'LRAP', 'all', '0.5', '', ''],
+    ]
+    assert [row[2:] for row in rows_of(LABELS, per_query=True)] == [
+        *(['query', 'value'], ['1', '1.0'], ['all', '1.0'], ['all', '0.5'])
+    ]
+    (described,) = json.loads(render(describe([LABELS]), 'json'))['results']
+    assert described['classes'][1] == {'class': 'y', 'value': None, 'weight': 0.0, 'n_labels': 0}
+
+
+def test_the_place_of_a_query_needs_the_table_of_all():
+    reason = r'found a score \(GAP\) without a table of its queries'
+    for call in PLAIN.to_frame, lambda: PLAIN.to_csv(per_query=True):
+        with pytest.raises(ParameterError, match=reason):
+            call()
+    assert 'queries' not in PLAIN.to_dict()
+
+
+def test_manifest():
+    (described,) = json.loads(render(describe([FULL]), 'json'))['results']
     assert described['manifest']['inputs']['truth'] == {'name': 'truth.csv', 'sha256': 'ab'}
-    assert described['manifest']['counts'] == {'queries': 2, 'labels': 3}
-
-
-def test_rows():
-    assert (PLAIN.headers, PLAIN.rows) == ([], [])
-    assert FULL.headers == list(TABLE.columns)
-    assert FULL.rows[1] == ['é', None, 1.0, False, None, 2]
+    assert described['manifest']['counts'] == {'queries': 1}
 
 
 def test_unknown_format():

@@ -1,0 +1,52 @@
+"""The table that compares runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.results.documents import summary_of
+from mediaeval_ap.results.result import Result
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def summary(results: Iterable[Result]) -> pandas.DataFrame:
+    """Compare runs in one table.
+
+    Parameters
+    ----------
+    results : iterable of Evaluation, Evaluation2015 or Score
+        Results of one kind, with the same columns.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each result, indexed by run: ``definition`` and each mean; of scores ``metric``,
+        the setting that the metric has (``definition`` or ``ties``), and ``value``.
+
+    Raises
+    ------
+    ParameterError
+        When there is no result, or the results are of different kinds or columns.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision, summary
+    >>> evaluate = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate
+    >>> right = ('x', 'v', '1', 'ann', 0.5)
+    >>> runs = [right], [('x', 'w', '1', 'ann', 0.9), right]
+    >>> summary(evaluate(run) for run in runs)['MAP@1'].tolist()
+    [1.0, 0.0]
+    """
+    import pandas
+
+    given = list(results) if isinstance(results, Iterable) else []
+    wrong = [each for each in given if not isinstance(each, Result)]
+    if wrong or not isinstance(results, Iterable):
+        found = shown(type(wrong[0] if wrong else results))
+        raise ParameterError(f'summary: found {found}, expected a list of results')
+    grid = summary_of(given)
+    return pandas.DataFrame(grid.rows, columns=list(grid.headers)).set_index('run')

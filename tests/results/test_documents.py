@@ -1,0 +1,199 @@
+"""Several results as one document: sorted, failed, in one JSON shape, and equal in all formats."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mediaeval_ap import AveragePrecision, PersonDiscovery2015, Score, challenges, evaluate_trec
+from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.report.formats import render
+from mediaeval_ap.results.documents import SCHEMA, describe
+from mediaeval_ap.tables import Source
+
+ROOT = Path(__file__).parents[2]
+SHAPE = json.loads((ROOT / 'docs/reference/schemas/results-1.schema.json').read_text())
+SAMPLES = ROOT / 'samples'
+REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob'), ('x', 'v', '3', 'ann')]
+LABELS_2015 = [('v', '1', 'ann', 0.5), ('v', '3', 'bob', 0.25)]
+
+
+def discovery(has_evidence):
+    reference = [row[1:] for row in REFERENCE]
+    seen = [('v', '1', 'ann', 'image')] if has_evidence else None
+    shots = [row[:2] for row in reference]
+    task = PersonDiscovery2015(shots, reference, evidence_reference=seen)
+    return task.evaluate(LABELS_2015, [('ann', 'v', '1', 'image')] if has_evidence else None)
+
+
+def sample(evaluate, truth, predictions, **settings):
+    return evaluate(SAMPLES / f'{truth}.csv', SAMPLES / f'{predictions}.csv', **settings)
+
+
+def every_kind():
+    average_precision = AveragePrecision(REFERENCE, [1, 'all'])
+    run = [('x', 'v', '1', 'ann', 0.5)]
+    yield average_precision.evaluate(run, measures='P@5 nDCG@10')
+    yield evaluate_trec([('7', 'd', 1)], [('7', 'd', 0.5)], [1])
+    yield discovery(has_evidence=True)
+    yield discovery(has_evidence=False)
+    yield sample(challenges.evaluate_map, 'fashion_truth', 'fashion_predictions')
+    yield sample(challenges.evaluate_first_hit, 'whales_truth', 'whales_predictions')
+    gap = sample(
+        challenges.evaluate_gap, 'landmarks_truth', 'landmarks_predictions', per_query=True
+    )
+    yield gap
+    yield sample(challenges.evaluate_lrap, 'sounds_truth', 'sounds_scores', per_class=True)
+
+
+KINDS = [*every_kind()]
+IDS = 'measures trec 2015-evidence 2015 map first-hit gap lrap'.split()
+
+
+def value_of(text):
+    """What a field of CSV stands for in JSON, but for text, which may look like a number."""
+    named = {'': None, 'True': True, 'False': False}
+    try:
+        return named[text] if text in named else float(text)
+    except ValueError:
+        return text
+
+
+@pytest.mark.parametrize('result', KINDS, ids=IDS)
+@pytest.mark.parametrize('per_query', [False, True])
+def test_json_is_as_its_schema_says(result, per_query):
+    document = describe([result] * 2, per_query=per_query, failed=[('bad.txt', 'is empty')])
+    written = json.loads(render(document, 'json'))
+    jsonschema.Draft202012Validator(SHAPE).validate(written)
+    assert written['schema'] == SCHEMA
+    assert written['failed'] == [{'run': 'bad.txt', 'error': 'is empty'}]
+    assert ('queries' in written['results'][0]) == per_query
+
+
+@pytest.mark.parametrize('result', KINDS, ids=IDS)
+def test_the_schema_refuses_another_shape(result):
+    written = json.loads(render(describe([result]), 'json'))
+    wrong = {'kind': 'xml', 'means': {'MAP': 'high'}, 'n_queries': -1, 'manifest': {}, 'more': 1}
+    for name, value in wrong.items():
+        changed = {**written, 'results': [{**written['results'][0], name: value}]}
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.Draft202012Validator(SHAPE).validate(changed)
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(SHAPE)
+
+
+def assert_equal_in_all_formats(result):
+    rows = list(csv.DictReader(io.StringIO(result.to_csv(per_query=True))))
+    lines = render(describe([result], per_query=True), 'jsonl').splitlines()
+    (value,) = json.loads(result.to_json(per_query=True))['results']
+    assert len(rows) == len(lines) == len(value['queries']) + 1
+    for row, line in zip(rows, map(json.loads, lines), strict=True):
+        assert list(row) == list(line)
+        for name in line:
+            assert row[name] == ('' if line[name] is None else str(line[name]))
+    for line, query in zip(map(json.loads, lines), value['queries'], strict=False):
+        assert list(query) == list(line)[-len(query) :]
+        assert all(
+            repr(float(line[name])) == repr(float(each))
+            for name, each in query.items()
+            if isinstance(each, int | float)
+        )
+        assert {name: line[name] for name in query} == query
+    mean = json.loads(lines[-1])
+    assert mean['query'] == 'all'
+    named = {'correct': 'mean correctness', 'EwAP': 'EwMAP', 'value': value.get('metric')}
+    for name in mean.keys() & ({'value', 'correct', 'EwAP'} | set(value['queries'][0])):
+        wanted = named.get(name, name if name in value['means'] else f'M{name}')
+        if wanted in value['means']:
+            assert repr(mean[name]) == repr(value['means'][wanted])
+    of_frame = result.to_frame(mean=True).iloc[-1]
+    for name, each in mean.items():
+        if name in of_frame and isinstance(each, float):
+            assert float(of_frame[name]).hex() == each.hex()
+
+
+@pytest.mark.parametrize('result', KINDS, ids=IDS)
+def test_all_formats_hold_the_same_numbers(result):
+    assert_equal_in_all_formats(result)
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@strategies.examples(1 / 2)
+@given(st.data())
+def test_all_formats_hold_the_same_numbers_of_any_evaluation(data):
+    ap = st.floats(allow_infinity=False, width=64)
+    n = data.draw(st.integers(1, 4))
+    evaluation = AveragePrecision(REFERENCE, [1, 'all']).evaluate([('x', 'v', '1', 'ann', 0.5)])
+    drawn = st.lists(st.floats(0, 3), min_size=n, max_size=n)
+    evaluation = replace(
+        evaluation,
+        queries=data.draw(
+            st.lists(st.sampled_from(['ann', 'all', '1e3', '']), min_size=n, max_size=n)
+        ),
+        ap=np.array([data.draw(drawn), data.draw(drawn)]).T,
+        n_relevant=np.array(data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n))),
+        measures={'RR': np.array(data.draw(st.lists(ap, min_size=n, max_size=n)))},
+    )
+    assert_equal_in_all_formats(evaluation)
+
+
+def test_means_stand_in_their_columns():
+    evaluation = discovery(has_evidence=True)
+    row = json.loads(render(describe([evaluation]), 'jsonl'))
+    assert (row['query'], row['name'], row['ratio']) == ('all', None, None)
+    assert (row['AP'], row['correct'], row['EwAP']) == (0.25, 0.5, 0.25)
+    assert row['n_relevant'] == 3
+
+
+RIGHT, WRONG = ('x', 'v', '1', 'ann', 0.5), ('x', 'w', '1', 'ann', 0.9)
+
+
+def evaluated(name, *run, K=(2, 1)):
+    evaluation = AveragePrecision(REFERENCE[:1], K).evaluate(run)
+    return replace(evaluation, inputs={**evaluation.inputs, 'hypothesis': Source(name)})
+
+
+def test_the_best_run_at_the_last_cutoff_is_first():
+    runs = [evaluated('bad', WRONG, RIGHT), evaluated('good', RIGHT)]
+    for sort, names in (True, ['good', 'bad']), (False, ['bad', 'good']):
+        written = json.loads(render(describe(runs, sort=sort), 'json'))
+        assert [each['run'] for each in written['results']] == names
+    lines = render(describe(runs, sort=True), 'table').splitlines()
+    assert [line.split()[0] for line in lines[2:]] == ['good', 'bad']
+
+
+def test_several_scores_of_a_run_stay_together():
+    def score(run, k, value):
+        inputs = {'truth': Source('t'), 'predictions': Source(run)}
+        return Score(f'MAP@{k}', value, {'k': k}, inputs, {'queries': 1})
+
+    runs = [score('a', 5, 0.9), score('a', 12, 0.25), score('b', 5, 0.5), score('b', 12, 0.5)]
+    rows = csv.DictReader(io.StringIO(render(describe(runs, sort=True), 'csv')))
+    assert [(row['run'], row['metric']) for row in rows] == [
+        *(('b', 'MAP@5'), ('b', 'MAP@12'), ('a', 'MAP@5'), ('a', 'MAP@12'))
+    ]
+
+
+def test_notes_of_several_runs_name_those_that_differ():
+    inputs = {'truth': Source('t'), 'predictions': Source('a\x1b')}
+    scores = [
+        Score('GAP', 0.5, {}, inputs, {'queries': 1}, notes=['shared', *more])
+        for more in ([], ['one more'])
+    ]
+    assert render(describe(scores), 'table').endswith('\n\nshared\na\\x1b: one more\n')
+
+
+def test_different_columns_are_not_one_table():
+    runs = [evaluated('a', RIGHT), evaluated('b', RIGHT, K=(1,))]
+    with pytest.raises(ParameterError, match='found the columns run, definition, query, AP@1, n_r'):
+        render(describe(runs), 'csv')
