@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterable
@@ -13,7 +15,7 @@ import click
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.cli.output import FILE, NEW_FILE, STANDARD_STREAM, Output, write
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
-from mediaeval_ap.errors import NoOverlapWarning, ParameterError
+from mediaeval_ap.errors import NoOverlapWarning, ParameterError, ReadError
 from mediaeval_ap.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
@@ -105,6 +107,14 @@ def _cutoffs(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     return cutoffs
 
 
+def _file_of_names(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+    """Tell somebody who gives a name itself that the option takes a file."""
+    if path is None or path == STANDARD_STREAM or os.path.exists(path) or '\0' in path:
+        return path
+    reason = f'{os.strerror(errno.ENOENT)}; --queries takes a file of names, one per line'
+    raise ReadError(path, reason)
+
+
 def _fail_without_overlap(_: click.Context, __: click.Parameter, value: bool) -> None:
     if value:
         warnings.simplefilter('error', NoOverlapWarning)
@@ -112,7 +122,11 @@ def _fail_without_overlap(_: click.Context, __: click.Parameter, value: bool) ->
 
 REFERENCE = argument('reference')
 HYPOTHESIS = argument('hypothesis')
-QUERIES = input_file('--queries', 'Names to ask for, one per line.  [default: all in REFERENCE]')
+QUERIES = input_file(
+    '--queries',
+    'Names to ask for, one per line.  [default: all in REFERENCE]',
+    callback=_file_of_names,
+)
 SUBSET = input_file('--subset', 'Videos to score (corpus_id video_id); others are ignored.')
 CUTOFFS = click.option(
     '-K',

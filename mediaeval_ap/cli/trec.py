@@ -77,7 +77,16 @@ def export_trec(
     largest=choices.LARGEST_TREC_LEVEL,
 )
 @options.choice(
-    '--missing', choices.TREC_MISSING, 'zero', 'How to score topics that RUN does not answer.'
+    '--missing',
+    choices.MISSING,
+    'error',
+    'Topics that RUN lacks: stop (error), score 0 (zero) or leave them out (skip).',
+)
+@options.choice(
+    '--unknown',
+    choices.UNKNOWN,
+    'error',
+    'Topics that QRELS lacks: stop (error) or leave them out (drop).',
 )
 @options.LIMITS
 @options.writes_results
