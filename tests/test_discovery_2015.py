@@ -316,9 +316,9 @@ def test_the_command_prints_queries_and_means(folder):
     assert [line.split() for line in result.output.splitlines() if '---' not in line] == [
         ['labels', '(ratio', '0.95)'],
         [],
-        ['query', 'name', 'ratio', 'ap', 'correct', 'n_relevant'],
-        ['ann', 'ann', '1.000', '1.000', '1'],
-        ['bob', 'bob', '1.000', '0.500', 'yes', '1'],
+        ['query', 'name', 'ratio', 'AP', 'correct', 'EwAP', 'n_relevant'],
+        ['ann', 'ann', '1.000', '1.000', '0.000', '1'],
+        ['bob', 'bob', '1.000', '0.500', 'yes', '0.500', '1'],
         [],
         ['METRIC', '2', 'queries'],
         ['MAP', '0.750'],
@@ -372,6 +372,6 @@ def test_placeholders_are_counted():
     ],
 )
 def test_errors_of_the_command(folder, arguments, code, message):
-    result = CliRunner().invoke(main, ['evaluate-2015', *folder[:6], *arguments])
+    result = CliRunner().invoke(main, ['evaluate-2015', *folder[:4], *arguments])
     assert result.exit_code == code
     assert message in result.output

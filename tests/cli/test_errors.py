@@ -117,8 +117,9 @@ def _some(option):
     """A value that an option takes."""
     if isinstance(option.type, click.Choice):
         return option.type.choices[0]
-    if 'columns' in option.name:
-        return 'id=1'
+    special = {'columns': 'id=1', 'truth_columns': 'id=1', 'queries': 'queries.txt'}
+    if option.name in special:
+        return special[option.name]
     numbers = click.types.IntParamType | click.types.FloatParamType
     return '1' if isinstance(option.type, numbers) else 'RR'
 

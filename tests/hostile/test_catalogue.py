@@ -152,7 +152,8 @@ def is_harmless(text):
 def test_names_for_eyes_are_escaped(named, format):
     reference, run, queries = named
     done = CliRunner().invoke(
-        main, ['evaluate', reference, run, '--queries', queries, '--format', format]
+        main,
+        ['evaluate', reference, run, '--queries', queries, '--format', format, '--per-query'],
     )
     assert done.exit_code == 0
     assert is_harmless(done.stdout)
@@ -165,7 +166,9 @@ def test_names_for_eyes_are_escaped(named, format):
 
 def test_names_for_programs_are_exact(named):
     reference, run, _ = named
-    done = CliRunner().invoke(main, ['evaluate', reference, run, '--format', 'jsonl'])
+    done = CliRunner().invoke(
+        main, ['evaluate', reference, run, '--format', 'jsonl', '--per-query']
+    )
     queries = [json.loads(line)['query'] for line in done.stdout.split('\n') if line]
     assert set(HARMFUL) <= set(queries)
 
@@ -173,8 +176,8 @@ def test_names_for_programs_are_exact(named):
 @pytest.mark.parametrize(
     'command',
     [
-        'evaluate REFERENCE RUN --format csv',
-        'evaluate REFERENCE RUN --format json',
+        'evaluate REFERENCE RUN --format csv --per-query',
+        'evaluate REFERENCE RUN --format json --per-query',
         'stream REFERENCE RUN',
         'stream REFERENCE RUN --format jsonl',
         'rank REFERENCE RUN ann --format csv',
