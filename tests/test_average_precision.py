@@ -74,7 +74,7 @@ def test_uncut_average_precision():
     # ann's two shots stand at ranks 1 and 2, bob's one at rank 1
     assert evaluation.ap.tolist() == [[1.0, 1.0, 0.5], [1.0, 1.0, 1.0]]
     assert evaluation.to_frame().columns.tolist() == ['AP@2', 'AP', 'AP@1', 'n_relevant']
-    assert json.loads(json.dumps(evaluation.to_dict()))['K'] == [2, 'all', 1]
+    assert evaluation.to_dict()['manifest']['parameters'] == {'K': [2, 'all', 1]}
     run = [('x', 'v', str(shot), 'ann', -shot) for shot in range(5000)]
     far = AveragePrecision([('x', 'v', '4999', 'ann')], ['all', 1000], definition='hits')
     assert far(run).send('ann')[0] == [1 / 5000, 0.0]
@@ -248,12 +248,11 @@ def test_manifest(tmp_path):
     evaluation = AveragePrecision(reference, [5], subset=subset).evaluate(RUN)
     document = json.loads(json.dumps(evaluation.to_dict()))
     assert document == {
-        'definition': 'mediaeval-2016',
-        'K': [5],
-        'map': [1.0],
-        'queries': ['ann'],
-        'n_relevant': [2],
-        'ap': [[1.0]],
+        'kind': 'evaluation',
+        'run': '<rows>',
+        'means': {'MAP@5': 1.0},
+        'n_queries': 1,
+        'queries': [{'query': 'ann', 'AP@5': 1.0, 'n_relevant': 2}],
         'notes': [],
         'manifest': {
             'version': mediaeval_ap.__version__,
@@ -264,6 +263,7 @@ def test_manifest(tmp_path):
                 'repeats': 'counts again',
                 'source': 'MediaEval 2016 Person Discovery, metric as published in May 2016',
             },
+            'parameters': {'K': [5]},
             'inputs': {
                 'reference': {
                     'name': str(reference),

@@ -24,6 +24,7 @@ class Table:
     """Aligned text."""
 
     style = 'simple'
+    is_folded = True
 
     def render(self, document: Document, width: int | None = None) -> str:
         return '\n'.join(self._block(block, width) for block in document.blocks())
@@ -49,15 +50,16 @@ class Table:
         first = grid.rows[0] if grid.rows else []
         cells = [list(map(self._cell, row, rounded)) for row in grid.rows]
         alignments = ['left' if isinstance(value, str) else 'right' for value in first]
+        headers = list(map(printable, grid.headers))
         text: str = tabulate(
             cells,
-            headers=grid.headers,
+            headers=headers,
             tablefmt=self.style,
             disable_numparse=True,
             colalign=alignments,
         )
-        if width is not None and cells and is_wider(text, width):
-            columns = zip(grid.headers, zip(*cells, strict=True), strict=True)
+        if self.is_folded and width is not None and cells and is_wider(text, width):
+            columns = zip(headers, zip(*cells, strict=True), strict=True)
             are_text = [alignment == 'left' for alignment in alignments]
             return narrow(list(map(Column, *zip(*columns, strict=True), are_text)), width)
         return f'{text}\n'
@@ -72,6 +74,7 @@ class Markdown(Table):
     """Tables of GitHub's Markdown, in which no text formats anything or ends a cell."""
 
     style = 'github'
+    is_folded = False
 
     def heading(self, name: str, note: str) -> str:
         return f'**{self.text(name)}{note}**\n'
@@ -89,6 +92,7 @@ class Latex(Table):
     """Tables of LaTeX with booktabs."""
 
     style = 'latex_booktabs'
+    is_folded = False
 
     def heading(self, name: str, note: str) -> str:
         return f'% {super().heading(name, note)}'
@@ -102,6 +106,7 @@ class Html(Table):
     """HTML for a notebook, in which no text is markup."""
 
     style = 'html'
+    is_folded = False
 
     def heading(self, name: str, note: str) -> str:
         return f'<p><strong>{self._escaped(name)}</strong>{self._escaped(note)}</p>\n'

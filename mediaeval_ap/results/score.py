@@ -236,11 +236,12 @@ class Score(Result):
 
 def _columns_of(table: pandas.DataFrame) -> Columns:
     """Return the columns of a table, those of numbers as arrays."""
+    names: list[str] = table.columns.tolist()
     return {
         name: table[name].to_numpy()
         if table[name].dtype.kind in 'fiu'
         else [value for (value,) in Grid.from_frame(table[[name]]).rows]
-        for name in table
+        for name in names
     }
 
 

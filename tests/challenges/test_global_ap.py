@@ -111,5 +111,5 @@ def test_manifest():
     }
     assert described['manifest']['inputs']['truth']['name'] == str(truth)
     assert len(described['manifest']['inputs']['predictions']['sha256']) == 64
-    assert described['table'][0]['truth'] is None
-    assert 'table' not in challenges.evaluate_gap(truth, predictions).to_dict()
+    assert described['queries'][0]['truth'] is None
+    assert 'queries' not in challenges.evaluate_gap(truth, predictions).to_dict()

@@ -15,6 +15,7 @@ from mediaeval_ap.report.formats import (
     TEXT_FORMATS,
     find_format,
     render,
+    to_html,
 )
 
 
@@ -107,9 +108,9 @@ def test_unknown_formats():
     expected = "^format: found 'xml', expected one of table, csv, json, jsonl, markdown, latex$"
     with pytest.raises(ParameterError, match=expected):
         shown(Grid(['query'], [['ann']]), 'xml')
-    with pytest.raises(ParameterError, match="found 'csv', expected one of text, json"):
+    with pytest.raises(ParameterError, match="found 'csv', expected one of table, json"):
         render(Document(list, list), 'csv')
-    with pytest.raises(ParameterError, match="found 'xml', expected one of tsv, jsonl"):
+    with pytest.raises(ParameterError, match="found 'xml', expected one of table, tsv, jsonl"):
         find_format(ANSWER_FORMATS, 'xml')
 
 
@@ -119,3 +120,14 @@ def test_documents_without_rows():
         'first\n\nsecond\n',
         '{\n  "a": 1\n}\n',
     ]
+
+
+def test_nothing_is_markup_in_html():
+    name = '<b>&amp;\x1b'
+    grid = Grid([f'{name} header', 'AP@1'], [[name, 0.5]])
+    document = Document(lambda: [Heading(name, name), grid, f'{name}\nnote\n'], dict)
+    text = to_html(document)
+    assert '<b>' not in text
+    assert '\x1b' not in text
+    assert text.count('&lt;b&gt;&amp;amp;\\x1b') == len(['name', 'note', 'header', 'cell', 'text'])
+    assert '<p>note</p>' in text

@@ -20,10 +20,11 @@ from mediaeval_ap.tables.records import read_records
 
 TEXT = RecordLayout(('id', 'b'))
 NUMBERS = RecordLayout(('id',), other_numbers=True)
+POSITIONS = RecordLayout(('column 2', 'column 1'), has_header=False)
 
 
-def parse(content, *layouts):
-    return csv_text.parse_csv(content, layouts or [TEXT], 'file.csv')
+def parse(content, *layouts, delimiter=','):
+    return csv_text.parse_csv(content, layouts or [TEXT], 'file.csv', delimiter)
 
 
 def message(content, *layouts):
@@ -84,6 +85,26 @@ def test_errors(content, expected):
     assert expected in message(content)
 
 
+@pytest.mark.parametrize(
+    ('content', 'rows', 'lines'),
+    [
+        (b'1,x,?\n2,y,?\n', [('x', '1'), ('y', '2')], [1, 2]),
+        (b'\xef\xbb\xbf1,x\r\n2,y', [('x', '1'), ('y', '2')], [1, 2]),
+        (b'\n1,"x"\n\n2,y\n', [('x', '1'), ('y', '2')], [2, 4]),
+    ],
+)
+def test_columns_by_position(content, rows, lines):
+    _, columns, found = parse(content, POSITIONS)
+    assert [(row['column 2'], row['column 1']) for row in columns.to_pylist()] == rows
+    assert found.array(len(rows)).tolist() == lines
+
+
+def test_nothing_by_position():
+    assert message(b'\n', POSITIONS) == (
+        'file.csv: found nothing, expected rows: column 2,column 1'
+    )
+
+
 def test_numbers():
     _, columns, _ = parse(b'x,id,"y, z"\n1,a, -2.5e3\n+.5,b,007 \n', NUMBERS)
     assert columns.to_pylist() == [
@@ -119,26 +140,31 @@ pieces = st.sampled_from(
 )
 
 
-@given(st.lists(pieces, max_size=14).map(''.join), st.booleans(), st.sampled_from([TEXT, NUMBERS]))
-def test_both_ways_agree(body, header, layout):
+@given(
+    st.lists(pieces, max_size=14).map(''.join),
+    st.booleans(),
+    st.sampled_from([TEXT, NUMBERS, POSITIONS]),
+    st.sampled_from(',\t'),
+)
+def test_both_ways_agree(body, header, layout, delimiter):
     """What pyarrow's reader is believed is what the strict reader makes of it."""
-    content = (('id,b\n' if header else '') + body).encode()
-    fast, slow = outcome(content, layout), outcome_of_strict_reader(content, layout)
-    assert fast == slow
+    content = ((f'id{delimiter}b\n' if header else '') + body).encode()
+    fast = outcome(content, layout, delimiter)
+    assert fast == outcome_of_strict_reader(content, layout, delimiter)
 
 
-def outcome(content, layout):
+def outcome(content, layout, delimiter):
     try:
-        _, columns, lines = parse(content, layout)
+        _, columns, lines = parse(content, layout, delimiter=delimiter)
     except FormatError as error:
         return str(error)
     return columns.to_pylist(), lines.array(len(columns)).tolist()
 
 
-def outcome_of_strict_reader(content, layout):
+def outcome_of_strict_reader(content, layout, delimiter):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_text, '_proved', lambda *_: None)
-        return outcome(content, layout)
+        return outcome(content, layout, delimiter)
 
 
 @given(st.lists(st.tuples(cells, cells), min_size=1, max_size=5))
@@ -157,6 +183,8 @@ def test_the_fast_way_is_taken(monkeypatch):
     monkeypatch.setattr(csv_text, '_explained', never)
     assert len(parse('id,b\né,2\n3,4\n'.encode())[1]) == 2
     assert len(parse(b'id,x\r\na,2\r\nb,4\r\n', NUMBERS)[1]) == 2
+    assert len(parse(b'id\tb\na\tx, y\nb\t\n', delimiter='\t')[1]) == 2
+    assert len(parse(b'a,2\nb,4', POSITIONS)[1]) == 2
     with pytest.raises(AssertionError):
         parse(b'id,b\n1,"2"\n')
 

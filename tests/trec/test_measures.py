@@ -23,7 +23,7 @@ def test_measures_are_those_of_ir_measures(tmp_path):
     frame = evaluation.to_frame()
     assert frame.columns.tolist() == ['AP@2', 'RR', 'P@2', 'n_relevant']
     described = json.loads(json.dumps(evaluation.to_dict()))
-    assert described['measures']['P@2'] == [0.5, None, 0.5, 0.5]
+    assert [query['P@2'] for query in described['queries']] == [0.5, None, 0.5, 0.5]
     nothing = average_precision.evaluate(ROWS, ['zoe'], measures=['RR'])
     assert nothing.mean_measures == {'RR': None}
     assert average_precision.evaluate(ROWS).measures == {}

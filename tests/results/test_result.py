@@ -1,0 +1,100 @@
+"""What results and the objects that make them show, and the files that results write."""
+
+import gzip
+import json
+
+import pytest
+
+from mediaeval_ap import AveragePrecision, PersonDiscovery2015, Score, challenges, definitions
+from mediaeval_ap.errors import WriteError
+from mediaeval_ap.report.formats import render
+from mediaeval_ap.results.documents import describe
+from mediaeval_ap.tables import QUERIES, Source, read
+
+REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob'), ('x', 'w', '2', '?')]
+RUN = [('x', 'v', '1', 'ann', 0.5)]
+CRITERIA = "reference='<rows>', 2 names, K=[1, 'all'], definition='trec'"
+
+
+@pytest.fixture
+def average_precision():
+    return AveragePrecision(REFERENCE, [1, 'all'], definition='trec')
+
+
+def test_repr_of_what_scores(average_precision):
+    assert repr(average_precision) == f'AveragePrecision({CRITERIA})'
+    within = AveragePrecision(REFERENCE, [5], subset=[('x', 'v')])
+    assert "2 names, subset='<rows>', K=[5], definition='mediaeval-2016')" in repr(within)
+    session = average_precision(RUN)
+    assert repr(session) == f"Session(run='<rows>', 1 hypothesis, {CRITERIA})"
+    session.close()
+    assert repr(session) == f"Session(closed, run='<rows>', 1 hypothesis, {CRITERIA})"
+    assert repr(average_precision.live(RUN)) == f'Live(1 hypothesis, {CRITERIA})'
+    task = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')], ratio=0.5)
+    assert repr(task) == "PersonDiscovery2015(reference='<rows>', 1 name, 1 shot, ratio=0.5)"
+
+
+def test_repr_of_results(average_precision):
+    assert repr(average_precision.evaluate(RUN)) == (
+        "Evaluation of '<rows>' (trec), 2 queries\n  MAP@1  0.500\n  MAP    0.500"
+    )
+    many = AveragePrecision(REFERENCE, range(1, 9)).evaluate(RUN, ['ann'])
+    assert repr(many).splitlines()[-2:] == ['  MAP@6  1.000', '  … and 2 more']
+    task = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
+    evaluation = task.evaluate([('v', '1', 'ann', 0.5)])
+    assert repr(evaluation) == "Evaluation2015 of '<rows>' (ratio 0.95), 1 query\n  MAP  1.000"
+    inputs = {'truth': Source('t'), 'predictions': Source('\x1b')}
+    score = Score('LRAP', 0.25, {}, inputs, {'queries': 12000})
+    assert repr(score) == "Score of '\\x1b', 12,000 queries\n  LRAP  0.250"
+
+
+def test_html(average_precision):
+    evaluation = average_precision.evaluate(RUN)
+    table = read([(f'<i>{row}',) for row in range(12)], QUERIES)
+    for shown in evaluation, table, definitions.get('trec'):
+        text = shown._repr_html_()
+        assert '<table>' in text
+        assert '<i>' not in text
+    assert '<td>MAP@1 ' in evaluation._repr_html_()
+    assert table._repr_html_().count('<td>&lt;i&gt;') == 10
+    assert '<p>… and 2 more</p>' in table._repr_html_()
+    assert repr(table) == "Table(queries '<rows>', 12 rows)"
+
+
+@pytest.mark.parametrize('per_query', [False, True])
+@pytest.mark.parametrize('format', ['csv', 'json', 'markdown', 'latex'])
+def test_files_hold_what_is_returned(average_precision, format, per_query, tmp_path):
+    evaluation = average_precision.evaluate(RUN)
+    write = getattr(evaluation, f'to_{format}')
+    expected = render(describe([evaluation], per_query=per_query), format)
+    assert write(per_query=per_query) == expected
+    assert write(tmp_path / 'plain', per_query=per_query) is None
+    assert (tmp_path / 'plain').read_text() == expected
+    write(tmp_path / 'packed.gz', per_query=per_query)
+    assert gzip.decompress((tmp_path / 'packed.gz').read_bytes()).decode() == expected
+    with pytest.raises(WriteError, match='Is a directory'):
+        write(tmp_path)
+
+
+def test_frame_with_the_means(average_precision):
+    evaluation = average_precision.evaluate(RUN)
+    frame = evaluation.to_frame(mean=True)
+    assert frame.index.tolist() == ['ann', 'bob', 'all']
+    assert frame.loc['all'].tolist() == [0.5, 0.5, 2]
+    assert frame['n_relevant'].dtype == 'int64'
+    assert frame[:2].equals(evaluation.to_frame())
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_a_measure_without_any_value_has_no_mean(average_precision):
+    evaluation = average_precision.evaluate(RUN, ['zoe'], measures='RR')
+    assert json.loads(evaluation.to_json())['results'][0]['means']['RR'] is None
+    assert evaluation.to_frame(mean=True)['RR'].isna().tolist() == [True, True]
+    assert repr(evaluation).endswith('\n  RR     none')
+
+
+def test_definition_of_a_score_in_full():
+    score = challenges.evaluate_map(
+        'samples/fashion_truth.csv', 'samples/fashion_predictions.csv', definition='trec'
+    )
+    assert score.to_dict()['manifest']['definition'] == definitions.get('trec').to_dict()
