@@ -46,7 +46,7 @@ def peer(folder: Path) -> None:
         sum(topic[f'map_cut_{k}'] for topic in results.values()) / len(results)
         for k in (10, 100, 1000)
     ]
-    print('run,definition,MAP@10,MAP@100,MAP@1000\n', *means, sep=',')
+    print(*means, 'n_relevant', sep=',')
 
 
 def measured(command: list[str]) -> tuple[float, float, list[float]]:
@@ -57,7 +57,7 @@ def measured(command: list[str]) -> tuple[float, float, list[float]]:
         _, _, usage = os.wait4(process.pid, 0)
         seconds = perf_counter() - begin
         printed.seek(0)
-        means = [float(field) for field in printed.read().split(',')[-3:]]
+        means = [float(field) for field in printed.read().split(',')[-4:-1]]
     return seconds, usage.ru_maxrss / 1024, means
 
 
@@ -69,7 +69,7 @@ if __name__ == '__main__':
         folder = Path(name)
         make(folder)
         files = [str(folder / 'qrels'), str(folder / 'run')]
-        options = ['-K', '10,100,1000', '--ties', 'trec_eval-9', '--mean-only', '--format', 'csv']
+        options = ['-K', '10,100,1000', '--ties', 'trec_eval-9', '--format', 'csv']
         commands = {
             '`evaluate-trec`': [sys.executable, '-m', 'mediaeval_ap', 'evaluate-trec', *files],
             'pytrec_eval': [sys.executable, __file__, name],

@@ -36,7 +36,7 @@ class AveragePrecision:
     reference : str, path-like, file object, DataFrame or iterable of tuples
         Who is in which shot: ``corpus_id video_id shot_id person_name``. This and all other tables
         may be anything that `mediaeval_ap.tables.read` takes.
-    K : iterable of int or 'all'
+    K : int, 'all' or iterable of these
         The cutoffs, each once; ``'all'`` means no cutoff (uncut average precision).
     subset : like reference, optional
         The videos that count: ``corpus_id video_id``. Rows about other videos are left out.
@@ -68,7 +68,7 @@ class AveragePrecision:
     def __init__(
         self,
         reference: Any,
-        K: Iterable[Cutoff] = definitions.CUTOFFS,
+        K: Cutoff | Iterable[Cutoff] = definitions.CUTOFFS,
         *,
         subset: Any = None,
         definition: str | Definition = definitions.DEFAULT,
@@ -227,11 +227,13 @@ class AveragePrecision:
             A run: ``corpus_id video_id shot_id person_name confidence``; a ranking is from
             `Live.snapshot`.
         queries : str, path-like, file object, DataFrame or iterable of str, optional
-            The names to ask for; a string is a path. By default all of the reference.
+            The names to ask for; a string is a path, so one name is a list of one. By default all
+            of the reference.
         progress : bool
             Show progress on standard error, if it takes longer than half a second.
         measures : str or iterable of str
-            Measures of ir_measures to add, as ``'nDCG@10 P@5 RR'``. They are computed on the
+            Measures of ir_measures to add, between spaces or commas, such as
+            ``'nDCG@10 P@5 RR'``. They are computed on the
             rankings that `export_trec` writes: of 1000 shots, or the largest cutoff of a measure.
 
         Returns

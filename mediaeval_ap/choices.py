@@ -24,14 +24,17 @@ Missing = Literal['error', 'zero', 'skip']
 Unknown = Literal['error', 'drop']
 Ties = Literal['expected', 'stable', 'best', 'worst']
 TrecTies = Literal['trec_eval', 'trec_eval-9', 'expected', 'best', 'worst']
-TrecMissing = Literal['zero', 'skip']
 Campaign = Literal['2015', '2016', 'none']
 MISSING: tuple[Missing, ...] = get_args(Missing)
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 TIES: tuple[Ties, ...] = get_args(Ties)
 TREC_TIES: tuple[TrecTies, ...] = get_args(TrecTies)
-TREC_MISSING: tuple[TrecMissing, ...] = get_args(TrecMissing)
 CAMPAIGNS: tuple[Campaign, ...] = get_args(Campaign)
+
+UNKNOWN_REMEDY = "; leave others out by --unknown drop, in Python unknown='drop'"
+MISSING_REMEDY = (
+    "; score it 0 or leave it out by --missing zero or skip, in Python missing='zero' or 'skip'"
+)
 
 Policy = TypeVar('Policy', bound=str)
 

@@ -246,9 +246,8 @@ def check_cutoff(k: object, name: str = 'k', alternative: str = '') -> int:
 
 def check_cutoffs(K: object, definition: Definition) -> list[Cutoff]:
     """Return cutoffs, each once and at least one; all only if the definition has it."""
-    if isinstance(K, str | bytes) or not isinstance(K, Iterable):
-        raise ParameterError(f'K: found {shown(K)}, expected a list of positive integers{OR_ALL}')
-    cutoffs = [ALL if isinstance(k, str) and k == ALL else check_cutoff(k, 'K', OR_ALL) for k in K]
+    given = K if isinstance(K, Iterable) and not isinstance(K, str | bytes) else [K]
+    cutoffs = [ALL if plain_text(k) == ALL else check_cutoff(k, 'K', OR_ALL) for k in given]
     if not cutoffs:
         raise ParameterError(f'K: found none, expected positive integers{OR_ALL}')
     repeated = [k for k, times in Counter(cutoffs).items() if times > 1]

@@ -15,7 +15,11 @@ from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown, warn_caller
 from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
-from mediaeval_ap.evaluation.queries import queries_or_default, without_placeholders
+from mediaeval_ap.evaluation.queries import (
+    queries_or_default,
+    read_queries,
+    without_placeholders,
+)
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.closest_name_2015 import closest
 from mediaeval_ap.ranking.shots import Shots
@@ -176,7 +180,7 @@ class PersonDiscovery2015:
         if evidence is not None:
             tables['evidence'] = self._read(evidence, layouts.EVIDENCE_2015)
         if queries is not None:
-            tables['queries'] = self._read(queries, layouts.QUERIES)
+            tables['queries'] = read_queries(queries, self._max_bytes)
         asked, about_queries = queries_or_default(
             tables.get('queries'), self._queries, self._inputs['reference'].name
         )

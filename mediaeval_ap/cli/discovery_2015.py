@@ -40,10 +40,7 @@ from mediaeval_ap.cli.reporting import Reporting, reports
     help='One piece of evidence for each name of a run: person_name video_id shot_id source. '
     'Repeat it for several runs, in their order.',
 )
-@options.input_file(
-    '--queries',
-    'Names to ask for, one per line.  [default: all in REFERENCE that do not begin with ?]',
-)
+@options.queries('all in REFERENCE that do not begin with ?')
 @options.input_file('--consensus', 'Shots to score: video_id shot_id.  [default: all]')
 @options.valued(
     '--ratio',

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,7 @@ from mediaeval_ap import choices, definitions
 from mediaeval_ap.cli.commands import Option
 from mediaeval_ap.cli.output import FILE, NEW_FILE, STANDARD_STREAM
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
-from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.errors import ParameterError, ReadError
 from mediaeval_ap.report.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -48,6 +50,12 @@ def option(*names: str, heading: str, **settings: Any) -> Decorator:
 def input_file(name: str, help: str, *, heading: str = 'Input', **settings: Any) -> Decorator:
     """Return an option that takes the path of an input."""
     return option(name, heading=heading, type=FILE, metavar='FILE', help=help, **settings)
+
+
+def queries(default: str) -> Decorator:
+    """Return the option of the names to ask for."""
+    help = f'File of names to ask for, one per line.  [default: {default}]'
+    return input_file('--queries', help, callback=_file_of_names)
 
 
 def flag(*names: str, heading: str, help: str) -> Decorator:
@@ -150,6 +158,14 @@ def _cutoffs(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     return cutoffs
 
 
+def _file_of_names(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+    """Tell somebody who gives a name itself that the option takes a file."""
+    if path is None or path == STANDARD_STREAM or os.path.exists(path) or '\0' in path:
+        return path
+    reason = f'{os.strerror(errno.ENOENT)}; --queries takes a file of names, one per line'
+    raise ReadError(path, reason)
+
+
 def _measures(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
     """Return the names of measures, each checked by ir_measures."""
     names = [name for value in values for name in MEASURE.findall(value)]
@@ -166,7 +182,7 @@ def _measures(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
 REFERENCE = argument('reference')
 RUN = argument('hypothesis', metavar='RUN')
 RUNS = argument('runs', nargs=-1, required=True, metavar='RUN...')
-QUERIES = input_file('--queries', 'Names to ask for, one per line.  [default: all in REFERENCE]')
+QUERIES = queries('all in REFERENCE')
 SUBSET = input_file('--subset', 'Videos to score (corpus_id video_id); others are ignored.')
 CUTOFFS = cutoffs(
     definitions.CUTOFFS, 'Cutoffs, separated by commas; "all" means no cutoff. Can be repeated.'

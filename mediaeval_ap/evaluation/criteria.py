@@ -7,10 +7,11 @@ from typing import Any
 
 from mediaeval_ap.definitions import Cutoff, Definition
 from mediaeval_ap.errors import shown
+from mediaeval_ap.evaluation.queries import read_queries
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.report.document import counted
-from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, QUERIES, Table, read
+from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, Table, read
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class Criteria:
 
     def read_queries(self, queries: Any) -> Table | None:
         """Read the queries; none are given where all of the reference are asked for."""
-        return None if queries is None else read(queries, QUERIES, max_bytes=self.max_bytes)
+        return None if queries is None else read_queries(queries, self.max_bytes)
 
 
 def in_subset(table: Table, subset: Table | None) -> Table:

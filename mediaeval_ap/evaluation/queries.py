@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from mediaeval_ap.errors import DataWarning, ParameterError, QueryError, printable, shown
+from mediaeval_ap.errors import (
+    DataWarning,
+    ParameterError,
+    QueryError,
+    ReadError,
+    printable,
+    shown,
+)
 from mediaeval_ap.evaluation.data_warnings import repeated_queries
 from mediaeval_ap.plain_text import TEXT, is_text, plain_text
-from mediaeval_ap.tables import Table
+from mediaeval_ap.tables import QUERIES, Table, read
 
 PLACEHOLDER = '?'  # begins a name of the reference that stands for people without a name
 
@@ -22,6 +30,18 @@ def check_query(query: object) -> str:
     if text is None or not is_text(text):
         raise QueryError(f'query: found {shown(query)}, expected {TEXT}')
     return text
+
+
+def read_queries(queries: Any, max_bytes: int) -> Table:
+    """Read queries; of text that is no path, the error says how to ask for one name."""
+    try:
+        return read(queries, QUERIES, max_bytes=max_bytes)
+    except ReadError as error:
+        name = plain_text(queries)
+        if name is None or not isinstance(error.__cause__, FileNotFoundError):
+            raise
+        hint = f'for one name, give a list: queries=[{shown(name)}]'
+        raise ReadError(error.name, f'{error.reason}; {hint}') from error.__cause__
 
 
 def without_placeholders(names: Iterable[str]) -> list[str]:

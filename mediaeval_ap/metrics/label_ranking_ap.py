@@ -11,7 +11,7 @@ from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.exact_sums import ExactSums
 from mediaeval_ap.metrics.label_ranking_kernel import refuse_labels, score_labels
-from mediaeval_ap.metrics.number_input import doubles, number_array
+from mediaeval_ap.metrics.number_input import doubles, number_array, number_matrix
 
 
 def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: Any = None) -> float:
@@ -20,7 +20,8 @@ def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: An
     Parameters
     ----------
     y_true, y_score : array of 0 and 1, array of float, both of shape (n_samples, n_classes)
-        The true labels of each sample, and the score of each label.
+        The true labels of each sample, as an array or a sparse matrix of scipy, and the score of
+        each label, as an array.
     sample_weight : array of float, shape (n_samples,), optional
         Weight of each sample in the mean; by default 1.
 
@@ -176,10 +177,10 @@ class LabelRankingAveragePrecision(Accumulator):
         truth, scores = _matrices(y_true, y_score)
         if self.label_weighted and sample_weight is not None:
             raise ParameterError('sample_weight: found some, expected none with label_weighted')
-        weights = _weights(sample_weight, len(truth))
+        weights = _weights(sample_weight, len(scores))
         self._expect_as_many_classes(truth)
         # A later block may be wrong: a piece is merged when all of it was right.
-        values = np.empty(len(truth))
+        values = np.empty(len(scores))
         piece = type(self)(label_weighted=self.label_weighted)
         piece._make_room(truth.shape[1])
         for block in score_labels(truth, scores):
@@ -216,7 +217,7 @@ class LabelRankingAveragePrecision(Accumulator):
         >>> metric.compute(), metric.n_samples
         (0.5, 2)
         """
-        truth = _true_matrix(y_true)
+        truth = _with_classes(number_array(y_true, 'y_true', 2, 'biuf'))
         self._expect_as_many_classes(truth)
         refuse_labels(truth)
         piece = type(self)(label_weighted=self.label_weighted)
@@ -281,15 +282,14 @@ class LabelRankingAveragePrecision(Accumulator):
             self._by_class = ExactSums(n_classes)
 
 
-def _true_matrix(y_true: Any) -> NDArray[Any]:
-    truth = number_array(y_true, 'y_true', 2, 'biuf')
+def _with_classes(truth: Any) -> Any:
     if not truth.shape[1]:
         raise ParameterError('y_true: found no classes, expected at least one')
     return truth
 
 
-def _matrices(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    truth = _true_matrix(y_true)
+def _matrices(y_true: Any, y_score: Any) -> tuple[Any, NDArray[Any]]:
+    truth = _with_classes(number_matrix(y_true, 'y_true', 'biuf'))
     scores = number_array(y_score, 'y_score', 2, 'iuf')
     names = [list(each.columns) for each in (y_true, y_score) if hasattr(each, 'columns')]
     if len(names) == 2 and names[0] != names[1]:

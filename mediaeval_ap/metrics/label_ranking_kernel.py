@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.metrics.number_input import is_sparse
 
 SCORES_IN_BLOCK = 1 << 16  # a choice: half and twice as many take as long, a quarter a fifth longer
 
@@ -25,11 +26,16 @@ class LabelScores:
     n_without_label: int  # samples
 
 
-def score_labels(truth: NDArray[Any], scores: NDArray[Any]) -> Iterator[LabelScores]:
-    """Score samples, a block of rows at a time; both arrays have shape (n_samples, n_classes)."""
+def score_labels(truth: Any, scores: NDArray[Any]) -> Iterator[LabelScores]:
+    """Score samples, a block of rows at a time; both arrays have shape (n_samples, n_classes).
+
+    The truth may be a sparse matrix of scipy whose rows can be sliced.
+    """
     step = max(1, SCORES_IN_BLOCK // max(1, truth.shape[1]))
-    for begin in range(0, len(truth), step):
+    for begin in range(0, len(scores), step):
         some, true = scores[begin : begin + step], truth[begin : begin + step]
+        if is_sparse(true):
+            true = true.toarray()
         _refuse(some, ~np.isfinite(some), begin, 'y_score', 'a finite number')
         refuse_labels(true, begin)
         yield _score(true != 0, some)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from numbers import Integral
 from typing import Any
 
@@ -16,9 +17,27 @@ from mediaeval_ap.tables.input_kinds import is_arrow
 from mediaeval_ap.tables.line_format import LARGEST_INTEGER
 
 
+def is_sparse(values: object) -> bool:
+    """Return whether values are a sparse matrix of scipy; if it is not imported, nothing is one."""
+    scipy_sparse = sys.modules.get('scipy.sparse')
+    return scipy_sparse is not None and bool(scipy_sparse.issparse(values))
+
+
+def number_matrix(values: Any, name: str, kinds: str) -> Any:
+    """Return numbers as an array, or as a sparse matrix of scipy in rows if they are one."""
+    if not is_sparse(values):
+        return number_array(values, name, 2, kinds)
+    if values.ndim != 2 or values.dtype.kind not in kinds:
+        found = f'found {values.ndim} dimensions of {values.dtype}'
+        raise ParameterError(f'{name}: {found}, expected 2 of numbers')
+    return values.tocsr()
+
+
 def number_array(values: Any, name: str, n_dimensions: int, kinds: str) -> NDArray[Any]:
     """Return numbers as an array whose type is one of `kinds` of numpy, integers as integers."""
     expected = f'expected {n_dimensions} of numbers'
+    if is_sparse(values):
+        raise ParameterError(f'{name}: found a sparse matrix, expected a dense array')
     if isinstance(values, np.ma.MaskedArray):
         raise ParameterError(f'{name}: found a masked array, {expected}')
     try:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import FormatError, ParameterError, shortened, shown
 from mediaeval_ap.plain_text import TEXT, is_text
 from mediaeval_ap.tables.bulk import text_column
-from mediaeval_ap.tables.faults import EXACT_NUMBER, FINITE_DECIMAL, no_rows
+from mediaeval_ap.tables.faults import AS_TEXT, EXACT_NUMBER, FINITE_DECIMAL, no_rows
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Source, Table
 
@@ -121,8 +121,13 @@ def _value_type(column: Any) -> Any:
 
 
 def _wrong_type(column: Any, field: str, expected: str, source: Source) -> FormatError:
-    found = shortened(f'a column of {_value_type(column)}')
-    return FormatError(source.name, '', field, found, expected)
+    from pyarrow import types
+
+    kind = _value_type(column)
+    is_numeric = types.is_integer(kind) or types.is_floating(kind)
+    remedy = AS_TEXT if expected == 'text' and is_numeric else ''
+    found = shortened(f'a column of {kind}')
+    return FormatError(source.name, '', field, found, f'{expected}{remedy}')
 
 
 def _not_utf8(column: Any, field: str, source: Source) -> FormatError:

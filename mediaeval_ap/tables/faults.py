@@ -12,6 +12,7 @@ from mediaeval_ap.tables.layouts import Layout, RecordLayout
 FINITE_DECIMAL = 'a finite decimal number'
 INTEGER = 'an integer in digits'
 EXACT_NUMBER = 'a finite number that a double can hold'
+AS_TEXT = '; read them as text (dtype=str), so that leading zeros stay'
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+import numpy as np
 
 from mediaeval_ap.choices import MAX_BYTES, check_limit
 from mediaeval_ap.errors import ParameterError, shown
@@ -22,6 +24,7 @@ class Kind(Enum):
     PARQUET = 'Parquet'
     FRAME = 'pandas'
     ARROW = 'Arrow'  # a table that gives a stream of Arrow, as those of polars and pyarrow
+    ARRAY = 'array'  # of numpy, with two dimensions
     TABLE = 'table'  # what this package has read
     ROWS = 'rows'
     UNKNOWN = 'unknown'
@@ -59,7 +62,9 @@ class Origin:
         if isinstance(value, str | os.PathLike) or hasattr(value, 'read'):
             source = ByteSource(value, max_bytes)
             return cls(Kind.PARQUET if source.is_parquet else Kind.TEXT, source)
-        if isinstance(value, Iterable) and not isinstance(value, bytes | dict):
+        if isinstance(value, np.ndarray) and value.ndim != 1:
+            return cls(Kind.ARRAY if value.ndim == 2 else Kind.UNKNOWN, value)
+        if isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):
             return cls(Kind.ROWS, value)
         return cls(Kind.UNKNOWN, value)
 

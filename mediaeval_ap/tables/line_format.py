@@ -80,10 +80,17 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
             if is_header(line.decode(), layout):
                 return header_of(line.decode())
             each = next(islice(match_fields(line), layout.number_at, None))
-            needs_digits = layout.integers and not _is_integer(each[0])
-            expected = INTEGER if needs_digits else FINITE_DECIMAL
-            return Wrong(str(layout.number), shown(each[0].decode()), expected, each.start())
+            return explain_number(each[0], layout, each.start())
     return None
+
+
+def explain_number(field: bytes, layout: Layout, at: int = 0) -> Wrong | None:
+    """Explain why a field is no number of a layout; None where it is one."""
+    if is_number(field, layout):
+        return None
+    needs_digits = layout.integers and not _is_integer(field)
+    expected = INTEGER if needs_digits else FINITE_DECIMAL
+    return Wrong(str(layout.number), shown(field.decode(errors='replace')), expected, at)
 
 
 def is_header(line: str, layout: Layout) -> bool:

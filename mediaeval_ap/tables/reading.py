@@ -34,11 +34,12 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
 
     Parameters
     ----------
-    origin : str, path-like, file object, DataFrame, iterable or Table
+    origin : str, path-like, file object, DataFrame, array, iterable or Table
         A path (``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are decompressed, ``.parquet`` and ``.pq``
         read as Parquet), ``-`` for standard input, an open file, a table with the layout's fields
         among its columns (of pandas, polars, pyarrow or any library with the Arrow stream
-        interface), an iterable of tuples, or a table that was read before.
+        interface), an array of text of shape (n_rows, n_fields), an iterable of tuples, or a table
+        that was read before.
     layout : Layout
         The fields of a row.
     max_bytes : int
@@ -81,6 +82,10 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
 
             source = Source(f'<{type(given.value).__name__}>')
             return from_arrow(to_arrow(given.value), layout, source)
+        case Kind.ARRAY:
+            from mediaeval_ap.tables.rows import from_array
+
+            return from_array(given.value, layout)
         case Kind.ROWS:
             from mediaeval_ap.tables.rows import from_rows
 

@@ -1,4 +1,4 @@
-"""Tables from tuples and from pandas DataFrames, value by value.
+"""Tables from tuples, arrays of text and pandas DataFrames, value by value.
 
 As with lines, whole columns are proved right at once; `explain_row` says what is wrong with each
 row of a table that cannot be proved right.
@@ -12,12 +12,14 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mediaeval_ap.errors import shown
+from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.plain_text import TEXT, is_text, plain_text
 from mediaeval_ap.tables.arrow import check_names
-from mediaeval_ap.tables.faults import EXACT_NUMBER, Faults, Wrong, no_rows
+from mediaeval_ap.tables.faults import AS_TEXT, EXACT_NUMBER, Faults, Wrong, no_rows
 from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.tables.line_format import explain_number
 from mediaeval_ap.tables.line_numbers import LineNumbers
 from mediaeval_ap.tables.table import Column, Source, Table
 
@@ -25,10 +27,12 @@ if TYPE_CHECKING:
     import pandas
 
 
-def from_rows(rows: Iterable[Any], layout: Layout, *, first: int = 1) -> Table:
+def from_rows(
+    rows: Iterable[Any], layout: Layout, *, first: int = 1, name: str = '<rows>'
+) -> Table:
     """Read tuples, one a row; of a layout with one field, a row may be that field itself."""
     rows = [(row,) if isinstance(row, str) and len(layout.fields) == 1 else row for row in rows]
-    source = Source('<rows>')
+    source = Source(name)
     if not rows:
         raise no_rows(source.name, layout)
     table = None
@@ -53,6 +57,36 @@ def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
     return table
 
 
+def from_array(array: NDArray[Any], layout: Layout) -> Table:
+    """Read an array with a row for each row, in which numbers may be written as in a file."""
+    name, n_columns = f'<{type(array).__name__}>', array.shape[1]
+    if n_columns != len(layout.fields):
+        found = f'{n_columns} column{"" if n_columns == 1 else "s"}'
+        raise FormatError(name, '', '', found, layout.expected)
+    columns = array.T.tolist()
+    if layout.number is not None:
+        columns[layout.number_at] = _parsed(columns[layout.number_at], layout, name)
+    return from_rows(list(zip(*columns, strict=True)), layout, name=name)
+
+
+def _parsed(values: list[Any], layout: Layout, name: str) -> list[Any]:
+    """Return numbers of which some are text; text that is no number of the layout is an error."""
+    texts = [plain_text(value) for value in values]
+    faults = Faults(name, 'row')
+    faults.look(
+        (
+            None if text is None else explain_number(text.encode(errors='replace'), layout)
+            for text in texts
+        ),
+        1,
+    )
+    if faults.count:
+        raise faults.error
+    return [
+        value if text is None else float(text) for value, text in zip(values, texts, strict=True)
+    ]
+
+
 def column_names(frame: pandas.DataFrame) -> list[str]:
     """Return the names of the columns as plain text: of a name that is no text, how it prints."""
     return [str(name) if (text := plain_text(name)) is None else text for name in frame.columns]
@@ -69,7 +103,8 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
             if _number(value) is None:
                 return Wrong(field, _described(value), EXACT_NUMBER)
         elif not is_text(value):
-            return Wrong(field, _described(value), TEXT)
+            remedy = AS_TEXT if isinstance(value, Real) else ''
+            return Wrong(field, _described(value), f'{TEXT}{remedy}')
     return None
 
 

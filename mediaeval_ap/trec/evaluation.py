@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -11,9 +11,17 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import choices, definitions, errors
 from mediaeval_ap.arrays import find
-from mediaeval_ap.choices import TrecMissing, TrecTies, check_policy
+from mediaeval_ap.choices import Missing, TrecTies, Unknown, check_policy
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs, depths
-from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown, warn_caller
+from mediaeval_ap.errors import (
+    DataWarning,
+    FormatError,
+    ParameterError,
+    UndefinedScoreError,
+    printable,
+    shown,
+    warn_caller,
+)
 from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms
@@ -21,32 +29,36 @@ from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.input_kinds import Origin
 from mediaeval_ap.tables.layouts import QRELS, RUN
-from mediaeval_ap.trec.files import Entries, read_entries
+from mediaeval_ap.trec.files import TOPIC, Entries, read_entries
 from mediaeval_ap.trec.tie_breaking import precisions
 
 
 def evaluate_trec(
     qrels: Any,
     run: Any,
-    K: Iterable[Cutoff] = definitions.CUTOFFS,
+    K: Cutoff | Iterable[Cutoff] = definitions.CUTOFFS,
     *,
     definition: str | Definition = 'trec',
     ties: TrecTies = 'trec_eval',
     relevance_level: int = 1,
-    missing: TrecMissing = 'zero',
+    missing: Missing = 'error',
+    unknown: Unknown = 'error',
+    measures: str | Iterable[str] = (),
     max_bytes: int = MAX_BYTES,
 ) -> Evaluation:
     """Score a run in TREC's format, topic by topic.
 
     Parameters
     ----------
-    qrels : str, path-like, file object, DataFrame or iterable of tuples
-        The reference: a file of ``qid iteration docno relevance``, or a table with the columns
-        ``qid``, ``docno`` and ``relevance``, or tuples of these three.
+    qrels : str, path-like, file object, DataFrame, dict or iterable of tuples
+        The reference: a file of ``qid iteration docno relevance``; a table with the columns
+        ``qid``, ``docno`` and ``relevance``, or tuples of these three; a dictionary ``{qid: {docno:
+        relevance}}``; `Qrel` of ir_measures; `Qrels` of ranx.
     run : like qrels
-        The run: a file of ``qid Q0 docno rank score tag`` or a table with these columns, of which
-        qid, docno and score are used, or tuples of these three.
-    K : iterable of int or 'all'
+        The run: a file of ``qid Q0 docno rank score tag``; a table with these columns, of which
+        qid, docno and score are used, or tuples of these three; a dictionary ``{qid: {docno:
+        score}}``; `ScoredDoc` of ir_measures; `Run` of ranx.
+    K : int, 'all' or iterable of these
         The cutoffs, each once; ``'all'`` is no cutoff, as `map` of trec_eval.
     definition : str or Definition
         AP definition: a name that `mediaeval_ap.definitions` knows.
@@ -57,8 +69,14 @@ def evaluate_trec(
         double precision: the mean over all orders, relevant documents first, or last.
     relevance_level : int
         The least relevance at which a document is relevant.
-    missing : {'zero', 'skip'}
-        How to score topics that the run does not answer: as if nothing were returned, or not.
+    missing : {'error', 'zero', 'skip'}
+        What to do about topics that the run lacks: raise an error, score them as if nothing were
+        returned, or leave them out.
+    unknown : {'error', 'drop'}
+        What to do about topics of the run that the qrels lack: raise an error, or leave them out.
+    measures : str or iterable of str
+        Measures of ir_measures to add, between spaces or commas, such as ``'nDCG@10 P@5 RR'``, with
+        graded relevance and ties broken as `ties` says. Not with ``'expected'``.
     max_bytes : int
         Largest size in bytes of a compressed file, Parquet, a pipe or standard input.
 
@@ -70,15 +88,20 @@ def evaluate_trec(
     Raises
     ------
     ReadError, FormatError
-        When a file cannot be read, a relevance is no integer, or a topic has a document twice.
-    ParameterError
-        When a parameter is none of these, or no topic is left to score; for expected values of a
-        definition that divides by hits.
+        When a file cannot be read, a relevance is no integer, a topic has a document twice, or
+        topics are missing or unknown that may not be.
+    ParameterError, MissingExtraError
+        When a parameter is none of these; for expected values of a definition that divides by hits,
+        or beside measures; when the extra ``trec`` that measures need is not installed.
+    UndefinedScoreError
+        When no topic is left to score.
 
     Warns
     -----
     MissingIdsWarning, UnknownIdsWarning
-        When the run lacks topics of the qrels, or has others, which are left out.
+        When topics are missing or unknown, and scored 0 or left out as asked.
+    NoOverlapWarning, WithoutRelevantWarning
+        As `AveragePrecision.evaluate`.
 
     Notes
     -----
@@ -87,24 +110,34 @@ def evaluate_trec(
     Examples
     --------
     >>> qrels = [('7', 'd1', 1), ('7', 'd2', 0), ('7', 'd3', 2)]
-    >>> evaluate_trec(qrels, [('7', 'd2', 0.9), ('7', 'd1', 0.5)], [10]).map.tolist()
+    >>> evaluate_trec(qrels, [('7', 'd2', 0.9), ('7', 'd1', 0.5)], 10).map.tolist()
     [0.25]
+    >>> evaluate_trec({'7': {'d1': 1, 'd2': 0}}, {'7': {'d2': 0.9, 'd1': 0.5}}, 10).map.tolist()
+    [0.5]
     """
     definition = definitions.get(definition)
     cutoffs = check_cutoffs(K, definition)
     ties = _check_ties(ties, definition)
-    missing = check_policy('missing', missing, choices.TREC_MISSING)
+    missing = check_policy('missing', missing, choices.MISSING)
+    unknown = check_policy('unknown', unknown, choices.UNKNOWN)
     level = _check_level(relevance_level)
+    parsed = _check_measures(measures, cutoffs, ties, level)
     judged, returned = _read(Origin.of(qrels, max_bytes), Origin.of(run, max_bytes))
     topics = judged.topic.values
     topic, hit = _judge(judged, returned, level)
     n_returned = np.bincount(topic + 1, minlength=len(topics) + 1)[1:]
     n_relevant = np.bincount(judged.topic.codes[judged.number >= level], minlength=len(topics))
+    _refuse_topics(judged, returned, topic, n_returned, missing, unknown)
     terms = precisions(returned, topic, hit, n_returned, ties)
     ap = average_precision_of_terms(*terms, n_relevant, n_returned, depths(cutoffs), definition)
     kept = _topics_to_score(judged, returned, n_returned, missing)
     n_relevant = n_relevant[kept]
     counts = _counts(judged, returned, hit, n_relevant, int(np.count_nonzero(n_returned)))
+    added = {}
+    if parsed:
+        from mediaeval_ap.trec.measures import measures_of_files
+
+        added = measures_of_files(parsed, judged, returned, topic, kept, ties)
     evaluation = Evaluation(
         [topics[place] for place in kept.tolist()],
         cutoffs,
@@ -113,7 +146,8 @@ def evaluate_trec(
         definition,
         {'reference': judged.source, 'hypothesis': returned.source},
         counts,
-        parameters={'ties': ties, 'relevance_level': level, 'missing': missing},
+        added,
+        {'ties': ties, 'relevance_level': level, 'missing': missing, 'unknown': unknown},
         warnings=tuple(_warnings(judged, returned, counts, missing, n_relevant, definition)),
     )
     warn_caller(evaluation.warnings)
@@ -125,6 +159,24 @@ def _check_ties(ties: object, definition: Definition) -> TrecTies:
     if known == 'expected' and 'H' in definition.denominator:
         raise ParameterError(f'ties: found expected, which {definition} is not defined for')
     return known
+
+
+def _check_measures(
+    measures: str | Iterable[str], K: Sequence[Cutoff], ties: TrecTies, level: int
+) -> list[Any]:
+    if not measures:
+        return []
+    if ties == 'expected':
+        raise ParameterError(
+            'measures: found ties expected beside them, expected another order of equal scores: '
+            'a measure of ir_measures has no mean over all orders here'
+        )
+    from mediaeval_ap.trec.measures import check_columns, check_levels, parse_measures
+
+    parsed = parse_measures(measures)
+    check_columns(parsed, K)
+    check_levels(parsed, level)
+    return parsed
 
 
 def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
@@ -139,14 +191,40 @@ def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
     return judged, returned
 
 
+def _refuse_topics(
+    judged: Entries,
+    returned: Entries,
+    topic: NDArray[np.int32],
+    n_returned: NDArray[np.int64],
+    missing: Missing,
+    unknown: Unknown,
+) -> None:
+    """Refuse topics that are in one file alone, unless they may be."""
+    truth = printable(judged.source.name)
+    rows = np.flatnonzero(topic < 0)
+    if len(rows) and unknown == 'error':
+        remedy = choices.UNKNOWN_REMEDY
+        if not n_returned.any():
+            cause = likely_cause(returned.topic.values, judged.topic.values)
+            remedy = f'; no topic is in both files: {cause}' if cause else remedy
+        found = f'{shown(returned.topic.text(rows[0]))}, which {truth} lacks'
+        raise returned.error(rows, TOPIC, found, f'a topic of the qrels{remedy}')
+    lacking = np.flatnonzero(n_returned == 0)
+    if len(lacking) and missing == 'error':
+        others = f' and {len(lacking) - 1} more' if len(lacking) > 1 else ''
+        found = f'no row for {shown(judged.topic.values[lacking[0]])}{others}'
+        expected = f'one for each topic of {truth}{choices.MISSING_REMEDY}'
+        raise FormatError(returned.source.name, '', TOPIC, found, expected)
+
+
 def _topics_to_score(
-    judged: Entries, returned: Entries, n_returned: NDArray[np.int64], missing: TrecMissing
+    judged: Entries, returned: Entries, n_returned: NDArray[np.int64], missing: Missing
 ) -> NDArray[np.int64]:
     kept = np.flatnonzero(n_returned) if missing == 'skip' else np.arange(len(n_returned))
     if not len(kept):
         cause = likely_cause(returned.topic.values, judged.topic.values)
         finding = f'{printable(returned.source.name)}: no topic of this run is judged'
-        raise ParameterError(f'{finding}; {cause}' if cause else finding)
+        raise UndefinedScoreError(f'{finding}; {cause}' if cause else finding)
     return kept
 
 
@@ -197,7 +275,7 @@ def _warnings(
     judged: Entries,
     returned: Entries,
     counts: dict[str, int],
-    missing: TrecMissing,
+    missing: Missing,
     n_relevant: NDArray[np.int64],
     definition: Definition,
 ) -> list[DataWarning]:

@@ -32,6 +32,11 @@ def _percent(match: re.Match[str]) -> str:
     return quote(match[0], safe='')
 
 
+def as_word(text: str) -> str:
+    """Return text as one word: white space, %, and a # at its beginning are percent-encoded."""
+    return _encode(_percent, text)
+
+
 class Topic(NamedTuple):
     """A query as a topic: its documents, each once."""
 
@@ -41,8 +46,8 @@ class Topic(NamedTuple):
 
     @property
     def qid(self) -> str:
-        """The query as one word: white space, %, and a # at its beginning are percent-encoded."""
-        return _encode(_percent, self.query)
+        """The query as one word."""
+        return as_word(self.query)
 
 
 def topics(criteria: Criteria, ranking: Ranking, queries: Sequence[str], k: int) -> Iterator[Topic]:

@@ -16,6 +16,7 @@ from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.line_numbers import LineNumbers
 from mediaeval_ap.tables.table import NumberedRows
+from mediaeval_ap.trec.in_memory import read_in_memory
 
 TOPIC, DOCUMENT = 'qid', 'docno'
 # One array of plain strings holds 2 GiB at most, and taking rows makes one array of them. From half
@@ -88,7 +89,9 @@ def read_entries(origin: Any, layout: Layout) -> Entries:
             return entries
     if not given.kind.has_all_fields:
         layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number)
-    table = read(given, layout)
+    table = read_in_memory(given, layout)
+    if table is None:
+        table = read(given, layout)
     document = pyarrow.chunked_array([table.texts(DOCUMENT)], pyarrow.large_string())
     return Entries(table[TOPIC], document, table.confidence, table.source, table.lines)
 

@@ -1,38 +1,55 @@
-"""Measures of ir_measures for a run of a campaign as TREC sees it."""
+"""Measures of ir_measures for a run of a campaign as TREC sees it, and for files of TREC."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH
+from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH, TrecTies
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.errors import MissingExtraError, ParameterError, shown
 from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.trec.export import Topic
+from mediaeval_ap.trec.export import Topic, as_word
+from mediaeval_ap.trec.files import Entries
+from mediaeval_ap.trec.tie_breaking import ranked
+
+# trec_eval's time grows with the square of the largest relevance; far beyond, it ends the process,
+# or takes one for another.
+LARGEST_MEASURED_RELEVANCE = 1000
+
+# White space or commas, unless parentheses are around them.
+_split = re.compile(r'[\s,]+(?![^()]*\))').split
 
 
 def parse_measures(measures: str | Iterable[str]) -> list[Any]:
-    """Return measures of ir_measures by their names, as ``'nDCG@10 P@5 RR'``."""
+    """Return measures of ir_measures by their names, such as ``'nDCG@10 P@5,RR'``."""
     try:
         import ir_measures  # noqa: F401
     except ModuleNotFoundError as error:
         raise MissingExtraError(
             "measures: ir_measures is not installed; pip install 'mediaeval-ap[trec]'"
         ) from error
-    text = plain_text(measures)
-    names = measures if text is None else text.split()
-    if not isinstance(names, Iterable):
+    given = [measures] if isinstance(measures, str) else measures
+    if not isinstance(given, Iterable):
         raise ParameterError(f'measures: found {shown(measures)}, expected names as nDCG@10')
-    parsed = dict.fromkeys(map(_parsed, names))
+    parsed = dict.fromkeys(map(_parsed, _names(given)))
     if not parsed:
         raise ParameterError("measures: found none, expected names as 'nDCG@10 P@5 RR'")
     return list(parsed)
+
+
+def _names(measures: Iterable[Any]) -> Iterator[Any]:
+    for each in measures:
+        text = plain_text(each)
+        yield from [each] if text is None else filter(None, _split(text))
 
 
 def check_columns(measures: Sequence[Any], K: Sequence[Cutoff]) -> None:
@@ -55,7 +72,7 @@ def _parsed(name: Any) -> Any:
         return ParameterError(f'measures: found {shown(name)}, expected {expected}')
 
     try:
-        parsed = _read_measure(plain_text(name) or name)
+        parsed = _read_measure(name)
     except MemoryError:
         raise
     except Exception as error:  # whatever the other library makes of what somebody typed
@@ -68,6 +85,9 @@ def _parsed(name: Any) -> Any:
     is_integer = isinstance(cutoff, int) and not isinstance(cutoff, bool)
     if not is_integer or not 0 < cutoff <= LARGEST_TREC_DEPTH:
         raise wrong(f'a cutoff from 1 to {LARGEST_TREC_DEPTH}')
+    rel = parsed.params.get('rel', 1)
+    if not isinstance(rel, int) or abs(rel) > LARGEST_MEASURED_RELEVANCE:
+        raise wrong(f'an integer of at most {LARGEST_MEASURED_RELEVANCE} as its rel')
     return parsed
 
 
@@ -102,6 +122,15 @@ def _value(node: ast.expr | None) -> Any:
     if not isinstance(node, ast.Constant):
         raise TypeError('expected a constant')
     return node.value
+def check_levels(measures: Sequence[Any], relevance_level: int) -> None:
+    """Refuse a measure whose level of relevance is 1 by default where another one is asked for."""
+    for each in measures if relevance_level != 1 else ():
+        rel = each.SUPPORTED_PARAMS.get('rel')
+        if rel is not None and rel.default == 1 and 'rel' not in each.params:
+            raise ParameterError(
+                f'measures: found {each}, which has the level 1, beside relevance_level '
+                f'{relevance_level}, expected its rel as well, such as P(rel=2)@5'
+            )
 
 
 def with_measures(
@@ -124,8 +153,74 @@ def with_measures(
         for row, topic in enumerate(topics)
         for rank, document in enumerate(topic.returned)
     ]
-    nothing = [0.0 if topic.relevant else np.nan for topic in topics]
-    values = {str(each): np.array(nothing) for each in measures}
+    nothing = np.array([0.0 if topic.relevant else np.nan for topic in topics])
+    values = _values(measures, qrels, run, nothing)
+    row_of = {topic.query: row for row, topic in enumerate(topics)}
+    rows = [row_of[query] for query in evaluation.queries]
+    return replace(evaluation, measures={name: each[rows] for name, each in values.items()})
+
+
+def measures_of_files(
+    measures: Sequence[Any],
+    judged: Entries,
+    returned: Entries,
+    topic: NDArray[np.int32],
+    kept: NDArray[np.int64],
+    ties: TrecTies,
+) -> dict[str, NDArray[np.float64]]:
+    """Return measures of the judged topics that are kept; `topic` is that of each returned row."""
+    import ir_measures
+
+    rows = np.flatnonzero(np.isin(judged.topic.codes, kept))
+    documents = judged.texts(rows)
+    _refuse_large(judged, rows)
+    relevance = {
+        (code, document): int(number)
+        for code, document, number in zip(
+            judged.topic.codes[rows].tolist(), documents, judged.number[rows].tolist(), strict=True
+        )
+    }
+    qrels = [
+        ir_measures.Qrel(str(code), as_word(document), number)
+        for (code, document), number in relevance.items()
+    ]
+    rows = np.flatnonzero(np.isin(topic, kept))
+    of_row = topic[rows]
+    returned_documents = returned.texts(rows)
+    lowest = -LARGEST_MEASURED_RELEVANCE - 1  # of what is not judged
+    pairs = zip(of_row.tolist(), returned_documents, strict=True)
+    grades = np.array([relevance.get(pair, lowest) for pair in pairs], dtype=np.int64)
+    order = ranked(returned, rows, of_row, grades, ties)
+    run = []
+    for code, places in groupby(order.tolist(), of_row.tolist().__getitem__):
+        ranking = list(places)
+        if len(ranking) > LARGEST_TREC_DEPTH:
+            found = f'{len(ranking)} documents for topic {shown(judged.topic.values[code])}'
+            raise ParameterError(f'measures: found {found}, expected at most {LARGEST_TREC_DEPTH}')
+        run += [
+            ir_measures.ScoredDoc(str(code), as_word(returned_documents[place]), float(score))
+            for score, place in zip(range(len(ranking), 0, -1), ranking, strict=True)
+        ]
+    values = _values(measures, qrels, run, np.zeros(len(judged.topic.values)))
+    return {name: each[kept] for name, each in values.items()}
+
+
+def _refuse_large(judged: Entries, rows: NDArray[np.int64]) -> None:
+    """Refuse a relevance that tools behind ir_measures could not take."""
+    large = rows[np.abs(judged.number[rows]) > LARGEST_MEASURED_RELEVANCE]
+    if len(large):
+        found = str(int(judged.number[large[0]]))
+        expected = f'at most {LARGEST_MEASURED_RELEVANCE} up or down, for measures of ir_measures'
+        raise judged.error(large, 'relevance', found, expected)
+
+
+def _values(
+    measures: Sequence[Any], qrels: list[Any], run: list[Any], by_default: NDArray[np.float64]
+) -> Mapping[str, NDArray[np.float64]]:
+    """Return what ir_measures computes for topics that are numbers, by the names of measures."""
+    import ir_measures
+
+    values = {str(each): by_default.copy() for each in measures}
     try:
         for value in ir_measures.iter_calc(measures, qrels, run):
             values[str(value.measure)][int(value.query_id)] = value.value
@@ -134,6 +229,4 @@ def with_measures(
     except Exception as error:  # of any of the tools behind it
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ParameterError(f'measures: ir_measures cannot compute this: {reason}') from error
-    row_of = {topic.query: row for row, topic in enumerate(topics)}
-    rows = [row_of[query] for query in evaluation.queries]
-    return replace(evaluation, measures={name: each[rows] for name, each in values.items()})
+    return values

@@ -26,10 +26,7 @@ def precisions(
     ties: TrecTies,
 ) -> Terms:
     """Return the precisions of hits by topic and rank; a topic that is not judged is -1."""
-    score = returned.number
-    if ties == 'trec_eval-9':
-        with np.errstate(over='ignore'):  # what single precision does not hold is infinite, as in C
-            score = score.astype(np.float32)
+    score = _compared(returned.number, ties)
     order = None
     later, equal = topic[1:] > topic[:-1], topic[1:] == topic[:-1]
     if not (later | (equal & (score[1:] <= score[:-1]))).all():  # most runs stand so already
@@ -54,6 +51,32 @@ def precisions(
     topic = topic[hits]
     ranks = hits - begins[topic] + 1
     return topic, ranks, precision_at_hits(ranks, topic)
+
+
+def ranked(
+    returned: Entries,
+    rows: NDArray[np.int64],
+    topic: NDArray[np.int32],
+    relevance: NDArray[np.int64],
+    ties: TrecTies,
+) -> NDArray[np.int64]:
+    """Return the order of some rows by topic and rank; slower than `precisions`, but of all rows.
+
+    Among equal scores, the documents of equal relevance are in descending order; ``expected`` is no
+    order.
+    """
+    score = _compared(returned.number[rows], ties)
+    signs = {'best': -1, 'worst': 1}
+    descending = _descending(returned.texts(rows))
+    return np.lexsort((descending, signs.get(ties, 0) * relevance, -score, topic))
+
+
+def _compared(score: NDArray[np.float64], ties: TrecTies) -> NDArray[np.floating]:
+    """Return scores in the precision in which they are compared."""
+    if ties != 'trec_eval-9':
+        return score
+    with np.errstate(over='ignore'):  # what single precision does not hold is infinite, as in C
+        return score.astype(np.float32)
 
 
 def _expected(

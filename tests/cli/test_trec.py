@@ -22,11 +22,15 @@ def campaign(tmp_path, monkeypatch):
 
 
 def test_the_command_prints_a_table(folder):
-    result = run('evaluate-trec', 'qrels', 'run', '-K', '10', '--format', 'csv')
-    assert result.output == 'run,query,AP@10,n_relevant\nrun,7,0.25,2\nrun,8,1.0,1\n'
+    result = run('evaluate-trec', 'qrels', 'run', '-K', '10', '--per-query', '-o', 'map.csv')
+    assert (result.exit_code, result.output) == (0, '')
+    assert (folder / 'map.csv').read_text() == (
+        'run,definition,query,AP@10,n_relevant\n'
+        'run,trec,7,0.25,2\nrun,trec,8,1.0,1\nrun,trec,all,0.625,3\n'
+    )
     options = ['--definition', 'kaggle', '--relevance-level', '2', '--ties', 'worst', '-K', '1,2']
-    result = run('evaluate-trec', 'qrels', 'run', *options, '--mean-only', '--format', 'csv')
-    assert result.stdout == 'run,definition,MAP@1,MAP@2\nrun,kaggle,0.0,0.0\n'
+    result = run('evaluate-trec', 'qrels', 'run', *options, '--format', 'csv')
+    assert result.stdout == 'run,definition,query,AP@1,AP@2,n_relevant\nrun,kaggle,all,0.0,0.0,1\n'
     told = 'qrels: 1 of 2 queries have no relevant shot: each counts 0'
     assert result.stderr == f'Warning: {told}\n'
     result = run('evaluate-trec', '-', '-')
@@ -42,7 +46,7 @@ def test_the_command_prints_a_table(folder):
 
 def test_the_command_exports(campaign):
     command = ['export-trec', 'reference', 'run.txt', '--qrels', 'qrels', '--run', 'run']
-    result = run(*command, '-k', '1')
+    result = run(*command, '-n', '1')
     assert (result.exit_code, result.output) == (0, '')
     assert (campaign / 'run').read_text() == 'ann Q0 x/v/2 1 1 mediaeval_ap\n'
     (campaign / 'queries').write_text('zoe\nann\n')
@@ -66,8 +70,10 @@ def test_standard_output_is_not_two_files(campaign):
 def test_the_command_adds_measures(campaign):
     command = ['evaluate', 'reference', 'run.txt', '-K', '10', '--measures', 'RR R@10']
     result = run(*command, '--format', 'csv')
-    assert result.output == 'run,query,AP@10,RR,R@10,n_relevant\nrun.txt,ann,0.25,0.5,0.5,2\n'
-    result = run(*command, '--mean-only')
+    assert result.output == (
+        'run,definition,query,AP@10,RR,R@10,n_relevant\nrun.txt,mediaeval-2016,all,0.25,0.5,0.5,2\n'
+    )
+    result = run(*command)
     assert [line.split() for line in result.output.splitlines()[-3:]] == [
         ['MAP@10', '0.250'],
         ['RR', '0.500'],
@@ -75,7 +81,24 @@ def test_the_command_adds_measures(campaign):
     ]
     (campaign / 'queries').write_text('zoe\n')  # for whom nothing is relevant
     result = run(*command, '--queries', 'queries', '--format', 'csv')
-    assert result.stdout.splitlines()[1] == 'run.txt,zoe,1.0,,,0'
+    assert result.stdout.splitlines()[1] == 'run.txt,mediaeval-2016,all,1.0,,,0'
     result = run(*command[:-1], 'foo')
     assert (result.exit_code, result.stdout) == (2, '')
     assert "measures: found 'foo', expected a measure of" in result.stderr
+
+
+def test_several_runs_and_ids_of_one_side(folder):
+    (folder / 'part').write_text(run_text(RUN[:1]))
+    result = run('evaluate-trec', 'qrels', 'run', 'part', '-K', '10', '--format', 'csv')
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr.startswith('Error: run 2 of 2: part')
+    command = ['evaluate-trec', 'qrels', 'run', 'part', '-K', '10', '--format', 'csv', '--quiet']
+    for missing, n_relevant in ('zero', 3), ('skip', 2):
+        result = run(*command, '--missing', missing, '--unknown', 'drop')
+        assert (result.exit_code, result.stderr) == (0, '')
+        names, counts = zip(
+            *((row.split(',')[0], row.split(',')[-1]) for row in result.stdout.splitlines()[1:]),
+            strict=True,
+        )
+        assert (names, counts) == (('run', 'part'), ('3', str(n_relevant)))
+    assert run('evaluate-trec', '-', 'run', 'part').exit_code == 2

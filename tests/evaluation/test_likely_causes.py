@@ -240,7 +240,8 @@ def test_strict_is_about_ids_alone(folder):
     words = ['evaluate', 'reference', 'run', '--queries', 'queries', '--strict', '--format', 'json']
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0
-    counts = json.loads(done.stdout)['manifest']['counts']
+    (result,) = json.loads(done.stdout)['results']
+    counts = result['manifest']['counts']
     assert (counts['shots'], counts['shots_in_reference']) == (10, 10)
 
 

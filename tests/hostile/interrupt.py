@@ -64,18 +64,18 @@ class Job:
 
 JOBS = {
     'evaluate': Job('evaluate ../reference.txt ../run.txt'),
-    'output': Job('evaluate ../reference.txt ../run.txt --format csv -o map.csv', ('map.csv',)),
+    'output': Job('evaluate ../reference.txt ../run.txt -o map.csv', ('map.csv',)),
     'bulk': Job('evaluate ../reference.txt ../bulk.txt -K 10 -o map.txt', ('map.txt',)),
-    'gzip': Job('evaluate ../reference.txt ../run-2.txt.gz -K 10 --mean-only'),
-    'parquet': Job('evaluate ../reference.txt ../run-2.parquet -K 10 --mean-only'),
+    'gzip': Job('evaluate ../reference.txt ../run-2.txt.gz -K 10'),
+    'parquet': Job('evaluate ../reference.txt ../run-2.parquet -K 10'),
     'zstd': Job('evaluate ../reference.txt ../run.txt -o map.txt.zst', ('map.txt.zst',)),
     'evaluate-trec': Job('evaluate-trec ../qrels.txt ../trec.txt -o map.txt', ('map.txt',)),
     'export-trec': Job(
-        'export-trec ../reference.txt ../run.txt --qrels qrels.txt --run run.txt -k 100'
+        'export-trec ../reference.txt ../run.txt --qrels qrels.txt --run run.txt -n 100'
         ' --queries ../queries.txt',
         ('qrels.txt', 'run.txt'),
     ),
-    'map': Job('map ../truth.csv ../predictions.csv -o map.json --format json', ('map.json',)),
+    'map': Job('map ../truth.csv ../predictions.csv -o map.json', ('map.json',)),
     'validate': Job('validate ../run-2.txt --rules none -o found.txt', ('found.txt',)),
     'watch': Job('watch ../reference.txt ../run.txt --every 100 -K 10'),
     'follow': Job('watch ../reference.txt ../run.txt --every 5000 --follow -K 10', is_endless=True),

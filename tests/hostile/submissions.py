@@ -149,7 +149,7 @@ def validated(data):
     for rules in ('2016', '2015', 'none'):
         submission = {role: io.BytesIO(content) for role, content in parts.items()}
         findings = examine(**submission, rules=rules)
-        text = render(document.describe(findings), 'text')
+        text = render(document.describe(findings), 'table')
         assert all(line.isprintable() for line in text.split('\n'))
         listed = json.loads(render(document.describe(findings), 'json'))['problems']
         assert len(listed) == findings.count('error') + findings.count('warning')

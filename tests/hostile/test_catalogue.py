@@ -100,12 +100,13 @@ def test_by_the_command(hostile):
     if entry.role in CHALLENGES:
         arguments = [entry.role, paths['truth'], path]
     elif entry.role in TREC:
-        arguments = ['evaluate-trec', paths['qrels'], paths['trec-run'], '-K', '1', '--mean-only']
+        arguments = ['evaluate-trec', paths['qrels'], paths['trec-run'], '-K', '1']
     elif entry.role.startswith('2015-'):
-        named = [f'--{role}={path}' for role, path in files_2015(paths).items()]
-        arguments = ['evaluate-2015', *named, '--mean-only']
+        files = {role: str(path) for role, path in files_2015(paths).items()}
+        arguments = ['evaluate-2015', files.pop('reference'), files.pop('labels')]
+        arguments += [f'--{role}={path}' for role, path in files.items()]
     else:
-        arguments = ['evaluate', paths['reference'], paths['hypothesis'], '-K', '1', '--mean-only']
+        arguments = ['evaluate', paths['reference'], paths['hypothesis'], '-K', '1']
         arguments += [f'--{role}={paths[role]}' for role in ('queries', 'subset') if role in paths]
     if entry.max_bytes is not None:
         arguments += ['--max-bytes', entry.max_bytes]
@@ -118,8 +119,8 @@ def test_by_the_command(hostile):
     else:
         assert (done.stderr, done.exit_code) == ('', 0)
         result = json.loads(done.stdout)
-        figure = 'value' if entry.role in CHALLENGES else 'MAP@1'
-        assert result['EwMAP' if entry.role.startswith('2015-') else figure] == entry.value
+        figure = 'value' if entry.role in CHALLENGES else 'AP@1'
+        assert result['EwAP' if entry.role.startswith('2015-') else figure] == entry.value
 
 
 def test_the_catalogue():
@@ -151,7 +152,8 @@ def is_harmless(text):
 def test_names_for_eyes_are_escaped(named, format):
     reference, run, queries = named
     done = CliRunner().invoke(
-        main, ['evaluate', reference, run, '--queries', queries, '--format', format]
+        main,
+        ['evaluate', reference, run, '--queries', queries, '--format', format, '--per-query'],
     )
     assert done.exit_code == 0
     assert is_harmless(done.stdout)
@@ -164,7 +166,9 @@ def test_names_for_eyes_are_escaped(named, format):
 
 def test_names_for_programs_are_exact(named):
     reference, run, _ = named
-    done = CliRunner().invoke(main, ['evaluate', reference, run, '--format', 'jsonl'])
+    done = CliRunner().invoke(
+        main, ['evaluate', reference, run, '--format', 'jsonl', '--per-query']
+    )
     queries = [json.loads(line)['query'] for line in done.stdout.split('\n') if line]
     assert set(HARMFUL) <= set(queries)
 
@@ -172,8 +176,8 @@ def test_names_for_programs_are_exact(named):
 @pytest.mark.parametrize(
     'command',
     [
-        'evaluate REFERENCE RUN --format csv',
-        'evaluate REFERENCE RUN --format json',
+        'evaluate REFERENCE RUN --format csv --per-query',
+        'evaluate REFERENCE RUN --format json --per-query',
         'stream REFERENCE RUN',
         'stream REFERENCE RUN --format jsonl',
         'rank REFERENCE RUN ann --format csv',

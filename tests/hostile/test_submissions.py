@@ -70,7 +70,7 @@ def test_runs(tmp_path, entry):
         more = f' ({further} more wrong line{"s" if further > 1 else ""})' if further else ''
         guessed = re.sub('; its first row fits .*? exchanged[?]', '', error)  # of the whole file
         assert as_message(wrong[0]) + more == guessed
-    text = render(describe(findings), 'text')
+    text = render(describe(findings), 'table')
     assert all(line.isprintable() for line in text.split('\n'))
     assert len(json.loads(render(describe(findings), 'json'))['problems']) == len(problems)
 

@@ -106,7 +106,7 @@ def test_the_command_on_a_full_disk(tmp_path):
     run.write_text(' '.join(map(str, ROW)))
     path.write_text(OLD)
     script = 'from mediaeval_ap.cli import main; main()'
-    done = limited(script, 'evaluate', reference, run, '-o', path)
+    done = limited(script, 'evaluate', reference, run, '-o', path, '--per-query')
     assert (done.returncode, done.stdout) == (1, '')
     assert done.stderr == f'Error: {path}: File too large\n'
     assert path.read_text() == OLD

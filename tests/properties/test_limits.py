@@ -225,11 +225,7 @@ COMMANDS = {
     'lrap': ['lrap-truth.gz', 'lrap.gz'],
     'evaluate-trec': ['qrels.gz', 'trec-run.gz'],
     'validate': ['run.gz', '--shots', 'shots.gz'],
-    'evaluate-2015': [
-        *('--labels', 'labels-2015.gz'),
-        *('--shots', 'shots-2015.gz'),
-        *('--reference', 'reference-2015.gz'),
-    ],
+    'evaluate-2015': ['reference-2015.gz', 'labels-2015.gz', '--shots', 'shots-2015.gz'],
 }
 
 

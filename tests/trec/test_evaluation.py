@@ -64,6 +64,6 @@ def test_parameters_that_there_are_not(parameters):
 def test_no_uncut_value_of_what_divides_by_k(folder):
     with pytest.raises(ParameterError, match='K: found all, expected numbers: by-k divides by k'):
         evaluate_trec(QRELS, RUN, ['all'], definition='by-k')
-    command = ['evaluate-trec', 'qrels', 'run', '-K', '1', '-K', 'all', '--mean-only']
+    command = ['evaluate-trec', 'qrels', 'run', '-K', '1', '-K', 'all']
     result = CliRunner().invoke(main, [*command, '--format', 'csv'])
     assert result.output == 'run,definition,MAP@1,MAP\nrun,trec,0.5,0.625\n'

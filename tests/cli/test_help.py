@@ -1,0 +1,94 @@
+"""The help of each command: its headings, and examples that run."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from commands import run
+
+from mediaeval_ap.cli import main
+from mediaeval_ap.cli.commands import HEADINGS
+
+SAMPLES = Path(__file__).parents[2] / 'samples'
+EXAMPLES = [example for each in main.commands.values() for example in each.examples]
+
+
+@pytest.fixture(scope='module')
+def samples(tmp_path_factory):
+    """A folder with all samples, in which the examples of `export-trec` have been run."""
+    folder = tmp_path_factory.mktemp('samples')
+    for each in SAMPLES, SAMPLES / 'discovery_2015':
+        shutil.copytree(each, folder, dirs_exist_ok=True)
+    for example in main.commands['export-trec'].examples:
+        assert run_in(folder, example).returncode == 0
+    return folder
+
+
+def run_in(folder, example):
+    """Run an example as a shell does, by the command of this interpreter."""
+    line = example.replace('mediaeval-ap ', f'{sys.executable} -m mediaeval_ap ')
+    return subprocess.run(
+        ['bash', '-o', 'pipefail', '-c', line],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize('example', EXAMPLES)
+def test_examples_run(samples, example):
+    done = run_in(samples, example)
+    assert done.returncode == 0, done.stderr
+    _, _, rest = example.partition(' -o ')
+    assert not rest or (samples / rest).stat().st_size
+
+
+@pytest.mark.parametrize('command', main.commands.values(), ids=main.commands)
+def test_help_ends_with_two_examples_and_the_exit_status(command):
+    text = run(command.name, '--help').stdout
+    assert len(command.examples) == 2
+    lines = ''.join(f'  {example}\n' for example in command.examples)
+    assert f'\n\nExamples:\n{lines}\nExit status:\n  0: ' in text
+    assert all(f'mediaeval-ap {command.name} ' in f'{each} ' for each in command.examples)
+
+
+@pytest.mark.parametrize('command', main.commands.values(), ids=main.commands)
+def test_each_option_stands_under_one_heading(command):
+    text = run(command.name, '--help').stdout
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    assert {each.heading for each in options} <= {*HEADINGS}
+    for each in options:
+        _, _, below = text.partition(f'\n{each.heading}:\n')
+        section, _, _ = below.partition('\n\n')
+        assert f'{max(each.opts, key=len)} ' in section
+
+
+@pytest.mark.parametrize('command', main.commands.values(), ids=main.commands)
+def test_help_is_plain(command):
+    text = run(command.name, '--help').stdout
+    assert not [
+        each for each in ('<=', 'RANGE', '|', str(4 << 30), '20000') if each in text_of(text)
+    ]
+
+
+def text_of(help):
+    """A help without its examples, which may have pipes."""
+    return help.partition('Examples:')[0]
+
+
+@pytest.mark.parametrize('columns', ['60', '80', '200'])
+def test_no_summary_is_cut_off(monkeypatch, columns):
+    monkeypatch.setenv('COLUMNS', columns)
+    text = ' '.join(run('--help').stdout.split())
+    for command in main.commands.values():
+        summary, _, _ = command.help.partition('\n\n')
+        assert f'{command.name} {" ".join(summary.split())}' in text
+
+
+def test_summaries_fit_in_80_columns():
+    listed = run('--help').stdout.partition('Commands:\n')[2].splitlines()
+    assert [line.split()[0] for line in listed] == list(main.commands)

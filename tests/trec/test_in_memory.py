@@ -1,0 +1,125 @@
+"""Qrels and runs as dictionaries, and as ir_measures and ranx hold them."""
+
+import subprocess
+import sys
+from collections import defaultdict
+from types import MappingProxyType
+
+import ir_measures
+import numpy as np
+import pytest
+from trec_rows import QRELS, RUN
+
+from mediaeval_ap import evaluate_trec
+from mediaeval_ap.errors import FormatError, MissingIdsWarning, ParameterError
+
+JUDGED = {'7': {'d1': 1, 'd2': 0, 'd3': 2}, '8': {'d1': 1}}
+RETURNED = {'7': {'d2': 0.9, 'd1': 0.5}, '8': {'d1': 0.5}}
+
+
+def as_scored(qrels, run):
+    evaluation = evaluate_trec(qrels, run, [1, 10])
+    return evaluation.queries, evaluation.ap.tolist(), evaluation.n_relevant.tolist()
+
+
+def test_dictionaries_are_like_rows():
+    expected = as_scored(QRELS, RUN)
+    assert as_scored(JUDGED, RETURNED) == expected
+    assert as_scored(MappingProxyType(JUDGED), defaultdict(dict, RETURNED)) == expected
+    counted = {topic: {d: np.int64(n) for d, n in each.items()} for topic, each in JUDGED.items()}
+    assert as_scored(counted, RETURNED) == expected
+    assert evaluate_trec(JUDGED, RETURNED).inputs['reference'].name == '<dict>'
+
+
+def test_rows_of_ir_measures_are_read_by_attribute():
+    """A Qrel has its relevance in the third place, and one field more than a row."""
+    qrels = [ir_measures.Qrel(*row, iteration='Q0') for row in QRELS]
+    run = [ir_measures.ScoredDoc(*row) for row in RUN]
+    expected = as_scored(QRELS, RUN)
+    assert as_scored(qrels, run) == expected
+    assert as_scored(iter(qrels), iter(run)) == expected
+
+    class Reversed:
+        def __init__(self, row):
+            self.score, self.doc_id, self.query_id = row[::-1]
+
+    assert as_scored(qrels, map(Reversed, RUN)) == expected
+
+
+def test_files_that_ir_measures_has_read(folder):
+    qrels, run = ir_measures.read_trec_qrels('qrels'), ir_measures.read_trec_run('run')
+    assert as_scored(qrels, run) == as_scored('qrels', 'run')
+
+
+def test_objects_of_ranx():
+    ranx = pytest.importorskip('ranx', reason='ranx is large; the extra benchmarks installs it')
+    qrels = {topic: {d: max(n, 1) for d, n in each.items()} for topic, each in JUDGED.items()}
+    judged, run = ranx.Qrels(qrels), ranx.Run(RETURNED, name='mine')
+    assert as_scored(judged, run) == as_scored(qrels, RETURNED)
+    evaluation = evaluate_trec(judged, run, 10)
+    assert [source.name for source in evaluation.inputs.values()] == ['<Qrels>', '<Run>']
+    for exchanged in ((run, judged), (run, run), (judged, judged)):
+        with pytest.raises(ParameterError, match=r'found (Run|Qrels) of ranx: are .* exchanged\?'):
+            evaluate_trec(*exchanged)
+
+
+def test_other_libraries_are_not_imported():
+    code = (
+        'import sys, mediaeval_ap; '
+        f'mediaeval_ap.evaluate_trec({JUDGED}, {RETURNED}); '
+        'print({"ranx", "ir_measures"} & set(sys.modules))'
+    )
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
+    assert done.stdout == 'set()\n'
+
+
+@pytest.mark.parametrize(
+    ('qrels', 'run', 'message'),
+    [
+        ({}, RETURNED, r'^<dict>: found no rows, expected at least one of 3 fields: qid docno rel'),
+        (JUDGED, {}, r'^<dict>: found no rows'),
+        (JUDGED, {'7': {}}, r'^<dict>: found no rows'),
+        ({'7': {}}, RETURNED, r"^<dict>, topic '7': found no documents, expected at least one"),
+        (JUDGED, {'7': ['d1']}, r"^<dict>, topic '7': found \['d1'\] \(list\), .* docno to score"),
+        (JUDGED, {7: {'d1': 0.5}}, r"topic 7, docno 'd1', qid: found 7 \(int\), .* \(dtype=str\)"),
+        (
+            JUDGED,
+            {'8': {'d1': 1.0}, '7': {'d1': 1.0, 'd2': '0.5'}},
+            r"^<dict>, topic '7', docno 'd2', score: found '0.5' \(str\), expected a finite",
+        ),
+        (JUDGED, {'7': {'d1': float('nan')}}, r"docno 'd1', score: found nan \(float\)"),
+        ({'7': {'d1': 0.5}}, RETURNED, r'relevance: found 0\.5, expected an integer'),
+        (
+            [ir_measures.ScoredDoc(*row) for row in RUN],
+            RUN,
+            r'^<rows>, row 1, relevance: found ScoredDoc without it, .* exchanged\?',
+        ),
+        (QRELS, [RUN[0], ir_measures.Qrel('7', 'd1', 1)], r'^<rows>, row 2, score: found Qrel'),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_topic(qrels, run, message):
+    with pytest.raises(FormatError, match=message):
+        evaluate_trec(qrels, run)
+
+
+def test_a_topic_without_documents_is_missing():
+    run = {**RETURNED, '8': {}}
+    with pytest.raises(
+        FormatError, match="^<dict>, qid: found no row for '8', expected one for ea"
+    ):
+        evaluate_trec(JUDGED, run)
+    with pytest.warns(MissingIdsWarning):
+        assert evaluate_trec(JUDGED, run, 10, missing='zero').ap.tolist() == [[0.25], [0.0]]
+
+
+def test_arrays_of_text_are_like_files(folder):
+    """A relevance is digits there, too, and a score the text of a number."""
+    qrels, run = (np.array(rows, dtype=str) for rows in (QRELS, RUN))
+    assert as_scored(qrels, run) == as_scored('qrels', 'run')
+    objects = np.array(QRELS, dtype=object), np.array(RUN, dtype=object)
+    assert as_scored(*objects) == as_scored('qrels', 'run')
+    qrels[2, 2] = '1.0'
+    with pytest.raises(
+        FormatError, match=r"row 3, relevance: found '1\.0', expected an integer in"
+    ):
+        evaluate_trec(qrels, run)
