@@ -42,10 +42,11 @@ def layouts_of_files(
     of_truth, of_predictions = _roles(truth), _roles(predictions)
     if given.keys() - of_truth - of_predictions:
         raise _wrong_roles(given, [*predictions, *truth], 'columns')
-    return (
-        _layouts(truth, _only(given, of_truth), 'columns', is_shared=True),
-        _layouts(predictions, _only(given, of_predictions), 'columns', other_numbers=other_numbers),
+    layouts_of_predictions = _layouts(
+        predictions, _only(given, of_predictions), 'columns', other_numbers=other_numbers
     )
+    layouts_of_truth = _layouts(truth, _only(given, of_truth), 'columns', is_shared=True)
+    return layouts_of_truth, layouts_of_predictions
 
 
 def as_text(columns: Columns) -> str:
@@ -96,6 +97,8 @@ def _only(given: Columns, roles: set[str]) -> dict[str, str | int]:
 
 def _wrong_roles(given: Columns, shapes: Sequence[Shape], parameter: str) -> ParameterError:
     known = ' or '.join(dict.fromkeys(','.join(shape) for shape in shapes))
+    if any(isinstance(column, int) for column in given.values()):
+        known = f'the positions of {known}'
     return ParameterError(f'{parameter}: found {",".join(given)}, expected {known}')
 
 

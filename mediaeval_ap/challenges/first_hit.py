@@ -98,25 +98,13 @@ def scores_at(
     predictions: Any,
     cutoffs: Iterable[int],
     *,
-    columns: Columns | None = None,
-    truth_columns: Columns | None = None,
-    missing: Missing = 'error',
-    unknown: Unknown = 'error',
     per_query: bool = False,
     progress: bool = False,
-    max_bytes: int = MAX_BYTES,
+    **settings: Any,
 ) -> list[Score]:
     """Return the scores of `evaluate_first_hit` at some cutoffs; files are read once."""
     metrics = [ReciprocalRank(k) for k in cutoffs]
-    files = Files(
-        (truth, TRUTH),
-        (predictions, PREDICTIONS),
-        columns=columns,
-        truth_columns=truth_columns,
-        missing=missing,
-        unknown=unknown,
-        max_bytes=max_bytes,
-    )
+    files = Files((truth, TRUTH), (predictions, PREDICTIONS), **settings)
     images, (label,) = unique_ids(files.truth), files.truth.layout.by_role.keys() - {'id'}
     files.truth.refuse_empty(label)
     files.truth.refuse_several(label)

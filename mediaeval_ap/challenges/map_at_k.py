@@ -129,25 +129,13 @@ def scores_at(
     cutoffs: Iterable[int],
     *,
     definition: str | Definition = 'kaggle',
-    columns: Columns | None = None,
-    truth_columns: Columns | None = None,
-    missing: Missing = 'error',
-    unknown: Unknown = 'error',
     per_query: bool = False,
     progress: bool = False,
-    max_bytes: int = MAX_BYTES,
+    **settings: Any,
 ) -> list[Score]:
     """Return the scores of `evaluate_map` at some cutoffs, at least one; files are read once."""
     metrics = [MeanAveragePrecision(k, definition) for k in cutoffs]
-    files = Files(
-        (truth, TRUTH),
-        (predictions, PREDICTIONS),
-        columns=columns,
-        truth_columns=truth_columns,
-        missing=missing,
-        unknown=unknown,
-        max_bytes=max_bytes,
-    )
+    files = Files((truth, TRUTH), (predictions, PREDICTIONS), **settings)
     relevant, predicted = LabelLists(files.truth), LabelLists(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
     scored: list[list[Any]] = [[] for _ in metrics]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import errors
 from mediaeval_ap.challenges.columns import Columns, Shape, as_text, layouts_of_files, refuse_header
-from mediaeval_ap.choices import MISSING, UNKNOWN, Missing, Unknown, check_policy
+from mediaeval_ap.choices import MAX_BYTES, MISSING, UNKNOWN, Missing, Unknown, check_policy
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.data_warnings import no_overlap
 from mediaeval_ap.evaluation.likely_causes import likely_cause
@@ -41,11 +41,11 @@ class Files:
         truth: tuple[Any, Sequence[Shape]],
         predictions: tuple[Any, Sequence[Shape]],
         *,
-        columns: Columns | None,
-        truth_columns: Columns | None,
-        missing: Missing,
-        unknown: Unknown,
-        max_bytes: int,
+        columns: Columns | None = None,
+        truth_columns: Columns | None = None,
+        missing: Missing = 'error',
+        unknown: Unknown = 'error',
+        max_bytes: int = MAX_BYTES,
         other_numbers: bool = False,
     ) -> None:
         given = {'columns': columns, 'truth_columns': truth_columns}

@@ -33,9 +33,9 @@ class Column(NamedTuple):
 
 def is_wider(text: str, width: int) -> bool:
     """Return whether a line of the text takes more columns of a terminal."""
-    from wcwidth import wcswidth
+    from rich.cells import cell_len
 
-    return any(wcswidth(line) > width for line in text.splitlines())
+    return any(cell_len(line) > width for line in text.splitlines())
 
 
 def narrow(columns: Sequence[Column], width: int) -> str:

@@ -9,14 +9,13 @@ from dataclasses import fields
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
 from mediaeval_ap import __version__
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.report.document import Grid, counted
 from mediaeval_ap.report.formats import render, short, to_html
 from mediaeval_ap.results import documents
+from mediaeval_ap.results.blocks import chained, the_same
 from mediaeval_ap.results.columns import ALL_QUERIES, Columns, plain, with_mean
 from mediaeval_ap.tables import Source
 
@@ -240,6 +239,21 @@ class Result(ABC):
         -------
         str or None
             The text, in the shape that every command writes; None if it is written to a file.
+
+        Raises
+        ------
+        WriteError, ParameterError
+            As of `to_csv`.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> evaluation = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate(
+        ...     [('x', 'v', '1', 'ann', 0.5)]
+        ... )
+        >>> import json
+        >>> json.loads(evaluation.to_json())['results'][0]['means']
+        {'MAP@1': 1.0}
         """
         return self._written('json', path, per_query)
 
@@ -259,6 +273,20 @@ class Result(ABC):
         -------
         str or None
             The text; None if it is written to a file.
+
+        Raises
+        ------
+        WriteError, ParameterError
+            As of `to_csv`.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> evaluation = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate(
+        ...     [('x', 'v', '1', 'ann', 0.5)]
+        ... )
+        >>> print(evaluation.to_markdown().splitlines()[-1])
+        | `MAP@1`                  |     1.000 |
         """
         return self._written('markdown', path, per_query)
 
@@ -278,6 +306,20 @@ class Result(ABC):
         -------
         str or None
             The text; None if it is written to a file.
+
+        Raises
+        ------
+        WriteError, ParameterError
+            As of `to_csv`.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> evaluation = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate(
+        ...     [('x', 'v', '1', 'ann', 0.5)]
+        ... )
+        >>> evaluation.to_latex().count('{tabular}')
+        2
         """
         return self._written('latex', path, per_query)
 
@@ -330,7 +372,7 @@ class Result(ABC):
     def _joined(cls, name: str, values: Sequence[Any]) -> Any:
         """Return what the results have together in one of the fields."""
         if name in cls.COLUMNS:
-            return _chained(name, values)
+            return chained(name, values)
         if name == 'warnings':
             return tuple({str(warning): warning for warning in chain(*values)}.values())
         if name == 'counts':
@@ -340,27 +382,3 @@ class Result(ABC):
                 joined[count] = sum(each) if count in cls.ADDED else the_same(count, each)
             return joined
         return the_same(name, values)
-
-
-def _chained(name: str, values: Sequence[Any]) -> Any:
-    """Return the values of all queries."""
-    first = values[0]
-    if isinstance(first, Mapping):
-        the_same(name, [list(each) for each in values])
-        return {key: _chained(key, [each[key] for each in values]) for key in first}
-    if isinstance(first, list):
-        return list(chain(*values))
-    the_same(name, [type(value) for value in values])
-    return None if first is None else np.concatenate(values)
-
-
-def the_same(name: str, values: Sequence[Any]) -> Any:
-    """Return the value that all results have, or refuse them with the first difference."""
-    first, *others = values
-    if isinstance(first, Mapping):
-        the_same(name, [sorted(value) for value in values])
-        return {key: the_same(f'{name}, {key}', [value[key] for value in values]) for key in first}
-    for other in others:
-        if other != first:
-            raise ParameterError(f'concat: {name}: found {shown(other)}, expected {shown(first)}')
-    return first

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import DataWarning, ParameterError, shown
 from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.report.document import Grid
+from mediaeval_ap.results.blocks import the_same
 from mediaeval_ap.results.columns import Columns
 from mediaeval_ap.results.means_and_notes import notes_of
-from mediaeval_ap.results.result import Result, the_same
+from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:

@@ -82,7 +82,8 @@ def choose_layout(
     found, expected = layouts[0].explain(header) or ('', '')
     if len(layouts) > 1:
         expected = _expected(layouts)
-    expected += layouts[0].remedy
+    if layouts[0].missing(header):
+        expected += layouts[0].remedy
     raise FormatError(source, place, '', f'{found} in {shown(",".join(header))}', expected)
 
 

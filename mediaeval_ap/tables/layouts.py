@@ -104,7 +104,7 @@ class RecordLayout:
 
     def explain(self, header: Sequence[str]) -> tuple[str, str] | None:
         """Explain what is found and expected where columns do not fit; None where they do."""
-        if missing := [name for name in self.by_role.values() if name not in header]:
+        if missing := self.missing(header):
             return f'no {"column " * self.has_header}{missing[0]}', self.expected
         times = Counter(header)
         if repeated := [name for name in self.columns(header) if times[name] > 1]:
@@ -114,6 +114,10 @@ class RecordLayout:
         if self.other_numbers and (saved := [name for name in header if _is_saved_index(name)]):
             return f'column {shown(saved[0])}, as of a saved index,', self.expected
         return None
+
+    def missing(self, header: Sequence[str]) -> list[str]:
+        """Return the columns that a file with these columns lacks."""
+        return [name for name in self.by_role.values() if name not in header]
 
     def columns(self, header: Sequence[str]) -> Sequence[str]:
         """Return the columns that are read of a file with these columns."""

@@ -198,6 +198,7 @@ OTHER_SPACES = {
 WHITE_SPACE = {'space': ' ', 'tab': '\t', 'line-feed': '\n', 'cr-lf': '\r\n'}
 EXACT = 'expected a finite number that a double can hold'
 ONE = 'expected a label and its finite confidence, or nothing'
+NO_CONFIDENCE = f'{ONE}; a column of confidences by --columns confidence=…, in Python columns='
 
 CSV = [
     # In lists: a label at rank 1 is worth 1, at rank 2 a half.
@@ -253,8 +254,8 @@ CSV = [
         'tabs',
         'tabs in place of commas',
         LABELS.replace(b',', b'\t') + b'1\ta\n',
-        ", line 1: found no column customer_id in 'customer_id\\tprediction', "
-        'expected customer_id,prediction',
+        ", line 1: found one column 'customer_id\\tprediction', expected commas between columns, "
+        'or tabs if the name of the file ends in .tsv',
     ),
     csv(
         'map',
@@ -269,7 +270,7 @@ CSV = [
         'an id with a space is another',
         LABELS + b'1,a\n 2,b\n',
         ", line 3, customer_id: found ' 2', which {truth} lacks, "
-        'expected an id of the truth, unless unknown ids are dropped',
+        "expected an id of the truth; leave others out by --unknown drop, in Python unknown='drop'",
     ),
     csv(
         'gap',
@@ -305,7 +306,7 @@ CSV = [
         'no-confidence',
         'a label alone',
         SURE + b'1,a 0.9\n2,b\n',
-        f", line 3, landmarks: found 'b', {ONE}",
+        f", line 3, landmarks: found 'b', {NO_CONFIDENCE}",
     ),
     csv(
         'gap',
@@ -326,7 +327,7 @@ CSV = [
         'escapes',
         'what a terminal obeys',
         SURE + b'1,\x1b[2J\n2,b 0.8\n',
-        f", line 2, landmarks: found '\\x1b[2J', {ONE}",
+        f", line 2, landmarks: found '\\x1b[2J', {NO_CONFIDENCE}",
     ),
     # Right at confidence 1e-400, which is 0, before a wrong one below: 1/1 for one of two queries.
     csv(
@@ -418,7 +419,7 @@ SPACES += [
         name,
         f'a {name} does not end a label',
         SURE + f'1,a{space}0.9\n2,b 0.8\n'.encode(),
-        f', line 2, landmarks: found {f"a{space}0.9"!r}, {ONE}',
+        f', line 2, landmarks: found {f"a{space}0.9"!r}, {NO_CONFIDENCE}',
     )
     for name, space in OTHER_SPACES.items()
 ]

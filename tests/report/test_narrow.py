@@ -3,7 +3,7 @@
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
-from wcwidth import wcswidth
+from rich.cells import cell_len
 
 from mediaeval_ap.report.document import Document, Grid
 from mediaeval_ap.report.formats import FORMATS, render
@@ -18,7 +18,7 @@ NATURAL = render(RANKING, 'table')
 
 
 def widest(text):
-    return max(map(wcswidth, text.splitlines()))
+    return max(map(cell_len, text.splitlines()))
 
 
 def test_nothing_changes_where_the_table_fits():
