@@ -325,8 +325,19 @@ def test_the_command_prints_queries_and_means(folder):
         ['mean', 'correctness', '0.500'],
         ['EwMAP', '0.250'],
     ]
-    result = CliRunner().invoke(main, ['evaluate-2015', *folder, '--mean-only', '--format', 'csv'])
-    assert result.output == 'run,MAP,mean correctness,EwMAP\nlabels,0.75,0.5,0.25\n'
+
+
+def test_each_run_has_its_evidence(folder, tmp_path):
+    """Ann is seen in the reference, and not heard; bob is both."""
+    (tmp_path / 'better').write_text('ann v 2 image\nbob v 10 audio\n')
+    command = ['evaluate-2015', 'reference', 'labels', 'labels', *folder[2:], '--format', 'json']
+    result = CliRunner().invoke(main, [*command, '--evidence', 'better'])
+    assert result.exit_code == 0
+    scored = json.loads(result.stdout)['results']
+    assert [each['means']['EwMAP'] for each in scored] == [0.25, 0.75]
+    result = CliRunner().invoke(main, command)
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert '--evidence: found 1, expected one for each RUN: 2\n' in result.stderr
 
 
 def test_notes_tell_of_queries_that_are_unlike_the_others(folder, tmp_path):

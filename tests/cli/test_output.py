@@ -1,9 +1,12 @@
 """Standard streams and files of the command."""
 
 import fcntl
+import gzip
 import itertools
+import lzma
 import os
 import pty
+import re
 import subprocess
 import sys
 import termios
@@ -103,12 +106,16 @@ def test_closed_pipe_is_no_traceback(folder):
     assert 'Traceback' not in done.stderr
 
 
-def on_a_terminal(arguments):
+def on_a_terminal(arguments, **environment):
     """What a command shows on a terminal, if its second line of input comes after the delay."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
     with subprocess.Popen(
-        [*COMMAND, *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=theirs
+        [*COMMAND, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        env={**os.environ, **environment},
     ) as process:
         process.stdin.write(b'x v 1 ann 0.5\n')
         process.stdin.flush()
@@ -126,3 +133,45 @@ def on_a_terminal(arguments):
 
 def test_progress_is_for_terminals(folder):
     assert 'reading <stdin>: ' in on_a_terminal(['evaluate', 'reference.txt', '-'])
+    for option in '--no-progress', '--quiet':
+        assert on_a_terminal(['evaluate', 'reference.txt', '-', option]) == ''
+
+
+COLOUR = re.compile(r'\x1b\[[0-9;]*[34]\d')
+
+
+def test_no_color_is_respected(folder):
+    shown = on_a_terminal(['evaluate', 'reference.txt', '-'], NO_COLOR='1')
+    assert 'reading <stdin>: ' in shown
+    assert not COLOUR.search(shown)
+
+
+SUFFIXES = {
+    'map.txt': 'table',
+    'map.csv': 'csv',
+    'MAP.JSON': 'json',
+    'map.jsonl': 'jsonl',
+    'map.ndjson': 'jsonl',
+    'map.md': 'markdown',
+    'map.tex': 'latex',
+    'map.out': 'table',
+    'map': 'table',
+    'csv': 'table',
+    'map.csv.gz': 'csv',
+    'map.json.xz': 'json',
+}
+
+
+@pytest.mark.parametrize('name', SUFFIXES)
+def test_the_suffix_of_the_output_is_its_format(folder, name):
+    assert run('evaluate', 'reference.txt', 'run.txt', '-o', name).exit_code == 0
+    content = Path(name).read_bytes()
+    content = {'.gz': gzip.decompress, '.xz': lzma.decompress}.get(name[-3:], bytes)(content)
+    assert content.decode() == render(describe([expected()]), SUFFIXES[name])
+
+
+def test_a_format_that_is_given_wins(folder):
+    run('evaluate', 'reference.txt', 'run.txt', '-o', 'map.csv', '--format', 'json')
+    assert Path('map.csv').read_text() == render(describe([expected()]), 'json')
+    run('validate', 'run.txt', '-o', 'problems.csv')  # which has no CSV
+    assert Path('problems.csv').read_text() == run('validate', 'run.txt').stdout

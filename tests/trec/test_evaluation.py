@@ -8,14 +8,21 @@ from trec_rows import QRELS, RUN, quiet, run_text
 
 from mediaeval_ap import evaluate_trec
 from mediaeval_ap.cli import main
-from mediaeval_ap.errors import MissingIdsWarning, ParameterError, UnknownIdsWarning
+from mediaeval_ap.errors import (
+    FormatError,
+    MissingIdsWarning,
+    NoOverlapWarning,
+    ParameterError,
+    UndefinedScoreError,
+    UnknownIdsWarning,
+)
 
 
 def test_topics_that_are_missing_or_unknown_are_reported(folder):
     (folder / 'run').write_text(run_text([*RUN[:1], RUN[2], ('9', 'd1', 0.5)]))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter('always')
-        evaluation = evaluate_trec('qrels', 'run', [10])
+        evaluation = evaluate_trec('qrels', 'run', [10], missing='zero', unknown='drop')
     assert [(each.category, str(each.message)) for each in caught] == [
         (
             MissingIdsWarning,
@@ -30,21 +37,60 @@ def test_topics_that_are_missing_or_unknown_are_reported(folder):
         pytest.warns(MissingIdsWarning, match='missing, and left out'),
         pytest.warns(UnknownIdsWarning),
     ):
-        evaluation = evaluate_trec('qrels', 'run', [10], missing='skip')
+        evaluation = evaluate_trec('qrels', 'run', [10], missing='skip', unknown='drop')
     assert (evaluation.queries, evaluation.map.tolist()) == (['7'], [0.25])
+
+
+def test_topics_that_are_missing_or_unknown_are_errors_by_default(folder):
+    rows = [RUN[1], ('9', 'd1', 0.5), ('9', 'd2', 0.4)]
+    (folder / 'run').write_text(run_text(rows))
+    with pytest.raises(FormatError) as caught:
+        evaluate_trec('qrels', 'run', missing='zero')
+    assert str(caught.value) == (
+        "run, line 2, qid: found '9', which qrels lacks, expected a topic of the qrels; leave "
+        "others out by --unknown drop, in Python unknown='drop' (1 more wrong line)"
+    )
+    for qrels, found in (('qrels', "'7'"), ([*QRELS, ('a', 'd', 1)], "'7' and 1 more")):
+        with pytest.raises(FormatError) as caught:
+            evaluate_trec(qrels, 'run', unknown='drop')
+        name = qrels if isinstance(qrels, str) else '<rows>'
+        assert str(caught.value) == (
+            f'run, qid: found no row for {found}, expected one for each topic of {name}; score it '
+            "0 or leave it out by --missing zero or skip, in Python missing='zero' or 'skip'"
+        )
+    result = CliRunner().invoke(main, ['evaluate-trec', 'qrels', 'run'])
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr.startswith("Error: run, line 2, qid: found '9', which qrels lacks")
+
+
+def test_topics_with_another_spelling_are_told_of():
+    run = [('07', 'd1', 0.5), ('08', 'd1', 0.5)]
+    with pytest.raises(FormatError, match='; no topic is in both files: .* leading zeros'):
+        evaluate_trec(QRELS, run)
+    with pytest.warns(UnknownIdsWarning), pytest.warns(MissingIdsWarning):
+        with pytest.warns(NoOverlapWarning, match='leading zeros'):
+            evaluate_trec(QRELS, run, missing='zero', unknown='drop')
 
 
 @quiet
 def test_nothing_to_score_is_an_error():
-    with pytest.raises(ParameterError, match='no topic of this run is judged'):
-        evaluate_trec(QRELS, [('9', 'd1', 0.5)], missing='skip')
+    with pytest.raises(UndefinedScoreError, match='no topic of this run is judged'):
+        evaluate_trec(QRELS, [('9', 'd1', 0.5)], missing='skip', unknown='drop')
+
+
+def test_one_cutoff_is_a_list_of_one():
+    for k in (10, 'all'):
+        evaluation = evaluate_trec(QRELS, RUN, k)
+        assert evaluation.K == [k]
+        assert evaluation.ap.tolist() == evaluate_trec(QRELS, RUN, [k]).ap.tolist()
 
 
 @pytest.mark.parametrize(
     'parameters',
     [
         {'ties': 'random'},
-        {'missing': 'error'},
+        {'missing': 'drop'},
+        {'unknown': 'zero'},
         {'K': []},
         {'definition': 'map'},
         {'definition': 'hits', 'ties': 'expected'},

@@ -105,7 +105,7 @@ def test_what_is_wrong_is_named_with_its_topic(qrels, run, message):
 def test_a_topic_without_documents_is_missing():
     run = {**RETURNED, '8': {}}
     with pytest.raises(
-        FormatError, match="^<dict>, qid: found no row for '8', expected one for ea"
+        FormatError, match=r"^<dict>, qid: found no row for '8', expected one for ea"
     ):
         evaluate_trec(JUDGED, run)
     with pytest.warns(MissingIdsWarning):

@@ -1,15 +1,21 @@
-"""Measures of ir_measures stand beside average precision."""
+"""Measures of ir_measures stand beside average precision, of a campaign and of files of TREC."""
 
 import json
 
 import ir_measures
 import numpy as np
 import pytest
-from trec_rows import REFERENCE, ROWS, quiet
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from trec_rows import QRELS, REFERENCE, ROWS, RUN, qrels_text, quiet, run_text
 
-from mediaeval_ap import AveragePrecision
-from mediaeval_ap.errors import MissingExtraError, ParameterError
+from mediaeval_ap import AveragePrecision, evaluate_trec
+from mediaeval_ap.choices import TREC_TIES
+from mediaeval_ap.errors import FormatError, MissingExtraError, ParameterError
 from mediaeval_ap.trec.measures import depth_of, parse_measures
+
+# Sums of as many quotients, in another order.
+ROUNDING = 1e-12
 
 
 @quiet
@@ -58,7 +64,7 @@ WRONG_MEASURES += [
 ]
 
 
-@pytest.mark.parametrize('measures', [*WRONG_MEASURES, ['P@5 RR'], 'BPM'])
+@pytest.mark.parametrize('measures', [*WRONG_MEASURES, 'P(rel=1', 'P rel=1)@5', 'BPM'])
 @quiet
 def test_measures_that_there_are_not(measures):
     with pytest.raises(ParameterError, match='measures: '):
@@ -129,3 +135,143 @@ def test_measures_without_the_extra(monkeypatch):
 def test_measures_get_as_many_documents_as_their_largest_cutoff():
     assert depth_of(parse_measures('P@20')) == 1000
     assert depth_of(parse_measures('RR P@3000')) == 3000
+
+
+@pytest.mark.parametrize(
+    'measures',
+    [
+        'nDCG@10 P(rel=2, judged_only=True)@5 RR',
+        'nDCG@10,P(rel=2,judged_only=True)@5,RR',
+        ' nDCG@10 ,\tP( rel=2 , judged_only=True )@5, RR,',
+        ['nDCG@10', 'P(judged_only=True,rel=2)@5 RR'],
+        iter(['nDCG@10,P(rel=2,judged_only=True)@5', 'RR']),
+    ],
+)
+def test_names_between_spaces_or_commas(measures):
+    expected = [ir_measures.nDCG @ 10, ir_measures.P(rel=2, judged_only=True) @ 5, ir_measures.RR]
+    assert parse_measures(measures) == expected
+
+
+# Graded, with a topic without a relevant document, and documents that are not judged.
+graded = st.lists(
+    st.tuples(st.sampled_from('78'), st.sampled_from('abcdef'), st.integers(-1, 3)),
+    min_size=1,
+    unique_by=lambda row: row[:2],
+)
+# No two scores are equal, in single precision either.
+scored = st.lists(
+    st.tuples(st.sampled_from('78'), st.sampled_from('abcdefgh'), st.integers(-50, 50)),
+    min_size=1,
+    unique_by=(lambda row: row[:2], lambda row: row[2]),
+)
+MEASURES = 'nDCG@3 nDCG RR P(rel=2)@2 R@2 Bpref Judged@3 NumRel NumRet Rprec(rel=3) SetF AP(rel=2)'
+
+
+@quiet
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # written anew each time
+@given(qrels=graded, run=scored, ties=st.sampled_from(sorted({*TREC_TIES} - {'expected'})))
+def test_measures_of_files_are_those_of_ir_measures(qrels, run, ties, tmp_path):
+    paths = tmp_path / 'qrels', tmp_path / 'run'
+    paths[0].write_text(qrels_text(qrels))
+    paths[1].write_text(run_text(run))
+    measures = parse_measures(MEASURES)
+    expected = {str(measure): {} for measure in measures}
+    readers = ir_measures.read_trec_qrels, ir_measures.read_trec_run
+    judged, returned = (list(read(str(path))) for read, path in zip(readers, paths, strict=True))
+    for value in ir_measures.iter_calc(measures, judged, returned):
+        expected[str(value.measure)][value.query_id] = value.value
+    policies = {'missing': 'zero', 'unknown': 'drop', 'ties': ties}
+    evaluation = evaluate_trec(*paths, 1, measures=MEASURES, **policies)
+    assert evaluation.measures.keys() == expected.keys()
+    for name, values in evaluation.measures.items():
+        assert values.tolist() == [expected[name][topic] for topic in evaluation.queries]
+    answered = [topic for topic in evaluation.queries if topic in {row[0] for row in run}]
+    if answered:
+        skipped = evaluate_trec(*paths, 1, measures='RR', **{**policies, 'missing': 'skip'})
+        assert skipped.measures['RR'].tolist() == [expected['RR'][topic] for topic in answered]
+
+
+tied = st.lists(
+    st.tuples(
+        st.sampled_from('78'),
+        st.sampled_from(['d1', 'd10', 'D2', 'é', '%', '#x']),
+        st.sampled_from([0.5, 0.5 + 1e-12, -1e300, 2]),
+    ),
+    min_size=1,
+    unique_by=lambda row: row[:2],
+)
+
+
+@quiet
+@given(
+    qrels=st.lists(
+        st.tuples(
+            st.sampled_from('78'),
+            st.sampled_from(['d1', 'd10', 'D2', 'é', '%', '#x']),
+            st.integers(-1, 3),
+        ),
+        min_size=1,
+        unique_by=lambda row: row[:2],
+    ),
+    run=tied,
+    ties=st.sampled_from(sorted({*TREC_TIES} - {'expected'})),
+    level=st.integers(1, 3),
+)
+def test_measures_of_files_break_ties_alike(qrels, run, ties, level):
+    """AP of ir_measures, at the level of relevance, is AP of this package for every order."""
+    policies = {'missing': 'zero', 'unknown': 'drop', 'ties': ties, 'relevance_level': level}
+    name = f'AP(rel={level})@2'
+    evaluation = evaluate_trec(qrels, run, [3], measures=name, **policies)
+    own = evaluate_trec(qrels, run, [2], **policies)
+    (values,) = evaluation.measures.values()
+    assert values.tolist() == pytest.approx(own.ap[:, 0].tolist(), abs=ROUNDING)
+
+
+def test_equal_relevance_among_equal_scores_is_as_trec_eval_has_it():
+    """Of d1 and d2, which are alike, d2 is first in each order."""
+    qrels = [('7', 'd1', 1), ('7', 'd2', 1), ('7', 'd3', 3), ('8', 'x', 1)]
+    run = [('7', d, 1.0) for d in ('d1', 'd2', 'd3', 'd4')] + [('8', 'x', 1.0)]
+    ndcg = {
+        ties: float(evaluate_trec(qrels, run, ties=ties, measures='nDCG@4').measures['nDCG@4'][0])
+        for ties in ('best', 'worst', 'trec_eval')
+    }
+    ideal = 3 + 1 / np.log2(3) + 1 / 2
+    assert ndcg['best'] == 1
+    assert ndcg['worst'] == pytest.approx((1 / np.log2(3) + 1 / 2 + 3 / np.log2(5)) / ideal)
+    assert ndcg['trec_eval'] == pytest.approx((3 / np.log2(3) + 1 / 2 + 1 / np.log2(5)) / ideal)
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'message'),
+    [
+        ({'ties': 'expected', 'measures': 'RR'}, 'measures: found ties expected beside them'),
+        ({'relevance_level': 2, 'measures': 'RR'}, 'found RR, which has the level 1, beside rel'),
+        ({'K': 5, 'measures': 'AP@5'}, 'found AP@5, which is a column'),
+        ({'measures': 'P(rel=4294967297)@5'}, 'an integer of at most 1000 as its rel'),
+        ({'measures': ' , '}, 'measures: found none'),
+    ],
+)
+def test_measures_that_files_do_not_have(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        evaluate_trec(QRELS, RUN, **parameters)
+
+
+def test_levels_that_are_told_are_taken():
+    evaluation = evaluate_trec(QRELS, RUN, relevance_level=2, measures='P(rel=2)@1 nDCG@3 NumRet')
+    assert list(evaluation.measures) == ['P(rel=2)@1', 'nDCG@3', 'NumRet']
+    assert evaluation.parameters['relevance_level'] == 2
+
+
+def test_a_relevance_that_tools_could_not_take():
+    """Beyond 2**31 trec_eval takes it for another, and shortly below it ends the process."""
+    qrels = [*QRELS, ('7', 'd4', 1001), ('7', 'd5', -(2**40))]
+    assert evaluate_trec(qrels, RUN, 10).n_relevant.tolist() == [3, 1]
+    message = '<rows>, row 5, relevance: found 1001, expected at most 1000 .* 1 more wrong row'
+    with pytest.raises(FormatError, match=message):
+        evaluate_trec(qrels, RUN, measures='RR')
+
+
+def test_more_documents_than_single_precision_counts(monkeypatch):
+    monkeypatch.setattr('mediaeval_ap.trec.measures.LARGEST_TREC_DEPTH', 1)
+    with pytest.raises(ParameterError, match="found 2 documents for topic '7', expected at most 1"):
+        evaluate_trec(QRELS, RUN, measures='RR')
