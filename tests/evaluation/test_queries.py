@@ -27,7 +27,7 @@ def test_a_name_that_is_no_file(tmp_path, monkeypatch):
         with pytest.raises(ReadError, match=HINT):
             ask()
     assert os.listdir() == []
-    discovery = PersonDiscovery2015([('v', '1', 'ann')], [('v', '1', '0', '1', '0', '25')])
+    discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
     with pytest.raises(ReadError, match=HINT):
         discovery.evaluate([('v', '1', 'ann', 0.5)], queries='ann_lee')
 
