@@ -15,6 +15,7 @@ from mediaeval_ap.errors import (
     EmptyRunWarning,
     FormatError,
     NoOverlapWarning,
+    ParameterError,
     UndefinedScoreError,
     WithoutRelevantWarning,
 )
@@ -193,9 +194,7 @@ def test_placeholders_are_asked_for_by_name_only():
 def test_a_reference_of_placeholders_has_nobody_to_ask_for():
     scorer = AveragePrecision([('INA', 'F2', '000003', '?')], [1])
     assert scorer.queries == []
-    with pytest.raises(
-        UndefinedScoreError, match=r'^<rows>: every name .* begins with \?, .* queries'
-    ):
+    with pytest.raises(ParameterError, match=r'^<rows>: every name .* begins with \?, .* queries'):
         scorer.evaluate(run())
     assert scorer.evaluate(run(), ['?']).map.tolist() == [1.0]
 
