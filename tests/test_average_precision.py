@@ -45,11 +45,16 @@ def test_cutoffs_as_given(K):
     assert {type(k) for k in kept} == {int}
 
 
+@pytest.mark.parametrize('k', [10, np.int64(10), 'all', np.str_('all')])
+def test_one_cutoff_is_a_list_of_one(k):
+    assert AveragePrecision(REFERENCE, k).K == AveragePrecision(REFERENCE, [k]).K == [k]
+
+
 @pytest.mark.parametrize(
     'K',
     [
-        *([], 10, [0], [-1], [1.0], [True], ['1'], '12', b'12', None, [1, None], [2**63], [np.nan]),
-        *('all', ['All'], [b'all'], [np.array(['all'])]),
+        *([], 0, [0], [-1], [1.0], [True], ['1'], '12', b'12', None, [1, None], [2**63], [np.nan]),
+        *('ALL', ['All'], [b'all'], [np.array(['all'])]),
     ],
 )
 def test_cutoffs_that_mean_nothing(K):

@@ -88,7 +88,7 @@ def read_entries(origin: Any, layout: Layout) -> Entries:
         if entries is not None:
             return entries
     if not given.kind.has_all_fields:
-        layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number)
+        layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number, integers=layout.integers)
     table = read_in_memory(given, layout)
     if table is None:
         table = read(given, layout)

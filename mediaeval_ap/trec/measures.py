@@ -173,7 +173,7 @@ def measures_of_files(
 
     rows = np.flatnonzero(np.isin(judged.topic.codes, kept))
     documents = judged.texts(rows)
-    _refuse_large(judged, rows)
+    _refuse_relevance(judged, rows)
     relevance = {
         (code, document): int(number)
         for code, document, number in zip(
@@ -205,8 +205,16 @@ def measures_of_files(
     return {name: each[kept] for name, each in values.items()}
 
 
-def _refuse_large(judged: Entries, rows: NDArray[np.int64]) -> None:
-    """Refuse a relevance that tools behind ir_measures could not take."""
+def _refuse_relevance(judged: Entries, rows: NDArray[np.int64]) -> None:
+    """Refuse relevance that tools behind ir_measures could not take."""
+    largest = np.full(len(judged.topic.values), -np.inf)
+    np.maximum.at(largest, judged.topic.codes[rows], judged.number[rows])
+    # pytrec_eval counts in an array of as many as the largest, which may end the process.
+    below = rows[largest[judged.topic.codes[rows]] < 0]
+    if len(below):
+        found = f'none from 0 for topic {shown(judged.topic.text(below[0]))}'
+        expected = 'at least one, for measures of ir_measures'
+        raise judged.error(below[:1], 'relevance', found, expected)
     large = rows[np.abs(judged.number[rows]) > LARGEST_MEASURED_RELEVANCE]
     if len(large):
         found = str(int(judged.number[large[0]]))

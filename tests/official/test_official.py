@@ -92,6 +92,7 @@ def test_published_table(official_data):
     ]
 
 
+WITH_C = {'missing': 'zero', 'unknown': 'drop'}  # trec_eval -c
 TREC_COLUMNS = {'map_cut_1': 1, 'map_cut_5': 5, 'map_cut_10': 10, 'map_cut_100': 100, 'map': 'all'}
 
 
@@ -108,7 +109,7 @@ def test_what_trec_eval_prints(ties):
     """Every value, with the four decimals that are printed: there is nothing else to compare."""
     lines = (ties / 'trec_eval-10.txt').read_text().splitlines()
     printed = {(topic, measure): value for measure, topic, value in map(str.split, lines)}
-    evaluation = evaluate_trec(ties / 'qrels', ties / 'run', TREC_COLUMNS.values())
+    evaluation = evaluate_trec(ties / 'qrels', ties / 'run', TREC_COLUMNS.values(), **WITH_C)
     n_relevant = evaluation.n_relevant.tolist()
     ours = {('all', 'num_rel'): str(sum(n_relevant))}
     rows = [*zip(evaluation.queries, evaluation.ap.tolist(), strict=True)]
@@ -124,7 +125,7 @@ def test_what_trec_eval_prints(ties):
 def test_single_precision_gives_other_values(ties):
     """What is printed is no accident: trec_eval 9 would print others."""
     by_version = [
-        evaluate_trec(ties / 'qrels', ties / 'run', ['all'], ties=each).map[0]
+        evaluate_trec(ties / 'qrels', ties / 'run', 'all', ties=each, **WITH_C).map[0]
         for each in ('trec_eval', 'trec_eval-9')
     ]
     assert f'{by_version[0]:.4f}' != f'{by_version[1]:.4f}'

@@ -228,7 +228,7 @@ def test_trec(text, ties):
         [1, 10],
         definition=text('trec'),
         ties=text(ties),
-        missing=text('zero'),
+        missing=text('error'),
     )
     assert (other.queries, other.ap.tolist()) == (plain.queries, plain.ap.tolist())
     assert json.dumps(other.to_dict()) == json.dumps(plain.to_dict())

@@ -65,11 +65,14 @@ def test_topics_that_are_missing_or_unknown_are_errors_by_default(folder):
 
 def test_topics_with_another_spelling_are_told_of():
     run = [('07', 'd1', 0.5), ('08', 'd1', 0.5)]
-    with pytest.raises(FormatError, match='; no topic is in both files: .* leading zeros'):
+    with pytest.raises(FormatError, match=r'; no topic is in both files: .* leading zeros'):
         evaluate_trec(QRELS, run)
-    with pytest.warns(UnknownIdsWarning), pytest.warns(MissingIdsWarning):
-        with pytest.warns(NoOverlapWarning, match='leading zeros'):
-            evaluate_trec(QRELS, run, missing='zero', unknown='drop')
+    with (
+        pytest.warns(UnknownIdsWarning),
+        pytest.warns(MissingIdsWarning),
+        pytest.warns(NoOverlapWarning, match='leading zeros'),
+    ):
+        evaluate_trec(QRELS, run, missing='zero', unknown='drop')
 
 
 @quiet
@@ -81,7 +84,7 @@ def test_nothing_to_score_is_an_error():
 def test_one_cutoff_is_a_list_of_one():
     for k in (10, 'all'):
         evaluation = evaluate_trec(QRELS, RUN, k)
-        assert evaluation.K == [k]
+        assert [k] == evaluation.K
         assert evaluation.ap.tolist() == evaluate_trec(QRELS, RUN, [k]).ap.tolist()
 
 

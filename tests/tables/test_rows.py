@@ -1,0 +1,77 @@
+"""Arrays of text are rows, and ids that became numbers are told of."""
+
+import numpy as np
+import pandas
+import pyarrow
+import pytest
+
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.errors import FormatError, ParameterError
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+
+RUN = [('x', 'v', '01', 'ann', 0.5), ('x', 'v', '02', 'bob', -1e-7)]
+
+
+@pytest.mark.parametrize(
+    'array',
+    [
+        np.array(RUN),
+        np.array(RUN, dtype=object),
+        np.array([[*map(str, row)] for row in RUN], dtype=object),
+        np.array([[*map(str, row)] for row in RUN], dtype=np.dtypes.StringDType()),
+    ],
+    ids=['str', 'object', 'object of text', 'StringDType'],
+)
+def test_arrays_hold_rows(array):
+    table = read(array, HYPOTHESIS)
+    assert list(table.rows()) == RUN
+    assert table.source.name == '<ndarray>'
+    average_precision = AveragePrecision(np.array([row[:4] for row in RUN]), 10)
+    assert len(average_precision.live(array)) == 2
+    assert [point.n_hypotheses for point in average_precision.watch(array, every=1)] == [1, 2]
+
+
+def test_every_table_may_be_an_array():
+    reference = [row[:4] for row in RUN]
+    assert list(read(np.array(reference), REFERENCE).rows()) == reference
+    assert list(read(np.array([['x', 'v']]), SUBSET).rows()) == [('x', 'v')]
+    for queries in (np.array(['ann', 'bob']), np.array([['ann'], ['bob']])):
+        assert read(queries, QUERIES).texts('person_name') == ['ann', 'bob']
+
+
+@pytest.mark.parametrize('text', ['nan', 'inf', '0,5', '1_000', '0x1p3', ' 0.5', '', '1e400'])
+def test_text_of_numbers_is_as_in_files(text):
+    array = np.array([[*RUN[0][:4], '0.5'], [*RUN[0][:4], text]], dtype=object)
+    with pytest.raises(FormatError, match=r'^<ndarray>, row 2, confidence: .*decimal number$'):
+        read(array, HYPOTHESIS)
+
+
+@pytest.mark.parametrize(
+    ('array', 'message'),
+    [
+        (np.array([row[:4] for row in RUN]), 'found 4 columns, expected 5 fields'),
+        (np.zeros((0, 5)), 'found no rows'),
+        (np.zeros((1, 5)), r'row 1, corpus_id: found 0\.0 \(float\), .* \(dtype=str\)'),
+        (np.array([['x', 'v', None, 'ann', '1']]), r'row 1, shot_id: found None \(NoneType\)'),
+    ],
+)
+def test_arrays_that_are_no_table(array, message):
+    with pytest.raises(FormatError, match=message):
+        read(array, HYPOTHESIS)
+
+
+@pytest.mark.parametrize('array', [np.array('x'), np.zeros((1, 1, 5))])
+def test_arrays_of_other_dimensions(array):
+    with pytest.raises(ParameterError, match=r'\(ndarray\), expected a path'):
+        read(array, HYPOTHESIS)
+
+
+@pytest.mark.parametrize('shot', [10, np.int64(10), 10.0])
+def test_ids_that_became_numbers(shot):
+    row = ('x', 'v', shot, 'ann', 0.5)
+    columns = dict(zip(HYPOTHESIS.fields, ([value] for value in row), strict=True))
+    for origin in ([row], pandas.DataFrame(columns), pyarrow.table(columns)):
+        with pytest.raises(FormatError, match=r'shot_id: .*; read them as text \(dtype=str\), so'):
+            read(origin, HYPOTHESIS)
+    with pytest.raises(FormatError, match=r'expected numbers$'):
+        read(pyarrow.table({**columns, 'shot_id': ['1'], 'confidence': ['1']}), HYPOTHESIS)
