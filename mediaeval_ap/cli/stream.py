@@ -28,15 +28,14 @@ def stream(hypothesis: str, format: str, **criteria: Any) -> None:
     """
     check_paths([STANDARD_STREAM, *paths_of(click.get_current_context(), FILE)], [])
     from mediaeval_ap.tables import QUERIES, parse_line
-    from mediaeval_ap.tables.byte_sources import standard_input
-    from mediaeval_ap.tables.lines import numbered
+    from mediaeval_ap.tables.growing_files import lines_of_standard_input
 
     answers = find_format(ANSWER_FORMATS, format)
     headers = ['query', 'n_relevant', *map(ap_column, criteria['cutoffs'])]
     average_precision = options.read_reference(**criteria)
     n_refused = 0
     with average_precision(hypothesis) as session:
-        for number, line in numbered(standard_input(), '<stdin>'):
+        for number, line in lines_of_standard_input():
             try:
                 fields = parse_line(line, QUERIES, '<stdin>', number)
                 if fields is None:
