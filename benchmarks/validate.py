@@ -42,7 +42,7 @@ def measure(path: str) -> None:
     times = [perf_counter()]
     findings = examine(path)
     times.append(perf_counter())
-    render(describe(findings, most=20), 'text')
+    render(describe(findings, most=20), 'table')
     times.append(perf_counter())
     peak = peak_gib()
     n_problems = len(findings.problems())

@@ -35,7 +35,7 @@ def _blocks() -> Iterator[str]:
 
 
 @main.command('definitions', examples=['mediaeval-ap definitions'])
-@options.choice('--format', TEXT_FORMATS, 'text', 'Output format.')
+@options.choice('--format', TEXT_FORMATS, 'table', 'Output format.')
 def print_definitions(format: str) -> None:
     """Print every definition of average precision."""
     described = [definition.to_dict() for definition in definitions.registered()]

@@ -9,7 +9,7 @@ from mediaeval_ap.choices import CAMPAIGNS, MAX_PROBLEMS
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import Output, write
-from mediaeval_ap.report.formats import TEXT_FORMATS, render
+from mediaeval_ap.report.formats import PROBLEM_FORMATS, render
 
 SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few screens
 
@@ -17,7 +17,7 @@ SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few 
 @main.command(
     examples=[
         'mediaeval-ap validate run.txt --shots shots.txt --evidence evidence.txt',
-        'mediaeval-ap validate run.txt --rules none --all',
+        'mediaeval-ap validate run.txt --rules none --format github',
     ],
     exit_status='0: no errors, perhaps warnings; 1: error in the submission, or a file cannot be '
     'read or written; 2: error in the command line',
@@ -41,7 +41,7 @@ SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few 
 @options.flag(
     '--all', 'show_all', help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.'
 )
-@options.choice('--format', TEXT_FORMATS, 'text', 'Output format.')
+@options.choice('--format', PROBLEM_FORMATS, 'table', 'Output format.')
 @options.OUTPUT
 def validate(hypothesis: str, show_all: bool, format: str, output: Output, **settings: Any) -> None:
     """List all problems of a submission, and how to correct them."""
