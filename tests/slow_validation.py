@@ -57,6 +57,7 @@ def read(role, content):
                 name: match.start() + 1 for name, match in zip(names, found, strict=True)
             }
             row['line'] = at
+            row['texts'] = [match.group() for match in found]
             rows.append(row)
             last = names[-1]
             if last in ('confidence', 'timestamp'):
@@ -82,6 +83,9 @@ def bad_bytes(raw):
 def problems(contents, judges=True):
     files = {role: read(role, content) for role, content in contents.items()}
     found = [problem for _, wrong in files.values() for problem in wrong]
+    for role, (rows, wrong) in files.items():
+        if is_of_other_file(role, rows, wrong):
+            found.append(('other-file', role, rows[0]['line'], 1))
     rows = {role: rows for role, (rows, _) in files.items()}
 
     def say(kind, role, row, field):
@@ -94,6 +98,29 @@ def problems(contents, judges=True):
     look_at_names(rows['hypothesis'], say)
     compare(rows, say)
     return sorted(found)
+
+
+MODALITIES = ['written', 'pronounced', 'image', 'audio', 'both']
+OF_FIVE_FIELDS = ['hypothesis', 'shots', 'evidence']
+
+
+def is_of_other_file(role, rows, wrong):
+    """Whether the first line that is not blank is right, but looks like one of another file."""
+    if role not in OF_FIVE_FIELDS or not rows or any(at <= rows[0]['line'] for *_, at, _ in wrong):
+        return False
+    others = [other for other in OF_FIVE_FIELDS if other != role]
+    texts = rows[0]['texts']
+    return not looks_like(texts, role) and any(looks_like(texts, other) for other in others)
+
+
+def looks_like(texts, role):
+    fourth, fifth = number(texts[3]), number(texts[4])
+    if role == 'shots':
+        return fourth is not None and fifth is not None and 0 <= fourth <= fifth
+    is_modality = texts[3] in MODALITIES
+    if role == 'evidence':
+        return is_modality and fifth is not None
+    return fifth is not None and fourth is None and not is_modality
 
 
 def look_at_times(rows, say):

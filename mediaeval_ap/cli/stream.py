@@ -33,8 +33,7 @@ def stream(hypothesis: str, format: str | None, **criteria: Any) -> None:
     """
     check_paths([STANDARD_STREAM, *paths_of(click.get_current_context(), FILE)], [])
     from mediaeval_ap.tables import QUERIES, parse_line
-    from mediaeval_ap.tables.byte_sources import standard_input
-    from mediaeval_ap.tables.lines import numbered
+    from mediaeval_ap.tables.growing_files import lines_of_standard_input
 
     if format is None:
         format = 'table' if sys.stdout is not None and sys.stdout.isatty() else 'tsv'
@@ -45,7 +44,7 @@ def stream(hypothesis: str, format: str | None, **criteria: Any) -> None:
     with average_precision(hypothesis) as session:
         if heading := answers.heading(headers):
             write(heading)
-        for number, line in numbered(standard_input(), '<stdin>'):
+        for number, line in lines_of_standard_input():
             try:
                 fields = parse_line(line, QUERIES, '<stdin>', number)
                 if fields is None:

@@ -9,7 +9,7 @@ from mediaeval_ap.choices import CAMPAIGNS, MAX_PROBLEMS
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import Output, write_document
-from mediaeval_ap.report.formats import TEXT_FORMATS
+from mediaeval_ap.report.formats import PROBLEM_FORMATS
 
 SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few screens
 
@@ -48,7 +48,7 @@ SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few 
     heading='Output',
     help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.',
 )
-@options.file_format(TEXT_FORMATS)
+@options.file_format(PROBLEM_FORMATS)
 @options.OUTPUT
 @options.MESSAGES
 def validate(

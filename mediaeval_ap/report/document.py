@@ -47,7 +47,28 @@ class Grid:
         return [dict(zip(self.headers, row, strict=True)) for row in self.rows]
 
 
-Block: TypeAlias = Heading | Grid | str  # a string is text that stands as it is
+@dataclass(frozen=True)
+class Remark:
+    """An error or a warning about a place in a file; the column is not always known."""
+
+    severity: str
+    kind: str
+    file: str
+    line: int
+    column: int | None
+    text: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """Remarks of one kind, and how many more there are, as text."""
+
+    remarks: Sequence[Remark]
+    more: str = ''
+
+
+Block: TypeAlias = Heading | Grid | Remarks | str  # a string is text that stands as it is
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
-from mediaeval_ap.report.document import Block, Document, Grid, Heading
+from mediaeval_ap.report.document import Block, Document, Grid, Heading, Remark, Remarks
 from mediaeval_ap.report.narrow import Column, is_wider, narrow
 
 Format = TypeVar('Format')
@@ -32,10 +32,26 @@ class Table:
     def _block(self, block: Block, width: int | None) -> str:
         if isinstance(block, Heading):
             return self.heading(block.name, f' ({block.note})' if block.note else '')
+        if isinstance(block, Remarks):
+            return self.remarks(block)
         return self.grid(block, width) if isinstance(block, Grid) else self.paragraph(block)
 
     def paragraph(self, text: str) -> str:
         return text
+
+    def remarks(self, remarks: Remarks) -> str:
+        """Return a line for each, as GNU's tools write them, and each remedy once."""
+        lines, told = [], set()
+        for each in remarks.remarks:
+            place = f'{each.line}' if each.column is None else f'{each.line}:{each.column}'
+            head = f'{printable(each.file)}:{place}: {each.severity}'
+            lines.append(f'{head}: [{each.kind}] {each.text}\n')
+            if each.remedy not in told:
+                lines.append(f'  remedy: {each.remedy}\n')
+                told.add(each.remedy)
+        if remarks.more:
+            lines.append(f'  {remarks.more}\n')
+        return ''.join(lines)
 
     def heading(self, name: str, note: str) -> str:
         return f'{printable(name)}{note}\n'
@@ -118,6 +134,35 @@ class Html(Table):
         from html import escape
 
         return escape(printable(text))
+
+
+class Github(Table):
+    """Workflow commands of GitHub, which shows each remark at its line."""
+
+    def remarks(self, remarks: Remarks) -> str:
+        lines = map(self._command, remarks.remarks)
+        return ''.join(lines) + (f'{remarks.more}\n' if remarks.more else '')
+
+    def _command(self, remark: Remark) -> str:
+        column = {} if remark.column is None else {'col': remark.column}
+        values = {
+            'file': printable(remark.file),
+            'line': remark.line,
+            **column,
+            'title': remark.kind,
+        }
+        properties = ','.join(f'{name}={_property(str(value))}' for name, value in values.items())
+        return f'::{remark.severity} {properties}::{_data(f"{remark.text}; {remark.remedy}")}\n'
+
+
+def _data(text: str) -> str:
+    """Escape text as GitHub's commands take it."""
+    return text.replace('%', '%25').replace('\r', '%0D').replace('\n', '%0A')
+
+
+def _property(text: str) -> str:
+    """Escape the value of a property, which a colon or a comma would end."""
+    return _data(text).replace(':', '%3A').replace(',', '%2C')
 
 
 class Csv:
@@ -222,6 +267,7 @@ FORMATS: dict[str, DocumentFormat] = {
     'latex': Latex(),
 }
 TEXT_FORMATS: dict[str, DocumentFormat] = {'table': Table(), 'json': Json()}  # without rows
+PROBLEM_FORMATS: dict[str, DocumentFormat] = {**TEXT_FORMATS, 'github': Github()}
 ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = {
     'table': AlignedAnswers(),
     'tsv': Tsv(),
@@ -231,11 +277,11 @@ POINT_FORMATS: dict[str, AlignedRows | JsonLines] = {'table': AlignedRows(), 'js
 
 
 def render(document: Document, format: str, width: int | None = None) -> str:
-    """Return a document in one of the `FORMATS`, or `TEXT_FORMATS` if it has no rows.
+    """Return a document in one of the `FORMATS`, or `PROBLEM_FORMATS` if it has no rows.
 
     Tables that are wider than a terminal of that width are folded.
     """
-    formats = TEXT_FORMATS if document.rows is None else FORMATS
+    formats = PROBLEM_FORMATS if document.rows is None else FORMATS
     return find_format(formats, format).render(document, width)
 
 

@@ -8,9 +8,12 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import IO, Any, BinaryIO
+from functools import cached_property
+from itertools import chain
+from typing import IO, Any, BinaryIO, TypeAlias
 
 from mediaeval_ap.choices import MAX_BYTES, check_limit
 from mediaeval_ap.errors import ParameterError, ReadError, printable, shown
@@ -19,15 +22,21 @@ from mediaeval_ap.progress import Bar
 from mediaeval_ap.tables.decompression import (
     BUFFER_BYTES,
     COMPRESSED_SUFFIXES,
+    N_FIRST_BYTES,
+    PARQUET,
     Chunks,
     Limit,
     decompressed,
+    format_of,
+    may_go_on,
 )
 from mediaeval_ap.tables.table import Source
 
 STANDARD_INPUT = '-'
 PARQUET_SUFFIXES = {'.parquet', '.pq'}
+PARQUET_IN_NO_FILE = 'is Parquet, which is read only from the start of a regular file'
 COMPRESSED_SIZE_FACTOR = 4  # an estimate: how many times larger runs are once decompressed
+Watch: TypeAlias = Callable[[bytes], object]  # takes a chunk
 CHANGED = (
     'changed while it was read: wait until nobody writes to it, or read a copy '
     '(watch --follow reads a run that grows)'
@@ -37,10 +46,10 @@ CHANGED = (
 class ByteSource:
     """A source of bytes and the limit of what it may give.
 
-    It is a path (decompressed by its suffix), ``-`` for standard input, or an open file, which is
-    read as it is from where it stands; the text of a text file counts as UTF-8. The limit,
-    `max_bytes`, holds for what does not say how large it is: a compressed file (once decompressed),
-    Parquet, standard input, a pipe, a device.
+    It is a path, ``-`` for standard input, or an open file, which is read from where it stands; the
+    text of a text file counts as UTF-8. Its first bytes say whether it is compressed, or Parquet;
+    its name says nothing. The limit, `max_bytes`, holds for what does not say how large it is: a
+    compressed source (once decompressed), Parquet, standard input, a pipe, a device.
     """
 
     def __init__(
@@ -65,9 +74,32 @@ class ByteSource:
             self.name = _as_utf8(self._path)
             if '\0' in self.name:
                 raise ReadError(self.name, 'no path holds a NUL')
-        self.suffix = os.path.splitext(self.name)[1].lower() if self.is_path else ''
-        self.is_parquet = self.suffix in PARQUET_SUFFIXES
-        self.is_compressed = self.suffix in COMPRESSED_SUFFIXES
+        self._version_at_start: tuple[int, int] | None = None
+
+    @cached_property
+    def format(self) -> str:
+        """The format of the first bytes, if these can be read again; nothing for plain text."""
+        try:
+            if not self.is_path:
+                return format_of(self._first_bytes())
+            if not self.is_stored:
+                return ''
+            with io.FileIO(self._path) as file:
+                return format_of(file.read(N_FIRST_BYTES))
+        except (OSError, ValueError):  # as of a closed file: told by whoever reads
+            return ''
+
+    def _first_bytes(self) -> bytes:
+        """Look at the first bytes of an open file of the system that stands at its beginning."""
+        with self._file() as file:
+            if not isinstance(getattr(file, 'raw', file), io.FileIO):
+                return b''
+            if not file.seekable() or file.tell():
+                return b''
+            self._version_at_start = _version(file)
+            start: bytes = file.read(N_FIRST_BYTES)
+            file.seek(0)
+        return start
 
     @property
     def is_stored(self) -> bool:
@@ -78,7 +110,7 @@ class ByteSource:
         """Estimate how many bytes reading will give; 0 for what is not a regular file."""
         if not self.is_stored:
             return 0
-        factor = COMPRESSED_SIZE_FACTOR if self.is_compressed else 1
+        factor = COMPRESSED_SIZE_FACTOR if self.format else 1
         return self._status().st_size * factor
 
     def limit(self, does: str = 'decompresses to', at_least: int = 0) -> Limit:
@@ -98,25 +130,78 @@ class ByteSource:
         """Open the stream of decompressed bytes."""
         self._hash = hashlib.sha256()
         with (
-            opening(self.name, self.suffix),
+            opening(self.name),
             self.open_stored() as stored,
             Bar(f'reading {printable(self.name)}', _size_of(stored), 'B') as bar,
         ):
-            watchers = (self._hash.update, lambda chunk: bar.add(len(chunk)))
-            if self.is_compressed:
-                counted = _buffered(stored, *watchers)
-                yield _buffered(decompressed(counted, self.suffix), self.limit().count)
-            elif self.is_open or (self.is_path and is_regular(stored)):
-                yield _buffered(stored, *watchers)
+            watchers = [self._hash.update, lambda chunk: bar.add(len(chunk))]
+            is_limited = not (self.is_open or (self.is_path and is_regular(stored)))
+            limits = [self.limit('holds').count] if is_limited else []
+            with self._decompressed(stored.read, watchers, limits) as stream:
+                yield stream
+
+    @contextmanager
+    def open_arriving(self, *, may_change: bool = False) -> Iterator[BinaryIO]:
+        """Open the stream of what arrives, decompressed; plain text has no limit."""
+        with (
+            opening(self.name),
+            self.open_stored(may_change=may_change) as stored,
+            self._decompressed(stored.read1, [], []) as stream,
+        ):
+            yield stream
+
+    @contextmanager
+    def _decompressed(
+        self, read: Callable[[int], bytes], watchers: Sequence[Watch], limits: Sequence[Watch]
+    ) -> Iterator[BinaryIO]:
+        """Decompress what is read if it is compressed; if not, it has limits of its own.
+
+        Watchers see all as it is stored.
+        """
+        chunks = _chunks(read)
+        start = _first_chunk(chunks)
+        kind = self._compression(start)
+        chunks = chain([start], chunks)
+        with opening(self.name, kind):
+            if kind:
+                inner = decompressed(_buffered(chunks, *watchers), kind)
+                yield _buffered(_chunks(inner.read), self.limit().count)
             else:
-                yield _buffered(stored, *watchers, self.limit('holds').count)
+                yield _buffered(chunks, *watchers, *limits)
+
+    def _compression(self, start: bytes) -> str:
+        """Return the compression that the first bytes tell; an error if they are no table's."""
+        kind = format_of(start)
+        if kind == PARQUET:
+            raise ReadError(self.name, PARQUET_IN_NO_FILE)
+        if not kind and self.is_path and _is_packed(self._path) and _is_no_text(start):
+            found = f'its first bytes are {start[:4].hex(" ")}'
+            raise ReadError(self.name, f'is neither compressed nor text: {found}')
+        return kind
 
     @contextmanager
     def open_stored(self, *, may_change: bool = False) -> Iterator[Any]:
         """Open the stream of bytes as stored; an error if a regular file changes meanwhile."""
-        with self._file() as file, nullcontext() if may_change else _unchanged(file, self.name):
+        with self._file() as file, nullcontext() if may_change else self._unchanged(file):
             is_text = self.is_open and isinstance(file.read(0), str)
             yield io.BytesIO(file.read().encode()) if is_text else file
+
+    @contextmanager
+    def _unchanged(self, file: IO[Any]) -> Iterator[None]:
+        """Refuse a file that was changed meanwhile: half of it may be old, or missing.
+
+        That is the error also where what was read of it is wrong, as half a line.
+        """
+        before = self._version_at_start or _version(file)
+        self._version_at_start = None
+        try:
+            yield
+        except Exception as error:
+            if _version(file) not in (before, None):
+                raise ReadError(self.name, CHANGED) from error
+            raise
+        if _version(file) not in (before, None):
+            raise ReadError(self.name, CHANGED)
 
     def _file(self) -> AbstractContextManager[Any]:
         if self.is_path:
@@ -126,23 +211,6 @@ class ByteSource:
         if getattr(self._origin, 'closed', False):
             raise ReadError(self.name, 'is closed')
         return nullcontext(self._origin)
-
-
-@contextmanager
-def _unchanged(file: IO[Any], name: str) -> Iterator[None]:
-    """Refuse a file that was changed meanwhile: half of it may be old, or missing.
-
-    That is the error also where what was read of it is wrong, as half a line.
-    """
-    before = _version(file)
-    try:
-        yield
-    except Exception as error:
-        if _version(file) not in (before, None):
-            raise ReadError(name, CHANGED) from error
-        raise
-    if _version(file) not in (before, None):
-        raise ReadError(name, CHANGED)
 
 
 def _version(file: IO[Any]) -> tuple[int, int] | None:
@@ -161,8 +229,8 @@ def _size_of(file: IO[Any]) -> int | None:
 
 
 def is_regular(file: IO[Any]) -> bool:
-    """Return whether an open file of the system is a regular one: no pipe, no device."""
-    return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    """Return whether an open file is a regular one: no pipe, no device, nothing in memory."""
+    return _version(file) is not None
 
 
 def _as_utf8(path: str) -> str:
@@ -182,7 +250,7 @@ def standard_input() -> BinaryIO:
 def opening(name: str, kind: str = '') -> Iterator[None]:
     """Turn all that reading a source can raise into one `ReadError` with its name.
 
-    `kind` is the suffix of a compressed file.
+    `kind` is the compression of what is read.
     """
     from lzma import LZMAError
 
@@ -192,19 +260,46 @@ def opening(name: str, kind: str = '') -> Iterator[None]:
         raise
     except (OSError, EOFError, zlib.error, LZMAError, UnicodeError) as error:
         reason = getattr(error, 'strerror', None)
-        as_kind = f'not readable as {kind}: ' if kind in COMPRESSED_SUFFIXES else ''
+        as_kind = f'not readable as {kind}: ' if kind else ''
         raise ReadError(name, reason or f'{as_kind}{error}') from error
 
 
-def _buffered(inner: Any, *watchers: Callable[[bytes], object]) -> BinaryIO:
-    """Return a buffered stream that shows every chunk it reads to watchers."""
+def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
+    while chunk := read(BUFFER_BYTES):
+        yield chunk
+    if chunk is None:
+        raise BlockingIOError('no data yet: a stream that blocks is needed')
 
-    def chunks() -> Iterator[bytes]:
-        while chunk := inner.read(BUFFER_BYTES):
+
+def _first_chunk(chunks: Iterator[bytes]) -> bytes:
+    """Take as many of the first bytes as tell their format."""
+    start = b''
+    while may_go_on(start) and (more := next(chunks, b'')):
+        start += more
+    return start
+
+
+def _is_packed(path: str) -> bool:
+    """Return whether a path has the suffix of a format that is no text."""
+    return os.path.splitext(path)[1].lower() in COMPRESSED_SUFFIXES | PARQUET_SUFFIXES
+
+
+def _is_no_text(start: bytes) -> bool:
+    """Return whether bytes cannot be the beginning of a table of text."""
+    try:
+        getincrementaldecoder('utf-8')().decode(start)
+    except UnicodeDecodeError:
+        return True
+    return b'\0' in start
+
+
+def _buffered(chunks: Iterator[bytes], *watchers: Watch) -> BinaryIO:
+    """Return a buffered stream of chunks, each of which watchers see when it is read."""
+
+    def watched() -> Iterator[bytes]:
+        for chunk in chunks:
             for watch in watchers:
                 watch(chunk)
             yield chunk
-        if chunk is None:
-            raise BlockingIOError('no data yet: a stream that blocks is needed')
 
-    return io.BufferedReader(Chunks(chunks()), BUFFER_BYTES)
+    return io.BufferedReader(Chunks(watched()), BUFFER_BYTES)

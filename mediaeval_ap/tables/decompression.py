@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -13,6 +14,19 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 COMPRESSED_SUFFIXES = {'.gz', '.bz2', '.xz', '.zst'}
+PARQUET = 'Parquet'
+# The first bytes of each format. That of gzip, xz and Zstandard (whose file may begin with a frame
+# to be skipped) is never UTF-8 text that a table holds. bzip2 and Parquet begin with letters: so
+# the digits or the control character behind them, which every file of theirs has, are looked at.
+_FIRST_BYTES = {
+    'gzip': rb'\x1f\x8b',
+    'bzip2': rb'BZh[1-9](?:1AY&SY|\x17rE8P\x90)',
+    'xz': rb'\xfd7zXZ\0',
+    'zstd': rb'\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18',
+    PARQUET: rb'PAR1[\0-\x08\x0e-\x1f]',
+}
+_MATCHES = {kind: re.compile(pattern).match for kind, pattern in _FIRST_BYTES.items()}
+N_FIRST_BYTES = 10  # of the longest of them
 BUFFER_BYTES = 1 << 20  # a choice: half and double take the same time, within a tenth
 XZ_MEMORY_BYTES = 1 << 30  # a header can ask for four times as much before a byte is read
 
@@ -67,23 +81,33 @@ class Chunks(io.RawIOBase):
         return count
 
 
-def decompressed(stream: BinaryIO, suffix: str) -> Any:
+def format_of(start: bytes) -> str:
+    """Name the format of bytes by the first of them: of compression, `PARQUET`, or nothing."""
+    return next((kind for kind, matches in _MATCHES.items() if matches(start)), '')
+
+
+def may_go_on(start: bytes) -> bool:
+    """Return whether more bytes are needed to name a format: these end within the first line."""
+    return len(start) < N_FIRST_BYTES and b'\n' not in start and not format_of(start)
+
+
+def decompressed(stream: BinaryIO, kind: str) -> Any:
     """Return a stream of the decompressed bytes; each library is imported when it is needed."""
-    match suffix:
-        case '.gz':
+    match kind:
+        case 'gzip':
             import gzip
 
             return gzip.GzipFile(fileobj=stream, mode='rb')
-        case '.bz2':
+        case 'bzip2':
             import bz2
 
             return Chunks(_stream_by_stream(stream, bz2.BZ2Decompressor))
-        case '.xz':
+        case 'xz':
             import lzma
 
             limited = partial(lzma.LZMADecompressor, memlimit=XZ_MEMORY_BYTES)
             return Chunks(_stream_by_stream(stream, limited))
-        case '.zst':
+        case 'zstd':
             import pyarrow
 
             return pyarrow.CompressedInputStream(stream, 'zstd')

@@ -20,23 +20,25 @@ class Wrong:
     """The field of a line or row that is wrong, what was found there, and what was expected.
 
     The field is empty when the whole line is wrong. `at` is the byte of the line, from 0, at which
-    the fault begins; it is not compared.
+    the fault begins; it is not compared. `remedy` is what to do, where the cause is certain.
     """
 
     field: str
     found: str
     expected: str
     at: int = dataclasses.field(default=0, repr=False, compare=False)
+    remedy: str = ''
 
     def error(self, source: str, place: str, further: int = 0) -> FormatError:
         """Make the error of a place such as ``line 3``; `further` counts other wrong ones."""
-        return FormatError(source, place, self.field, self.found, self.expected, further)
+        expected = f'{self.expected}; {self.remedy}' if self.remedy else self.expected
+        return FormatError(source, place, self.field, self.found, expected, further)
 
 
 class Faults:
     """The first wrong line or row of a source, and the count of all.
 
-    `kind` is ``line`` or ``row``. `remedy` is added to what the error says was expected.
+    `kind` is ``line`` or ``row``. `remedy` is that of the first, if it has none of its own.
     """
 
     def __init__(self, source: str, kind: str) -> None:
@@ -62,10 +64,16 @@ class Faults:
         """The error that names the first and counts the others."""
         assert self._first is not None
         number, wrong = self._first
-        wrong = dataclasses.replace(wrong, expected=f'{wrong.expected}{self.remedy}')
+        wrong = dataclasses.replace(wrong, remedy=wrong.remedy or self.remedy)
         return wrong.error(self._source, f'{self._kind} {number}', self.count - 1)
 
 
-def no_rows(source: str, layout: Layout | RecordLayout) -> FormatError:
+def no_rows(source: str, layout: Layout | RecordLayout, found: str = 'no rows') -> FormatError:
     """Make the error of a source without rows."""
-    return FormatError(source, '', '', 'no rows', f'at least one of {layout.expected}')
+    return FormatError(source, '', '', found, f'at least one of {layout.expected}')
+
+
+def no_row_of_text(source: str, layout: Layout, n_lines: int) -> FormatError:
+    """Make the error of a file without rows, which may have lines that hold nothing."""
+    passed_over = 'only blank lines' if layout.comment is None else 'only blank lines or comments'
+    return no_rows(source, layout, passed_over if n_lines else 'an empty file')

@@ -10,11 +10,11 @@ from typing import Any
 
 from mediaeval_ap.choices import MAX_BYTES
 from mediaeval_ap.errors import FormatError, ReadError
-from mediaeval_ap.tables.byte_sources import ByteSource, opening
-from mediaeval_ap.tables.faults import no_rows
+from mediaeval_ap.tables.byte_sources import STANDARD_INPUT, ByteSource, opening
+from mediaeval_ap.tables.faults import no_row_of_text, no_rows
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.lines import Read, blocks
+from mediaeval_ap.tables.lines import Read, blocks, numbered
 from mediaeval_ap.tables.reading import read
 from mediaeval_ap.tables.strict_text import PROVED_BYTES, Piece, prove, proved_pieces
 from mediaeval_ap.tables.wrong_lines import explained, wrong_places
@@ -72,10 +72,13 @@ def arriving(
     if given.kind is not Kind.TEXT and not follow:
         yield from read(given, layout).rows()
         return
-    if follow and (given.kind is not Kind.TEXT or source.is_compressed):
-        raise ReadError(source.name, f'{source.suffix} cannot be followed, only plain text')
+    if follow and source.format:
+        raise ReadError(source.name, f'{source.format} cannot be followed, only plain text')
+
+    n_wrong = 0
 
     def pass_over(number: int, lines: list[bytes]) -> Iterator[Piece]:
+        nonlocal n_wrong
         begin = 0
         for place in [*wrong_places(lines, layout), len(lines)]:
             right = prove(lines[begin:place], layout)
@@ -83,18 +86,22 @@ def arriving(
             yield right
             if place < len(lines):
                 wrong = explained(lines[place], layout)
+                n_wrong += 1
                 on_wrong(wrong.error(source.name, f'line {number + place}'))
             begin = place + 1
 
-    n_rows = 0
+    n_lines = n_rows = 0
     with _opened(source, follow) as read_arrived:
         arrived = blocks(read_arrived, source.name, PROVED_BYTES)
         for piece in proved_pieces(arrived, layout, pass_over):
+            n_lines += len(piece.lines)
             for row in _rows(piece, layout):
                 n_rows += 1
                 yield row
-    if not n_rows:
+    if not n_rows and n_wrong:
         raise no_rows(source.name, layout)
+    if not n_rows:
+        raise no_row_of_text(source.name, layout, n_lines)
 
 
 def _rows(piece: Piece, layout: Layout) -> Iterator[tuple[Any, ...]]:
@@ -104,12 +111,19 @@ def _rows(piece: Piece, layout: Layout) -> Iterator[tuple[Any, ...]]:
     return zip(*columns, strict=True)
 
 
+def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of standard input, with their numbers, each as soon as it is there."""
+    source = ByteSource(STANDARD_INPUT)
+    with source.open_arriving(may_change=True) as stream:
+        yield from numbered(stream, source.name)
+
+
 @contextmanager
 def _opened(source: ByteSource, follow: bool) -> Iterator[Read]:
     """Open a source, and yield the function that reads what has arrived of it."""
     if source.is_standard_input:
-        with opening(source.name), source.open_stored(may_change=follow) as stream:
-            yield stream.read1
+        with source.open_arriving(may_change=follow) as stream:
+            yield stream.read1  # type: ignore[attr-defined]  # it is buffered
     elif follow:
         with following(source) as read_more:
             yield read_more

@@ -14,6 +14,7 @@ import numpy as np
 from mediaeval_ap.choices import MAX_BYTES, check_limit
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.tables.byte_sources import ByteSource
+from mediaeval_ap.tables.decompression import PARQUET
 from mediaeval_ap.tables.table import NumberedRows
 
 
@@ -61,7 +62,7 @@ class Origin:
             return cls(Kind.ARROW, value)
         if isinstance(value, str | os.PathLike) or hasattr(value, 'read'):
             source = ByteSource(value, max_bytes)
-            return cls(Kind.PARQUET if source.is_parquet else Kind.TEXT, source)
+            return cls(Kind.PARQUET if source.format == PARQUET else Kind.TEXT, source)
         if isinstance(value, np.ndarray) and value.ndim != 1:
             return cls(Kind.ARRAY if value.ndim == 2 else Kind.UNKNOWN, value)
         if isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):

@@ -147,9 +147,6 @@ RUN = Layout(
     comment=rb'[ \t]*#',
 )
 
-# The file that each may be taken for when two files are given in the wrong order.
-EXCHANGED = {REFERENCE: HYPOTHESIS, HYPOTHESIS: REFERENCE, QRELS: RUN, RUN: QRELS}
-
 # Other files of a campaign; times are kept as text.
 SHOTS = Layout('shot list', ('corpus_id', 'video_id', 'shot_id', 'start_time', 'end_time'))
 EVIDENCE = Layout('evidence', ('person_name', 'corpus_id', 'video_id', 'modality'), 'timestamp')

@@ -19,9 +19,17 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.tables import wrong_lines
+from mediaeval_ap.tables.diagnoses import other_file
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK, Cause, holds_no_row, match_fields
+from mediaeval_ap.tables.line_format import (
+    BYTE_ORDER_MARK,
+    Cause,
+    explain,
+    holds_no_row,
+    is_header,
+    match_fields,
+)
 from mediaeval_ap.tables.lines import split, whole_lines
 from mediaeval_ap.tables.reading import read
 from mediaeval_ap.tables.strict_text import Piece, RowCollector, proved_pieces
@@ -92,12 +100,15 @@ def is_irregular(text: bytes) -> bool:
 class LenientTable:
     """The rows of a file that may be wrong, and its wrong lines.
 
-    A line with a wrong number is in both; a table of values has no wrong lines.
+    A line with a wrong number is in both; a table of values has no wrong lines. `other` is the file
+    that the first row fits better than this one, if there is any.
     """
 
     table: Table
     wrong: WrongLines
     starts: FieldStarts | None = None  # none if the table was not read from lines here
+    n_lines: int = 0
+    other: str = ''
 
     def column(self, row: int, field: str) -> int | None:
         """Return the character, from 1, at which a field begins; None if that is not known."""
@@ -126,7 +137,8 @@ def read_leniently(
     with given.value.open() as stream:
         reading.read(stream)
     table = reading.rows.table(given.value.described())
-    return LenientTable(table, reading.wrong, reading.starts)
+    n_lines = reading.rows.lines.next_line - 1
+    return LenientTable(table, reading.wrong, reading.starts, n_lines, reading.other)
 
 
 class _Reading:
@@ -141,6 +153,8 @@ class _Reading:
         self.rows = RowCollector(layout)
         self.wrong = WrongLines(layout, max_problems)
         self.starts = FieldStarts(len(layout.fields))
+        self.other = ''
+        self._has_begun = False  # a line was neither blank nor a comment
         self._layout = layout
         self._in_doubt = False  # the last block was wrong somewhere, as the next may be
 
@@ -153,6 +167,7 @@ class _Reading:
             if block is None:
                 cause = np.array([Cause.LENGTH], np.int8)
                 self.wrong.add(self.rows.lines.next_line, cause, [b''])
+                self._has_begun = True
                 self.rows.lines.count(1, [])
             elif n_before < STRICT_BLOCKS:
                 self._read_strictly(block)
@@ -180,6 +195,7 @@ class _Reading:
         rows = None if len(parsed) == n_lines else parsed.lines.array(len(parsed)) - 1
         if is_irregular(block):
             self._note_starts(split(block), rows)
+        self._has_begun = True
         self.rows.add_table(n_lines, parsed, rows)
         return True
 
@@ -189,8 +205,29 @@ class _Reading:
         for piece in proved_pieces(
             [block], self._layout, self._look_at, first_line=first_line, lines_at_once=PROVED_LINES
         ):
+            piece = piece if self._has_begun else self._begin(piece)
             self._note_starts(piece.lines, piece.rows)
             self.rows.add(piece)
+
+    def _begin(self, piece: Piece) -> Piece:
+        """Look at the first line that is not blank: it may be a header, or of another file."""
+        lines, layout = piece.lines, self._layout
+        places = (place for place, line in enumerate(lines) if not holds_no_row(line, layout))
+        if (place := next(places, None)) is None:
+            return piece
+        self._has_begun = True
+        first_line = self.rows.lines.next_line
+        if explain(lines[place], layout) is not None:
+            self.wrong.other = other_file(lines[place], layout)
+            return piece
+        self.other = other_file(lines[place], layout)
+        if not is_header(lines[place].decode(), layout):
+            return piece
+        causes = np.full(len(lines), RIGHT, np.int8)
+        causes[place] = Cause.HEADER
+        self.wrong.add(first_line, causes, lines)
+        rows = list(range(len(lines)) if piece.rows is None else piece.rows)[1:]
+        return Piece(lines, [fields[1:] for fields in piece.texts], piece.numbers, rows)
 
     def _note_starts(
         self, lines: list[bytes], rows: Sequence[int] | NDArray[np.int64] | None

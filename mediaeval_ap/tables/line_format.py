@@ -40,7 +40,8 @@ class Cause(IntEnum):
     LENGTH = 1
     BYTES = 2
     FIELDS = 3
-    NUMBER = 4
+    HEADER = 4
+    NUMBER = 5
 
 
 def cause_of(line: bytes, layout: Layout) -> Cause | None:
@@ -54,9 +55,9 @@ def cause_of(line: bytes, layout: Layout) -> Cause | None:
         return None
     if count != len(layout.fields):
         return Cause.FIELDS
-    if layout.number is not None and not is_number(find_fields(line)[layout.number_at], layout):
-        return Cause.NUMBER
-    return None
+    if layout.number is None or is_number(find_fields(line)[layout.number_at], layout):
+        return None
+    return Cause.HEADER if is_header(line.decode(), layout) else Cause.NUMBER
 
 
 def count_fields(line: bytes) -> int:
@@ -76,9 +77,9 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
             found = f'{count} field{"s" if count > 1 else ""} in {quoted}'
             surplus = next(islice(match_fields(line), len(layout.fields), None), None)
             return Wrong('', found, layout.expected, surplus.start() if surplus else len(line))
+        case Cause.HEADER:
+            return header_of(line.decode())
         case Cause.NUMBER:
-            if is_header(line.decode(), layout):
-                return header_of(line.decode())
             each = next(islice(match_fields(line), layout.number_at, None))
             return explain_number(each[0], layout, each.start())
     return None
@@ -101,7 +102,7 @@ def is_header(line: str, layout: Layout) -> bool:
 
 def header_of(line: str) -> Wrong:
     """Explain a header where rows are expected."""
-    return Wrong('', f'the header {shown(line)}', 'rows only; remove this line')
+    return Wrong('', f'the header {shown(line)}', 'rows only', remedy='remove this line')
 
 
 def holds_no_row(line: bytes, layout: Layout) -> bool:
@@ -167,16 +168,31 @@ def is_utf8(text: bytes) -> bool:
 
 def explain_bytes(line: bytes) -> Wrong | None:
     """Explain the first NUL, carriage return or byte of a line that is not UTF-8."""
+    remedy = _remedy_of_bytes(line)
     wrong = []
     for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
         if (at := line.find(byte)) >= 0:
-            wrong.append(Wrong('', f'{name} at byte {at + 1}', 'text', at))
+            wrong.append(Wrong('', f'{name} at byte {at + 1}', 'text', at, remedy))
     try:
         line.decode()
     except UnicodeDecodeError as error:
         found = f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})'
-        wrong.append(Wrong('', found, 'UTF-8', error.start))
+        wrong.append(Wrong('', found, 'UTF-8', error.start, remedy))
     return min(wrong, key=lambda each: each.at, default=None)
+
+
+def _remedy_of_bytes(line: bytes) -> str:
+    """Tell what to do about bytes of a known format that is no text."""
+    if line.startswith(b'PK\x03\x04'):
+        return 'these bytes begin a ZIP archive, as .xlsx is: save the table as text'
+    n_even, n_odd = line[::2].count(0), line[1::2].count(0)
+    is_every_second = len(line) > 3 and (n_even, n_odd) in (
+        (len(line[::2]), 0),
+        (0, len(line[1::2])),
+    )
+    if is_every_second or line.startswith((b'\xff\xfe', b'\xfe\xff')):
+        return 'these are bytes as in UTF-16: save the file as UTF-8'
+    return ''
 
 
 def is_finite_decimal(field: bytes) -> bool:

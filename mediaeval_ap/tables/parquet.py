@@ -16,7 +16,7 @@ import numpy as np
 
 from mediaeval_ap.errors import FormatError, ReadError, printable
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.tables.byte_sources import ByteSource, is_regular, opening
+from mediaeval_ap.tables.byte_sources import PARQUET_IN_NO_FILE, ByteSource, is_regular, opening
 from mediaeval_ap.tables.parquet_pages import BYTES_OF_VALUE, PageWatcher, check_footer
 from mediaeval_ap.tables.table import Source
 
@@ -34,8 +34,9 @@ def read_parquet(
 
     with opening(source.name), source.open_stored() as stream:
         if not is_regular(stream):
-            raise ReadError(source.name, 'not readable as Parquet: no regular file')
-        described = Source(source.name, hashlib.file_digest(stream, 'sha256').hexdigest())
+            raise ReadError(source.name, PARQUET_IN_NO_FILE)
+        digest = None if source.is_open else hashlib.file_digest(stream, 'sha256').hexdigest()
+        described = Source(source.name, digest)
         try:
             table = _read(stream, choose, source)
         except (pyarrow.ArrowException, OSError) as error:

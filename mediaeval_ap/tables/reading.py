@@ -35,11 +35,10 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
     Parameters
     ----------
     origin : str, path-like, file object, DataFrame, array, iterable or Table
-        A path (``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are decompressed, ``.parquet`` and ``.pq``
-        read as Parquet), ``-`` for standard input, an open file, a table with the layout's fields
-        among its columns (of pandas, polars, pyarrow or any library with the Arrow stream
-        interface), an array of text of shape (n_rows, n_fields), an iterable of tuples, or a table
-        that was read before.
+        A path, ``-`` for standard input, an open file (each as text, perhaps compressed, or as
+        Parquet, as its first bytes say), a table with the layout's fields among its columns (of
+        pandas, polars, pyarrow or any library with the Arrow stream interface), an array of text of
+        shape (n_rows, n_fields), an iterable of tuples, or a table that was read before.
     layout : Layout
         The fields of a row.
     max_bytes : int

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.tables import line_format
-from mediaeval_ap.tables.faults import Faults, no_rows
-from mediaeval_ap.tables.layouts import EXCHANGED, Layout
+from mediaeval_ap.tables.diagnoses import exchanged, other_file
+from mediaeval_ap.tables.faults import Faults, no_row_of_text
+from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.line_numbers import LineCounter
 from mediaeval_ap.tables.lines import blocks, split
 from mediaeval_ap.tables.table import Column, Source, Table
@@ -51,27 +52,15 @@ def parse(stream: BinaryIO, layout: Layout, source: str) -> Table:
         if not faults.count:
             collector.add(piece)
     if faults.count:
-        faults.remedy = _remedy(first, layout)
+        if line_format.explain(first, layout) and (other := other_file(first, layout)):
+            faults.remedy = exchanged(other)
         raise faults.error
     if not first:
-        raise no_rows(source, layout)
+        raise no_row_of_text(source, layout, collector.lines.next_line - 1)
     table = collector.table(Source(source))
     if line_format.is_header(text := first.decode(), layout):
         raise line_format.header_of(text).error(source, table.place(0))
     return table
-
-
-def _remedy(line: bytes, layout: Layout) -> str:
-    """Return what to tell where the first row fits the file that this may be taken for."""
-    other = EXCHANGED.get(layout)
-    if other is None or line_format.explain(line, layout) is None:
-        return ''
-    if line_format.explain(line, other) or line_format.holds_no_row(line, other):
-        return ''
-    # A row of text alone that ends with a number rather lacks a field.
-    if other.number is None and line_format.is_finite_decimal(line_format.find_fields(line)[-1]):
-        return ''
-    return f'; its first row fits a {other.name} file: are two files exchanged?'
 
 
 def proved_pieces(

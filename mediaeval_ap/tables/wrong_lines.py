@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.tables import line_format
+from mediaeval_ap.tables.diagnoses import diagnosed, exchanged, other_file
 from mediaeval_ap.tables.faults import Wrong
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.line_format import Cause
@@ -56,6 +58,9 @@ def causes_of(lines: list[bytes], layout: Layout) -> NDArray[np.int8]:
         numbers = [split(lines[row])[layout.number_at] for row in rows.tolist()]
         is_right = {number: line_format.is_number(number, layout) for number in set(numbers)}
         causes[rows[[not is_right[number] for number in numbers]]] = Cause.NUMBER
+        for row in rows[[number.lower() == layout.number.encode() for number in numbers]]:
+            if line_format.is_header(lines[row].decode(), layout):
+                causes[row] = Cause.HEADER
     return causes
 
 
@@ -66,8 +71,12 @@ def wrong_places(lines: list[bytes], layout: Layout) -> list[int]:
 
 
 def explained(line: bytes, layout: Layout) -> Wrong:
-    """Explain a line that is known to be wrong: if by nothing else, by its length."""
-    return line_format.explain(line, layout) or endless()
+    """Explain a line that is known to be wrong."""
+    wrong = line_format.explain(line, layout)
+    if wrong is None:  # as the lenient reader gives a header of texts, and a line that is too long
+        is_header = line_format.is_header(line.decode(), layout)
+        wrong = line_format.header_of(line.decode()) if is_header else endless()
+    return diagnosed(wrong, line, layout)
 
 
 def splitter(text: bytes) -> Callable[[bytes], list[bytes]]:
@@ -103,6 +112,7 @@ class WrongLines:
 
     def __init__(self, layout: Layout, most: int = MAX_PROBLEMS) -> None:
         self.counts: Counter[Cause] = Counter()
+        self.other = ''  # the file that the first row fits
         self._layout = layout
         self._most = most
         self._kept: dict[Cause, list[WrongLine | tuple[int, bytes]]] = {each: [] for each in Cause}
@@ -126,6 +136,8 @@ class WrongLines:
 
     def _explained(self, number: int, line: bytes) -> WrongLine:
         wrong = explained(line, self._layout)
+        if self.other and not wrong.remedy and other_file(line, self._layout) == self.other:
+            wrong = replace(wrong, remedy=exchanged(self.other))
         return WrongLine(number, n_characters(line[: wrong.at]) + 1, wrong)  # before it is text
 
 

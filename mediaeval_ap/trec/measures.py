@@ -122,6 +122,8 @@ def _value(node: ast.expr | None) -> Any:
     if not isinstance(node, ast.Constant):
         raise TypeError('expected a constant')
     return node.value
+
+
 def check_levels(measures: Sequence[Any], relevance_level: int) -> None:
     """Refuse a measure whose level of relevance is 1 by default where another one is asked for."""
     for each in measures if relevance_level != 1 else ():

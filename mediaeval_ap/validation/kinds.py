@@ -14,7 +14,7 @@ class Kind:
 
     name: str
     severity: Severity
-    mend: str = field(repr=False)
+    remedy: str = field(repr=False)
 
     def __str__(self) -> str:
         return self.name
@@ -24,6 +24,7 @@ _ERRORS = {
     'long-line': 'end each row with a line end',
     'encoding': 'save the file as UTF-8 text with LF or CR LF line ends',
     'empty': 'write one row per line, or leave the file out',
+    'header': 'remove this line',
     'field-count': 'give the line these fields, separated by spaces or tabs, without spaces inside '
     'them',
     'confidence': 'write a finite decimal number',
@@ -37,6 +38,7 @@ _ERRORS = {
     'unused-evidence': 'spell the name as in the hypotheses, or drop the line',
 }
 _WARNINGS = {
+    'other-file': 'check which file is which',
     'repeated-row': 'drop the line',
     'two-confidences': 'keep one confidence per shot and name',
     'several-names': 'keep them only if all of these people are in the shot',
@@ -52,6 +54,6 @@ _WARNINGS = {
     'unreferenced-name': 'check the spelling; the person may be in no shot of the reference',
 }
 KINDS = {
-    **{name: Kind(name, 'error', mend) for name, mend in _ERRORS.items()},
-    **{name: Kind(name, 'warning', mend) for name, mend in _WARNINGS.items()},
+    **{name: Kind(name, 'error', remedy) for name, remedy in _ERRORS.items()},
+    **{name: Kind(name, 'warning', remedy) for name, remedy in _WARNINGS.items()},
 }

@@ -40,7 +40,7 @@ class Problem:
         The field; empty where the whole line or file is wrong.
     found, expected : str
         The content that was found, and the content that was expected.
-    mend : str
+    remedy : str
         The remedy.
 
     Examples
@@ -59,7 +59,7 @@ class Problem:
     field: str
     found: str
     expected: str
-    mend: str
+    remedy: str
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as values that JSON can hold.
@@ -86,11 +86,17 @@ class Finding:
 
 
 def problem_at(
-    kind: str, file: LenientTable, line: int, column: int | None, detail: Detail
+    kind: str,
+    file: LenientTable,
+    line: int,
+    column: int | None,
+    detail: Detail,
+    remedy: str = '',
 ) -> Problem:
-    """Return the problem of a kind at a place in a file."""
+    """Return the problem of a kind at a place in a file; its remedy may be that of the kind."""
     known = KINDS[kind]
-    return Problem(known, known.severity, file.table.source.name, line, column, *detail, known.mend)
+    name = file.table.source.name
+    return Problem(known, known.severity, name, line, column, *detail, remedy or known.remedy)
 
 
 def at_rows(

@@ -43,7 +43,7 @@ def test_wrong_data_is_one_line_and_exit_code_1(folder, arguments, message):
 @pytest.mark.parametrize(
     ('content', 'message'),
     [
-        (b'', 'found no rows, expected at least one of 5 fields: '),
+        (b'', 'found an empty file, expected at least one of 5 fields: '),
         (b'a b c d \xff\n', 'line 1: found invalid UTF-8 at byte 9 (0xff), expected UTF-8'),
         (b'a b\0 c d 1\n', 'line 1: found a NUL byte at byte 4, expected text'),
     ],
@@ -61,7 +61,7 @@ def test_truncated_gzip(folder):
     result = run('evaluate', 'reference.txt', 'run.txt.gz')
     assert result.exit_code == 1
     assert result.stderr.startswith(
-        'Error: run.txt.gz: not readable as .gz: Compressed file ended before'
+        'Error: run.txt.gz: not readable as gzip: Compressed file ended before'
     )
     assert result.stderr.count('\n') == 1
 

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import commands
+import jsonschema
 import pytest
 from submissions import EVIDENCE, RUN, SHOTS
 
@@ -42,11 +43,12 @@ def test_a_list_that_is_cut_says_so(folder):
         assert len(validate('bad.txt', max_problems=4)) == 12
     done = run('bad.txt', '--max-problems', '4', '--all')
     assert (done.exit_code, done.stderr) == (1, '')
-    assert done.stdout.count('\n  bad.txt, line ') == 12
-    assert '\nerror confidence: 7\n' in done.stdout
-    assert '\n  … and 3 more, 3 of them beyond --max-problems 4\n' in done.stdout
+    assert len(re.findall('^bad.txt:[0-9]+:[0-9]+: error: ', done.stdout, re.MULTILINE)) == 12
+    beyond = '3 of them beyond --max-problems 4'
+    assert f'\n  … and 3 more [confidence], {beyond}\n' in done.stdout
     document = json.loads(run('bad.txt', '--max-problems', '4', '--format', 'json').stdout)
     assert (document['max_problems'], len(document['problems'])) == (4, 12)
+    assert document['truncated']
     assert document['left_out'] == {'field-count': 1, 'confidence': 3, 'name': 3}
     assert document['counts']['field-count'] == 5
     assert document['errors'] == 19
@@ -55,7 +57,7 @@ def test_a_list_that_is_cut_says_so(folder):
 def test_command(folder):
     result = run('run.txt', '--shots', 'shots.txt', '--evidence', 'evidence.txt')
     assert (result.exit_code, result.stderr) == (0, '')
-    assert result.stdout == 'run.txt: rules 2016, 2 rows\n\n0 errors, 0 warnings\n'
+    assert result.stdout == '0 errors, 0 warnings in 2 rows of run.txt (rules 2016)\n'
 
 
 def test_exit_code_is_1_for_errors_alone(folder):
@@ -71,20 +73,18 @@ def test_the_first_20_of_each_kind(folder):
     result = run('bad.txt')
     assert result.exit_code == 1
     blocks = result.stdout.split('\n\n')
-    assert [block.splitlines()[0] for block in blocks] == [
-        'bad.txt: rules 2016, 25 rows',
-        'error confidence: 25',
-        'error name: 25',
-        '50 errors, 0 warnings',
+    assert [len(block.splitlines()) for block in blocks] == [22, 22, 1]
+    assert blocks[0].splitlines()[:3] == [
+        "bad.txt:1:10: error: [confidence] confidence: found 'high', "
+        'expected a finite decimal number',
+        '  remedy: write a finite decimal number',
+        "bad.txt:2:10: error: [confidence] confidence: found 'high', "
+        'expected a finite decimal number',
     ]
-    assert [len(block.splitlines()) for block in blocks] == [1, 22, 22, 1]
-    assert blocks[1].splitlines()[1] == (
-        "  bad.txt, line 1, column 10, confidence: found 'high', expected a finite decimal number; "
-        'write a finite decimal number'
-    )
-    assert blocks[2].splitlines()[-1] == '  … and 5 more'
+    assert blocks[1].splitlines()[-1] == '  … and 5 more [name]'
+    assert blocks[2] == '50 errors, 0 warnings in 25 rows of bad.txt (rules 2016)\n'
     everything = run('bad.txt', '--all').stdout
-    assert everything.count('bad.txt, line ') == 50
+    assert everything.count('bad.txt:') == 50
     assert '… and' not in everything
 
 
@@ -97,7 +97,7 @@ def test_compressed_files_and_standard_input(folder, compress):
         name = 'run.gz'
     else:
         result, name = run('-', input=content), '<stdin>'
-    assert f'  {name}, line 2, column 7, person_name: found ' in result.stdout
+    assert f'{name}:2:7: error: [name] person_name: found ' in result.stdout
 
 
 def test_a_file_that_cannot_be_read_is_one_line(folder):
@@ -107,7 +107,7 @@ def test_a_file_that_cannot_be_read_is_one_line(folder):
     Path('cut.gz').write_bytes(gzip.compress(RUN.encode())[:-12])
     result = run('run.txt', '--evidence', 'cut.gz')
     assert (result.exit_code, result.stdout) == (1, '')
-    assert result.stderr.startswith('Error: cut.gz: not readable as .gz: Compressed')
+    assert result.stderr.startswith('Error: cut.gz: not readable as gzip: Compressed')
     assert result.stderr.count('\n') == 1
 
 
@@ -140,38 +140,71 @@ def test_json(folder):
     }
     del document['version']
     counts = {'confidence': 21, 'name': 21}
-    limits = {'max_problems': 20_000, 'left_out': {}}
-    assert document == {'rules': '2016', 'errors': 42, 'warnings': 0, 'counts': counts, **limits}
+    assert document == {
+        'schema': 'mediaeval-ap/problems/1',
+        'rules': '2016',
+        'errors': 42,
+        'warnings': 0,
+        'counts': counts,
+        'max_problems': 20_000,
+        'truncated': True,
+        'left_out': {'confidence': 1, 'name': 1},
+    }
 
 
 def test_json_is_as_its_schema_says(folder):
-    """The schema in the docs names every key, and the type and the choices of each."""
-    page = (ROOT / 'docs/reference/json-schemas.md').read_text()
-    schema = json.loads(
-        re.search(r'^## Validation\n.*?```json\n(.*?)```', page, re.DOTALL | re.MULTILINE).group(1)
-    )
+    """The schema names every key, and the type and the choices of each."""
+    schema = json.loads((ROOT / 'docs/reference/schemas/problems-1.schema.json').read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
     Path('bad.txt').write_text('x v 1 a2 high\nx v\n')
-    document = json.loads(run('bad.txt', '--shots', 'shots.txt', '--format', 'json').stdout)
+    limit = ('--max-problems', '1', '--format', 'json')
+    document = json.loads(run('bad.txt', '--shots', 'shots.txt', *limit).stdout)
     rows = render(describe(examine([('x', 'v', '1', 'A', 0.5)])), 'json')
     for each in document, json.loads(rows):
-        conforms(each, schema)
+        jsonschema.validate(each, schema, jsonschema.Draft202012Validator)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**document, 'more': 1}, schema)
     assert schema['properties']['problems']['items']['properties']['kind']['enum'] == [
         kind.name for kind in KINDS.values()
     ]
 
 
-TYPES = {'object': dict, 'array': list, 'string': str, 'integer': int, 'null': type(None)}
+def test_lines_are_as_editors_and_ci_read_them(folder):
+    """By the expression for GCC's messages; remedies are no messages."""
+    of_gcc = re.compile(r'^(.*?):(\d+):(\d*):?\s+(?:fatal\s+)?(warning|error):\s+(.*)$')
+    Path('bad.txt').write_text('x v 1 Ann 0,5\nx v 1 bob\n')
+    matches = filter(None, map(of_gcc.match, run('bad.txt').stdout.splitlines()))
+    assert [(*each.groups()[:4], each[5].split()[0]) for each in matches] == [
+        ('bad.txt', '2', '10', 'error', '[field-count]'),
+        ('bad.txt', '1', '11', 'error', '[confidence]'),
+        ('bad.txt', '1', '7', 'error', '[name]'),
+        ('bad.txt', '1', '7', 'warning', '[upper-case]'),
+    ]
 
 
-def conforms(value, schema):
-    types = schema.get('type', list(TYPES))
-    assert type(value) in [TYPES[each] for each in ([types] if isinstance(types, str) else types)]
-    assert value in schema.get('enum', [value])
-    if isinstance(value, list):
-        for each in value:
-            conforms(each, schema['items'])
-    if isinstance(value, dict):
-        known = schema.get('properties', {})
-        assert set(schema.get('required', [])) <= set(value)
-        for key, each in value.items():
-            conforms(each, known[key] if key in known else schema['additionalProperties'])
+def test_each_remedy_is_told_once(folder):
+    Path('bad.txt').write_text('x v 1 ann 0,5\nx v 2 ann high\nx v 3 ann 0,7\nx v 4 ann low\n')
+    assert re.findall('^  remedy: (.*)$', run('bad.txt').stdout, re.MULTILINE) == [
+        'write a decimal point, not a comma',
+        'write a finite decimal number',
+    ]
+
+
+def test_github(folder):
+    """Properties are escaped further than the text, and the text has the remedy."""
+    Path('50%,a:b.txt').write_text('x v 1 Ann% 1\n')
+    result = run('50%,a:b.txt', '--rules', 'none', '--format', 'github')
+    assert (result.exit_code, result.stderr) == (0, '')
+    assert result.stdout == (
+        '::warning file=50%25%2Ca%3Ab.txt,line=1,col=7,title=upper-case::person_name: '
+        "found 'Ann%25', expected 'ann%25'; write the name in lower case\n"
+        '\n0 errors, 1 warning in 1 row of 50%,a:b.txt (rules none)\n'
+    )
+
+
+def test_github_at_rows_of_values():
+    """They have no column; what is left out is told as text."""
+    findings = examine([('x', 'v', '1', 'a1', 0.5), ('x', 'v', '2', 'a2', 0.7)])
+    first, more, *_ = render(describe(findings, 1), 'github').splitlines()
+    assert first.startswith('::error file=<rows>,line=1,title=name::person_name: found ')
+    assert more == '… and 1 more [name]'

@@ -82,11 +82,10 @@ def test_other_formats_of_runs(folder):
     AveragePrecision('reference.txt').live('run.txt').save('run.parquet')
     assert run('reference.txt', 'run.txt.gz', *OPTIONS).stdout == HEADING + ''.join(LINES)
     assert run('reference.txt', 'run.parquet', *OPTIONS).stdout.splitlines()[-1] == LINES[-1][:-1]
-    for name in ('run.txt.gz', 'run.parquet'):
+    for name, kind in (('run.txt.gz', 'gzip'), ('run.parquet', 'Parquet')):
         result = run('reference.txt', name, '--follow')
-        suffix = os.path.splitext(name)[1]
         assert (result.exit_code, result.stdout) == (1, '')
-        assert result.stderr == (f'Error: {name}: {suffix} cannot be followed, only plain text\n')
+        assert result.stderr == (f'Error: {name}: {kind} cannot be followed, only plain text\n')
 
 
 WRONG = "line 3, confidence: found 'high', expected a finite decimal number\n"
@@ -115,13 +114,20 @@ def test_bad_lines_are_skipped_and_counted(folder):
     assert [json.loads(line)['skipped'] for line in result.stdout.splitlines()] == [0, 1, 2]
 
 
-@pytest.mark.parametrize(('text', 'options'), [('', []), ('\n', []), ('x\n', ['--skip-bad'])])
-def test_nothing_to_score_is_an_error(folder, text, options):
+@pytest.mark.parametrize(
+    ('text', 'options', 'found'),
+    [
+        ('', [], 'an empty file'),
+        ('\n', [], 'only blank lines'),
+        ('x\n', ['--skip-bad'], 'no rows'),
+    ],
+)
+def test_nothing_to_score_is_an_error(folder, text, options, found):
     result = run('reference.txt', *options, input=text)
     assert (result.exit_code, result.stdout) == (1, '')
     assert ('skipped 1 wrong line\n' in result.stderr) == bool(options)
     assert result.stderr.endswith(
-        'Error: <stdin>: found no rows, expected at least one of 5 fields: '
+        f'Error: <stdin>: found {found}, expected at least one of 5 fields: '
         'corpus_id video_id shot_id person_name confidence\n'
     )
 

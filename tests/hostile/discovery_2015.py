@@ -52,7 +52,7 @@ DISCOVERY_2015 = [
     *(
         no(
             *(role, 'cut.gz', 'a download that broke', gzip_of(right * 50)[:-9]),
-            f': not readable as .gz: {CUT["gz"]}',
+            f': not readable as gzip: {CUT["gz"]}',
         )
         for role, right in FILES_2015.items()
     ),
@@ -103,7 +103,7 @@ DISCOVERY_2015 = [
         'empty',
         'nothing',
         b'',
-        f': found no rows, {FOUR.replace("expected", "expected at least one of")}',
+        f': found an empty file, {FOUR.replace("expected", "expected at least one of")}',
     ),
     Entry(
         *('shots.parquet', 'shots are numbers'),

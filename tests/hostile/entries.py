@@ -10,7 +10,7 @@ A = b'x v 1 ann 0.9\n'
 B = b'x v 2 bob 0.8\n'
 FIVE = 'expected 5 fields: corpus_id video_id shot_id person_name confidence'
 FINITE = 'expected a finite decimal number'
-NO_ROWS = f'{{path}}: found no rows, {FIVE.replace("expected", "expected at least one of")}'
+EMPTY = f'{{path}}: found an empty file, {FIVE.replace("expected", "expected at least one of")}'
 
 # What stands beside a file in each of its roles. A run is scored at K = 1, where the average
 # precision of a name is 1 when the first hypothesis for it is right, else 0: so MAP is the share of

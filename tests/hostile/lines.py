@@ -3,9 +3,9 @@
 from hostile.entries import (
     ANN,
     BOB,
+    EMPTY,
     FINITE,
     FIVE,
-    NO_ROWS,
     REFERENCE,
     A,
     B,
@@ -18,6 +18,7 @@ from hostile.entries import (
 BOM = b'\xef\xbb\xbf'
 LONG = 10_000_000
 HEADER = 'corpus_id video_id shot_id person_name'
+ONLY_BLANK = EMPTY.removeprefix('{path}').replace('an empty file', 'only blank lines')
 ROWS_ONLY = 'expected rows only; remove this line'
 BLOCK = 1 << 20  # how much the strict parser takes at a time
 
@@ -99,9 +100,9 @@ READ = [
 UTF16 = b'\xff\xfe' + (A + B).decode().encode('utf-16-le')
 
 REFUSED = [
-    refused('empty.txt', 'nothing at all', b'', NO_ROWS.removeprefix('{path}')),
-    refused('only-bom.txt', 'a mark of nothing', BOM, NO_ROWS.removeprefix('{path}')),
-    refused('only-blank.txt', 'blank lines', b'\n \n\t\r\n', NO_ROWS.removeprefix('{path}')),
+    refused('empty.txt', 'nothing at all', b'', EMPTY.removeprefix('{path}')),
+    refused('only-bom.txt', 'a mark of nothing', BOM, EMPTY.removeprefix('{path}')),
+    refused('only-blank.txt', 'blank lines', b'\n \n\t\r\n', ONLY_BLANK),
     refused(
         *('cr.txt', 'line ends of old', (A + B).replace(b'\n', b'\r')),
         ', line 1: found a carriage return at byte 14, expected text',
@@ -120,7 +121,8 @@ REFUSED = [
     ),
     refused(
         *('utf-16.txt', 'text of another encoding', UTF16),
-        ', line 1: found invalid UTF-8 at byte 1 (0xff), expected UTF-8 (2 more wrong lines)',
+        ', line 1: found invalid UTF-8 at byte 1 (0xff), expected UTF-8; '
+        'these are bytes as in UTF-16: save the file as UTF-8 (2 more wrong lines)',
     ),
     refused(
         *('bad-byte.txt', 'a byte that UTF-8 never has', A + b'x v 1 \xffann 0.9\n'),
@@ -160,7 +162,8 @@ REFUSED = [
     ),
     refused(
         *('csv.txt', 'commas separate nothing', b'x,v,1,ann,0.9\n'),
-        f", line 1: found 1 field in 'x,v,1,ann,0.9', {FIVE}",
+        f", line 1: found 1 field in 'x,v,1,ann,0.9', {FIVE}; commas separate its fields: "
+        'write spaces or tabs instead',
     ),
     refused(
         *('escapes-in-line.txt', 'a wrong line is shown, not obeyed', b'x v \x1b[2J\x07\n'),
@@ -184,7 +187,7 @@ REFUSED = [
     ),
     refused(
         *('quoted.txt', 'quotes are part of a number, too', b'"x" "v" "1" "ann" "0.9"\n'),
-        f""", line 1, confidence: found '"0.9"', {FINITE}""",
+        f""", line 1, confidence: found '"0.9"', {FINITE}; write the fields without quotes""",
     ),
     refused(
         *('too-long-number.txt', 'a number beyond doubles', b'x v 1 ann ' + b'9' * 400 + b'\n'),
@@ -196,7 +199,10 @@ REFUSED = [
     number('infinity.txt', 'no finite number', 'Infinity'),
     number('underscore.txt', 'a number to Python only', '1_000'),
     number('hexadecimal.txt', 'a number to C only', '0x1p3'),
-    number('comma.txt', 'a number in Paris', '0,5'),
+    refused(
+        *('comma.txt', 'a number in Paris', b'x v 1 ann 0,5\n' + B),
+        f", line 1, confidence: found '0,5', {FINITE}; write a decimal point, not a comma",
+    ),
     number('arabic.txt', 'a number to Unicode', '٠.٥'),
     number('percent.txt', 'a hundredth', '90%'),
     number('no-digit.txt', 'a sign and a point', '-.'),

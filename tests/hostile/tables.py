@@ -8,7 +8,7 @@ import pyarrow
 from pyarrow import parquet
 
 from hostile.containers import MIB, limited
-from hostile.entries import ANN, BOB, FINITE, FIVE, A, Entry, holding, refused
+from hostile.entries import ANN, BOB, EMPTY, FINITE, FIVE, A, Entry, holding, refused
 
 ROWS = (ANN, BOB)
 FIELDS = ('corpus_id', 'video_id', 'shot_id', 'person_name', 'confidence')
@@ -170,16 +170,8 @@ PARQUET = [
         table()[:0],
         f': found no rows, {FIVE.replace("expected", "expected at least one of")}',
     ),
-    refused(
-        'text.parquet',
-        'lines',
-        A,
-        ': not readable as Parquet: Parquet magic bytes not found '
-        'in footer. Either the file is corrupted or this is not a parquet file.',
-    ),
-    refused(
-        'nothing.parquet', 'no byte', b'', ': not readable as Parquet: Parquet file size is 0 bytes'
-    ),
+    Entry('text.parquet', 'lines', holding(A), value=0.5, rows=(ANN,)),
+    refused('nothing.parquet', 'no byte', b'', EMPTY.removeprefix('{path}')),
     Entry(
         'cut.parquet',
         'a download that broke',
@@ -317,7 +309,8 @@ CSV = [
         'utf-16',
         'and of another',
         b'\xff\xfe' + SURE.decode().encode('utf-16-le'),
-        ', line 1: found invalid UTF-8 at byte 1 (0xff), expected UTF-8 (1 more wrong line)',
+        ', line 1: found invalid UTF-8 at byte 1 (0xff), expected UTF-8; '
+        'these are bytes as in UTF-16: save the file as UTF-8 (1 more wrong line)',
     ),
     csv('gap', 'empty', 'nothing', b'', ': found nothing, expected a header: id,landmarks'),
     csv(

@@ -83,7 +83,7 @@ RUNS = [
     run('comment-document', 'a document that begins with #', R1 + b'7 Q0 #d 2 0.1 #\n' + R2),
     no_run(
         *('only-comments', 'nothing but comments', b'# by me\n#\n\n # end'),
-        f': found no rows, expected at least one of {SIX[9:]}',
+        f': found only blank lines or comments, expected at least one of {SIX[9:]}',
     ),
     no_run(
         *('comments-count', 'lines are counted, comments too', b'# by me\n\n' + R1 + b'#\n' + R1),
@@ -94,10 +94,13 @@ RUNS = [
         f", line 2: found 9 fields in '7 Q0 d1 1 0.9 me # the best', {SIX}",
     ),
     run('lines.gz', 'lines in gzip', gzip_of(R1 + R2)),
-    no_run('empty', 'nothing at all', b'', f': found no rows, expected at least one of {SIX[9:]}'),
+    no_run(
+        *('empty', 'nothing at all', b''),
+        f': found an empty file, expected at least one of {SIX[9:]}',
+    ),
     no_run(
         *('only-blank', 'blank lines', b'\n \t\r\n'),
-        f': found no rows, expected at least one of {SIX[9:]}',
+        f': found only blank lines or comments, expected at least one of {SIX[9:]}',
     ),
     no_run(
         *('repeated', 'a document twice', b'\n' + R1 + b'\n' + R1 + R2),
@@ -150,11 +153,14 @@ RUNS = [
     score('overflow', '1e309'),
     score('underscore', '1_0'),
     score('hexadecimal', '0x1p3'),
-    score('comma', '0,5'),
+    no_run(
+        *('comma', 'a number in Paris', R1 + b'8 Q0 d2 1 0,5 me\n'),
+        f", line 2, score: found '0,5', {FINITE}; write a decimal point, not a comma",
+    ),
     score('word', 'high'),
     no_run(
         *('cut.gz', 'a download that broke', gzip_of(R1 * 50)[:-9]),
-        f': not readable as .gz: {CUT["gz"]}',
+        f': not readable as gzip: {CUT["gz"]}',
     ),
     Entry(
         *('bomb.gz', 'a bomb', holding(gzip_of(b'x' * (8 * MILLION)))),
@@ -227,7 +233,8 @@ QRELS = [
         f", line 5, relevance: found '.5', {INTEGER}",
     ),
     no_qrels(
-        *('empty', 'nothing at all', b''), f': found no rows, expected at least one of {FOUR[9:]}'
+        *('empty', 'nothing at all', b''),
+        f': found an empty file, expected at least one of {FOUR[9:]}',
     ),
     no_qrels(
         *('half', 'relevance is an integer', Q1 + b'\n' + b'8 0 d2 0.5\n'),
@@ -278,7 +285,7 @@ QRELS = [
     ),
     no_qrels(
         *('cut.gz', 'a download that broke', gzip_of(Q1 * 50)[:-9]),
-        f': not readable as .gz: {CUT["gz"]}',
+        f': not readable as gzip: {CUT["gz"]}',
     ),
     stored('qrels', 'right', 'just the columns that are looked at'),
     stored(

@@ -36,7 +36,7 @@ def test_extend_takes_what_every_reader_takes(tmp_path):
         live.extend(nothing)
     assert len(live) == 4
     path.write_text('')
-    with pytest.raises(FormatError, match='no rows'):
+    with pytest.raises(FormatError, match='an empty file'):
         live.extend(path)
     with pytest.raises(ParameterError):
         live.extend(7)

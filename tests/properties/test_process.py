@@ -495,7 +495,7 @@ def test_lack_of_memory_is_never_taken_for_another_error(
     if owner in (ir_measures, measures) and not isinstance(error, MemoryError):
         pytest.skip('of the tools behind it, every error but lack of memory is said as theirs')
     (folder / 'truth.csv').write_text('customer_id,prediction\nu,7\n')
-    (folder / 'run.parquet').write_bytes(b'')
+    (folder / 'run.parquet').write_bytes(b'PAR1\x15')
     monkeypatch.setattr(tables.reading, 'BULK_BYTES', 0)
     monkeypatch.setattr(owner, name, fail)
     result = CliRunner().invoke(cli.main, arguments)

@@ -108,7 +108,7 @@ def test_unknown_formats():
     expected = "^format: found 'xml', expected one of table, csv, json, jsonl, markdown, latex$"
     with pytest.raises(ParameterError, match=expected):
         shown(Grid(['query'], [['ann']]), 'xml')
-    with pytest.raises(ParameterError, match="found 'csv', expected one of table, json"):
+    with pytest.raises(ParameterError, match="found 'csv', expected one of table, json, github"):
         render(Document(list, list), 'csv')
     with pytest.raises(ParameterError, match="found 'xml', expected one of table, tsv, jsonl"):
         find_format(ANSWER_FORMATS, 'xml')

@@ -270,7 +270,7 @@ def test_frames_of_what_are_no_numbers(values, expected):
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(ReadError, match=r'missing.csv: No such file'):
         read_records(tmp_path / 'missing.csv', [TEXT])
-    (tmp_path / 'file.parquet').write_bytes(b'id,b\n1,2\n')
+    (tmp_path / 'file.parquet').write_bytes(b'PAR1\x15\x04PAR1')
     with pytest.raises(ReadError, match='not readable as Parquet'):
         read_records(tmp_path / 'file.parquet', [TEXT])
     (tmp_path / 'cut.csv.gz').write_bytes(gzip.compress(b'id,b\n1,2\n')[:-5])

@@ -8,4 +8,6 @@ def test_where_a_fault_stands_is_not_compared():
     one, other = (Wrong('confidence', "'high'", 'a number', at) for at in (3, 5))
     assert one == other
     assert hash(one) == hash(other)
-    assert repr(one) == "Wrong(field='confidence', found=\"'high'\", expected='a number')"
+    assert (
+        repr(one) == "Wrong(field='confidence', found=\"'high'\", expected='a number', remedy='')"
+    )

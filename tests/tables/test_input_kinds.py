@@ -17,7 +17,7 @@ from mediaeval_ap.tables.input_kinds import Kind, Origin, is_rows
         ('run.txt', Kind.TEXT),
         ('-', Kind.TEXT),
         (io.BytesIO(), Kind.TEXT),
-        ('run.parquet', Kind.PARQUET),
+        ('run.parquet', Kind.TEXT),  # which is not there: its suffix says nothing
         ([('x', 'v')], Kind.ROWS),
         (iter([]), Kind.ROWS),
         (read([('x', 'v')], SUBSET), Kind.TABLE),
@@ -32,3 +32,20 @@ def test_kinds(value, kind):
     assert Origin.of(origin) is origin
     assert is_rows(value) == (kind is Kind.ROWS)
     assert kind.has_all_fields == (kind in (Kind.TEXT, Kind.TABLE))
+
+
+@pytest.mark.parametrize(
+    ('content', 'kind'),
+    [(b'PAR1\x15\x04', Kind.PARQUET), (b'PAR1 v 1 ann 0.5', Kind.TEXT), (b'PAR1', Kind.TEXT)],
+)
+def test_parquet_is_known_by_its_first_bytes(tmp_path, content, kind):
+    path = tmp_path / 'run.txt'
+    path.write_bytes(content)
+    assert Origin.of(path).kind is kind
+    with open(path, 'rb') as file:
+        assert Origin.of(file).kind is kind
+        assert file.read() == content
+        assert Origin.of(file).kind is Kind.TEXT  # it stands at its end
+    assert Origin.of(file).kind is Kind.TEXT  # and is closed
+    with open(path) as text:
+        assert Origin.of(text).kind is Kind.TEXT

@@ -9,6 +9,7 @@ import os
 import pickle
 import sys
 import types
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -355,7 +356,9 @@ def test_sources_that_cannot_be_read(tmp_path, suffix):
     if suffix:
         whole = COMPRESSORS[suffix](TEXT.encode() * 50)
         assert message(whole[:-9])
-        assert message(b'not compressed at all, and long enough to have a header')
+        assert message(b'\x1f\x8c not compressed at all, nor text') == (
+            'is neither compressed nor text: its first bytes are 1f 8c 20 6e'
+        )
         assert 'more than 100 bytes' in message(whole, max_bytes=100)
         (tmp_path / f'run{suffix}').write_bytes(whole)
         assert len(read(tmp_path / f'run{suffix}', HYPOTHESIS, max_bytes=len(TEXT) * 200)) == 200
@@ -371,11 +374,54 @@ def test_paths_that_are_no_file(tmp_path, name, message):
         read(f'{tmp_path}/{name}', HYPOTHESIS)
 
 
-def test_not_parquet(tmp_path):
-    path = tmp_path / 'run.parquet'
-    path.write_text(TEXT)
-    with pytest.raises(ReadError, match='not readable as Parquet'):
-        read(path, HYPOTHESIS)
+@pytest.mark.parametrize('compress', [*COMPRESSORS.values()])
+def test_compressed_whatever_the_suffix(tmp_path, compress):
+    """As a path, an open file, bytes in memory and a pipe that gives one byte at a time."""
+    path = tmp_path / 'run.txt'
+    path.write_bytes(compress(TEXT.encode()))
+    expected = list(read(io.StringIO(TEXT), HYPOTHESIS).rows())
+    assert list(read(path, HYPOTHESIS).rows()) == expected
+    with open(path, 'rb') as file:
+        assert list(read(file, HYPOTHESIS).rows()) == expected
+    assert list(read(io.BytesIO(path.read_bytes()), HYPOTHESIS).rows()) == expected
+    os.mkfifo(tmp_path / 'pipe')
+
+    def write():
+        with open(tmp_path / 'pipe', 'wb', buffering=0) as pipe:
+            for byte in path.read_bytes():
+                pipe.write(bytes([byte]))
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(write)
+        assert list(read(tmp_path / 'pipe', HYPOTHESIS).rows()) == expected
+
+
+def test_an_open_compressed_file_has_a_limit():
+    size, content = len(TEXT.encode()), gzip.compress(TEXT.encode())
+    assert len(read(io.BytesIO(content), HYPOTHESIS, max_bytes=size)) == TEXT.count('\n')
+    with pytest.raises(ReadError, match=f'<file>: decompresses to more than {size - 1} bytes'):
+        read(io.BytesIO(content), HYPOTHESIS, max_bytes=size - 1)
+
+
+def test_parquet_of_an_open_file(tmp_path):
+    path = tmp_path / 'run.txt'
+    rows = list(read(io.StringIO(TEXT), HYPOTHESIS).rows())
+    columns = zip(*rows, strict=True)
+    parquet.write_table(
+        pyarrow.table(dict(zip(HYPOTHESIS.fields, map(list, columns), strict=True))), path
+    )
+    assert list(read(path, HYPOTHESIS).rows()) == rows
+    with open(path, 'rb') as file:
+        assert list(read(file, HYPOTHESIS).rows()) == rows
+    with pytest.raises(ReadError, match='is Parquet, which is read only from the start of a'):
+        read(io.BytesIO(path.read_bytes()), HYPOTHESIS)
+
+
+@pytest.mark.parametrize('name', ['run.parquet', *(f'run{suffix}' for suffix in COMPRESSORS)])
+def test_text_is_read_whatever_the_suffix(tmp_path, name):
+    (tmp_path / name).write_text(TEXT)
+    rows = read(tmp_path / name, HYPOTHESIS).rows()
+    assert list(rows) == list(read(io.StringIO(TEXT), HYPOTHESIS).rows())
 
 
 def test_not_utf8_text_file(tmp_path):
@@ -399,7 +445,7 @@ def test_stream_without_data_yet(tmp_path):
 def test_special_files():
     if not Path('/dev/null').exists():
         pytest.skip('no such device on this system')
-    with pytest.raises(FormatError, match='found no rows'):
+    with pytest.raises(FormatError, match='found an empty file'):
         read('/dev/null', HYPOTHESIS)
 
 

@@ -49,7 +49,7 @@ def test_files_of_every_kind_are_read_alike(folder):
         ('qrels', '7 0 d1 1\n\n7 0 d2 0.5\n', "qrels, line 3, relevance: found '0.5', expected an"),
         ('run', '7 Q0 d1 1 high me\n', "run, line 1, score: found 'high', expected a finite"),
         ('run', '7 Q0 d1 1 0.5\n', 'run, line 1: found 5 fields in .*, expected 6 fields: qid q0'),
-        ('run', '', 'run: found no rows'),
+        ('run', '', 'run: found an empty file'),
         ('qrels', '7 0 d\xff1 1\n', 'invalid UTF-8 at byte 6'),
     ],
 )

@@ -28,7 +28,24 @@ ERRORS = [
     ('é  v 1 ann 1_0\n', {}, ('confidence', 'hypothesis', 1, 12, 'confidence', "'1_0'")),
     ('x v 1 an\0n 1\n', {}, ('encoding', 'hypothesis', 1, 9, '', 'a NUL byte at byte 9')),
     ('x v 1 b-b 1\n', {}, ('name', 'hypothesis', 1, 7, 'person_name', "'b-b'")),
-    (' \n\n', {}, ('empty', 'hypothesis', 1, 1, '', 'no rows')),
+    (' \n\n', {}, ('empty', 'hypothesis', 1, 1, '', 'only blank lines')),
+    ('', {}, ('empty', 'hypothesis', 1, 1, '', 'an empty file')),
+    (
+        'corpus_id video_id shot_id person_name Confidence\nx v 1 ann 1\n',
+        {},
+        (
+            *('header', 'hypothesis', 1, 1, ''),
+            "the header 'corpus_id video_id shot_id person_name Confidence'",
+        ),
+    ),
+    (
+        RUN,
+        {'shots': f'\ncorpus_id video_id shot_id start_time end_time\n{SHOTS}'},
+        (
+            *('header', 'shots', 2, 1, ''),
+            "the header 'corpus_id video_id shot_id start_time end_time'",
+        ),
+    ),
     (
         'x v 1 ann 1\nx v 3 ann 2\n',
         {'shots': SHOTS},
@@ -92,6 +109,11 @@ def test_one_error(run, files, problem):
 
 
 WARNINGS = [
+    (
+        'x v 1 0.5 1.5\n',
+        {'rules': 'none'},
+        ('other-file', 'hypothesis', 1, 1, '', 'a first row that fits a shot list file'),
+    ),
     (
         RUN + 'x v 1 ann 0.90\n',
         {},
@@ -165,6 +187,21 @@ def test_one_warning(run, files, problem):
     assert KINDS[problem[0]].severity == 'warning'
 
 
+@pytest.mark.parametrize(
+    ('run', 'files', 'role', 'fits'),
+    [
+        ('ann x v written 0.5\n', {}, 'hypothesis', 'an evidence'),
+        (RUN, {'evidence': RUN}, 'evidence', 'a hypothesis'),
+        (RUN, {'evidence': SHOTS}, 'evidence', 'a shot list'),
+        (RUN, {'shots': EVIDENCE}, 'shots', 'an evidence'),
+        (RUN, {'shots': RUN}, 'shots', 'a hypothesis'),
+    ],
+)
+def test_right_rows_of_another_file(run, files, role, fits):
+    (problem,) = (each for each in found(run, **files) if each[0] == 'other-file')
+    assert problem[1:] == (role, 1, 1, '', f'a first row that fits {fits} file')
+
+
 def test_every_kind_is_tested_alone():
     tested = {problem[0] for _, _, problem in ERRORS + WARNINGS}
     assert tested | {'long-line'} == set(KINDS)
@@ -217,4 +254,4 @@ def test_kinds_are_in_the_docs():
     page = (ROOT / 'docs/validation.md').read_text()
     row = r'^\| `([a-z0-9-]+)` \| (error|warning) \| .+ \| (.*) \|$'
     rows = re.findall(row, page, re.MULTILINE)
-    assert rows == [(kind.name, kind.severity, kind.mend) for kind in KINDS.values()]
+    assert rows == [(kind.name, kind.severity, kind.remedy) for kind in KINDS.values()]

@@ -91,7 +91,7 @@ def test_findings_can_be_pickled(tmp_path, monkeypatch):
     assert again.problems(most=1) == findings.problems(most=1)
     assert (again.counts, again.left_out) == (findings.counts, findings.left_out)
     assert again.inputs == findings.inputs
-    for format, most in [('table', 2), ('json', None)]:
+    for format, most in [('table', 2), ('github', 2), ('json', None)]:
         assert render(describe(again, most), format) == render(describe(findings, most), format)
     (empty,) = pickle.loads(pickle.dumps(examine(io.BytesIO(b'\n')))).problems()
     assert str(empty.kind) == 'empty'
@@ -136,7 +136,7 @@ def test_tables_of_values_have_rows_and_no_columns(tmp_path):
         (problem,) = validate(table)
         assert problem == Problem(
             *(KINDS['name'], 'error', source, 2, None, 'person_name', "'b2'"),
-            *('a name of a-z and _ only', KINDS['name'].mend),
+            *('a name of a-z and _ only', KINDS['name'].remedy),
         )
     with pytest.raises(errors.FormatError):
         validate([('x', 'v', '1', 'ann', float('nan'))])

@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 
 from mediaeval_ap.errors import shown
-from mediaeval_ap.tables.faults import FINITE_DECIMAL, no_rows
+from mediaeval_ap.tables.diagnoses import file_of
+from mediaeval_ap.tables.faults import FINITE_DECIMAL, no_row_of_text
 from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.tables.line_format import Cause, is_finite_decimal
 from mediaeval_ap.validation.kinds import KINDS
@@ -25,10 +26,16 @@ def wrong_format(file: LenientTable) -> Iterator[Finding]:
     yield wrong_lines('long-line', Cause.LENGTH, file)
     yield wrong_lines('encoding', Cause.BYTES, file)
     if not file.wrong.counts.total() and not len(file.table):
-        error = no_rows(file.table.source.name, file.table.layout)
+        error = no_row_of_text(file.table.source.name, file.table.layout, file.n_lines)
         empty = problem_at('empty', file, 1, 1, ('', error.found, error.expected))
         yield Finding(KINDS['empty'], 1, partial(iter, (empty,)))
+    yield wrong_lines('header', Cause.HEADER, file)
     yield wrong_lines('field-count', Cause.FIELDS, file)
+    if file.other:
+        found = f'a first row that fits {file_of(file.other)}'
+        detail = '', found, f'one of {file_of(file.table.layout.name)}'
+        other = problem_at('other-file', file, file.table.lines[0], 1, detail)
+        yield Finding(KINDS['other-file'], 1, partial(iter, (other,)))
 
 
 def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
@@ -37,7 +44,7 @@ def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
     def problems() -> Iterator[Problem]:
         for each in file.wrong.of(cause):
             detail = each.wrong.field, each.wrong.found, each.wrong.expected
-            yield problem_at(kind, file, each.line, each.column, detail)
+            yield problem_at(kind, file, each.line, each.column, detail, each.wrong.remedy)
 
     return Finding(KINDS[kind], file.wrong.counts[cause], problems)
 
