@@ -173,7 +173,7 @@ def test_an_indented_comment_is_one_in_a_run_only(folder):
     (folder / 'qrels').write_text('\t#7 0 d1 1\n' + qrels_text(QRELS))
     (folder / 'run').write_text(' #7 Q0 d1 1 0.5 me\n' + run_text(RUN))
     with pytest.warns(MissingIdsWarning, match='1 of 3 topics of qrels are missing'):
-        evaluation = evaluate_trec('qrels', 'run', [1])
+        evaluation = evaluate_trec('qrels', 'run', [1], missing='zero')
     assert evaluation.queries == ['#7', '7', '8']
     assert evaluation.counts['hypotheses'] == len(RUN)
 
