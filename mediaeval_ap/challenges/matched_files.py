@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import errors
 from mediaeval_ap.challenges.columns import Columns, Shape, as_text, layouts_of_files, refuse_header
-from mediaeval_ap.choices import MAX_BYTES, MISSING, UNKNOWN, Missing, Unknown, check_policy
+from mediaeval_ap.choices import (
+    MAX_BYTES,
+    MISSING,
+    MISSING_REMEDY,
+    UNKNOWN,
+    UNKNOWN_REMEDY,
+    Missing,
+    Unknown,
+    check_policy,
+)
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.data_warnings import no_overlap
 from mediaeval_ap.evaluation.likely_causes import likely_cause
@@ -26,10 +35,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 OTHERWISE_SPLIT = '\v\f\r'  # pyarrow splits at each; the format at none, but at CR LF
-UNKNOWN_REMEDY = "; leave others out by --unknown drop, in Python unknown='drop'"
-MISSING_REMEDY = (
-    "; score it 0 or leave it out by --missing zero or skip, in Python missing='zero' or 'skip'"
-)
 QUERIES_IN_PIECE = 100_000  # a choice: half and twice as many take as long; memory grows
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from mediaeval_ap.average_precision import AveragePrecision
 
 Decorator = Callable[[Any], Any]
-MEASURE = re.compile(r'(?:[^\s,(]|\([^)]*\)?)+')  # commas in parentheses belong to it
 
 
 def checked(check: Callable[[Any], object]) -> Callable[..., Any]:
@@ -167,16 +166,15 @@ def _file_of_names(_: click.Context, __: click.Parameter, path: str | None) -> s
 
 
 def _measures(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
-    """Return the names of measures, each checked by ir_measures."""
-    names = [name for value in values for name in MEASURE.findall(value)]
+    """Return what was given, each checked by ir_measures."""
     if values:
         from mediaeval_ap.trec.measures import parse_measures
 
         try:
-            parse_measures(names)
+            parse_measures(values)
         except ParameterError as error:
             raise click.BadParameter(str(error)) from error
-    return names
+    return list(values)
 
 
 REFERENCE = argument('reference')
