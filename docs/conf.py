@@ -20,7 +20,6 @@ extensions = [
     'sphinx.ext.autosummary',
     'sphinx.ext.graphviz',
     'sphinx.ext.intersphinx',
-    'sphinx_click',
 ]
 exclude_patterns = ['_build']
 templates_path = ['_templates']
@@ -104,20 +103,6 @@ def read_included(app, path, docname, content):
     content[0] = for_the_site(content[0], (HERE / path).resolve(), HERE / docname)
 
 
-def add_epilog(app, context, lines):
-    """Show what a command's help has behind its options: examples and exit status."""
-    formatter = context.make_formatter()
-    context.command.format_epilog(context, formatter)
-    if epilog := formatter.getvalue():
-        lines[:] = [
-            '.. code-block:: text',
-            '',
-            *(f'    {line}' for line in epilog.splitlines()),
-            '',
-        ]
-
-
 def setup(app):
     app.connect('source-read', read_page)
     app.connect('include-read', read_included)
-    app.connect('sphinx-click-process-epilog', add_epilog)

@@ -112,7 +112,8 @@ DISCOVERY_2015 = [
                 {'video_id': ['v'], 'shot_id': [1], 'person_name': ['ann'], 'confidence': [0.5]}
             )
         ),
-        error='{path}, shot_id: found a column of int64, expected text',
+        error='{path}, shot_id: found a column of int64, expected text; '
+        'read them as text (dtype=str), so that leading zeros stay',
         role='2015-labels',
     ),
     # Evidence.

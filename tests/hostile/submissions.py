@@ -181,5 +181,5 @@ def evaluate_2015(data):
             assert ((evaluation.ap >= 0) & (evaluation.ap <= 1)).all()
             assert 0 <= (evaluation.ewmap or 0) <= evaluation.map
             reports = {each: render(describe([evaluation]), each) for each in FORMATS}
-            assert json.loads(reports['json'])['map'] == evaluation.map
+            assert json.loads(reports['json'])['results'][0]['means']['MAP'] == evaluation.map
             assert all(line.isprintable() for line in reports['table'].split('\n'))

@@ -92,7 +92,8 @@ PARQUET = [
         'shots',
         'shots are numbers',
         table(shot_id=[1, 2]),
-        ', shot_id: found a column of int64, expected text',
+        ', shot_id: found a column of int64, expected text; '
+        'read them as text (dtype=str), so that leading zeros stay',
     ),
     stored(
         'bytes',

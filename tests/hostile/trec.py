@@ -172,7 +172,8 @@ RUNS = [
     stored('trec-run', 'more', 'and others', rank=[[1], [2]]),
     stored(
         *('trec-run', 'topics', 'topics are numbers'),
-        ', qid: found a column of int64, expected text',
+        ', qid: found a column of int64, expected text; '
+        'read them as text (dtype=str), so that leading zeros stay',
         qid=[7, 8],
     ),
     stored(

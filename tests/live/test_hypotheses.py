@@ -32,7 +32,7 @@ def test_messages_say_what_was_found():
         live.add('x', 'v', 7, 'ann', 0.5)
     assert str(caught.value) == (
         '<live>, shot_id: found 7 (int), expected non-empty text on one line, '
-        'without spaces around it'
+        'without spaces around it; read them as text (dtype=str), so that leading zeros stay'
     )
     with pytest.raises(MissingHypothesisError) as missing:
         live.discard(ROW)

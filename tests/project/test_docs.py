@@ -68,6 +68,11 @@ def test_the_picture_of_the_readme_is_that_of_the_samples():
     assert (ROOT / 'docs/images/rankings.svg').read_text() == script['as_svg']()
 
 
+def test_the_page_of_the_command_line_is_that_of_the_help():
+    script = runpy.run_path(str(ROOT / 'docs/command_line.py'))
+    assert script['PAGE'].read_text() == script['page']()
+
+
 def test_every_public_name_is_in_the_reference():
     listed = re.findall(r'^   (\w+)$', (ROOT / 'docs/reference/api.md').read_text(), re.MULTILINE)
     assert sorted([*listed, '__version__']) == sorted(mediaeval_ap.__all__)

@@ -383,7 +383,7 @@ def test_closed_standard_streams(folder, closed):
     assert (code, stdout, 'Usage: ' in stderr) == (2, '', '2' not in closed)
     code, stdout, stderr = run('repeating.txt', '-o', 'map.csv', '--format', 'csv')
     assert (code, stdout, 'Warning: ' in stderr) == (0, '', '2' not in closed)
-    assert Path('map.csv').read_text().startswith('run,query,AP@1,')
+    assert Path('map.csv').read_text().startswith('run,definition,query,AP@1,')
     assert 'Warning' not in Path('map.csv').read_text()
     assert Path('run.txt').read_text() == RUN
 
