@@ -26,6 +26,8 @@ _CLOSED = -1  # a descriptor that the system refuses
 _begun: list[tuple[str, int | None]] = []  # name, and descriptor of the folder
 _is_placing = False
 
+COMPRESSED_SUFFIXES = {'.gz', '.bz2', '.xz', '.zst'}  # of files that are written, and read
+
 
 class Destination(os.PathLike[str]):
     """A file, pipe or device to write to, found when this is made, and held until it is closed.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -25,6 +26,16 @@ Result = TypeVar('Result')
 def shown(is_shown: bool = True) -> Iterator[None]:
     """Show the progress of all that is done within, if it is not shown already."""
     token = _is_shown.set(is_shown or _is_shown.get())
+    try:
+        yield
+    finally:
+        _is_shown.reset(token)
+
+
+@contextmanager
+def hidden() -> Iterator[None]:
+    """Show no progress of what is done within."""
+    token = _is_shown.set(False)
     try:
         yield
     finally:
@@ -72,10 +83,13 @@ class Bar:
         if self._bar is not None:
             self._bar.update(amount)
         elif monotonic() >= self._appears:
+            from tqdm import TqdmWarning
             from tqdm.auto import tqdm
 
             is_bytes = self._settings['unit'] == 'B'
-            self._bar = tqdm(**self._settings, initial=self._done, unit_scale=is_bytes)
+            with warnings.catch_warnings():
+                warnings.simplefilter('ignore', TqdmWarning)  # a notebook without widgets: text
+                self._bar = tqdm(**self._settings, initial=self._done, unit_scale=is_bytes)
 
 
 def tracked(items: Iterable[Item], description: str, unit: str) -> Iterator[Item]:

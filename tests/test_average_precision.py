@@ -490,3 +490,12 @@ def test_one_session_in_many_threads():
     with ThreadPoolExecutor(8) as threads:
         for answers in threads.map(lambda _: [session.send(name) for name in names], range(40)):
             assert answers == expected
+
+
+def test_a_note_says_that_scores_are_above_one():
+    run = [('x', 'v', '1', 'ann', 0.5)] * 3
+    with pytest.warns(errors.ScoreAboveOneWarning), pytest.warns(errors.RepeatedRowsWarning):
+        evaluation = AveragePrecision([('x', 'v', '1', 'ann')], [3]).evaluate(run)
+    assert evaluation.map.tolist() == [3.0]
+    (note,) = evaluation.to_dict()['notes']
+    assert note.startswith('1 of 1 queries have an AP above 1: mediaeval-2016 counts a shot each')

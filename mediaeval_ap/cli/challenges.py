@@ -13,7 +13,6 @@ from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.reporting import Reporting, refuse_to_read_again, reports
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import ParameterError
 
 CUTOFF, CUTOFF_OF_FIRST_HIT = 12, 5  # of the two challenges
 
@@ -80,10 +79,7 @@ def _score(
     given['per_query'] = reporting.per_query
 
     def scores(run: str) -> list[Any]:
-        try:
-            scored = evaluate(truth, run, **given)
-        except ParameterError as error:  # of columns, which no file is needed for
-            raise click.UsageError(str(error)) from error
+        scored = evaluate(truth, run, **given)
         return scored if isinstance(scored, list) else [scored]
 
     reporting.write(runs, scores)

@@ -9,7 +9,15 @@ from typing import Any
 
 import click
 
-from mediaeval_ap.cli.output import FILE, NEW_FILE, check_paths, is_on_terminal, paths_of, write
+from mediaeval_ap.cli.output import (
+    FILE,
+    NEW_FILE,
+    check_paths,
+    format_of,
+    is_on_terminal,
+    paths_of,
+    write,
+)
 from mediaeval_ap.errors import NoOverlapWarning, WriteError
 from mediaeval_ap.progress import shown
 
@@ -79,9 +87,16 @@ class Command(click.Command):
             warnings.simplefilter('error', NoOverlapWarning)
         if is_quiet:  # but what is an error stays one
             warnings.showwarning = lambda *_, **__: None
+        if 'output' in ctx.params and ctx.params['format'] is None:
+            ctx.params['format'] = format_of(ctx.params['output'], self._formats())
         ctx.invoke(check_paths, paths_of(ctx, FILE), paths_of(ctx, NEW_FILE))
         with shown(is_on_terminal() and not (is_quiet or hides_progress)):
             return super().invoke(ctx)
+
+    def _formats(self) -> Sequence[str]:
+        (option,) = (each for each in self.params if each.name == 'format')
+        assert isinstance(option.type, click.Choice)
+        return list(option.type.choices)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         return help_option(super().get_help_option(ctx))

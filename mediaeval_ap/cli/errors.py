@@ -84,6 +84,6 @@ def main() -> None:
 
     Each line of a file is a row of fields, separated by spaces or tabs. A REFERENCE has corpus_id
     video_id shot_id person_name; a RUN has these and a confidence. The commands map, gap and lrap
-    read CSV with a header. Files may be compressed (.gz, .bz2, .xz, .zst) or Parquet; - is
-    standard input.
+    read CSV with a header. Files may be compressed (gzip, bzip2, xz, Zstandard) or
+    Parquet, whatever their names; - is standard input.
     """

@@ -58,7 +58,7 @@ def evaluate(
 @options.FORMAT
 @options.OUTPUT
 def rank(
-    hypothesis: str, query: str, depth: int, format: str | None, output: Output, **criteria: Any
+    hypothesis: str, query: str, depth: int, format: str, output: Output, **criteria: Any
 ) -> None:
     """Show the top of the ranking for QUERY, a name."""
     from mediaeval_ap.evaluation.queries import check_query

@@ -180,7 +180,7 @@ def _measures(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
 REFERENCE = argument('reference')
 RUN = argument('hypothesis', metavar='RUN')
 RUNS = argument('runs', nargs=-1, required=True, metavar='RUN...')
-QUERIES = queries('all in REFERENCE')
+QUERIES = queries('all in REFERENCE that do not begin with ?')
 SUBSET = input_file('--subset', 'Videos to score (corpus_id video_id); others are ignored.')
 CUTOFFS = cutoffs(
     definitions.CUTOFFS, 'Cutoffs, separated by commas; "all" means no cutoff. Can be repeated.'

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import click
 
-from mediaeval_ap.atomic_files import Destination, write_whole
+from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, Destination, write_whole
 from mediaeval_ap.errors import WriteError, printable
 from mediaeval_ap.report.document import Document
-from mediaeval_ap.report.formats import FORMATS, TEXT_FORMATS, render
+from mediaeval_ap.report.formats import render
 
 STANDARD_STREAM = '-'
 FORMAT_OF_SUFFIX = {
@@ -33,6 +33,8 @@ class _NewFile(click.Path):
 
     def convert(self, value: Any, param: Any, ctx: click.Context | None) -> Output:
         path = super().convert(value, param, ctx)
+        if not path:
+            self.fail('found an empty path, expected a file')
         if path == STANDARD_STREAM:
             return STANDARD_STREAM
         destination = Destination(os.fsdecode(path))
@@ -106,17 +108,22 @@ def write(text: str, output: Output = STANDARD_STREAM) -> None:
         raise WriteError('<stdout>', error.strerror or str(error)) from error
 
 
-def write_document(document: Document, format: str | None, output: Output) -> None:
-    """Write a document in a format, by default that of the suffix of the output."""
-    if format is None:
-        from mediaeval_ap.tables.decompression import COMPRESSED_SUFFIXES
+def format_of(output: Output, formats: Collection[str]) -> str:
+    """Return the one of the formats that the suffix of an output stands for; table without one."""
+    path, suffix = os.path.splitext(os.fspath(output).lower())
+    if suffix in COMPRESSED_SUFFIXES:
+        suffix = os.path.splitext(path)[1]
+    if not suffix or suffix == '.txt':
+        return 'table'
+    suffixes = {each: format for each, format in FORMAT_OF_SUFFIX.items() if format in formats}
+    if suffix in suffixes:
+        return suffixes[suffix]
+    known = ', '.join(suffixes)
+    raise click.UsageError(f'-o: found the suffix {suffix}, expected one of {known}, or --format')
 
-        path, suffix = os.path.splitext(os.fspath(output).lower())
-        if suffix in COMPRESSED_SUFFIXES:
-            suffix = os.path.splitext(path)[1]
-        format = FORMAT_OF_SUFFIX.get(suffix, 'table')
-        if format not in (TEXT_FORMATS if document.rows is None else FORMATS):
-            format = 'table'
+
+def write_document(document: Document, format: str, output: Output) -> None:
+    """Write a document in a format, narrow enough for a terminal."""
     write(render(document, format, width_of(output)), output)
 
 

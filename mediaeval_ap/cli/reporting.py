@@ -13,7 +13,7 @@ import click
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import is_lack_of_memory
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output, tell, write_document
-from mediaeval_ap.errors import DataWarning, Error
+from mediaeval_ap.errors import DataWarning, Error, ParameterError
 
 PER_QUERY = options.option(
     '--per-query/--no-per-query',
@@ -21,7 +21,7 @@ PER_QUERY = options.option(
     help='Show the values of each query, too.  [default: means only]',
 )
 SORT = options.flag(
-    '--sort', heading='Output', help='Best run first, by the mean at the last cutoff.'
+    '--sort', heading='Output', help='Best run first: by MAP (at the last cutoff), or by the score.'
 )
 KEEP_GOING = options.flag(
     '--keep-going', heading='Input', help='Score the other runs if one is wrong; exit status 1.'
@@ -35,7 +35,7 @@ class Reporting:
     per_query: bool
     sort: bool
     keep_going: bool
-    format: str | None
+    format: str
     output: Output
 
     def write(
@@ -48,6 +48,8 @@ class Reporting:
             which = f'run {number} of {len(runs)}: ' if len(runs) > 1 else ''
             try:
                 results += score(run, *other)
+            except ParameterError as error:  # no file is needed to see it
+                raise click.UsageError(str(error)) from error
             except (Error, DataWarning) as error:
                 if is_lack_of_memory(error):
                     raise
@@ -78,7 +80,7 @@ def reports(function: Callable[..., Any]) -> Any:
         per_query: bool,
         sort: bool,
         keep_going: bool,
-        format: str | None,
+        format: str,
         output: Output,
         **settings: Any,
     ) -> None:

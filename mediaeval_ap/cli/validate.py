@@ -51,9 +51,7 @@ SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few 
 @options.file_format(PROBLEM_FORMATS)
 @options.OUTPUT
 @options.MESSAGES
-def validate(
-    hypothesis: str, show_all: bool, format: str | None, output: Output, **settings: Any
-) -> None:
+def validate(hypothesis: str, show_all: bool, format: str, output: Output, **settings: Any) -> None:
     """List all problems of a submission, and how to correct them."""
     from mediaeval_ap.validation import examine
     from mediaeval_ap.validation.document import describe

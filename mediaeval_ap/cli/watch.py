@@ -15,6 +15,7 @@ from mediaeval_ap.cli.watch_input import Ending
 from mediaeval_ap.cli.watch_screen import Screen
 from mediaeval_ap.definitions import ap_column
 from mediaeval_ap.errors import FormatError
+from mediaeval_ap.progress import hidden
 from mediaeval_ap.report.formats import POINT_FORMATS, find_format
 
 
@@ -74,7 +75,7 @@ def watch(
     rows = Ending(arriving(hypothesis, HYPOTHESIS, **settings))
     means = [f'M{ap_column(k)}' for k in criteria['cutoffs']]
     headers = ['hypotheses', *means, 'changed', *(['skipped'] if skip_bad else [])]
-    with rows, _showing(headers, format, rows) as show:
+    with rows, hidden(), _showing(headers, format, rows) as show:
         for point in average_precision.watch(rows, queries, every=every):
             row = [point.n_hypotheses, *point.map.tolist(), point.changed]
             show([*row, n_skipped] if skip_bad else row)

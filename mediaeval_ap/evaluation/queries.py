@@ -38,7 +38,8 @@ def read_queries(queries: Any, max_bytes: int) -> Table:
         return read(queries, QUERIES, max_bytes=max_bytes)
     except ReadError as error:
         name = plain_text(queries)
-        if name is None or not isinstance(error.__cause__, FileNotFoundError):
+        is_no_file = isinstance(error.__cause__, FileNotFoundError)
+        if name is None or not is_text(name) or not is_no_file:
             raise
         hint = f'for one name, give a list: queries=[{shown(name)}]'
         raise ReadError(error.name, f'{error.reason}; {hint}') from error.__cause__

@@ -35,7 +35,7 @@ class Accumulator(ABC):
         Parameters
         ----------
         other : Accumulator
-            It stays as it is.
+            It stays as it is. An accumulator that is merged with itself counts twice.
 
         Raises
         ------

@@ -33,6 +33,7 @@ class ResultByQuery(Result):
     )
 
     queries: list[str]
+    ap: NDArray[np.float64]
     n_relevant: NDArray[np.int64]
     definition: Definition
 
@@ -44,6 +45,9 @@ class ResultByQuery(Result):
         if n_without := int(np.count_nonzero(self.n_relevant == 0)):
             counts_as = self.definition.without_relevant
             sentences.append(means_and_notes.note_of_floor(n_without, n_queries, counts_as))
+        n_above = int(np.count_nonzero((self.ap > 1).reshape(n_queries, -1).any(axis=1)))
+        above = f'have an AP above 1: {self.definition} counts a shot each time it is returned'
+        sentences += means_and_notes.notes_of(n_above, n_queries, above)
         n_nameless = counts.get('queries_without_name', 0)
         sentences += means_and_notes.notes_of(n_nameless, n_queries, 'are close to no name')
         if n_unnamed := counts.get('placeholders', 0):

@@ -155,7 +155,8 @@ class Result(ABC):
         Parameters
         ----------
         mean : bool
-            Add a last row ``all`` with the means, and with the sum of ``n_relevant``.
+            Add a last row ``all`` with the means, and with sums of ``n_relevant`` and ``n_labels``.
+            For GAP it has the sum of the terms; for lwlrap, lwlrap under the LRAP of samples.
 
         Returns
         -------
@@ -344,12 +345,14 @@ class Result(ABC):
         Returns
         -------
         result of this class
-            Equal, bit for bit, to the result of all queries at once.
+            Equal, bit for bit, to the result of all queries at once; a query that is in two blocks
+            counts twice.
 
         Raises
         ------
         ParameterError
-            When there is no result, or something that must be equal is not.
+            When there is no result, or something that must be equal is not. Tables in memory have
+            no hash: of these only the counts are compared.
 
         Examples
         --------

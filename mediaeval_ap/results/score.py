@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ['Score']
 
+COUNTS = ('n_relevant', 'n_labels')  # of which the row of all queries has the sums
+
 
 @dataclass(frozen=True, eq=False)
 class Basis:
@@ -180,7 +182,9 @@ class Score(Result):
         return self.table is not None and self.table.columns[0] == 'class'
 
     def _how(self) -> str:
-        return ', '.join(f'{name} {value}' for name, value in self._setting.items())
+        settings = (f'{name} {value}' for name, value in self._setting.items())
+        metric = [self.metric] if 'k' in self.parameters else []  # there may be several cutoffs
+        return ', '.join([*metric, *settings])
 
     @property
     def _setting(self) -> dict[str, str | int]:
@@ -221,9 +225,10 @@ class Score(Result):
         return {'query': self.queries.to_pylist(), 'value': value, **dict(further)}
 
     def _mean_row(self) -> dict[str, Any]:
-        n_relevant = self.values.get('n_relevant')
-        total = {} if n_relevant is None else {'n_relevant': int(n_relevant.sum())}
-        return {'value': self.value, **total}
+        columns: dict[str, Any] = {} if self.table is None else dict(self.table)
+        columns |= self.values
+        totals = {name: int(np.sum(columns[name])) for name in COUNTS if name in columns}
+        return {'value': self.value, **totals}
 
     def _means(self) -> dict[str, float | None]:
         return {self.metric: self.value}

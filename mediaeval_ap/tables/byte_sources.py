@@ -15,13 +15,13 @@ from functools import cached_property
 from itertools import chain
 from typing import IO, Any, BinaryIO, TypeAlias
 
+from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import MAX_BYTES, check_limit
 from mediaeval_ap.errors import ParameterError, ReadError, printable, shown
 from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.tables.decompression import (
     BUFFER_BYTES,
-    COMPRESSED_SUFFIXES,
     N_FIRST_BYTES,
     PARQUET,
     Chunks,

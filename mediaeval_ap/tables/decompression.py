@@ -13,7 +13,6 @@ from mediaeval_ap.errors import ReadError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-COMPRESSED_SUFFIXES = {'.gz', '.bz2', '.xz', '.zst'}
 PARQUET = 'Parquet'
 # The first bytes of each format. That of gzip, xz and Zstandard (whose file may begin with a frame
 # to be skipped) is never UTF-8 text that a table holds. bzip2 and Parquet begin with letters: so

@@ -129,8 +129,11 @@ def column_at(position: int) -> str:
     return f'column {position}'
 
 
-# The names that pandas gives to an index without a name: in CSV, in CSV read again, in Parquet.
-_is_saved_index = re.compile(r'|Unnamed: [0-9]+|__index_level_[0-9]+__').fullmatch
+# The names that pandas gives to an index without a name: in CSV, in CSV read again, in Parquet, and
+# by `reset_index`. It would be scored as a class.
+_is_saved_index = re.compile(
+    r'|Unnamed: [0-9]+|__index_level_[0-9]+__|index|level_[0-9]+'
+).fullmatch
 
 REFERENCE = Layout('reference', ('corpus_id', 'video_id', 'shot_id', 'person_name'))
 HYPOTHESIS = Layout('hypothesis', REFERENCE.texts, 'confidence')

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.plain_text import BETWEEN_LABELS, BETWEEN_WORDS
 from mediaeval_ap.tables.arrow import holds_any, number_array, text_array, to_arrow
 from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.csv_text import choose_layout, decimals, explain_number, parse_csv
-from mediaeval_ap.tables.decompression import COMPRESSED_SUFFIXES
 from mediaeval_ap.tables.faults import FINITE_DECIMAL, no_rows
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.layouts import RecordLayout

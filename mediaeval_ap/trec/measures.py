@@ -237,6 +237,6 @@ def _values(
     except MemoryError:
         raise
     except Exception as error:  # of any of the tools behind it
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        reason = ' '.join(str(error).split()) or type(error).__name__
         raise ParameterError(f'measures: ir_measures cannot compute this: {reason}') from error
     return values

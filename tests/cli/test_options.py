@@ -4,6 +4,7 @@ import pytest
 from commands import RUN, run
 
 from mediaeval_ap.cli import main
+from mediaeval_ap.trec.measures import parse_measures
 
 CUTOFF_COMMANDS = sorted(
     name for name, each in main.commands.items() if 'cutoffs' in {p.name for p in each.params}
@@ -82,7 +83,9 @@ def test_measures_between_spaces_or_commas(given, names):
     pytest.importorskip('ir_measures')
     arguments = [each for value in given for each in ('--measures', value)]
     context = main.commands['evaluate'].make_context('evaluate', ['a', 'b', *arguments])
-    assert context.params['measures'] == names
+    expected = [measure for name in names for measure in parse_measures([name])]
+    assert parse_measures(context.params['measures']) == expected
+    assert len(expected) == len(names)
     context.close()
 
 

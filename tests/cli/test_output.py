@@ -154,7 +154,6 @@ SUFFIXES = {
     'map.ndjson': 'jsonl',
     'map.md': 'markdown',
     'map.tex': 'latex',
-    'map.out': 'table',
     'map': 'table',
     'csv': 'table',
     'map.csv.gz': 'csv',
@@ -173,5 +172,31 @@ def test_the_suffix_of_the_output_is_its_format(folder, name):
 def test_a_format_that_is_given_wins(folder):
     run('evaluate', 'reference.txt', 'run.txt', '-o', 'map.csv', '--format', 'json')
     assert Path('map.csv').read_text() == render(describe([expected()]), 'json')
-    run('validate', 'run.txt', '-o', 'problems.csv')  # which has no CSV
+    run('validate', 'run.txt', '-o', 'problems.csv', '--format', 'table')
     assert Path('problems.csv').read_text() == run('validate', 'run.txt').stdout
+
+
+@pytest.mark.parametrize(
+    ('command', 'name', 'suffix', 'expected'),
+    [
+        (
+            'evaluate reference.txt run.txt',
+            'map.out',
+            '.out',
+            '.txt, .csv, .json, .jsonl, .ndjson',
+        ),
+        ('evaluate reference.txt run.txt', 'map.parquet', '.parquet', '.txt, .csv'),
+        ('validate run.txt', 'problems.csv.gz', '.csv', '.txt, .json, or --format'),
+    ],
+)
+def test_a_suffix_without_a_format_is_refused(folder, command, name, suffix, expected):
+    result = run(*command.split(), '-o', name)
+    assert result.exit_code == 2
+    assert f'-o: found the suffix {suffix}, expected one of {expected}' in result.stderr
+    assert not Path(name).exists()
+
+
+def test_an_empty_path_of_an_output_is_refused(folder):
+    result = run('evaluate', 'reference.txt', 'run.txt', '-o', '')
+    assert result.exit_code == 2
+    assert 'found an empty path, expected a file' in result.stderr

@@ -102,3 +102,18 @@ def test_several_runs_and_ids_of_one_side(folder):
         )
         assert (names, counts) == (('run', 'part'), ('3', str(n_relevant)))
     assert run('evaluate-trec', '-', 'run', 'part').exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ('options', 'message'),
+    [
+        (['--ties', 'expected', '--measures', 'P@5'], 'measures'),
+        (['--relevance-level', '2', '--measures', 'P@5'], 'expected its rel as well'),
+        (['--measures', 'alpha_nDCG@10'], 'ir_measures cannot compute this'),
+    ],
+)
+def test_parameters_that_do_not_go_together_are_errors_of_usage(folder, options, message):
+    pytest.importorskip('ir_measures')
+    result = run('evaluate-trec', 'qrels', 'run', *options)
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert message in result.stderr

@@ -394,13 +394,15 @@ LIMITED = """
 import resource, sys
 from mediaeval_ap import cli, tables
 tables.reading.BULK_BYTES = int(sys.argv[2])
-cli.main([*sys.argv[3:-1], 'small' + sys.argv[-1], '-o', 'small.out'], standalone_mode=False)
+little = [*sys.argv[3:-1], 'small' + sys.argv[-1], '-o', 'result-of-small.txt']
+cli.main(little, standalone_mode=False)
 print('small', file=sys.stderr)
 with open('/proc/self/statm') as file:
     size = int(file.read().split()[0]) * resource.getpagesize()
 limit = size + (int(sys.argv[1]) << 20)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-cli.main([*sys.argv[3:-1], 'large' + sys.argv[-1], '-o', 'large.out'], prog_name='mediaeval-ap')
+much = [*sys.argv[3:-1], 'large' + sys.argv[-1], '-o', 'result-of-large.txt']
+cli.main(much, prog_name='mediaeval-ap')
 """
 MANY = 200_000
 
@@ -463,7 +465,7 @@ def test_out_of_memory(runs, suffix, bulk_bytes, command, mib):
     )
     assert done.stderr.partition('small\n')[2] == OUT_OF_MEMORY
     assert (done.returncode, done.stdout) == (1, '')
-    assert not (runs / 'large.out').exists()
+    assert not (runs / 'result-of-large.txt').exists()
 
 
 @pytest.mark.parametrize(

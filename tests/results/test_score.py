@@ -104,7 +104,7 @@ def test_classes():
         ['run', 'metric', 'class', 'value', 'weight', 'n_labels'],
         ['r\x1b.csv', 'LRAP', 'x', '0.5', '1.0', '2'],
         ['r\x1b.csv', 'LRAP', 'y', '', '0.0', '0'],
-        ['r\x1b.csv', 'LRAP', 'all', '0.5', '', ''],
+        ['r\x1b.csv', 'LRAP', 'all', '0.5', '', '2'],
     ]
     assert [row[2:] for row in rows_of(LABELS, per_query=True)] == [
         *(['query', 'value'], ['1', '1.0'], ['all', '1.0'], ['all', '0.5'])
