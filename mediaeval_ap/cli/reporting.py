@@ -58,7 +58,7 @@ class Reporting:
                 tell(f'Error: {which}{error}')
                 name = '<stdin>' if run == STANDARD_STREAM else run
                 failed.append((name, str(error)))
-        if results:
+        if results or self.format == 'json':  # which lists the runs that failed
             from mediaeval_ap.results.documents import describe
 
             document = describe(results, per_query=self.per_query, sort=self.sort, failed=failed)

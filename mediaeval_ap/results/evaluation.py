@@ -114,6 +114,17 @@ class Evaluation(ResultByQuery):
     parameters: Mapping[str, str | int] = field(default_factory=dict)
     warnings: Sequence[DataWarning] = field(default=(), repr=False)
 
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about queries that are special, and about names that were not asked for."""
+        sentences = super().notes
+        n_without = {name: int(np.isnan(each).sum()) for name, each in self.measures.items()}
+        for count in sorted(set(n_without.values()) - {0}):
+            names = ', '.join(name for name, each in n_without.items() if each == count)
+            what = f'have no value of {names}: left out of that mean'
+            sentences += means_and_notes.notes_of(count, len(self.queries), what)
+        return sentences
+
     @cached_property
     def map(self) -> NDArray[np.float64]:
         """Mean average precision at each cutoff."""

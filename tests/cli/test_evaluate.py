@@ -152,3 +152,11 @@ def test_cutoffs_up_to_the_largest(folder):
         option = '-K' if command == 'evaluate' else '-n'
         arguments = ['reference.txt', 'run.txt', *(['ann'] if command == 'rank' else [])]
         assert run(command, *arguments, option, str(2**63)).exit_code == 2
+
+
+def test_json_lists_runs_that_failed_also_if_none_is_good(folder):
+    Path('bad.txt').write_text('x\n')
+    result = run('evaluate', 'reference.txt', 'bad.txt', '--keep-going', '--format', 'json')
+    assert result.exit_code == 1
+    document = json.loads(result.stdout)
+    assert (document['results'], [each['run'] for each in document['failed']]) == ([], ['bad.txt'])
