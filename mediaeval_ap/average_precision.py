@@ -37,7 +37,7 @@ class AveragePrecision:
         Who is in which shot: ``corpus_id video_id shot_id person_name``. This and all other tables
         may be anything that `mediaeval_ap.tables.read` takes.
     K : int, 'all' or iterable of these
-        The cutoffs, each once; ``'all'`` means no cutoff (uncut average precision).
+        The cutoffs, each once; ``'all'`` means no cutoff (average precision without a cutoff).
     subset : like reference, optional
         The videos that count: ``corpus_id video_id``. Rows about other videos are left out.
     definition : str or Definition
