@@ -17,9 +17,10 @@ from mediaeval_ap.definitions import Cutoff
 @main.command(
     'export-trec',
     examples=[
-        'mediaeval-ap export-trec reference.txt hypothesis.txt --qrels my.qrels --run my.run',
-        'mediaeval-ap export-trec reference.txt hypothesis.txt --qrels my.qrels --run my.run '
-        '-n 100 --tag mine',
+        'mediaeval-ap export-trec reference.txt hypothesis.txt --queries queries.txt '
+        '--qrels my.qrels --run my.run',
+        'mediaeval-ap export-trec reference.txt hypothesis.txt --queries queries.txt '
+        '--qrels my.qrels --run my.run -n 100 --tag mine',
     ],
 )
 @options.REFERENCE
