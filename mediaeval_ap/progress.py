@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sized
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from time import monotonic
@@ -22,20 +22,19 @@ P = ParamSpec('P')
 Result = TypeVar('Result')
 
 
-@contextmanager
-def shown(is_shown: bool = True) -> Iterator[None]:
+def shown(is_shown: bool = True) -> AbstractContextManager[None]:
     """Show the progress of all that is done within, if it is not shown already."""
-    token = _is_shown.set(is_shown or _is_shown.get())
-    try:
-        yield
-    finally:
-        _is_shown.reset(token)
+    return _setting(is_shown or _is_shown.get())
+
+
+def hidden() -> AbstractContextManager[None]:
+    """Show no progress of what is done within."""
+    return _setting(False)
 
 
 @contextmanager
-def hidden() -> Iterator[None]:
-    """Show no progress of what is done within."""
-    token = _is_shown.set(False)
+def _setting(is_shown: bool) -> Iterator[None]:
+    token = _is_shown.set(is_shown)
     try:
         yield
     finally:

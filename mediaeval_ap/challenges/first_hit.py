@@ -92,14 +92,12 @@ def evaluate_first_hit(
     return score
 
 
-@shows_progress
 def scores_at(
     truth: Any,
     predictions: Any,
     cutoffs: Iterable[int],
     *,
     per_query: bool = False,
-    progress: bool = False,
     **settings: Any,
 ) -> list[Score]:
     """Return the scores of `evaluate_first_hit` at some cutoffs; files are read once."""

@@ -122,7 +122,6 @@ def evaluate_map(
     return score
 
 
-@shows_progress
 def scores_at(
     truth: Any,
     predictions: Any,
@@ -130,7 +129,6 @@ def scores_at(
     *,
     definition: str | Definition = 'kaggle',
     per_query: bool = False,
-    progress: bool = False,
     **settings: Any,
 ) -> list[Score]:
     """Return the scores of `evaluate_map` at some cutoffs, at least one; files are read once."""

@@ -1,4 +1,4 @@
-"""What every command has: help under headings, with examples, and options of the process."""
+"""The class of all commands: help under headings, with examples, and options of the process."""
 
 from __future__ import annotations
 

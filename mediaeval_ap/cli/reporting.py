@@ -30,7 +30,7 @@ KEEP_GOING = options.flag(
 
 @dataclass(frozen=True)
 class Reporting:
-    """What is shown of the runs, and where."""
+    """The options of a report about runs, which scores them and writes it."""
 
     per_query: bool
     sort: bool
