@@ -16,7 +16,7 @@ LAYERS = [
     {'tables'},
     {'metrics', 'ranking'},
     {'evaluation', 'results', 'validation'},
-    {'challenges', 'live', 'trec'},
+    {'campaign_report', 'challenges', 'comparison', 'diagnosis', 'live', 'trec'},
     {'average_precision', 'discovery_2015'},
     {'cli'},
     {'__main__'},

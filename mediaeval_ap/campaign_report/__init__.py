@@ -1,0 +1,1 @@
+"""The report about the runs of a campaign: contents of its page."""

@@ -1,0 +1,1 @@
+"""Statistics of several runs: intervals, tests, ranks."""
