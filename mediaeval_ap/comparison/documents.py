@@ -1,0 +1,222 @@
+"""A comparison as a document: tables for people and papers, and rows for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mediaeval_ap.errors import printable
+from mediaeval_ap.report.document import Block, Captioned, Document, Grid, Heading, Marked
+from mediaeval_ap.report.formats import short
+
+if TYPE_CHECKING:
+    from mediaeval_ap.comparison.comparison import Comparison, Interval, Pair, Standing
+
+LABEL = 'tab:comparison'
+DAGGER = '†'
+LEAST_P = 0.0001  # a choice: four decimals
+
+
+def describe(comparison: Comparison, *, pairs: bool = False) -> Document:
+    """Return a comparison as a document, whose rows are runs, or pairs of runs if asked for."""
+    return Document(
+        lambda: _blocks(comparison, pairs),
+        comparison.to_dict,
+        lambda: rows(comparison, 'pairs' if pairs else 'leaderboard'),
+        lambda: [_as_printed(comparison), *(_pairs(comparison) if pairs else ())],
+    )
+
+
+def rows(comparison: Comparison, table: str) -> Grid:
+    """Return one of the tables of a comparison with every digit: a row for each of its values."""
+    made = {
+        'leaderboard': (STANDING, map(_of_standing, comparison.leaderboard)),
+        'pairs': (PAIR, map(_of_pair, comparison.pairs)),
+        'orders': (
+            ('a', 'b', 'tau', 'reason'),
+            ((each.a, each.b, each.tau, each.reason) for each in comparison.orders),
+        ),
+        'by': (
+            ('group', 'n_queries', 'metric', 'run', 'map'),
+            (
+                (each.group, each.n_queries, each.metric, each.run, each.map)
+                for each in comparison.groups_by
+            ),
+        ),
+    }
+    headers, values = made[table]
+    return Grid(headers, [list(row) for row in values])
+
+
+STANDING = (
+    *('metric', 'run', 'map', 'low', 'high', 'rank', 'rank_low', 'rank_high'),
+    *('difference', 'difference_low', 'difference_high', 'p', 'p_adjusted'),
+    *('wins', 'ties', 'losses', 'dz', 'group', 'floor', 'map_without_floor', 'reason'),
+)
+PAIR = (
+    *('metric', 'a', 'b', 'difference', 'low', 'high', 'p', 'p_adjusted'),
+    *('wins', 'ties', 'losses', 'dz', 'n_nonzero', 'exact', 'reason'),
+)
+
+
+def _of_standing(one: Standing) -> list[Any]:
+    difference = one.difference_interval
+    low, high = (None, None) if difference is None else (difference.low, difference.high)
+    reasons = [one.interval.reason, difference.reason if difference else '', one.group_reason]
+    return [
+        *(one.metric, one.run, one.map, one.interval.low, one.interval.high),
+        *(one.rank, *one.rank_interval, one.difference, low, high, one.p, one.p_adjusted),
+        *(one.wins, one.ties, one.losses, one.dz, one.group, one.floor, one.map_without_floor),
+        _together(reasons),
+    ]
+
+
+def _of_pair(pair: Pair) -> list[Any]:
+    return [
+        *(pair.metric, pair.a, pair.b, pair.difference, pair.interval.low, pair.interval.high),
+        *(pair.p, pair.p_adjusted, pair.wins, pair.ties, pair.losses, pair.dz, pair.n_nonzero),
+        *(pair.exact, _together([pair.reason, pair.interval.reason])),
+    ]
+
+
+def _together(reasons: Sequence[str]) -> str:
+    return '; '.join(dict.fromkeys(filter(None, reasons)))
+
+
+def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
+    yield _as_printed(comparison)
+    yield Heading('Rank', f'{_level(comparison)} interval')
+    yield _by_run(comparison, {(one.metric, one.run): _rank(one) for one in comparison.leaderboard})
+    if comparison.parameters['baseline'] is not None:
+        yield from _differences(comparison)
+    yield from _without_floor(comparison)
+    if comparison.orders:
+        yield Heading('Agreement of two orders of the runs', "Kendall's tau-b")
+        yield Grid(
+            ('one', 'other', 'tau'), [(each.a, each.b, each.tau) for each in comparison.orders]
+        )
+    yield from _groups(comparison)
+    if pairs:
+        yield from _pairs(comparison)
+    if comparison.notes:
+        yield ''.join(f'{note}\n' for note in comparison.notes)
+
+
+def _as_printed(comparison: Comparison) -> Captioned:
+    """Return the table of a paper: the mean of each run at each cutoff, with its interval."""
+    baseline = comparison.parameters['baseline']
+    cells = {}
+    for one in comparison.leaderboard:
+        mark = _mark(one, comparison) if baseline is not None else one.group or ''
+        cells[one.metric, one.run] = Marked(one.map, one.rank == 1, mark, _interval(one.interval))
+    grid = _by_run(comparison, cells)
+    names = {baseline: f'{baseline} (baseline)'}
+    grid = Grid(grid.headers, [[names.get(run, run), *values] for run, *values in grid.rows])
+    return Captioned(grid, ' '.join([comparison.caption(), *_legend(comparison)]), LABEL)
+
+
+def _mark(one: Standing, comparison: Comparison) -> str:
+    is_different = one.p_adjusted is not None and one.p_adjusted < _alpha(comparison)
+    return DAGGER if is_different else ''
+
+
+def _legend(comparison: Comparison) -> Iterator[str]:
+    yield 'Best in bold.'
+    baseline = comparison.parameters['baseline']
+    if baseline is not None:
+        below = f'corrected p < {_alpha(comparison):g}'
+        yield f'{DAGGER}: differs from {printable(baseline)}, {below}.'
+    elif any(one.group for one in comparison.leaderboard):
+        yield f'Runs that share a letter do not differ (p ≥ {_alpha(comparison):g}).'
+
+
+def _alpha(comparison: Comparison) -> float:
+    return round(1 - comparison.parameters['level'], 12)  # 0.05, not 0.05000000000000004
+
+
+def _level(comparison: Comparison) -> str:
+    return f'{100 * comparison.parameters["level"]:g} %'
+
+
+def _by_run(comparison: Comparison, cells: dict[tuple[str, str], Any]) -> Grid:
+    """Return a row for each run, and a column for each metric."""
+    rows = [
+        [run, *(cells[metric, run] for metric in comparison.metrics)] for run in comparison.runs
+    ]
+    return Grid(['run', *comparison.metrics], rows)
+
+
+def _rank(one: Standing) -> Marked:
+    low, high = one.rank_interval
+    return Marked(one.rank, detail=f'[{low},{high}]')
+
+
+def _differences(comparison: Comparison) -> Iterator[Block]:
+    baseline = comparison.parameters['baseline']
+    for metric in comparison.metrics:
+        yield Heading(f'{metric}: difference to {baseline}')
+        standings = [one for one in comparison.leaderboard if one.metric == metric]
+        yield Grid(
+            ['run', *COMPARED],
+            [
+                [one.run, *_compared(one, one.difference_interval)]
+                for one in standings
+                if one.run != baseline
+            ],
+        )
+
+
+def _pairs(comparison: Comparison) -> Iterator[Block]:
+    for metric in comparison.metrics:
+        yield Heading(f'{metric}: differences of pairs', 'first run minus second')
+        pairs = [pair for pair in comparison.pairs if pair.metric == metric]
+        yield Grid(
+            ['first', 'second', *COMPARED],
+            [[pair.a, pair.b, *_compared(pair, pair.interval)] for pair in pairs],
+        )
+
+
+COMPARED = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
+
+
+def _compared(one: Standing | Pair, interval: Interval | None) -> list[Any]:
+    """Return the cells that say how two runs differ."""
+    difference = Marked(one.difference, detail='' if interval is None else _interval(interval))
+    counts = '/'.join(str(each) for each in (one.wins, one.ties, one.losses))
+    return [difference, _p(one.p), _p(one.p_adjusted), Marked(counts), one.dz]
+
+
+def _interval(interval: Interval) -> str:
+    if interval.low is None or interval.high is None:
+        return ''
+    return f'[{short(interval.low)},{short(interval.high)}]'
+
+
+def _p(p: float | None) -> Marked:
+    if p is None:
+        return Marked('')
+    return Marked(f'<{LEAST_P}' if p < LEAST_P else f'{p:.4f}')
+
+
+def _without_floor(comparison: Comparison) -> Iterator[Block]:
+    """Return the means without queries that have no relevant shot, where there are any."""
+    means = {(one.metric, one.run): one.map_without_floor for one in comparison.leaderboard}
+    if all(means[one.metric, one.run] in (None, one.map) for one in comparison.leaderboard):
+        return
+    floors = {one.metric: one.floor for one in comparison.leaderboard}
+    listed = ', '.join(f'{short(floor)} {metric}' for metric, floor in floors.items())
+    if len(set(floors.values())) == 1:
+        listed = short(next(iter(floors.values())))
+    yield Heading('Without queries that have no relevant shot', f'MAP of an empty run: {listed}')
+    yield _by_run(comparison, means)
+
+
+def _groups(comparison: Comparison) -> Iterator[Block]:
+    sizes = {each.group: each.n_queries for each in comparison.groups_by}
+    means = {(each.metric, each.run, each.group): each.map for each in comparison.groups_by}
+    for metric in comparison.metrics if sizes else ():
+        yield Heading(f'{metric} by {comparison.parameters["by"]}', 'number of queries')
+        rows = [
+            [run, *(means.get((metric, run, group)) for group in sizes)] for run in comparison.runs
+        ]
+        yield Grid(['run', *(f'{group} ({size})' for group, size in sizes.items())], rows)
