@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.errors import printable
-from mediaeval_ap.report.document import Block, Captioned, Document, Grid, Heading, Marked
+from mediaeval_ap.report.document import Block, Captioned, Document, Grid, Heading, Marked, counted
 from mediaeval_ap.report.formats import short
 
 if TYPE_CHECKING:
@@ -22,65 +22,40 @@ def describe(comparison: Comparison, *, pairs: bool = False) -> Document:
     return Document(
         lambda: _blocks(comparison, pairs),
         comparison.to_dict,
-        lambda: rows(comparison, 'pairs' if pairs else 'leaderboard'),
+        lambda: comparison._grid('pairs' if pairs else 'leaderboard'),
         lambda: [_as_printed(comparison), *(_pairs(comparison) if pairs else ())],
     )
 
 
-def rows(comparison: Comparison, table: str) -> Grid:
-    """Return one of the tables of a comparison with every digit: a row for each of its values."""
-    made = {
-        'leaderboard': (STANDING, map(_of_standing, comparison.leaderboard)),
-        'pairs': (PAIR, map(_of_pair, comparison.pairs)),
-        'orders': (
-            ('a', 'b', 'tau', 'reason'),
-            ((each.a, each.b, each.tau, each.reason) for each in comparison.orders),
-        ),
-        'by': (
-            ('group', 'n_queries', 'metric', 'run', 'map'),
-            (
-                (each.group, each.n_queries, each.metric, each.run, each.map)
-                for each in comparison.groups_by
-            ),
-        ),
-    }
-    headers, values = made[table]
-    return Grid(headers, [list(row) for row in values])
+def caption(comparison: Comparison) -> str:
+    """Return what a table needs: counts, definition, intervals, test, correction, seed."""
+    settings, counts = comparison.parameters, comparison.counts
+    units = 'queries'
+    if settings['cluster'] != 'none':
+        units = f'{counted(counts["units"], "cluster", "clusters")} of queries by video'
+    n_queries = counted(len(comparison.queries), 'query', 'queries')
+    interval = INTERVALS[settings['interval']].format(**_with_commas(settings), units=units)
+    test = TESTS[settings['correction']].format(**_with_commas(settings), units=units)
+    return (
+        f'Means over {n_queries} ({settings["definition"]}), with {_level(comparison)} intervals '
+        f'({interval}). {test}. Seed {settings["seed"]}.'
+    )
 
 
-STANDING = (
-    *('metric', 'run', 'map', 'low', 'high', 'rank', 'rank_low', 'rank_high'),
-    *('difference', 'difference_low', 'difference_high', 'p', 'p_adjusted'),
-    *('wins', 'ties', 'losses', 'dz', 'group', 'floor', 'map_without_floor', 'reason'),
-)
-PAIR = (
-    *('metric', 'a', 'b', 'difference', 'low', 'high', 'p', 'p_adjusted'),
-    *('wins', 'ties', 'losses', 'dz', 'n_nonzero', 'exact', 'reason'),
-)
+INTERVALS = {
+    'bca': 'BCa bootstrap, {resamples} resamples of {units}',
+    't': "Student's t over {units}",
+}
+PAIRED = 'p by paired sign flips of {units} ({permutations} permutations), corrected by '
+TESTS = {
+    'holm': PAIRED + 'Holm over all pairs of runs',
+    'bh': PAIRED + 'Benjamini and Hochberg over all pairs of runs',
+    'tukey': 'p by randomised Tukey HSD ({permutations} permutations of runs within {units})',
+}
 
 
-def _of_standing(one: Standing) -> list[Any]:
-    difference = one.difference_interval
-    low, high = (None, None) if difference is None else (difference.low, difference.high)
-    reasons = [one.interval.reason, difference.reason if difference else '', one.group_reason]
-    return [
-        *(one.metric, one.run, one.map, one.interval.low, one.interval.high),
-        *(one.rank, *one.rank_interval, one.difference, low, high, one.p, one.p_adjusted),
-        *(one.wins, one.ties, one.losses, one.dz, one.group, one.floor, one.map_without_floor),
-        _together(reasons),
-    ]
-
-
-def _of_pair(pair: Pair) -> list[Any]:
-    return [
-        *(pair.metric, pair.a, pair.b, pair.difference, pair.interval.low, pair.interval.high),
-        *(pair.p, pair.p_adjusted, pair.wins, pair.ties, pair.losses, pair.dz, pair.n_nonzero),
-        *(pair.exact, _together([pair.reason, pair.interval.reason])),
-    ]
-
-
-def _together(reasons: Sequence[str]) -> str:
-    return '; '.join(dict.fromkeys(filter(None, reasons)))
+def _with_commas(settings: Mapping[str, Any]) -> dict[str, str]:
+    return {name: f'{settings[name]:,}' for name in ('resamples', 'permutations')}
 
 
 def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
@@ -131,7 +106,7 @@ def _legend(comparison: Comparison) -> Iterator[str]:
 
 
 def _alpha(comparison: Comparison) -> float:
-    return round(1 - comparison.parameters['level'], 12)  # 0.05, not 0.05000000000000004
+    return float(round(1 - comparison.parameters['level'], 12))  # 0.05, not 0.05000000000000004
 
 
 def _level(comparison: Comparison) -> str:
@@ -200,14 +175,16 @@ def _p(p: float | None) -> Marked:
 
 def _without_floor(comparison: Comparison) -> Iterator[Block]:
     """Return the means without queries that have no relevant shot, where there are any."""
+    n_without = comparison.counts.get('queries_without_relevant', 0)
     means = {(one.metric, one.run): one.map_without_floor for one in comparison.leaderboard}
-    if all(means[one.metric, one.run] in (None, one.map) for one in comparison.leaderboard):
+    if not n_without or all(mean is None for mean in means.values()):
         return
-    floors = {one.metric: one.floor for one in comparison.leaderboard}
-    listed = ', '.join(f'{short(floor)} {metric}' for metric, floor in floors.items())
+    floors = {one.metric: one.floor for one in comparison.leaderboard if one.floor is not None}
+    listed = ', '.join(f'{metric} {short(floor)}' for metric, floor in floors.items())
     if len(set(floors.values())) == 1:
         listed = short(next(iter(floors.values())))
-    yield Heading('Without queries that have no relevant shot', f'MAP of an empty run: {listed}')
+    queries = counted(n_without, 'query that has', 'queries that have')
+    yield Heading(f'Without the {queries} no relevant shot', f'an empty run has {listed}')
     yield _by_run(comparison, means)
 
 

@@ -202,9 +202,9 @@ def _score(value: Mapping[str, Any], manifest: dict[str, Any]) -> Score:
 
 
 READERS: dict[str, Callable[[Mapping[str, Any], dict[str, Any]], Result]] = {
-    Evaluation.KIND: _evaluation,
-    Evaluation2015.KIND: _evaluation_2015,
-    Score.KIND: _score,
+    'evaluation': _evaluation,
+    'evaluation-2015': _evaluation_2015,
+    'score': _score,
 }
 
 
@@ -220,7 +220,7 @@ def _has_input(manifest: Mapping[str, Any], role: str) -> None:
 def _rows(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     if 'queries' not in value:
         raise Fault('queries', 'nothing', PER_QUERY)
-    rows = _field(value, 'queries', list)
+    rows: list[Any] = _field(value, 'queries', list)
     if not rows or not all(isinstance(row, dict) for row in rows):
         raise Fault('queries', shown(rows), 'an object for each query')
     return rows
