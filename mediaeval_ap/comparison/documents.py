@@ -23,22 +23,28 @@ def describe(comparison: Comparison, *, pairs: bool = False) -> Document:
         lambda: _blocks(comparison, pairs),
         comparison.to_dict,
         lambda: comparison._grid('pairs' if pairs else 'leaderboard'),
-        lambda: [_as_printed(comparison), *(_pairs(comparison) if pairs else ())],
+        lambda: [_as_printed(comparison), *(_pairs_as_printed(comparison) if pairs else ())],
     )
 
 
 def caption(comparison: Comparison) -> str:
     """Return what a table needs: counts, definition, intervals, test, correction, seed."""
+    return _caption(comparison, comparison.parameters['baseline'])
+
+
+def _caption(comparison: Comparison, baseline: str | None) -> str:
+    """Return the caption of pairs with a baseline, or of all pairs without one."""
     settings, counts = comparison.parameters, comparison.counts
     units = 'queries'
     if settings['cluster'] != 'none':
-        units = f'{counted(counts["units"], "cluster", "clusters")} of queries by video'
-    n_queries = counted(len(comparison.queries), 'query', 'queries')
-    interval = INTERVALS[settings['interval']].format(**_with_commas(settings), units=units)
-    test = TESTS[settings['correction']].format(**_with_commas(settings), units=units)
+        units = f'{counted(counts["units"], "cluster", "clusters")} of queries (by video)'
+    family = 'all pairs of runs' if baseline is None else f'the pairs with {printable(baseline)}'
+    words = {**_with_commas(settings), 'units': units, 'family': family}
+    definition = f' ({settings["definition"]})' if settings['definition'] else ''
     return (
-        f'Means over {n_queries} ({settings["definition"]}), with {_level(comparison)} intervals '
-        f'({interval}). {test}. Seed {settings["seed"]}.'
+        f'Means over {counted(len(comparison.queries), "query", "queries")}{definition}, with '
+        f'{_level(comparison)} intervals ({INTERVALS[settings["interval"]].format(**words)}). '
+        f'{TESTS[settings["correction"]].format(**words)}. Seed {settings["seed"]}.'
     )
 
 
@@ -48,8 +54,8 @@ INTERVALS = {
 }
 PAIRED = 'p by paired sign flips of {units} ({permutations} permutations), corrected by '
 TESTS = {
-    'holm': PAIRED + 'Holm over all pairs of runs',
-    'bh': PAIRED + 'Benjamini and Hochberg over all pairs of runs',
+    'holm': f'{PAIRED}Holm over {{family}} at each cutoff',
+    'bh': f'{PAIRED}Benjamini and Hochberg over {{family}} at each cutoff',
     'tukey': 'p by randomised Tukey HSD ({permutations} permutations of runs within {units})',
 }
 
@@ -84,14 +90,12 @@ def _as_printed(comparison: Comparison) -> Captioned:
     for one in comparison.leaderboard:
         mark = _mark(one, comparison) if baseline is not None else one.group or ''
         cells[one.metric, one.run] = Marked(one.map, one.rank == 1, mark, _interval(one.interval))
-    grid = _by_run(comparison, cells)
-    names = {baseline: f'{baseline} (baseline)'}
-    grid = Grid(grid.headers, [[names.get(run, run), *values] for run, *values in grid.rows])
-    return Captioned(grid, ' '.join([comparison.caption(), *_legend(comparison)]), LABEL)
+    text = ' '.join([comparison.caption(), *_legend(comparison)])
+    return Captioned(_by_run(comparison, cells), text, LABEL)
 
 
 def _mark(one: Standing, comparison: Comparison) -> str:
-    is_different = one.p_adjusted is not None and one.p_adjusted < _alpha(comparison)
+    is_different = one.p_adjusted is not None and one.p_adjusted <= _alpha(comparison)
     return DAGGER if is_different else ''
 
 
@@ -99,10 +103,10 @@ def _legend(comparison: Comparison) -> Iterator[str]:
     yield 'Best in bold.'
     baseline = comparison.parameters['baseline']
     if baseline is not None:
-        below = f'corrected p < {_alpha(comparison):g}'
+        below = f'corrected p ≤ {_alpha(comparison):g}'
         yield f'{DAGGER}: differs from {printable(baseline)}, {below}.'
     elif any(one.group for one in comparison.leaderboard):
-        yield f'Runs that share a letter do not differ (p ≥ {_alpha(comparison):g}).'
+        yield f'Runs that share a letter do not differ (p > {_alpha(comparison):g}).'
 
 
 def _alpha(comparison: Comparison) -> float:
@@ -143,14 +147,23 @@ def _differences(comparison: Comparison) -> Iterator[Block]:
 
 def _pairs(comparison: Comparison) -> Iterator[Block]:
     for metric in comparison.metrics:
-        yield Heading(f'{metric}: differences of pairs', 'first run minus second')
-        pairs = [pair for pair in comparison.pairs if pair.metric == metric]
-        yield Grid(
-            ['first', 'second', *COMPARED],
-            [[pair.a, pair.b, *_compared(pair, pair.interval)] for pair in pairs],
-        )
+        yield Heading(f'{metric}: differences of pairs', FIRST_MINUS_SECOND)
+        yield _pairs_by(comparison, metric)
 
 
+def _pairs_as_printed(comparison: Comparison) -> Iterator[Block]:
+    for number, metric in enumerate(comparison.metrics, 1):
+        text = f'{metric}: differences of pairs, {FIRST_MINUS_SECOND}. {_caption(comparison, None)}'
+        yield Captioned(_pairs_by(comparison, metric), text, f'{LABEL}-pairs-{number}')
+
+
+def _pairs_by(comparison: Comparison, metric: str) -> Grid:
+    pairs = [pair for pair in comparison.pairs if pair.metric == metric]
+    rows = [[pair.a, pair.b, *_compared(pair, pair.interval)] for pair in pairs]
+    return Grid(['first', 'second', *COMPARED], rows)
+
+
+FIRST_MINUS_SECOND = 'first run minus second'
 COMPARED = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
 
 

@@ -39,11 +39,13 @@ LATEX = {
     '`': r'\textasciigrave{}',
     "'": r'\textquotesingle{}',
     '"': r'\char34{}',
-    '--': '-{}-',  # else LaTeX makes one dash of both
+    '-': '-{}',  # before another one: else LaTeX makes one dash of both
     '†': r'\dag{}',
-    '≥': r'\ensuremath{\geq}',
+    '≤': r'\ensuremath{\leq}',
 }
-_escape_latex = re.compile('|'.join(map(re.escape, LATEX))).sub
+_escape_latex = re.compile(
+    '-(?=-)|' + '|'.join(re.escape(each) for each in LATEX if each != '-')
+).sub
 LEAST_WIDTH = len('0.000')  # of a column whose values come later: MAP under the header "MAP"
 
 
@@ -207,7 +209,7 @@ class Latex(Table):
                 rows.append([Marked('', detail=each) for each in details])
         return (
             f'\\begin{{table}}\n\\centering\n\\caption{{{self.text(block.caption)}}}\n'
-            f'\\label{{{block.label}}}\n'
+            f'\\label{{{block.label}}}\n\\medskip\n'
             f'{self.grid(Grid(block.grid.headers, rows))}\\end{{table}}\n'
         )
 
