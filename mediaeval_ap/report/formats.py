@@ -239,6 +239,9 @@ class Html(Table):
 
     header = text
 
+    def captioned(self, block: Captioned, width: int | None) -> str:
+        return f'{self.paragraph(block.caption)}{self.grid(block.grid)}'
+
     def marked(self, text: str, marked: Marked) -> str:
         value = f'<strong>{text}</strong>' if marked.is_best else text
         mark = f'<sup>{self.text(marked.mark)}</sup>' if marked.mark else ''

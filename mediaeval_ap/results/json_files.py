@@ -92,13 +92,16 @@ def _parsed(content: bytes, name: str) -> object:
 
     try:
         value: object = json.loads(content, parse_constant=refuse)
+    except FormatError:
+        raise
     except json.JSONDecodeError as error:
         place = f'line {error.lineno}'
         raise FormatError(name, place, '', f'no JSON: {error.msg}', 'JSON') from None
     except UnicodeDecodeError:
         raise FormatError(name, '', '', 'bytes that are not UTF-8', 'JSON') from None
-    except (ValueError, RecursionError):  # a number of too many digits, or too many brackets
-        raise FormatError(name, '', '', 'JSON beyond all measure', SCHEMA) from None
+    except (ValueError, RecursionError):
+        found = 'a number of too many digits, or too many brackets'
+        raise FormatError(name, '', '', found, f'{SCHEMA!r}') from None
     return value
 
 
@@ -121,8 +124,6 @@ def _result(value: object, name: str, number: int) -> Result:
         return result
     except Fault as fault:
         raise FormatError(name, place, fault.field, fault.found, fault.expected) from None
-    except ParameterError as error:  # of a definition, or its cutoffs
-        raise FormatError(name, place, 'manifest', str(error), 'what a command writes') from None
 
 
 def _manifest(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,7 +146,11 @@ def _manifest(value: Mapping[str, Any]) -> dict[str, Any]:
 def _evaluation(value: Mapping[str, Any], manifest: dict[str, Any]) -> Evaluation:
     rows = _rows(value)
     definition = _definition(value)
-    cutoffs = check_cutoffs(_field(manifest['parameters'], 'K', list), definition)
+    cutoffs = _field(manifest['parameters'], 'K', list)
+    try:
+        check_cutoffs(cutoffs, definition)
+    except ParameterError:
+        raise Fault('K', shown(cutoffs), f'cutoffs of {definition}') from None
     del manifest['parameters']['K']
     _has_input(manifest, Evaluation.RUN)
     columns = [ap_column(k) for k in cutoffs]
@@ -209,7 +214,12 @@ READERS: dict[str, Callable[[Mapping[str, Any], dict[str, Any]], Result]] = {
 
 
 def _definition(value: Mapping[str, Any]) -> Definition:
-    return Definition.from_dict(_field(_field(value, 'manifest', dict), 'definition', dict))
+    described = _field(_field(value, 'manifest', dict), 'definition', dict)
+    try:
+        return Definition.from_dict(described)
+    except ParameterError:
+        expected = 'a definition as Definition.to_dict describes it'
+        raise Fault('definition', shown(described), expected) from None
 
 
 def _has_input(manifest: Mapping[str, Any], role: str) -> None:
