@@ -102,9 +102,11 @@ def test_equal_runs_share_their_ranks():
 @pytest.mark.parametrize('value', [0, 1, 1 / 3])
 def test_equal_values_have_no_interval_but_a_reason(value):
     values = np.full((2, 10), value)
-    for found in (reasoned(intervals(values).runs, values), t_intervals(values, 0.95)):
+    for found in (intervals(values).runs, t_intervals(values, 0.95)):
         assert {(each.low, each.high) for each in found} == {(None, None)}
         assert all(each.reason for each in found)
+        reasons = {each.reason for each in reasoned(found, values, 'values')}
+        assert reasons == {f'all values are {value:g}'}
 
 
 def test_one_query_has_no_interval_but_a_reason():
