@@ -180,12 +180,20 @@ def test_wrong_arguments_are_refused(settings, message):
         compare(several([1, 0], [0, 1]), **settings)
 
 
-def test_without_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, 'scipy', None)
+@pytest.mark.parametrize('library', ['scipy', 'statsmodels'])
+def test_without_the_extra(monkeypatch, library):
+    monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(
-        MissingExtraError, match=r"scipy is not installed; pip install 'mediaeval-ap\[insight\]'"
+        MissingExtraError,
+        match=rf"{library} is not installed; pip install 'mediaeval-ap\[insight\]'",
     ):
         compare(several([1, 0]))
+
+
+def test_what_is_not_known_of_the_floor_is_said():
+    comparison = compare({'a': evaluation([1, 0], measures={'P@5': [1, 0.5]})}, **FAST)
+    assert [each.floor for each in comparison.leaderboard] == [0, None]
+    assert comparison.notes == ['P@5: no floor, as the mean of an empty run is not known']
 
 
 def test_every_shape_has_the_same_numbers():
