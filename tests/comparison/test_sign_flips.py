@@ -40,8 +40,8 @@ def test_sums_that_rounding_alone_tells_apart_are_equal(tenths):
 
 @pytest.mark.parametrize('sign', [1, -1])
 def test_no_pattern_is_less_extreme_than_a_sum_of_zero(sign):
-    """24 differences are drawn, and rounding makes some steps of their sum."""
-    a, b = [0.1, 0.2, 0] * 8, [0, 0, 0.3] * 8
+    """36 differences are drawn, and rounding makes some steps of their sum."""
+    a, b = [0.1, 0.2, 0] * 12, [0, 0, 0.3] * 12
     assert flipped(*(a, b)[::sign])[0] == 1
 
 
