@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.errors import printable
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 LABEL = 'tab:comparison'
 DAGGER = '†'
 LEAST_P = 0.0001  # a choice: four decimals
+MOST_PAIRS = 10  # a choice: those of five runs are shown to people who did not ask for them
 
 
 def describe(comparison: Comparison, *, pairs: bool = False) -> Document:
@@ -37,7 +39,7 @@ def _caption(comparison: Comparison, baseline: str | None) -> str:
     settings, counts = comparison.parameters, comparison.counts
     units = 'queries'
     if settings['cluster'] != 'none':
-        units = f'{counted(counts["units"], "cluster", "clusters")} of queries (by video)'
+        units = f'{counted(counts["units"], "cluster", "clusters")} of queries, by video'
     family = 'all pairs of runs' if baseline is None else f'the pairs with {printable(baseline)}'
     words = {**_with_commas(settings), 'units': units, 'family': family}
     definition = f' ({settings["definition"]})' if settings['definition'] else ''
@@ -65,7 +67,7 @@ def _with_commas(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
-    yield _as_printed(comparison)
+    yield _means(comparison)
     yield Heading('Rank', f'{_level(comparison)} interval')
     yield _by_run(comparison, {(one.metric, one.run): _rank(one) for one in comparison.leaderboard})
     if comparison.parameters['baseline'] is not None:
@@ -77,14 +79,24 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
             ('one', 'other', 'tau'), [(each.a, each.b, each.tau) for each in comparison.orders]
         )
     yield from _groups(comparison)
-    if pairs:
+    notes = list(comparison.notes)
+    n_pairs = len(comparison.pairs) // len(comparison.metrics)
+    if pairs or (comparison.parameters['baseline'] is None and n_pairs <= MOST_PAIRS):
         yield from _pairs(comparison)
-    if comparison.notes:
-        yield ''.join(f'{note}\n' for note in comparison.notes)
+    elif comparison.parameters['baseline'] is None:
+        notes.append(f'{n_pairs} pairs of runs are not shown: ask for pairs, or for a baseline')
+    if notes:
+        yield ''.join(f'{note}\n' for note in notes)
 
 
 def _as_printed(comparison: Comparison) -> Captioned:
-    """Return the table of a paper: the mean of each run at each cutoff, with its interval."""
+    """Return the table of a paper, in which the best mean of each column is bold."""
+    means = _means(comparison)
+    return replace(means, caption=f'{means.caption} Best in bold.')
+
+
+def _means(comparison: Comparison) -> Captioned:
+    """Return the mean of each run by each metric, with its interval."""
     baseline = comparison.parameters['baseline']
     cells = {}
     for one in comparison.leaderboard:
@@ -100,13 +112,12 @@ def _mark(one: Standing, comparison: Comparison) -> str:
 
 
 def _legend(comparison: Comparison) -> Iterator[str]:
-    yield 'Best in bold.'
     baseline = comparison.parameters['baseline']
     if baseline is not None:
         below = f'corrected p ≤ {_alpha(comparison):g}'
         yield f'{DAGGER}: differs from {printable(baseline)}, {below}.'
     elif any(one.group for one in comparison.leaderboard):
-        yield f'Runs that share a letter do not differ (p > {_alpha(comparison):g}).'
+        yield f'Runs that share a letter are not told apart (p > {_alpha(comparison):g}).'
 
 
 def _alpha(comparison: Comparison) -> float:
