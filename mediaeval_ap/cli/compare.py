@@ -98,7 +98,7 @@ PROCEDURE = options.together(
 
 @main.command(
     examples=[
-        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt - -K 10",
+        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt -",
         'head -6000 hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt - '
         '--baseline hypothesis.txt -o comparison.tex',
     ]

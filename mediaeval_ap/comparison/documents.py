@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.errors import printable
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 LABEL = 'tab:comparison'
 DAGGER = '†'
 LEAST_P = 0.0001  # a choice: four decimals
-MOST_PAIRS = 10  # a choice: those of five runs are shown to people who did not ask for them
+MOST_RUNS = 5  # a choice: their pairs are shown to people who did not ask for them
 
 
 def describe(comparison: Comparison, *, pairs: bool = False) -> Document:
@@ -56,8 +58,8 @@ INTERVALS = {
 }
 PAIRED = 'p by paired sign flips of {units} ({permutations} permutations), corrected by '
 TESTS = {
-    'holm': f'{PAIRED}Holm over {{family}} at each cutoff',
-    'bh': f'{PAIRED}Benjamini and Hochberg over {{family}} at each cutoff',
+    'holm': f'{PAIRED}Holm over {{family}} for each metric',
+    'bh': f'{PAIRED}Benjamini and Hochberg over {{family}} for each metric',
     'tukey': 'p by randomised Tukey HSD ({permutations} permutations of runs within {units})',
 }
 
@@ -80,19 +82,50 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
         )
     yield from _groups(comparison)
     notes = list(comparison.notes)
-    n_pairs = len(comparison.pairs) // len(comparison.metrics)
-    if pairs or (comparison.parameters['baseline'] is None and n_pairs <= MOST_PAIRS):
+    has_baseline = comparison.parameters['baseline'] is not None
+    if pairs or (not has_baseline and len(comparison.runs) <= MOST_RUNS):
         yield from _pairs(comparison)
-    elif comparison.parameters['baseline'] is None:
+    elif not has_baseline:
+        n_pairs = len(comparison.pairs) // len(comparison.metrics)
         notes.append(f'{n_pairs} pairs of runs are not shown: ask for pairs, or for a baseline')
     if notes:
         yield ''.join(f'{note}\n' for note in notes)
 
 
 def _as_printed(comparison: Comparison) -> Captioned:
-    """Return the table of a paper, in which the best mean of each column is bold."""
+    """Return the table of a paper: the best of each column is bold, and differences are marked."""
     means = _means(comparison)
-    return replace(means, caption=f'{means.caption} Best in bold.')
+    means = replace(means, caption=f'{means.caption} Best in bold.')
+    settings = comparison.parameters
+    if settings['baseline'] is not None or settings['correction'] == 'tukey':
+        return means
+    return _with_letters(means, comparison) if len(comparison.runs) <= MOST_RUNS else means
+
+
+def _with_letters(means: Captioned, comparison: Comparison) -> Captioned:
+    """Return a table with a letter for each run, and beside each mean those of worse runs."""
+    letters = dict(zip(comparison.runs, ascii_lowercase, strict=False))
+    worse: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for pair in comparison.pairs:
+        if pair.p_adjusted <= _alpha(comparison) and pair.difference > 0:
+            worse[pair.metric, pair.a].append(letters[pair.b])
+    rows = [
+        [
+            Marked(letters[run]),
+            run,
+            *(
+                replace(cell, mark=''.join(sorted(worse[metric, run])))
+                for metric, cell in zip(comparison.metrics, cells, strict=True)
+            ),
+        ]
+        for run, *cells in means.grid.rows
+    ]
+    legend = f'Letters: higher than those runs, corrected p ≤ {_alpha(comparison):g}.'
+    return replace(
+        means,
+        grid=Grid(['', *means.grid.headers], rows),
+        caption=f'{means.caption} {legend}',
+    )
 
 
 def _means(comparison: Comparison) -> Captioned:
