@@ -45,7 +45,10 @@ PROCEDURE = options.together(
         'Correction of p for many pairs: {words}; tukey also forms groups.',
     ),
     options.choice(
-        '--interval', choices.INTERVALS, 'bca', 'Confidence intervals: {words} (bootstrap or t).'
+        '--interval',
+        choices.INTERVALS,
+        'bca',
+        'Confidence intervals: {words} (BCa bootstrap, Student).',
     ),
     options.valued(
         '--level',
@@ -83,7 +86,9 @@ PROCEDURE = options.together(
         '--seed', default=0, least=0, heading='Scoring', help='Seed of all random numbers.'
     ),
     options.flag(
-        '--pairs', heading='Output', help='Show all pairs; rows of csv and jsonl are pairs then.'
+        '--pairs',
+        heading='Output',
+        help='Show all pairs of runs, in csv and jsonl instead of runs.',
     ),
     options.LIMITS,
     options.FORMAT,
@@ -93,9 +98,9 @@ PROCEDURE = options.together(
 
 @main.command(
     examples=[
-        'mediaeval-ap compare reference.txt hypothesis.txt other.txt --queries queries.txt',
-        'mediaeval-ap compare reference.txt hypothesis.txt other.txt --baseline hypothesis.txt '
-        '-K 100 -o comparison.tex',
+        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt -",
+        'head -6000 hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt - '
+        '--baseline hypothesis.txt -o comparison.tex',
     ]
 )
 @options.REFERENCE
@@ -158,15 +163,22 @@ def compare(
 @main.command(
     'compare-results',
     examples=[
-        'mediaeval-ap compare-results results.json',
-        'mediaeval-ap compare-results results.json --correction tukey -o comparison.md',
+        'head -6000 hypothesis.txt | mediaeval-ap evaluate reference.txt hypothesis.txt - '
+        '--format json --per-query | mediaeval-ap compare-results -',
+        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap evaluate reference.txt hypothesis.txt - "
+        '--format json --per-query | mediaeval-ap compare-results - -o comparison.md',
     ],
 )
 @options.argument('results', nargs=-1, required=True, metavar='RESULTS...')
 @options.input_file('--reference', 'Reference of the runs; only --cluster and --by corpus need it.')
+@options.SUBSET
 @PROCEDURE
 def compare_results(
-    results: tuple[str, ...], reference: str | None, max_bytes: int, **procedure: Any
+    results: tuple[str, ...],
+    reference: str | None,
+    subset: str | None,
+    max_bytes: int,
+    **procedure: Any,
 ) -> None:
     """Compare runs that were scored before, by any command.
 
@@ -177,14 +189,15 @@ def compare_results(
         which = '--by corpus' if procedure['cluster'] == 'none' else '--cluster video'
         raise click.UsageError(f'{which} needs --reference FILE')
     from mediaeval_ap.results.json_files import read_results
-    from mediaeval_ap.tables import REFERENCE, read
+    from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
     table = None if reference is None else read(reference, REFERENCE, max_bytes=max_bytes)
+    videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
     stored = [each for path in results for each in read_results(path, max_bytes=max_bytes)]
     names = list(dict.fromkeys(each._run for each in stored))
     _refuse_one('run', names, 'in all RESULTS')
     _check_baseline(procedure['baseline'], names)
-    _write(stored, reference=table, **procedure)
+    _write(stored, reference=table, subset=videos, **procedure)
 
 
 def _refuse_one(what: str, runs: Sequence[str], remedy: str) -> None:

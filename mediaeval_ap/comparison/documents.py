@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.errors import printable
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 LABEL = 'tab:comparison'
 DAGGER = '†'
 LEAST_P = 0.0001  # a choice: four decimals
+MOST_RUNS = 5  # a choice: their pairs are shown to people who did not ask for them
 
 
 def describe(comparison: Comparison, *, pairs: bool = False) -> Document:
@@ -37,7 +41,7 @@ def _caption(comparison: Comparison, baseline: str | None) -> str:
     settings, counts = comparison.parameters, comparison.counts
     units = 'queries'
     if settings['cluster'] != 'none':
-        units = f'{counted(counts["units"], "cluster", "clusters")} of queries (by video)'
+        units = f'{counted(counts["units"], "cluster", "clusters")} of queries, by video'
     family = 'all pairs of runs' if baseline is None else f'the pairs with {printable(baseline)}'
     words = {**_with_commas(settings), 'units': units, 'family': family}
     definition = f' ({settings["definition"]})' if settings['definition'] else ''
@@ -54,8 +58,8 @@ INTERVALS = {
 }
 PAIRED = 'p by paired sign flips of {units} ({permutations} permutations), corrected by '
 TESTS = {
-    'holm': f'{PAIRED}Holm over {{family}} at each cutoff',
-    'bh': f'{PAIRED}Benjamini and Hochberg over {{family}} at each cutoff',
+    'holm': f'{PAIRED}Holm over {{family}} for each metric',
+    'bh': f'{PAIRED}Benjamini and Hochberg over {{family}} for each metric',
     'tukey': 'p by randomised Tukey HSD ({permutations} permutations of runs within {units})',
 }
 
@@ -65,7 +69,7 @@ def _with_commas(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
-    yield _as_printed(comparison)
+    yield _means(comparison)
     yield Heading('Rank', f'{_level(comparison)} interval')
     yield _by_run(comparison, {(one.metric, one.run): _rank(one) for one in comparison.leaderboard})
     if comparison.parameters['baseline'] is not None:
@@ -77,14 +81,55 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
             ('one', 'other', 'tau'), [(each.a, each.b, each.tau) for each in comparison.orders]
         )
     yield from _groups(comparison)
-    if pairs:
+    notes = list(comparison.notes)
+    has_baseline = comparison.parameters['baseline'] is not None
+    if pairs or (not has_baseline and len(comparison.runs) <= MOST_RUNS):
         yield from _pairs(comparison)
-    if comparison.notes:
-        yield ''.join(f'{note}\n' for note in comparison.notes)
+    elif not has_baseline:
+        n_pairs = len(comparison.pairs) // len(comparison.metrics)
+        notes.append(f'{n_pairs} pairs of runs are not shown: ask for pairs, or for a baseline')
+    if notes:
+        yield ''.join(f'{note}\n' for note in notes)
 
 
 def _as_printed(comparison: Comparison) -> Captioned:
-    """Return the table of a paper: the mean of each run at each cutoff, with its interval."""
+    """Return the table of a paper: the best of each column is bold, and differences are marked."""
+    means = _means(comparison)
+    means = replace(means, caption=f'{means.caption} Best in bold.')
+    settings = comparison.parameters
+    if settings['baseline'] is not None or settings['correction'] == 'tukey':
+        return means
+    return _with_letters(means, comparison) if len(comparison.runs) <= MOST_RUNS else means
+
+
+def _with_letters(means: Captioned, comparison: Comparison) -> Captioned:
+    """Return a table with a letter for each run, and beside each mean those of worse runs."""
+    letters = dict(zip(comparison.runs, ascii_lowercase, strict=False))
+    worse: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for pair in comparison.pairs:
+        if pair.p_adjusted <= _alpha(comparison) and pair.difference > 0:
+            worse[pair.metric, pair.a].append(letters[pair.b])
+    rows = [
+        [
+            Marked(letters[run]),
+            run,
+            *(
+                replace(cell, mark=''.join(sorted(worse[metric, run])))
+                for metric, cell in zip(comparison.metrics, cells, strict=True)
+            ),
+        ]
+        for run, *cells in means.grid.rows
+    ]
+    legend = f'Letters: higher than those runs, corrected p ≤ {_alpha(comparison):g}.'
+    return replace(
+        means,
+        grid=Grid(['', *means.grid.headers], rows),
+        caption=f'{means.caption} {legend}',
+    )
+
+
+def _means(comparison: Comparison) -> Captioned:
+    """Return the mean of each run by each metric, with its interval."""
     baseline = comparison.parameters['baseline']
     cells = {}
     for one in comparison.leaderboard:
@@ -100,13 +145,12 @@ def _mark(one: Standing, comparison: Comparison) -> str:
 
 
 def _legend(comparison: Comparison) -> Iterator[str]:
-    yield 'Best in bold.'
     baseline = comparison.parameters['baseline']
     if baseline is not None:
         below = f'corrected p ≤ {_alpha(comparison):g}'
         yield f'{DAGGER}: differs from {printable(baseline)}, {below}.'
     elif any(one.group for one in comparison.leaderboard):
-        yield f'Runs that share a letter do not differ (p > {_alpha(comparison):g}).'
+        yield f'Runs that share a letter are not told apart (p > {_alpha(comparison):g}).'
 
 
 def _alpha(comparison: Comparison) -> float:
