@@ -119,8 +119,10 @@ def test_one_query_has_no_interval_but_a_reason():
 
 
 def test_what_bca_is_not_defined_for_has_a_reason():
-    """All resamples that differ from the mean are on one side of it."""
-    found = intervals([[0, 1], [0, 0]], resamples=1, seed=0)
-    assert found.runs[1].reason
-    for each in [*found.runs, *found.pairs]:
-        assert (each.low is None) == (each.high is None) == bool(each.reason)
+    """Two resamples, both with a mean above that of the values."""
+    drawn = np.random.default_rng(4).integers(0, 3, (2, 3))  # fixed: two such resamples
+    values = np.array([0, 0, 1])
+    assert values[drawn].mean(axis=1).min() > values.mean()
+    found = intervals([values, [0, 0, 0]], resamples=2, seed=4).runs[0]
+    assert (found.low, found.high) == (None, None)
+    assert found.reason == 'BCa is not defined: all resamples are on one side of the mean'

@@ -196,6 +196,14 @@ def test_what_is_not_known_of_the_floor_is_said():
     assert comparison.notes == ['P@5: no floor, as the mean of an empty run is not known']
 
 
+def test_few_lines_say_who_leads():
+    results = several(*[[place / 10] * 50 for place in range(12)])
+    lines = repr(without_warning(results, correction='tukey')).splitlines()
+    assert lines[0] == 'Comparison of 12 runs, 50 queries, tukey; MAP@1:'
+    assert lines[1] == "  1  'l'  1.100 [none, none]"
+    assert (len(lines), lines[-1]) == (12, '  … and 2 more')
+
+
 def test_every_shape_has_the_same_numbers():
     comparison = without_warning(several(*drawn(6)), baseline='b')
     frame = comparison.to_frame()
