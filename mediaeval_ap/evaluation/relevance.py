@@ -22,6 +22,7 @@ class Reference:
         shots = Shots(table)
         first = first_occurrences(combine([table['person_name'].codes, shots.codes]))
         self.n_repeated = len(table) - len(first)
+        once = table['person_name'].codes[first]
         if self.n_repeated and not counts_again:
             table = table.select(np.isin(np.arange(len(table)), first))
         self.table = table
@@ -33,6 +34,8 @@ class Reference:
         self.n_placeholders = len(names) - len(self.queries)
         rows: list[int] = np.bincount(table['person_name'].codes).tolist()
         self._n_relevant = dict(zip(names, rows, strict=True))
+        distinct: list[int] = np.bincount(once).tolist()
+        self._n_shots = dict(zip(names, distinct, strict=True))
 
     def __contains__(self, name: object) -> bool:
         return name in self._n_relevant
@@ -44,6 +47,10 @@ class Reference:
     def n_relevant(self, query: str) -> int:
         """Return the number of relevant shots, returned or not: R of the definitions."""
         return self._n_relevant.get(query, 0)
+
+    def n_shots(self, query: str) -> int:
+        """Return the number of distinct relevant shots, returned or not."""
+        return self._n_shots.get(query, 0)
 
 
 class NumberedShots(Protocol):
