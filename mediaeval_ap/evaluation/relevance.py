@@ -22,20 +22,21 @@ class Reference:
         shots = Shots(table)
         first = first_occurrences(combine([table['person_name'].codes, shots.codes]))
         self.n_repeated = len(table) - len(first)
+        names, codes = table['person_name'].values, table['person_name'].codes
+        rows: list[int] = np.bincount(codes, minlength=len(names)).tolist()
+        distinct: list[int] = np.bincount(codes[first], minlength=len(names)).tolist()
+        self._counts = dict(zip(names, zip(rows, distinct, strict=True), strict=True))
         if self.n_repeated and not counts_again:
             table = table.select(np.isin(np.arange(len(table)), first))
         self.table = table
         self._videos = set(shots.distinct_videos())
         self.counts_again = counts_again
         self.name = printable(table.source.name)
-        names = table['person_name'].values
         self.queries = without_placeholders(names)
         self.n_placeholders = len(names) - len(self.queries)
-        rows: list[int] = np.bincount(table['person_name'].codes).tolist()
-        self._n_relevant = dict(zip(names, rows, strict=True))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._n_relevant
+        return name in self._counts
 
     def n_known(self, videos: Iterable[tuple[str, str]]) -> int:
         """Return how many videos, pairs of corpus and video, are in the reference."""
@@ -43,7 +44,12 @@ class Reference:
 
     def n_relevant(self, query: str) -> int:
         """Return the number of relevant shots, returned or not: R of the definitions."""
-        return self._n_relevant.get(query, 0)
+        rows, shots = self.rows_and_shots(query)
+        return rows if self.counts_again else shots
+
+    def rows_and_shots(self, query: str) -> tuple[int, int]:
+        """Return the number of rows about a name, and of distinct shots in them."""
+        return self._counts.get(query, (0, 0))
 
 
 class NumberedShots(Protocol):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import definitions
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.diagnosis.ties import put_together, tie_bounds, tied_hits
-from tests import oracle_ties
+import oracle_ties
 from tests.strategies import examples
 
 # Sums of a few dozen quotients, and probabilities from logarithms, are some units in the last place
