@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
 from mediaeval_ap.arrays import first_occurrences
-from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF, Cutoff, Definition, Repeats, depths
+from mediaeval_ap.definitions import ALL, Cutoff, Definition, Repeats, depths
 from mediaeval_ap.diagnosis.listings import Listing, list_first
-from mediaeval_ap.evaluation.scoring import Scorer
+from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.report.document import counted
 
 # The same sum may be rounded in two ways: some units in the last place.
@@ -67,30 +68,36 @@ class MapByDefinition:
     n_changed: int | None
 
 
+class Sizes(NamedTuple):
+    """How much of everything there is, however it is counted."""
+
+    rows: int  # of the reference about the query
+    relevant_shots: int
+    hypotheses: int
+    shots: int  # of the run
+
+
 class Facts(NamedTuple):
     """All that any definition needs to know of a ranking."""
 
     counted: NDArray[np.int64]  # ranks of all hypotheses of relevant shots, from 1
     once: NDArray[np.int64]  # of the first of each
     distinct: NDArray[np.int64]  # of the first of each, without repeated hypotheses
-    n_rows: int  # of the reference
-    n_relevant_shots: int
-    n_hypotheses: int
-    n_shots: int
+    sizes: Sizes
     n_repeats: int  # hypotheses within the cutoff whose shot was returned before
 
     @classmethod
-    def of(cls, listing: Listing | None, counts: Sequence[int], k: int) -> Facts:
-        """Return the facts of a listing; `counts` are rows, relevant, hypotheses, shots."""
+    def of(cls, listing: Listing | None, sizes: Sizes, k: int) -> Facts:
+        """Return the facts of a listing; None stands for an empty one."""
         if listing is None:
             nothing = np.empty(0, dtype=np.int64)
-            return cls(nothing, nothing, nothing, *counts, 0)
+            return cls(nothing, nothing, nothing, sizes, 0)
         relevant = listing.relevant
         once = relevant[first_occurrences(listing.shots[relevant])]
         kept = first_occurrences(listing.shots)
         within = min(k, len(listing.shots))
         n_repeats = within - int(kept.searchsorted(within))
-        return cls(relevant + 1, once + 1, kept.searchsorted(once) + 1, *counts, n_repeats)
+        return cls(relevant + 1, once + 1, kept.searchsorted(once) + 1, sizes, n_repeats)
 
     def ranks(self, definition: Definition) -> NDArray[np.int64]:
         """Return the ranks of the hits."""
@@ -99,11 +106,11 @@ class Facts(NamedTuple):
 
     def n_relevant(self, definition: Definition) -> int:
         """Return R."""
-        return self.n_rows if definition.counts_again else self.n_relevant_shots
+        return self.sizes.rows if definition.counts_again else self.sizes.relevant_shots
 
     def n_returned(self, definition: Definition) -> int:
         """Return N."""
-        return self.n_shots if definition.repeats is Repeats.DROP else self.n_hypotheses
+        return self.sizes.shots if definition.repeats is Repeats.DROP else self.sizes.hypotheses
 
     def quantities(self, definition: Definition, k: int) -> dict[str, int]:
         """Return R, k, N and H."""
@@ -115,16 +122,20 @@ class Facts(NamedTuple):
         }
 
 
-def facts_of(scorer: Scorer, queries: Sequence[str], k: Cutoff) -> Iterator[Facts]:
+def facts_of(
+    ranking: Ranking, relevance: Relevance, queries: Sequence[str], k: Cutoff
+) -> Iterator[Facts]:
     """Rank a run for each query, and yield what definitions need to know."""
-    ranking, (depth,) = scorer.ranking, depths([k])
-    reference = scorer.relevance.reference
+    (depth,), reference = depths([k]), relevance.reference
     for query, distances in zip(queries, ranking.names.distances(queries), strict=True):
-        shots = scorer.relevance.relevant_shots(query)
-        counts = *reference.rows_and_shots(query), len(ranking), ranking.n_shots
-        # As if repeats were dropped: that reaches at least as far as every definition.
-        listing = list_first(ranking, distances, depth, Repeats.DROP, shots) if len(ranking) else None
-        yield Facts.of(listing, counts, depth)
+        judged = reference.n_rows(query), reference.n_shots(query)
+        sizes = Sizes(*judged, len(ranking), ranking.n_shots)
+        listing = None
+        if len(ranking):
+            # As if repeats were dropped: that reaches at least as far as every definition.
+            shots = relevance.relevant_shots(query)
+            listing = list_first(ranking, distances, depth, Repeats.DROP, shots)
+        yield Facts.of(listing, sizes, depth)
 
 
 def average_precisions(
@@ -153,9 +164,7 @@ def reconcile(facts: Facts, k: Cutoff, in_use: Definition) -> list[ByDefinition]
     return rows
 
 
-def reconcile_run(
-    facts: Sequence[Facts], k: Cutoff, in_use: Definition
-) -> list[MapByDefinition]:
+def reconcile_run(facts: Sequence[Facts], k: Cutoff, in_use: Definition) -> list[MapByDefinition]:
     """Return the MAP of a run by each registered definition; the one in use comes first."""
     used = average_precisions(facts, k, in_use)
     rows = []
@@ -190,7 +199,7 @@ def why(facts: Facts, k: Cutoff, in_use: Definition, other: Definition) -> str:
     here, there = facts.quantities(as_other, at), facts.quantities(other, at)
     reasons = _about_repeats(facts, k, in_use, other) if 'repeats' in fields else []
     if 'depth' in fields:
-        one, another = _least(other.depth, there), _least(in_use.depth, here)
+        one, another = _least((*other.depth, 'N'), there), _least((*in_use.depth, 'N'), here)
         reasons.append(f'adds precisions down to rank {one} instead of {another}')
     if 'denominator' in fields:
         one, another = _least(other.denominator, there), _least(in_use.denominator, here)
@@ -225,7 +234,7 @@ def _about_repeats(facts: Facts, k: Cutoff, in_use: Definition, other: Definitio
 def _least(names: Sequence[str], quantities: dict[str, int]) -> str:
     """Return the least of some quantities, with its name."""
     name = min(names, key=quantities.__getitem__)
-    return f'{name} = {quantities[name]}' if quantities[name] < LARGEST_CUTOFF else 'N'
+    return f'{name} = {quantities[name]}'
 
 
 def _value(facts: Facts, k: Cutoff, definition: Definition) -> float:

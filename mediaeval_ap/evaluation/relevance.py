@@ -23,9 +23,10 @@ class Reference:
         first = first_occurrences(combine([table['person_name'].codes, shots.codes]))
         self.n_repeated = len(table) - len(first)
         names, codes = table['person_name'].values, table['person_name'].codes
-        rows: list[int] = np.bincount(codes, minlength=len(names)).tolist()
-        distinct: list[int] = np.bincount(codes[first], minlength=len(names)).tolist()
-        self._counts = dict(zip(names, zip(rows, distinct, strict=True), strict=True))
+        rows: list[int] = np.bincount(codes).tolist()
+        distinct: list[int] = np.bincount(codes[first]).tolist()
+        self._n_rows = dict(zip(names, rows, strict=True))
+        self._n_shots = dict(zip(names, distinct, strict=True))
         if self.n_repeated and not counts_again:
             table = table.select(np.isin(np.arange(len(table)), first))
         self.table = table
@@ -36,7 +37,7 @@ class Reference:
         self.n_placeholders = len(names) - len(self.queries)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._counts
+        return name in self._n_shots
 
     def n_known(self, videos: Iterable[tuple[str, str]]) -> int:
         """Return how many videos, pairs of corpus and video, are in the reference."""
@@ -44,12 +45,15 @@ class Reference:
 
     def n_relevant(self, query: str) -> int:
         """Return the number of relevant shots, returned or not: R of the definitions."""
-        rows, shots = self.rows_and_shots(query)
-        return rows if self.counts_again else shots
+        return self.n_rows(query) if self.counts_again else self.n_shots(query)
 
-    def rows_and_shots(self, query: str) -> tuple[int, int]:
-        """Return the number of rows about a name, and of distinct shots in them."""
-        return self._counts.get(query, (0, 0))
+    def n_rows(self, query: str) -> int:
+        """Return the number of rows about a name, repeated ones too."""
+        return self._n_rows.get(query, 0)
+
+    def n_shots(self, query: str) -> int:
+        """Return the number of distinct relevant shots, returned or not."""
+        return self._n_shots.get(query, 0)
 
 
 class NumberedShots(Protocol):
