@@ -6,7 +6,7 @@ A ranking is a list of blocks of ties, best first; a block is a list of shots in
 from fractions import Fraction
 from itertools import chain, permutations, product
 
-from tests.oracle import REPEATS, average_precision, relevance
+from oracle import REPEATS, average_precision, relevance
 
 
 def orders(blocks):

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import oracle_ties
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 from mediaeval_ap import definitions
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.diagnosis.ties import put_together, tie_bounds, tied_hits
-from tests import oracle_ties
 from tests.strategies import examples
 
 # Sums of a few dozen quotients, and probabilities from logarithms, are some units in the last place
