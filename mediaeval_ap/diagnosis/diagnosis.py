@@ -18,7 +18,7 @@ from mediaeval_ap.diagnosis.examined_run import ExaminedRun
 from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
 from mediaeval_ap.diagnosis.single_query import ranking_of, relevant_shots
 from mediaeval_ap.diagnosis.ties import TieBounds
-from mediaeval_ap.errors import DataWarning, ParameterError, shown
+from mediaeval_ap.errors import DataWarning, ParameterError, require, shown
 from mediaeval_ap.report.document import Document, counted
 from mediaeval_ap.report.formats import short
 from mediaeval_ap.results.described import Described
@@ -27,6 +27,8 @@ from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
     import pandas
+
+    from mediaeval_ap.diagnosis.plot import DiagnosisPlot
 
 SCHEMA = 'mediaeval-ap/diagnosis/1'
 
@@ -140,6 +142,14 @@ class Diagnosis(Described):
         width = max(map(len, means))
         lines = [f'{name:{width}}  {short(value)}' for name, value in means.items()]
         return '\n  '.join([f'Diagnosis of {shown(self.run)} ({how})', *lines])
+
+    @property
+    def plot(self) -> DiagnosisPlot:
+        """Figures: ``loss()``, ``confused()``, ``precision_recall(query)``."""
+        require('altair', 'report', 'plot')
+        from mediaeval_ap.diagnosis.plot import DiagnosisPlot
+
+        return DiagnosisPlot(self)
 
     def costliest(self, n: int = 10) -> list[QueryLoss]:
         """Return the queries that lost most, the costliest first.
@@ -331,7 +341,9 @@ class Diagnosis(Described):
         return [
             QueryLoss(self.queries[row], ap, n_relevant, dict(zip(self.parts, parts, strict=True)))
             for row, (ap, n_relevant, *parts) in zip(
-                chosen.tolist(), zip(*(each[chosen].tolist() for each in columns), strict=True), strict=True
+                chosen.tolist(),
+                zip(*(each[chosen].tolist() for each in columns), strict=True),
+                strict=True,
             )
         ]
 

@@ -28,7 +28,16 @@ def ranking_of(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis
     )
     return [
         RankedHypothesis(
-            rank, corpus, video, shot, name, distance, confidence, time, rank in before, before.get(rank)
+            rank,
+            corpus,
+            video,
+            shot,
+            name,
+            distance,
+            confidence,
+            time,
+            rank in before,
+            before.get(rank),
         )
         for rank, (corpus, video, shot, name, distance, confidence, time) in enumerate(rows, 1)
     ]
