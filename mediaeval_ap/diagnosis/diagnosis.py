@@ -17,7 +17,7 @@ from mediaeval_ap.diagnosis.examined_run import ExaminedRun
 from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
 from mediaeval_ap.diagnosis.single_query import ranking_of, relevant_shots
 from mediaeval_ap.diagnosis.ties import TieBounds
-from mediaeval_ap.errors import DataWarning, ParameterError, shown
+from mediaeval_ap.errors import DataWarning, ParameterError, require, shown
 from mediaeval_ap.report.document import Document, counted
 from mediaeval_ap.report.formats import short
 from mediaeval_ap.results.described import Described
@@ -26,6 +26,8 @@ from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
     import pandas
+
+    from mediaeval_ap.diagnosis.plot import DiagnosisPlot
 
 SCHEMA = 'mediaeval-ap/diagnosis/1'
 
@@ -139,6 +141,14 @@ class Diagnosis(Described):
         width = max(map(len, means))
         lines = [f'{name:{width}}  {short(value)}' for name, value in means.items()]
         return '\n  '.join([f'Diagnosis of {shown(self.run)} ({how})', *lines])
+
+    @property
+    def plot(self) -> DiagnosisPlot:
+        """Figures: ``loss()``, ``confused()``, ``precision_recall(query)``."""
+        require('altair', 'report', 'plot')
+        from mediaeval_ap.diagnosis.plot import DiagnosisPlot
+
+        return DiagnosisPlot(self)
 
     def costliest(self, n: int = 10) -> list[QueryLoss]:
         """Return the queries that lost most, the costliest first.
