@@ -142,8 +142,9 @@ def precision_recall(
         for rank, (recall, precision) in enumerate(zip(*columns, strict=True), start=1)
     ]
     high = max([1.0, *(row['x'] for row in rows)])
-    x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, high], nice=False))
-    y = alt.Y('value:Q', title='precision', scale=alt.Scale(domain=[0, 1], nice=False))
+    tenths = alt.Axis(tickCount=10)
+    x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, high], nice=False), axis=tenths)
+    y = alt.Y('value:Q', title='precision', scale=alt.Scale(domain=[0, 1], nice=False), axis=tenths)
     tooltip = [
         alt.Tooltip('series:N', title='run'),
         alt.Tooltip('rank:Q', title='rank'),
