@@ -129,7 +129,7 @@ def scatter(
         )
         .encode(
             x=alt.X('x:Q', title=f'{metric} of {run_a}', scale=ends, axis=ticks()),
-            y=alt.Y('y:Q', title=f'{metric} of {run_b}', scale=ends, axis=ticks()),
+            y=alt.Y('y:Q', title=f'{metric} of {run_b}', scale=ends),
             size=alt.Size('count:Q', scale=size, legend=None),
             tooltip=[
                 alt.Tooltip('x:Q', title='horizontal', format=DIGITS),
@@ -197,7 +197,7 @@ def distribution(
         .mark_bar(stroke=palette.light('paper'), strokeWidth=1)
         .encode(
             y=axis_of_names('run', runs),
-            x=alt.X('begin:Q', title='queries', scale=scale, axis=ticks()),
+            x=alt.X('begin:Q', title='queries', scale=scale, axis=ticks('d')),
             x2='end:Q',
             color=colours_of(
                 'class', labels, [palette.light(name) for _, name in classes], title=metric
