@@ -1,7 +1,7 @@
 """Draw figures of the docs from the samples: leaderboards, and the parts of the loss.
 
-`python docs/images/figures.py` writes `leaderboard.svg` and `loss.svg`, which `docs/figures.md` shows,
-and `is-my-system-better.svg`, which the tutorial of that name shows.
+`python docs/images/figures.py` writes `leaderboard.svg` and `loss.svg`, which `docs/figures.md`
+shows, and `is-my-system-better.svg`, which the tutorial of that name shows.
 """
 
 from pathlib import Path
