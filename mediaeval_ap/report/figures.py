@@ -212,8 +212,8 @@ def _counted(runs: Sequence[str], values: Sequence[Column]) -> list[Row]:
     for run, line in zip(runs, values, strict=True):
         classes = Counter(_class_of(float(value)) for value in line)
         begin = 0
-        for number, count in sorted(classes.items()):
-            row = {'run': run, 'class': _CLASSES[number][0], 'count': count}
+        for place, count in sorted(classes.items()):
+            row = {'run': run, 'class': _CLASSES[place][0], 'count': count}
             rows.append(row | {'begin': begin, 'end': begin + count, 'share': count / len(line)})
             begin += count
     return rows
