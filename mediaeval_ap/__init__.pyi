@@ -7,6 +7,7 @@ from .average_precision import AveragePrecision as AveragePrecision
 from .comparison.compare import compare as compare
 from .comparison.comparison import Comparison as Comparison
 from .definitions import Definition as Definition
+from .diagnosis.diagnosis import Diagnosis as Diagnosis
 from .discovery_2015 import PersonDiscovery2015 as PersonDiscovery2015
 from .evaluation.session import Answer as Answer
 from .evaluation.session import Session as Session

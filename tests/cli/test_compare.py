@@ -134,8 +134,7 @@ def test_standard_input():
 
 USAGE = {
     'best.txt': 'found 1 RUN (best.txt), expected two or more; evaluate scores one',
-    'best.txt half.txt --baseline none.txt': "--baseline: found 'none.txt', expected one of best.txt,"
-    ' half.txt',
+    'best.txt half.txt --baseline none.txt': "found 'none.txt', expected one of best.txt, half.txt",
     'best.txt half.txt --also-definitions none': "definition: found 'none', expected one of by-k",
     'best.txt half.txt --also-definitions trec,trec': 'found trec,trec, expected each name once',
     'best.txt half.txt --also-definitions trec --definition trec': 'trec is the definition already',

@@ -1,0 +1,58 @@
+"""Draw figures of the docs from the samples: leaderboards, and the parts of the loss.
+
+`python docs/images/figures.py` writes `leaderboard.svg` and `loss.svg`, which `docs/figures.md`
+shows, and `is-my-system-better.svg`, which the tutorial of that name shows.
+"""
+
+from pathlib import Path
+
+from mediaeval_ap import AveragePrecision, compare
+from mediaeval_ap.report.vega import save
+
+HERE = Path(__file__).parent
+SAMPLES = HERE.parents[1] / 'samples'
+CONFIDENT = 0.5
+SURE = 0.3
+FEW = 1000  # resamples and permutations: enough for pictures
+
+
+def sample_run():
+    fields = [line.split() for line in (SAMPLES / 'hypothesis.txt').read_text().splitlines()]
+    return [(*row, float(confidence)) for *row, confidence in fields]
+
+
+def better():
+    """The leaderboard of the sample run, its rounded confidences, and its sure rows."""
+    run = sample_run()
+    runs = {
+        'ours': run,
+        'rounded': [(*row, round(confidence, 1)) for *row, confidence in run],
+        'sure': [row for row in run if row[-1] >= SURE],
+    }
+    evaluate = AveragePrecision(SAMPLES / 'reference.txt', K=[10], definition='trec').evaluate
+    results = {name: evaluate(rows) for name, rows in runs.items()}
+    comparison = compare(results, baseline='ours', resamples=2000, permutations=10_000)
+    return comparison.plot.leaderboard()
+
+
+def runs():
+    """The sample run, its confident rows, and its rows with one confidence for all."""
+    whole = sample_run()
+    confident = [row for row in whole if row[-1] >= CONFIDENT]
+    flat = [(*row[:-1], CONFIDENT) for row in whole]
+    return {'whole': whole, 'confident': confident, 'flat': flat}
+
+
+def charts():
+    average_precision = AveragePrecision(SAMPLES / 'reference.txt', K=[100], definition='trec')
+    evaluations = {name: average_precision.evaluate(run) for name, run in runs().items()}
+    comparison = compare(evaluations, correction='tukey', resamples=FEW, permutations=FEW)
+    first, *others = (average_precision.explain(run) for run in runs().values())
+    loss = first.plot.loss(*others, names=list(runs()))
+    leaderboard = comparison.plot.leaderboard()
+    return {'leaderboard': leaderboard, 'loss': loss, 'is-my-system-better': better()}
+
+
+if __name__ == '__main__':
+    for name, chart in charts().items():
+        save(chart, HERE / f'{name}.svg')
