@@ -77,10 +77,10 @@ PROCEDURE = options.together(
     ),
     options.integer(
         '--permutations',
-        default=choices.PERMUTATIONS,
+        default=None,
         largest=LARGEST_CUTOFF,
         heading='Scoring',
-        help='Number of random permutations of a test.',
+        help='Number of random permutations of a test.  [default: 100,000; tukey 10,000]',
     ),
     options.integer(
         '--seed', default=0, least=0, heading='Scoring', help='Seed of all random numbers.'

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mediaeval_ap import choices
-from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind
+from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, check_policy
 from mediaeval_ap.comparison.comparison import Comparison, GroupMean, Pair
 from mediaeval_ap.comparison.groups import Places, by_corpus, by_relevant, cluster_numbers
 from mediaeval_ap.comparison.orders import agreements
@@ -41,7 +41,7 @@ def compare(
     subset: Any = None,
     also: Mapping[str, Iterable[Result] | Mapping[str, Result | Sequence[Result]]] | None = None,
     resamples: int = choices.RESAMPLES,
-    permutations: int = choices.PERMUTATIONS,
+    permutations: int | None = None,
     seed: int = 0,
     progress: bool = False,
 ) -> Comparison:
@@ -73,8 +73,11 @@ def compare(
         What the runs were scored against, for clusters and means by corpus.
     also : mapping from str to results, optional
         The same runs under other definitions, by name: adds Kendall's tau-b between the orders.
-    resamples, permutations : int
-        Numbers of bootstrap resamples, and of random sign flips or permutations.
+    resamples : int
+        Number of bootstrap resamples.
+    permutations : int, optional
+        Number of random sign flips, or of permutations of Tukey. By default 100,000, and 10,000 for
+        Tukey, whose p needs no correction for the number of pairs.
     seed : int
         Seed of the random generators.
     progress : bool
@@ -117,8 +120,17 @@ def compare(
     >>> comparison.pairs[0].difference, comparison.pairs[0].p < 0.05
     (0.9, True)
     """
+    check_policy('correction', correction, choices.CORRECTIONS)
     settings = Settings(
-        baseline, correction, interval, level, cluster, by, resamples, permutations, seed
+        baseline,
+        correction,
+        interval,
+        level,
+        cluster,
+        by,
+        resamples,
+        choices.PERMUTATIONS[correction] if permutations is None else permutations,
+        seed,
     )
     for library in ('scipy', 'statsmodels'):  # before the work, not in the middle of it
         require(library, 'insight', 'compare')

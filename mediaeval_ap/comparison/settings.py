@@ -25,7 +25,6 @@ class Settings:
     seed: int
 
     def __post_init__(self) -> None:
-        check_policy('correction', self.correction, choices.CORRECTIONS)
         check_policy('interval', self.interval, choices.INTERVALS)
         check_policy('cluster', self.cluster, choices.CLUSTERS)
         if self.by is not None:

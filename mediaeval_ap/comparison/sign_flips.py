@@ -13,6 +13,7 @@ BLOCK = 1 << 21  # a choice: signs at a time, so that memory stays low
 
 def sign_flips(
     sums: NDArray[np.float64],
+    sizes: NDArray[np.float64],
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
     tolerance: float,
     permutations: int,
@@ -20,19 +21,23 @@ def sign_flips(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the two-sided p of each pair of columns, and its number of differences that count.
 
-    The columns of `sums` have the sums of a run by unit, in whole steps (`Units`). Up to
+    The columns of `sums` have the sums of a run by unit, in whole steps (`Units`); a difference of
+    a step a query, of `sizes`, is rounding and does not count. Up to
     `MOST_ENUMERATED` differences, p is exact. Else it is (b + 1) / (n + 1) of `permutations`
     random patterns, the same for all pairs (Phipson and Smyth, 2010).
     """
     a, b = pairs
     n_nonzero = np.array(
-        [np.count_nonzero(sums[:, i] != sums[:, j]) for i, j in zip(a, b, strict=True)],
+        [
+            np.count_nonzero(np.abs(sums[:, i] - sums[:, j]) > sizes)
+            for i, j in zip(a, b, strict=True)
+        ],
         dtype=np.int64,
     )
     p = np.ones(len(a))
     for pair in np.flatnonzero(n_nonzero <= MOST_ENUMERATED).tolist():
         differences = sums[:, a[pair]] - sums[:, b[pair]]
-        p[pair] = enumerated(differences[differences != 0], tolerance)
+        p[pair] = enumerated(differences[np.abs(differences) > sizes], tolerance)
     drawn = np.flatnonzero(n_nonzero > MOST_ENUMERATED)
     if len(drawn):
         n_extreme = _n_extreme(sums, (a[drawn], b[drawn]), tolerance, permutations, seed)

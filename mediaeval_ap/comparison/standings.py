@@ -18,7 +18,7 @@ from mediaeval_ap.results.means_and_notes import mean
 def leaderboard(tests: MetricTests, settings: Settings, runs: Runs) -> list[Standing]:
     """Return the standing of each run by one metric, best first."""
     pairs = tests.pairs
-    ranks = ranks_of(tests.means)
+    ranks = ranks_of(tests.units.steps(np.array(tests.means)).tolist())
     if settings.correction == 'tukey':
         groups: list[str | None] = list(group_letters(tests.order, pairs, 1 - settings.level))
         group_reason = ''

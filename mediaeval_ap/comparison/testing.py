@@ -48,6 +48,7 @@ class MetricTests:
     metric: str
     names: list[str]
     values: NDArray[np.float64]  # (n_runs, n_queries)
+    units: Units
     means: list[float]
     places: list[int]  # the numbers of the runs, best first
     numbers: list[tuple[int, int]]  # of the runs of each pair, the better one first
@@ -71,7 +72,7 @@ class MetricTests:
         return [self._pair(place, *each) for place, each in enumerate(self.numbers)]
 
     def _pair(self, place: int, a: int, b: int) -> Pair:
-        differences = self.values[a] - self.values[b]
+        differences = self.units.differences(self.values[a], self.values[b])
         dz, reason = effect_size(differences)
         return Pair(
             self.metric,
@@ -119,7 +120,14 @@ def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list
         statistics = (intervals, p[at], p_adjusted[at], n_nonzero[at])
         found.append(
             MetricTests(
-                metric, runs.names, runs.values[at], means[at], places[at], numbers[at], *statistics
+                metric,
+                runs.names,
+                runs.values[at],
+                units[at],
+                means[at],
+                places[at],
+                numbers[at],
+                *statistics,
             )
         )
     return found
@@ -139,7 +147,7 @@ def _sign_flips(
     pairs = [(a + at * n_runs, b + at * n_runs) for at, each in enumerate(numbers) for a, b in each]
     columns = _columns(pairs)
     p, n_nonzero = sign_flips(
-        sums, columns, units[0].tolerance, settings.permutations, settings.seed
+        sums, units[0].sizes, columns, units[0].tolerance, settings.permutations, settings.seed
     )
     shape = (len(units), -1) if pairs else (len(units), 0)
     return p.reshape(shape).tolist(), n_nonzero.reshape(shape).tolist()
@@ -173,7 +181,7 @@ def _intervals(
 ) -> Intervals:
     """Return the intervals of one metric."""
     a, b = columns = _columns(numbers)
-    differences = values[a] - values[b]
+    differences = units.differences(values[a], values[b])
     found = bootstrap_intervals(
         units, columns, settings.interval, settings.level, settings.resamples, settings.seed
     )

@@ -29,6 +29,15 @@ class Units:
         """The steps by which two equal sums of differences may differ, as values were rounded."""
         return 2 * float(self.sizes.sum())  # half a step a value, two values, two sums
 
+    def steps(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values in whole steps."""
+        return _steps(values, self.exponent)
+
+    def differences(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the differences of values of two runs; 0 where rounding alone makes one."""
+        steps = self.steps(a) - self.steps(b)
+        return np.where(np.abs(steps) <= 1, 0.0, a - b)
+
     def means(self, sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return means over queries from sums."""
         means: NDArray[np.float64] = np.ldexp(sums / sizes, -self.exponent)
@@ -40,9 +49,12 @@ def units_of(values: NDArray[np.float64], clusters: NDArray[np.intp]) -> Units:
     sizes = np.bincount(clusters).astype(np.float64)
     largest = float(np.abs(values).max()) * float(sizes.max()) * len(sizes)
     exponent = SUM_BITS - int(np.frexp(largest)[1])
-    steps = np.rint(np.ldexp(values, exponent))
-    sums = [np.bincount(clusters, run, len(sizes)) for run in steps]
+    sums = [np.bincount(clusters, run, len(sizes)) for run in _steps(values, exponent)]
     return Units(np.stack(sums, axis=1), sizes, exponent)
+
+
+def _steps(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
+    return np.rint(np.ldexp(values, exponent))
 
 
 def numbered(clusters: Sequence[object]) -> NDArray[np.intp]:

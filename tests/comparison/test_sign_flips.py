@@ -18,7 +18,7 @@ PAIR = (np.array([0]), np.array([1]))
 
 def flipped(a, b, permutations=1000, seed=0):
     units = units_of(np.array([a, b], dtype=float), np.arange(len(a)))
-    p, n_nonzero = sign_flips(units.sums, PAIR, units.tolerance, permutations, seed)
+    p, n_nonzero = sign_flips(units.sums, units.sizes, PAIR, units.tolerance, permutations, seed)
     return p[0], n_nonzero[0]
 
 
@@ -96,11 +96,11 @@ def test_other_pairs_and_the_order_of_a_pair_change_nothing():
     values = np.random.default_rng(7).random((3, 40))
     units = units_of(values, np.arange(40))
     a, b = np.array([0, 1, 0, 2]), np.array([1, 0, 2, 1])
-    p, _ = sign_flips(units.sums, (a, b), units.tolerance, 5000, 0)
+    p, _ = sign_flips(units.sums, units.sizes, (a, b), units.tolerance, 5000, 0)
     assert p[0] == p[1]
     for place in range(4):
         columns = a[place : place + 1], b[place : place + 1]
-        alone, _ = sign_flips(units.sums, columns, units.tolerance, 5000, 0)
+        alone, _ = sign_flips(units.sums, units.sizes, columns, units.tolerance, 5000, 0)
         assert alone[0] == p[place]
 
 

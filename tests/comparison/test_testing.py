@@ -63,3 +63,14 @@ def test_pairs_are_those_of_the_oracle(rows):
         assert (pair.dz is None) == bool(pair.reason)
     expected = oracle.holm([pair.p for pair in comparison.pairs])
     assert [pair.p_adjusted for pair in comparison.pairs] == pytest.approx(expected, **CLOSE)
+
+
+def test_values_that_rounding_alone_tells_apart_are_ties():
+    """7 / 24 in two ways, as one and the same AP is summed over other ranks."""
+    sevens = (1 / 8 + 1 / 6, 7 / 24)
+    assert sevens[0] != sevens[1]
+    comparison = compare(several(*([each] * 3 for each in sevens)), resamples=20, permutations=10)
+    (pair,) = comparison.pairs
+    assert (pair.wins, pair.ties, pair.losses, pair.n_nonzero) == (0, 3, 0, 0)
+    assert (pair.dz, pair.p, pair.reason) == (None, 1, 'all differences are 0')
+    assert [standing.rank for standing in comparison.leaderboard] == [1, 1]
