@@ -57,6 +57,10 @@ class Ranking(NearestFirst):
     def __len__(self) -> int:
         return len(self.table)
 
+    def n_held(self, name: int) -> int:
+        """Return the number of hypotheses of a name, by its number."""
+        return int(self._held[name])
+
     @cached_property
     def confidence_at(self) -> NDArray[np.float64]:
         """The confidence at each place, descending."""
