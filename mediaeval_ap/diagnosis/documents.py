@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.definitions import ap_column
+from mediaeval_ap.diagnosis.ties import bounds_by_query, mean_bounds
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Block, Document, Grid, Heading, counted
 from mediaeval_ap.results.columns import ALL_QUERIES
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
     from mediaeval_ap.diagnosis.difference import Difference
     from mediaeval_ap.diagnosis.rows import Before, QueryDiagnosis
@@ -63,7 +67,9 @@ def _about_run(diagnosis: Diagnosis, per_query: bool, costliest: int) -> Iterato
     yield f'M{ap} {diagnosis.map:.3f} over {counted(n_queries, "query", "queries")}. The rest to 1:\n'
     n_losing = {part: int((each != 0).sum()) for part, each in diagnosis.parts.items()}
     yield _loss(diagnosis.mean_parts, n_losing)
-    yield _ties(f'M{ap} OVER ALL ORDERS OF', _mean_ties(diagnosis))
+    yield _ties(
+        f'M{ap}, TIES OF', {name: mean_bounds(each) for name, each in diagnosis.ties.items()}
+    )
     yield Grid(
         ['DEFINITION', f'M{ap}', 'queries changed'],
         [[each.definition, each.map, each.n_changed] for each in diagnosis.definitions],
@@ -91,8 +97,9 @@ def _loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None = None)
     return Grid(headers, [[*row[:2], n, row[2]] for row, n in zip(rows, numbers, strict=True)])
 
 
-def _ties(title: str, ties: Mapping[str, Sequence[float | None]]) -> Grid:
-    rows = [[TIES[level], *bounds] for level, bounds in ties.items()]
+def _ties(title: str, ties: Mapping[str, Mapping[str, float | None]]) -> Grid:
+    """Return the least, mean and greatest value over all orders of ties."""
+    rows = [[TIES[level], *bounds.values()] for level, bounds in ties.items()]
     return Grid([title, 'minimum', 'expected', 'maximum'], rows)
 
 
@@ -147,8 +154,9 @@ def _rows(diagnosis: Diagnosis) -> Grid:
     means = diagnosis.mean_parts
     columns |= {part: [*each.tolist(), means[part]] for part, each in diagnosis.parts.items()}
     for level, bounds in diagnosis.ties.items():
-        for name, each, mean in zip(BOUNDS, bounds.columns(), bounds.means(), strict=True):
-            columns[f'{level}_{name}'] = [*each, mean]
+        mean_of = mean_bounds(bounds)
+        for name, each in bounds_by_query(bounds).items():
+            columns[f'{level}_{name}'] = [*each, mean_of[name]]
     settings = [diagnosis.run, diagnosis.definition.name]
     rows = zip(*columns.values(), strict=True)
     return Grid(['run', 'definition', *columns], [[*settings, *row] for row in rows])
@@ -174,7 +182,7 @@ def _about_query(found: QueryDiagnosis) -> Iterator[Block]:
             ],
         )
     yield from _ranking(found)
-    yield _ties(f'{ap} OVER ALL ORDERS OF', found.ties)
+    yield _ties(f'{ap}, TIES OF', found.ties)
     yield Grid(
         ['DEFINITION', ap, 'why it differs'],
         [[each.definition, each.ap, each.why] for each in found.definitions],
@@ -232,17 +240,51 @@ def describe_difference(
     )
 
 
-def _about_difference(
-    difference: Difference, per_query: bool, costliest: int
-) -> Iterator[Block]:
-    one, other = map(printable, difference.runs)
+def _about_difference(difference: Difference, per_query: bool, costliest: int) -> Iterator[Block]:
+    one, other = difference.runs
     ap, n_queries = ap_column(difference.k), len(difference.queries)
-    yield Heading(difference.runs[1], f'minus {one}, {difference.definition}')
+    yield Heading(other, f'minus {printable(one)}, {difference.definition}')
     over = counted(n_queries, 'query', 'queries')
-    yield f'M{ap} {difference.map:+.3f} over {over}. Where the difference comes from:\n'
-    means = difference.mean_parts
-    counts = {part: (int((each > 0).sum()), int((each < 0).sum())) for part, each in difference.parts.items()}
+    yield f'M{ap} {difference.map:+.3f} over {over}. Where it comes from:\n'
     rows = [
-        [part, mean, *counts[part], EXPLAINED[part]] for part, mean in means.items()
+        [part, mean, *_better_and_worse(difference.parts[part]), EXPLAINED[part]]
+        for part, mean in difference.mean_parts.items()
     ]
-    yield Grid(['PART', 'difference', 'better', 'worse', 'what it is'], [*rows, ['all', difference.map, int((difference.ap > 0).sum()), int((difference.ap < 0).sum()), 'queries better and worse']])
+    rows.append(['all', difference.map, *_better_and_worse(difference.ap), f'M{ap}'])
+    yield Grid(['DIFFERENCE', ap, 'queries better', 'worse', 'less (or more) lost to'], rows)
+    grid = _difference_rows(difference)
+    if per_query:
+        yield Grid(grid.headers[2:], [row[2:] for row in grid.rows])
+        return
+    order = difference.ap.argsort(kind='stable')
+    for title, rows in ('BETTER', order[::-1]), ('WORSE', order):
+        sign = 1 if title == 'BETTER' else -1
+        chosen = [row for row in rows.tolist() if sign * difference.ap[row] > 0][:costliest]
+        if chosen:
+            yield _largest(title, difference, chosen, sign)
+
+
+def _largest(title: str, difference: Difference, rows: Sequence[int], sign: int) -> Grid:
+    """Return the queries whose difference is largest, with the part that it mostly comes from."""
+    listed = []
+    for row in rows:
+        parts = {part: float(each[row]) for part, each in difference.parts.items()}
+        part = max(parts, key=lambda name: sign * parts[name])
+        listed.append([difference.queries[row], float(difference.ap[row]), part, parts[part]])
+    return Grid([title, ap_column(difference.k), 'mostly by', 'its part'], listed)
+
+
+def _better_and_worse(values: NDArray[np.float64]) -> list[int]:
+    return [int((values > 0).sum()), int((values < 0).sum())]
+
+
+def _difference_rows(difference: Difference) -> Grid:
+    means = difference.mean_parts
+    columns: dict[str, list[Any]] = {
+        'query': [*difference.queries, ALL_QUERIES],
+        ap_column(difference.k): [*difference.ap.tolist(), difference.map],
+    }
+    columns |= {part: [*each.tolist(), means[part]] for part, each in difference.parts.items()}
+    rows = zip(*columns.values(), strict=True)
+    one, other = difference.runs
+    return Grid(['run', 'minus', *columns], [[other, one, *row] for row in rows])

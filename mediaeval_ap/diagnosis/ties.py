@@ -6,6 +6,7 @@ measures efficiently in the presence of tied scores", ECIR 2008.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -29,6 +30,12 @@ class TieBounds:
     expected: NDArray[np.float64]  # NaN where it is not known
     maximum: NDArray[np.float64]
     unknown: Mapping[int, int]  # position of a query without it: the shot that is returned again
+
+    def of(self, rows: NDArray[np.int64]) -> TieBounds:
+        """Return the bounds of some of the queries, which may repeat."""
+        known = self.unknown
+        unknown = {at: known[row] for at, row in enumerate(rows.tolist()) if row in known}
+        return TieBounds(self.minimum[rows], self.expected[rows], self.maximum[rows], unknown)
 
 
 class TiedHits(NamedTuple):
@@ -312,6 +319,29 @@ class _Straddling(NamedTuple):
         weights = np.exp(logarithms - logarithms.max())
         probabilities: NDArray[np.float64] = weights / weights.sum()
         return probabilities
+
+
+def bounds_by_query(bounds: TieBounds) -> dict[str, list[float | None]]:
+    """Return minimum, expected (None where it is not known) and maximum of each query."""
+    return {
+        'min': bounds.minimum.tolist(),
+        'expected': [
+            None if row in bounds.unknown else value
+            for row, value in enumerate(bounds.expected.tolist())
+        ],
+        'max': bounds.maximum.tolist(),
+    }
+
+
+def mean_bounds(bounds: TieBounds) -> dict[str, float | None]:
+    """Return the means over the queries; that of expected is None if one is not known."""
+    columns = bounds_by_query(bounds)
+    return {
+        name: None
+        if name == 'expected' and bounds.unknown
+        else math.fsum(filter(None, column)) / len(column)
+        for name, column in columns.items()
+    }
 
 
 def _unknown(
