@@ -112,13 +112,14 @@ def _document(
     if queries is not None:
         asked = read(queries, QUERIES, max_bytes=criteria['max_bytes'])
     diagnosis = average_precision.explain(hypothesis, asked, k=cutoff, near=near)
-    listed = {'per_query': per_query, 'costliest': costliest}
     if against is not None:
         other = average_precision.explain(against, asked, k=cutoff, near=near)
-        return documents.describe_difference(diagnosis.against(other), **listed)
+        return documents.describe_difference(
+            diagnosis.against(other), per_query=per_query, costliest=costliest
+        )
     if query is not None:
         return documents.describe_query(diagnosis.of(query))
-    return documents.describe(diagnosis, **listed)
+    return documents.describe(diagnosis, per_query=per_query, costliest=costliest)
 
 
 def _check_query(query: str) -> None:

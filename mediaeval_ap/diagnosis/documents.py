@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from mediaeval_ap.diagnosis.rows import Before, QueryDiagnosis
 
 EXPLAINED = {
-    'repeats': 'shots that counted again (negative: a gain)',
-    'ties': 'hits behind others of the same distance and confidence',
-    'confidence': 'hits behind others of the same distance, with more confidence',
-    'spelling': 'shots returned only under a name spelled nearly alike',
-    'confused': 'shots returned only under the name of a person not in them',
-    'part_of_name': 'shots returned only under a name that shares a word',
-    'noise': 'shots returned only under a name of nobody',
-    'copresent': 'shots returned only under names of other people in them',
+    'repeats': 'shots that count again (negative: a gain)',
+    'ties': 'hits behind equals: same distance, confidence',
+    'confidence': 'hits behind shots of higher confidence',
+    'spelling': 'shots found only under a near spelling',
+    'confused': 'shots found only under a wrong person',
+    'part_of_name': 'shots found only under part of the name',
+    'noise': 'shots found only under a name of nobody',
+    'copresent': 'shots found only under others shown in them',
     'absent': 'shots that were not returned',
     'cutoff': 'what no ranking reaches at this cutoff',
     'unanswerable': 'queries without a relevant shot',
 }
 TIES = {
-    'equal_confidence': 'same distance and confidence',
-    'arbitrary': 'same temporal rank, too',
+    'equal_confidence': 'equal distance and confidence',
+    'arbitrary': 'equal temporal rank, too',
 }
 FATES = {
     'own': 'returned under the query',
@@ -46,9 +46,11 @@ FATES = {
     'copresent': 'under others in the shot',
     'absent': 'not returned',
 }
+BOUNDS = ('min', 'expected', 'max')
 TOP = 10  # a choice: names that are listed, and ranks of a query without a hit
 FEW_LETTERS = 4  # a choice: more edits say nothing but that the names differ
 ROUNDED = 0.0005  # a part below is 0.000
+NOTHING = 1e-12  # a part below is what rounding leaves of 0
 
 
 def describe(diagnosis: Diagnosis, *, per_query: bool = False, costliest: int = TOP) -> Document:
@@ -64,8 +66,9 @@ def _about_run(diagnosis: Diagnosis, per_query: bool, costliest: int) -> Iterato
     definition, n_queries = diagnosis.definition, len(diagnosis.queries)
     ap = ap_column(diagnosis.k)
     yield Heading(diagnosis.run, str(definition))
-    yield f'M{ap} {diagnosis.map:.3f} over {counted(n_queries, "query", "queries")}. The rest to 1:\n'
-    n_losing = {part: int((each != 0).sum()) for part, each in diagnosis.parts.items()}
+    over = counted(n_queries, 'query', 'queries')
+    yield f'M{ap} {diagnosis.map:.3f} over {over}. The rest to 1:\n'
+    n_losing = {part: int((abs(each) > NOTHING).sum()) for part, each in diagnosis.parts.items()}
     yield _loss(diagnosis.mean_parts, n_losing)
     yield _ties(
         f'M{ap}, TIES OF', {name: mean_bounds(each) for name, each in diagnosis.ties.items()}
@@ -88,7 +91,7 @@ def _loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None = None)
     """Return the parts in their order, with what each is."""
     total = math.fsum(parts.values())
     rows = [[part, loss, EXPLAINED[part]] for part, loss in parts.items()]
-    rows.append(['all', total, 'what is missing to 1'])
+    rows.append(['all', total, '1 - AP'])
     headers = ['LOST TO', 'AP', 'what it is']
     if n_losing is None:
         return Grid(headers, rows)
@@ -97,10 +100,10 @@ def _loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None = None)
     return Grid(headers, [[*row[:2], n, row[2]] for row, n in zip(rows, numbers, strict=True)])
 
 
-def _ties(title: str, ties: Mapping[str, Mapping[str, float | None]]) -> Grid:
+def _ties(ties: Mapping[str, Mapping[str, float | None]]) -> Grid:
     """Return the least, mean and greatest value over all orders of ties."""
-    rows = [[TIES[level], *bounds.values()] for level, bounds in ties.items()]
-    return Grid([title, 'minimum', 'expected', 'maximum'], rows)
+    rows = [[TIES[level], *(bounds[name] for name in BOUNDS)] for level, bounds in ties.items()]
+    return Grid(['TIES IN ANY ORDER', 'minimum', 'expected', 'maximum'], rows)
 
 
 def _costliest(diagnosis: Diagnosis, n: int) -> Grid:
@@ -120,13 +123,13 @@ def _names(diagnosis: Diagnosis, n: int) -> Iterator[Block]:
         for each in diagnosis.confused
     ]
     yield from _first(
-        ['CONFUSED WITH', 'name in the run', 'shots', 'distance', 'letters'], confused, n, 'names'
+        ['CONFUSED QUERY', 'returned under', 'shots', 'distance', 'letters'], confused, n, 'names'
     )
     missed = [
         [each.query, each.name, each.count, each.n_hypotheses, _letters(each.letters)]
         for each in diagnosis.near_misses
     ]
-    headers = ['NEAR MISSES', 'name in the run', 'shots', 'hypotheses', 'letters']
+    headers = ['NEAR MISS OF', 'name in the run', 'shots', 'hypotheses', 'letters']
     yield from _first(headers, missed, n, 'names')
 
 
@@ -182,7 +185,7 @@ def _about_query(found: QueryDiagnosis) -> Iterator[Block]:
             ],
         )
     yield from _ranking(found)
-    yield _ties(f'{ap}, TIES OF', found.ties)
+    yield _ties(found.ties)
     yield Grid(
         ['DEFINITION', ap, 'why it differs'],
         [[each.definition, each.ap, each.why] for each in found.definitions],
@@ -193,11 +196,13 @@ def _ranking(found: QueryDiagnosis) -> Iterator[Block]:
     """Return the first ranks, and all hits with what stands before them."""
     shown = [each for each in found.ranking if each.rank <= TOP or each.relevant]
     rows = [
-        [each.rank, _shot(each), each.name, each.distance, each.confidence, each.relevant]
-        + [_before(each.before)]
+        [
+            *(each.rank, each.relevant, _shot(each), each.name),
+            *(each.distance, each.confidence, _before(each.before)),
+        ]
         for each in shown
     ]
-    headers = ['RANK', 'shot', 'name', 'distance', 'confidence', 'hit', 'no hits before it']
+    headers = ['RANK', 'hit', 'shot', 'name', 'distance', 'confidence', 'misses before it']
     if rows:
         yield Grid(headers, rows, exact=('confidence',))
     if n_left_out := len(found.ranking) - len(shown):
@@ -222,8 +227,10 @@ def _before(before: Before | None) -> str:
 def _relevant(found: QueryDiagnosis) -> Grid:
     headers = ['query', 'corpus', 'video', 'shot', 'rank', 'kind', 'names', 'adds']
     rows = [
-        [found.query, each.corpus, each.video, each.shot, each.rank, each.kind]
-        + [' '.join(each.names), each.adds]
+        [
+            *(found.query, each.corpus, each.video, each.shot, each.rank, each.kind),
+            *(' '.join(each.names), each.adds),
+        ]
         for each in found.relevant
     ]
     return Grid(headers, rows)
@@ -257,9 +264,9 @@ def _about_difference(difference: Difference, per_query: bool, costliest: int) -
         yield Grid(grid.headers[2:], [row[2:] for row in grid.rows])
         return
     order = difference.ap.argsort(kind='stable')
-    for title, rows in ('BETTER', order[::-1]), ('WORSE', order):
-        sign = 1 if title == 'BETTER' else -1
-        chosen = [row for row in rows.tolist() if sign * difference.ap[row] > 0][:costliest]
+    for title, sign in ('BETTER', 1), ('WORSE', -1):
+        ordered = order[::-sign].tolist()
+        chosen = [row for row in ordered if sign * difference.ap[row] > NOTHING][:costliest]
         if chosen:
             yield _largest(title, difference, chosen, sign)
 
@@ -275,7 +282,7 @@ def _largest(title: str, difference: Difference, rows: Sequence[int], sign: int)
 
 
 def _better_and_worse(values: NDArray[np.float64]) -> list[int]:
-    return [int((values > 0).sum()), int((values < 0).sum())]
+    return [int((values > NOTHING).sum()), int((values < -NOTHING).sum())]
 
 
 def _difference_rows(difference: Difference) -> Grid:
