@@ -70,9 +70,7 @@ def _about_run(diagnosis: Diagnosis, per_query: bool, costliest: int) -> Iterato
     yield f'M{ap} {diagnosis.map:.3f} over {over}. The rest to 1:\n'
     n_losing = {part: int((abs(each) > NOTHING).sum()) for part, each in diagnosis.parts.items()}
     yield _loss(diagnosis.mean_parts, n_losing)
-    yield _ties(
-        f'M{ap}, TIES OF', {name: mean_bounds(each) for name, each in diagnosis.ties.items()}
-    )
+    yield _ties({level: mean_bounds(each) for level, each in diagnosis.ties.items()})
     yield Grid(
         ['DEFINITION', f'M{ap}', 'queries changed'],
         [[each.definition, each.map, each.n_changed] for each in diagnosis.definitions],
