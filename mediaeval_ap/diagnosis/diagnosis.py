@@ -167,8 +167,8 @@ class Diagnosis(Described):
         Returns
         -------
         list of QueryLoss
-            Query, AP, number of relevant shots and parts. Of queries that lost the same, the first
-            that was asked comes first.
+            Query, AP, number of relevant shots and parts. Of queries that lost the same, that with
+            the most relevant shots comes first, then the first that was asked.
 
         Raises
         ------
@@ -183,7 +183,7 @@ class Diagnosis(Described):
         >>> [(each.query, each.ap) for each in diagnosis.costliest(1)]
         [('bob', 0.0)]
         """
-        first = np.argsort(self.ap, kind='stable')[: check_cutoff(n, 'n')]
+        first = np.lexsort((-self.n_relevant, self.ap))[: check_cutoff(n, 'n')]
         return self._losses(first)
 
     def of(self, query: str) -> QueryDiagnosis:

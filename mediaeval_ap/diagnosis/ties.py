@@ -83,7 +83,7 @@ def tied_hits(
 
 def _of_distinct(hits: TiedHits, shots: NDArray[np.integer]) -> TiedHits:
     """Return the hits in the ranking without the shots that are returned again."""
-    first = first_occurrences(shots)
+    first = first_occurrences(shots[: (hits.above + hits.size).max(initial=0)])
     above = first.searchsorted(hits.above)
     size = first.searchsorted(hits.above + hits.size) - above
     uneven = np.full(len(above), NONE)
