@@ -21,7 +21,7 @@ from mediaeval_ap.diagnosis.reconcile import (
     reconcile,
     reconcile_run,
 )
-from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
+from mediaeval_ap.diagnosis.rows import SCHEMA, ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
 from mediaeval_ap.diagnosis.single_query import ranking_of, relevant_shots
 from mediaeval_ap.diagnosis.ties import TieBounds, bounds_of, mean_bounds, notes_of_unknown
 from mediaeval_ap.errors import DataWarning, ParameterError, shown
@@ -33,8 +33,6 @@ from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
     import pandas
-
-SCHEMA = 'mediaeval-ap/diagnosis/1'
 
 
 @dataclass(frozen=True, eq=False, repr=False)

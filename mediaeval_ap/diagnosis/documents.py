@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mediaeval_ap import __version__
 from mediaeval_ap.definitions import ap_column
+from mediaeval_ap.diagnosis.rows import SCHEMA
 from mediaeval_ap.diagnosis.ties import bounds_by_query, mean_bounds
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Block, Document, Grid, Heading, counted
@@ -37,14 +39,14 @@ TIES = {
     'equal_confidence': 'equal distance and confidence',
     'arbitrary': 'equal temporal rank, too',
 }
-FATES = {
-    'own': 'returned under the query',
+FOUND = {
+    'own': 'under the query',
     'spelling': 'under a near spelling',
     'confused': 'under a wrong person',
     'part_of_name': 'under part of the name',
     'noise': 'under a name of nobody',
-    'copresent': 'under others in the shot',
-    'absent': 'not returned',
+    'copresent': 'under others shown in it',
+    'absent': 'not at all',
 }
 BOUNDS = ('min', 'expected', 'max')
 TOP = 10  # a choice: names that are listed, and ranks of a query without a hit
@@ -90,7 +92,7 @@ def _loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None = None)
     total = math.fsum(parts.values())
     rows = [[part, loss, EXPLAINED[part]] for part, loss in parts.items()]
     rows.append(['all', total, '1 - AP'])
-    headers = ['LOST TO', 'AP', 'what it is']
+    headers = ['LOST TO', 'AP', 'meaning']
     if n_losing is None:
         return Grid(headers, rows)
     numbers: list[int | None] = [*n_losing.values(), None]
@@ -101,7 +103,7 @@ def _loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None = None)
 def _ties(ties: Mapping[str, Mapping[str, float | None]]) -> Grid:
     """Return the least, mean and greatest value over all orders of ties."""
     rows = [[TIES[level], *(bounds[name] for name in BOUNDS)] for level, bounds in ties.items()]
-    return Grid(['TIES IN ANY ORDER', 'minimum', 'expected', 'maximum'], rows)
+    return Grid(['TIES', 'minimum', 'expected', 'maximum'], rows)
 
 
 def _costliest(diagnosis: Diagnosis, n: int) -> Grid:
@@ -127,7 +129,7 @@ def _names(diagnosis: Diagnosis, n: int) -> Iterator[Block]:
         [each.query, each.name, each.count, each.n_hypotheses, _letters(each.letters)]
         for each in diagnosis.near_misses
     ]
-    headers = ['NEAR MISS OF', 'name in the run', 'shots', 'hypotheses', 'letters']
+    headers = ['NEAR MISS OF', 'name', 'shots', 'hypotheses', 'letters']
     yield from _first(headers, missed, n, 'names')
 
 
@@ -165,7 +167,15 @@ def _rows(diagnosis: Diagnosis) -> Grid:
 
 def describe_query(found: QueryDiagnosis) -> Document:
     """Return the diagnosis of a single query as a document; its rows are the relevant shots."""
-    return Document(lambda: _about_query(found), found.to_dict, lambda: _relevant(found))
+    return Document(
+        lambda: _about_query(found),
+        lambda: _value('query-diagnosis', found.to_dict()),
+        lambda: _relevant(found),
+    )
+
+
+def _value(kind: str, value: dict[str, Any]) -> dict[str, Any]:
+    return {'schema': SCHEMA, 'version': __version__, 'kind': kind, **value}
 
 
 def _about_query(found: QueryDiagnosis) -> Iterator[Block]:
@@ -176,16 +186,16 @@ def _about_query(found: QueryDiagnosis) -> Iterator[Block]:
     yield _loss({part: loss for part, loss in found.parts.items() if abs(loss) >= ROUNDED})
     if found.relevant:
         yield Grid(
-            ['RELEVANT SHOT', 'rank', 'what became of it', 'names', 'AP lost'],
+            ['RELEVANT SHOT', 'rank', 'found', 'names', 'AP lost'],
             [
-                [_shot(each), each.rank, FATES[each.kind], ' '.join(each.names), each.adds]
+                [_shot(each), each.rank, FOUND[each.kind], ' '.join(each.names), each.adds]
                 for each in found.relevant
             ],
         )
     yield from _ranking(found)
     yield _ties(found.ties)
     yield Grid(
-        ['DEFINITION', ap, 'why it differs'],
+        ['DEFINITION', ap, 'reason'],
         [[each.definition, each.ap, each.why] for each in found.definitions],
     )
 
@@ -200,7 +210,7 @@ def _ranking(found: QueryDiagnosis) -> Iterator[Block]:
         ]
         for each in shown
     ]
-    headers = ['RANK', 'hit', 'shot', 'name', 'distance', 'confidence', 'misses before it']
+    headers = ['RANK', 'hit', 'shot', 'name', 'distance', 'confidence', 'misses before']
     if rows:
         yield Grid(headers, rows, exact=('confidence',))
     if n_left_out := len(found.ranking) - len(shown):
@@ -240,7 +250,7 @@ def describe_difference(
     """Return the difference of two runs as a document."""
     return Document(
         lambda: _about_difference(difference, per_query, costliest),
-        difference.to_dict,
+        lambda: _value('difference', difference.to_dict()),
         lambda: _difference_rows(difference),
     )
 
@@ -256,7 +266,7 @@ def _about_difference(difference: Difference, per_query: bool, costliest: int) -
         for part, mean in difference.mean_parts.items()
     ]
     rows.append(['all', difference.map, *_better_and_worse(difference.ap), f'M{ap}'])
-    yield Grid(['DIFFERENCE', ap, 'queries better', 'worse', 'less (or more) lost to'], rows)
+    yield Grid(['DIFFERENCE', ap, 'better', 'worse', 'less lost to'], rows)
     grid = _difference_rows(difference)
     if per_query:
         yield Grid(grid.headers[2:], [row[2:] for row in grid.rows])

@@ -7,7 +7,10 @@ from typing import Any
 
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.diagnosis.reconcile import ByDefinition
+from mediaeval_ap.report.document import Document
+from mediaeval_ap.results.described import Described
 
+SCHEMA = 'mediaeval-ap/diagnosis/1'
 PARTS = (
     'repeats',
     'ties',
@@ -177,7 +180,7 @@ class RelevantShot:
 
 
 @dataclass(frozen=True)
-class QueryDiagnosis:
+class QueryDiagnosis(Described):
     """The diagnosis of a single query; `Diagnosis.of` makes it.
 
     Parameters
@@ -224,8 +227,13 @@ class QueryDiagnosis:
         Returns
         -------
         dict
-            ``query``, ``k``, ``ap``, ``n_relevant``, ``loss`` (the parts), ``ranking`` and
-            ``relevant``.
+            ``query``, ``k``, ``ap``, ``n_relevant``, ``loss`` (the parts), ``ranking``,
+            ``relevant``, ``ties``, ``definitions``, ``run`` and ``definition``.
         """
         value = asdict(self)
         return {('loss' if name == 'parts' else name): each for name, each in value.items()}
+
+    def _document(self) -> Document:
+        from mediaeval_ap.diagnosis.documents import describe_query
+
+        return describe_query(self)
