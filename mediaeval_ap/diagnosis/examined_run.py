@@ -40,7 +40,6 @@ class ExaminedRun:
     ) -> None:
         self.criteria = criteria
         self.run = run
-        self.near = near
         self.ranking: Ranking = run.ranking
         self._index = ShotIndex(run.ranking)
         self._kinds = NameKinds(run.ranking, run.scorer.relevance, queries, near)
@@ -50,14 +49,21 @@ class ExaminedRun:
         ranking, repeats = self.ranking, self.criteria.definition.repeats
         returned = self._index.returned(self.run.scorer.relevance, queries)
         ends = np.bincount(returned.query, minlength=len(queries)).cumsum().tolist()
+        # A query none of whose relevant shots is in the run is not ranked.
+        ranked = [
+            query
+            for query, begin, end in zip(queries, [0, *ends], ends, strict=False)
+            if begin < end
+        ]
+        distances_of = iter(tracked(ranking.names.distances(ranked), 'explaining', ' queries'))
         hits: list[Hits | None] = []
-        tied: list[tuple[TiedHits, ...]] = []
-        all_distances = tracked(ranking.names.distances(queries), 'explaining', ' queries')
-        for begin, end, distances in zip([0, *ends], ends, all_distances, strict=False):
-            if begin == end:  # no relevant shot is in the run: it is not ranked
+        tied = []
+        for begin, end in zip([0, *ends], ends, strict=False):
+            if begin == end:
                 hits.append(None)
                 tied.append((NOTHING_TIED, NOTHING_TIED))
                 continue
+            distances = next(distances_of)
             returned.distance[begin:end] = distances[returned.name[begin:end]]
             relevant = returned.shot[begin:end]
             listing = list_first(ranking, distances, depth, repeats, relevant)

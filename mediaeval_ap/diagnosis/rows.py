@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.diagnosis.reconcile import ByDefinition
 
 PARTS = (
     'repeats',
@@ -195,6 +196,14 @@ class QueryDiagnosis:
         The ranking down to the cutoff.
     relevant : list of RelevantShot
         The relevant shots: those that were returned by rank, then the others.
+    ties : dict of str to dict
+        The least, mean and greatest AP over all orders of ties: ``min``, ``expected`` and ``max``,
+        of ``equal_confidence`` and ``arbitrary``. An expected value that is not known is None, and
+        has a ``reason``.
+    definitions : list of ByDefinition
+        What each registered definition says of the ranking, and why; the one in use comes first.
+    run, definition : str
+        The names of the run, and of the definition in use.
     """
 
     query: str
@@ -204,6 +213,10 @@ class QueryDiagnosis:
     parts: dict[str, float]
     ranking: list[RankedHypothesis] = field(repr=False)
     relevant: list[RelevantShot] = field(repr=False)
+    ties: dict[str, dict[str, Any]] = field(repr=False)
+    definitions: list[ByDefinition] = field(repr=False)
+    run: str
+    definition: str
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis of the query, for JSON.
