@@ -24,7 +24,7 @@ from mediaeval_ap.diagnosis.reconcile import (
 from mediaeval_ap.diagnosis.rows import SCHEMA, ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
 from mediaeval_ap.diagnosis.single_query import ranking_of, relevant_shots
 from mediaeval_ap.diagnosis.ties import TieBounds, bounds_of, mean_bounds, notes_of_unknown
-from mediaeval_ap.errors import DataWarning, ParameterError, shown
+from mediaeval_ap.errors import DataWarning, ParameterError, require, shown
 from mediaeval_ap.report.document import Document, counted
 from mediaeval_ap.report.formats import short
 from mediaeval_ap.results.described import Described
@@ -33,6 +33,8 @@ from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
     import pandas
+
+    from mediaeval_ap.diagnosis.plot import DiagnosisPlot
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,6 +155,14 @@ class Diagnosis(Described):
         width = max(map(len, means))
         lines = [f'{name:{width}}  {short(value)}' for name, value in means.items()]
         return '\n  '.join([f'Diagnosis of {shown(self.run)} ({how})', *lines])
+
+    @property
+    def plot(self) -> DiagnosisPlot:
+        """Figures: ``loss()``, ``confused()``, ``precision_recall(query)``."""
+        require('altair', 'report', 'plot')
+        from mediaeval_ap.diagnosis.plot import DiagnosisPlot
+
+        return DiagnosisPlot(self)
 
     def costliest(self, n: int = 10) -> list[QueryLoss]:
         """Return the queries that lost most, the costliest first.

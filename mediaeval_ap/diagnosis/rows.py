@@ -75,15 +75,15 @@ class ConfusedName:
 
 @dataclass(frozen=True)
 class NearMiss:
-    """A name of the run that is near a query and is not the query.
+    """A name near a query under which a run returned relevant shots of the query.
 
     Parameters
     ----------
     name, query : str
         The name in the run, and the query.
     count : int
-        The number of relevant shots of the query that the run returned under this name, and not
-        under that of the query.
+        The number of relevant shots of the query that the run returned under this name, but not
+        under the query itself.
     n_hypotheses : int
         The number of hypotheses that the run has under this name.
     distance : float
