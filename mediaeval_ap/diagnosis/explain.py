@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +14,10 @@ from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun, Found
 from mediaeval_ap.diagnosis.loss import average_precisions, parts_of
 from mediaeval_ap.diagnosis.ties import TieBounds, tie_bounds
-from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import CountedRun, names_asked, with_inputs
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Table
-
-NEAR = 0.2  # a choice: one edit in five characters
 
 
 def diagnose(
@@ -76,10 +71,3 @@ def _tie_bounds(
         )
         for bounds in zip(*levels, strict=True)
     ]
-
-
-def check_near(near: Any) -> float:
-    """Return the largest distance of another spelling as a float."""
-    if isinstance(near, Real) and not isinstance(near, bool) and 0 <= float(near) < 1:
-        return float(near)
-    raise ParameterError(f'near: found {shown(near)}, expected a number from 0 to below 1')
