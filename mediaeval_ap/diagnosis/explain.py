@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -39,7 +39,7 @@ def diagnose(
     evaluation = with_inputs(evaluation, criteria, run, queries)
     confused = confused_names(found.returned, found.kinds, names, run.ranking)
     missed = near_misses(found.returned, found.kinds, names, run.ranking)
-    of_ties = _tie_bounds(found, depths(K), definition, rows)
+    of_ties = _tie_bounds(found, depths(K), definition, rows, examined.shot_id)
     diagnoses = []
     for column, k in enumerate(K):
         parts = parts_of(values[:, :, column], n_relevant)
@@ -58,11 +58,15 @@ def diagnose(
 
 
 def _tie_bounds(
-    found: Found, K: Sequence[int], definition: Definition, rows: NDArray[np.int64]
+    found: Found,
+    K: Sequence[int],
+    definition: Definition,
+    rows: NDArray[np.int64],
+    shot_id: Callable[[int], str],
 ) -> list[dict[str, TieBounds]]:
     """Return the bounds of ties at each cutoff, by level, of queries that may repeat."""
     levels = [
-        tie_bounds(tied, found.counts.relevant, found.counts.ranked, K, definition)
+        tie_bounds(tied, found.counts.relevant, found.counts.ranked, K, definition, shot_id)
         for tied in found.tied
     ]
     return [

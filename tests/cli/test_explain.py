@@ -124,7 +124,7 @@ def test_schema_with_a_reason():
     assert of_query['expected'] is None
     assert of_query['reason'] == 'x/v/1 is returned several times in one block of ties'
     assert written['ties']['equal_confidence']['expected'] is None
-    assert any('as x/v/1 for ann' in note for note in written['notes'])
+    assert any(f'as ann: {of_query["reason"]}' in note for note in written['notes'])
 
 
 def test_rows_add_up():

@@ -36,7 +36,8 @@ def bounds_of(rankings, relevant, n_relevant, k, definition, n_returned=None):
         n_here = len(set(order.tolist())) if is_drop else len(order)
     depths = definitions.depths([k])
     n_relevant = np.full(len(rankings), n_relevant)
-    (bounds,) = tie_bounds(put_together(hits), n_relevant, n_returned or n_here, depths, definition)
+    together, n_returned = put_together(hits), n_returned or n_here
+    (bounds,) = tie_bounds(together, n_relevant, n_returned, depths, definition, str)
     return bounds
 
 
@@ -53,9 +54,10 @@ def test_every_order(blocks, relevant, n_missing, k, definition):
     expected = oracle_ties.tie_bounds(blocks, relevant, n_relevant, k, definition)
     bounds = bounds_of([blocks], relevant, n_relevant, k, definition)
     found = values_of(bounds, 0)
-    if 0 in bounds.unknown:
-        again = [block for block in blocks if block.count(bounds.unknown[0]) > 1]
-        assert again
+    if 0 in bounds.reasons:
+        shot, _, reason = bounds.reasons[0].partition(' ')
+        assert reason == 'is returned several times in one block of ties'
+        assert any(block.count(int(shot)) > 1 for block in blocks)
         assert definition in ('trec', 'hits')
         assert np.isnan(found[1])
         found[1] = expected[1]
@@ -96,20 +98,20 @@ def test_what_follows_the_block_at_the_cutoff_is_not_needed(blocks, relevant, k,
 @pytest.mark.parametrize(
     ('definition', 'blocks', 'k', 'unknown'),
     [
-        ('trec', [[1, 1, 2]], 2, 1),
-        ('trec', [[1, 1, 2, 2]], 2, None),  # each equally often: as if once
-        ('trec', [[1, 1], [1, 2, 3]], 2, None),  # 1 is dropped from the second block
-        ('trec', [[3, 4], [1, 1, 2]], 2, None),  # below the cutoff
-        ('hits', [[1, 1, 2]], 2, 1),
-        ('hits', [[1, 1, 2]], 3, None),  # the number of hits above the cutoff is the same in all
-        ('hits', [[1, 2, 2]], 2, None),  # 2 is not relevant
-        ('kaggle', [[1, 1, 2]], 2, None),
+        ('trec', [[1, 1, 2]], 2, ['1']),
+        ('trec', [[1, 1, 2, 2]], 2, []),  # each equally often: as if once
+        ('trec', [[1, 1], [1, 2, 3]], 2, []),  # 1 is dropped from the second block
+        ('trec', [[3, 4], [1, 1, 2]], 2, []),  # below the cutoff
+        ('hits', [[1, 1, 2]], 2, ['1']),
+        ('hits', [[1, 1, 2]], 3, []),  # the number of hits above the cutoff is the same in all
+        ('hits', [[1, 2, 2]], 2, []),  # 2 is not relevant
+        ('kaggle', [[1, 1, 2]], 2, []),
     ],
 )
 def test_the_mean_is_refused_by_the_shot_that_is_returned_again(definition, blocks, k, unknown):
     bounds = bounds_of([blocks], {1}, 1, k, definition)
-    assert bounds.unknown == ({} if unknown is None else {0: unknown})
-    assert np.isnan(bounds.expected[0]) == (unknown is not None)
+    assert [reason.split()[0] for reason in bounds.reasons.values()] == unknown
+    assert np.isnan(bounds.expected[0]) == bool(unknown)
 
 
 def test_large_block_at_the_cutoff():
