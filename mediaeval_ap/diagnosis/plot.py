@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -28,22 +30,26 @@ class DiagnosisPlot:
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
-    >>> diagnosis = AveragePrecision([('x', 'v', '1', 'ann')]).explain([])
+    >>> reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')]
+    >>> hypothesis = [('x', 'v', '1', 'ann', 0.5)]
+    >>> diagnosis = AveragePrecision(reference, definition='trec').explain(hypothesis)
     >>> chart = diagnosis.plot.loss()
     >>> [(row['part'], row['value']) for row in chart.to_dict()['data']['values']]
-    [('absent', 1.0)]
+    [('absent', 0.5)]
     """
 
     def __init__(self, diagnosis: Diagnosis) -> None:
         self._diagnosis = diagnosis
 
-    def loss(self, *others: Diagnosis) -> altair.LayerChart:
+    def loss(self, *others: Diagnosis, names: Sequence[str] | None = None) -> altair.LayerChart:
         """Draw the parts of the loss, of this run and of others.
 
         Parameters
         ----------
         *others : Diagnosis
             Diagnoses of other runs.
+        names : sequence of str, optional
+            Names of the runs, this one first; by default those of their files.
 
         Returns
         -------
@@ -54,23 +60,26 @@ class DiagnosisPlot:
         ------
         ParameterError
             When another diagnosis has other queries, another reference, cutoff or definition, or
-            when two runs have one name.
+            when there is not a name for each run, all different.
 
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision
-        >>> explain = AveragePrecision([('x', 'v', '1', 'ann')]).explain
-        >>> rows = explain([]).plot.loss().to_dict()['data']['values']
+        >>> reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')]
+        >>> hypothesis = [('x', 'v', '1', 'ann', 0.5)]
+        >>> diagnosis = AveragePrecision(reference, definition='trec').explain(hypothesis)
+        >>> rows = diagnosis.plot.loss().to_dict()['data']['values']
         >>> [(row['part'], row['begin'], row['end']) for row in rows]
-        [('absent', 0.0, 1.0)]
+        [('absent', 0.0, 0.5)]
         """
         diagnoses = [self._diagnosis, *others]
         for other in others:
             self._diagnosis.against(other)
-        runs = [each.run for each in diagnoses]
-        if len(set(runs)) < len(runs):
-            repeated = next(run for run in runs if runs.count(run) > 1)
-            raise ParameterError(f'loss: found the run {shown(repeated)} twice, expected it once')
+        runs = _names(diagnoses) if names is None else list(names)
+        if not len(set(runs)) == len(runs) == len(diagnoses):
+            raise ParameterError(
+                f'names: found {shown(runs)}, expected {len(diagnoses)} names, all different'
+            )
         means = [each.mean_parts for each in diagnoses]
         return figures.loss(runs, {part: [each[part] for each in means] for part in means[0]})
 
@@ -142,4 +151,11 @@ class DiagnosisPlot:
         hits = list(accumulate(each.relevant for each in found.ranking))
         recalls = [each / found.n_relevant for each in hits]
         precisions = [each / rank for rank, each in enumerate(hits, start=1)]
-        return figure_lines.precision_recall([self._diagnosis.run], [recalls], [precisions])
+        return figure_lines.precision_recall(_names([self._diagnosis]), [recalls], [precisions])
+
+
+def _names(diagnoses: Sequence[Diagnosis]) -> list[str]:
+    """Return the names of the runs, without their folders where they can be told apart so."""
+    runs = [each.run for each in diagnoses]
+    files = [os.path.basename(run) for run in runs]
+    return files if len(set(files)) == len(set(runs)) else runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import altair as alt
@@ -17,6 +18,7 @@ from mediaeval_ap.report.figure_parts import (
     finish,
     layered,
     number,
+    ticks,
 )
 
 _LINE = 14  # pixels between labels of lines
@@ -38,7 +40,7 @@ def map_by_k(
 def watch(lines: Column, metrics: Sequence[str], maps: Sequence[Column]) -> alt.LayerChart:
     """Draw means as the run grew, a line for each metric with its name at the end."""
     scale = alt.Scale(zero=False, nice=False)
-    x = alt.X('x:Q', title='lines of the run', scale=scale, axis=alt.Axis(format='d'))
+    x = alt.X('x:Q', title='lines of the run', scale=scale, axis=ticks('d'))
     at = alt.Tooltip('x:Q', title='lines', format='d')
     return _lines(x, at, [int(each) for each in lines], metrics, maps, 'MAP')
 
@@ -66,7 +68,7 @@ def _lines(
     ]
     drawn = _drawn_lines(names, x, y, tooltip)
     pixel = (high - low) / HEIGHT
-    ends = _label_places(
+    ends = label_places(
         {name: line[-1] for name, line in zip(names, values, strict=True) if len(line)}, pixel
     )
     labels = [
@@ -111,10 +113,13 @@ def _domain(values: Sequence[float]) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _label_places(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[float, float]]:
+def label_places(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[float, float]]:
     """Return the value at the end of each line, and a place for its label beside no other one."""
-    values = {name: number(value) for name, value in ends.items()}
-    order = sorted((value, name) for name, value in values.items() if value is not None)
+    values = ((number(value), name) for name, value in ends.items())
+    # From below; of equal ones, the first is on top.
+    order = sorted(
+        ((v, name) for v, name in reversed([*values]) if v is not None), key=itemgetter(0)
+    )
     gap = _LINE * pixel
     blocks: list[tuple[float, int]] = []  # middle and number of labels that touch each other
     for value, _ in order:
@@ -138,8 +143,10 @@ def precision_recall(
         for rank, (recall, precision) in enumerate(zip(*columns, strict=True), start=1)
     ]
     high = max([1.0, *(row['x'] for row in rows)])
-    x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, high], nice=False))
-    y = alt.Y('value:Q', title='precision', scale=alt.Scale(domain=[0, 1], nice=False))
+    x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, high], nice=False), axis=ticks())
+    y = alt.Y(
+        'value:Q', title='precision', scale=alt.Scale(domain=[0, 1], nice=False), axis=ticks()
+    )
     tooltip = [
         alt.Tooltip('series:N', title='run'),
         alt.Tooltip('rank:Q', title='rank'),
