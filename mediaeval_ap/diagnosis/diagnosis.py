@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import __version__
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff
 from mediaeval_ap.diagnosis.difference import Difference, check_comparable
+from mediaeval_ap.diagnosis.documents import SCHEMA, describe
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun
 from mediaeval_ap.diagnosis.reconcile import (
     MapByDefinition,
@@ -21,7 +22,7 @@ from mediaeval_ap.diagnosis.reconcile import (
     reconcile,
     reconcile_run,
 )
-from mediaeval_ap.diagnosis.rows import SCHEMA, ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
+from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
 from mediaeval_ap.diagnosis.single_query import ranking_of, relevant_shots
 from mediaeval_ap.diagnosis.ties import TieBounds
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown
@@ -375,8 +376,6 @@ class Diagnosis(Described):
         ]
 
     def _document(self) -> Document:
-        from mediaeval_ap.diagnosis.documents import describe
-
         return describe(self)
 
 

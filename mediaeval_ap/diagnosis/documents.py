@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap import __version__
 from mediaeval_ap.definitions import ap_column
-from mediaeval_ap.diagnosis.rows import SCHEMA
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Block, Document, Grid, Heading, counted
 from mediaeval_ap.results.columns import ALL_QUERIES
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.diagnosis.difference import Difference
     from mediaeval_ap.diagnosis.rows import Before, QueryDiagnosis
 
+SCHEMA = 'mediaeval-ap/diagnosis/1'
 EXPLAINED = {
     'repeats': 'shots that count again (negative: a gain)',
     'ties': 'hits behind equals: same distance, confidence',
