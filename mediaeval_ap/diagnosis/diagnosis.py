@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,23 +14,29 @@ from numpy.typing import NDArray
 from mediaeval_ap import __version__
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff
 from mediaeval_ap.diagnosis.difference import Difference, check_comparable
+from mediaeval_ap.diagnosis.documents import SCHEMA, describe
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun
+from mediaeval_ap.diagnosis.reconcile import (
+    MapByDefinition,
+    facts_of,
+    reconcile,
+    reconcile_run,
+)
 from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
 from mediaeval_ap.diagnosis.single_query import ranking_of, relevant_shots
 from mediaeval_ap.diagnosis.ties import TieBounds
-from mediaeval_ap.errors import DataWarning, ParameterError, require, shown
+from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown
 from mediaeval_ap.report.document import Document, counted
 from mediaeval_ap.report.formats import short
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.results.means_and_notes import notes_of
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
     import pandas
 
     from mediaeval_ap.diagnosis.plot import DiagnosisPlot
-
-SCHEMA = 'mediaeval-ap/diagnosis/1'
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,7 +133,16 @@ class Diagnosis(Described):
     @property
     def notes(self) -> list[str]:
         """Sentences about queries that are special, and about parts that can be negative."""
-        return [*self.evaluation.notes, *_notes_of(self.definition)]
+        of_ties = _notes_of_ties(self.ties, self.queries)
+        return [*self.evaluation.notes, *_notes_of(self.definition), *of_ties]
+
+    @cached_property
+    def definitions(self) -> list[MapByDefinition]:
+        """What each registered definition says of the run: definition, MAP, queries changed."""
+        examined = self._examined
+        relevance = examined.run.scorer.relevance
+        facts = facts_of(examined.ranking, relevance, self.queries, self.k)
+        return reconcile_run(list(facts), self.k, self.definition)
 
     @property
     def warnings(self) -> tuple[DataWarning, ...]:
@@ -161,8 +177,8 @@ class Diagnosis(Described):
         Returns
         -------
         list of QueryLoss
-            Query, AP, number of relevant shots and parts. Of queries that lost the same, the first
-            that was asked comes first.
+            Query, AP, number of relevant shots and parts. Of queries that lost the same, that with
+            the most relevant shots comes first, then the first that was asked.
 
         Raises
         ------
@@ -177,7 +193,7 @@ class Diagnosis(Described):
         >>> [(each.query, each.ap) for each in diagnosis.costliest(1)]
         [('bob', 0.0)]
         """
-        first = np.argsort(self.ap, kind='stable')[: check_cutoff(n, 'n')]
+        first = np.lexsort((-self.n_relevant, self.ap))[: check_cutoff(n, 'n')]
         return self._losses(first)
 
     def of(self, query: str) -> QueryDiagnosis:
@@ -221,14 +237,20 @@ class Diagnosis(Described):
                 'explain the run with this query'
             )
         (loss,) = self._losses([self.queries.index(query)])
+        examined = self._examined
+        (facts,) = facts_of(examined.ranking, examined.run.scorer.relevance, [query], self.k)
         return QueryDiagnosis(
             query,
             self.k,
             loss.ap,
             loss.n_relevant,
             loss.parts,
-            ranking_of(self._examined, query, self.k),
-            relevant_shots(self._examined, query, self.k),
+            ranking_of(examined, query, self.k),
+            relevant_shots(examined, query, self.k),
+            self._ties_of(self.queries.index(query)),
+            reconcile(facts, self.k, self.definition),
+            self.run,
+            self.definition.name,
         )
 
     def against(self, other: Diagnosis) -> Difference:
@@ -279,7 +301,9 @@ class Diagnosis(Described):
         -------
         dict
             ``schema``, ``version``, ``kind``, ``run``, ``k``, ``ap`` (the mean), ``loss`` (the mean
-            of each part), ``queries`` (``query``, ``ap``, ``n_relevant``, ``loss``), ``confused``,
+            of each part), ``ties`` (``min``, ``expected`` and ``max``, of ``equal_confidence`` and
+            ``arbitrary``), ``definitions``, ``queries`` (``query``, ``ap``, ``n_relevant``,
+            ``loss``, ``ties``), ``confused``,
             ``near_misses``, ``notes`` and ``manifest``.
 
         Examples
@@ -298,10 +322,12 @@ class Diagnosis(Described):
             'k': self.k,
             'ap': self.map,
             'loss': self.mean_parts,
+            'ties': {level: each.means() for level, each in self.ties.items()},
+            'definitions': [asdict(each) for each in self.definitions],
             'queries': [
                 {'query': each.query, 'ap': each.ap, 'n_relevant': each.n_relevant}
-                | {'loss': each.parts}
-                for each in self._losses(range(len(self.queries)))
+                | {'loss': each.parts, 'ties': self._ties_of(row)}
+                for row, each in enumerate(self._losses(range(len(self.queries))))
             ],
             'confused': [asdict(each) for each in self.confused],
             'near_misses': [asdict(each) for each in self.near_misses],
@@ -336,6 +362,10 @@ class Diagnosis(Described):
         columns = {'ap': self.ap, 'n_relevant': self.n_relevant, **self.parts}
         return pandas.DataFrame(columns, index=pandas.Index(self.queries, name='query'))
 
+    def _ties_of(self, row: int) -> dict[str, dict[str, Any]]:
+        """Return the bounds of a query, by level, and the reason where a value is not known."""
+        return {level: each.of_query(row) for level, each in self.ties.items()}
+
     def _losses(self, rows: Any) -> list[QueryLoss]:
         chosen = np.asarray(rows, dtype=np.int64)
         columns = [self.ap, self.n_relevant, *self.parts.values()]
@@ -346,8 +376,6 @@ class Diagnosis(Described):
         ]
 
     def _document(self) -> Document:
-        from mediaeval_ap.diagnosis.documents import describe
-
         return describe(self)
 
 
@@ -358,3 +386,12 @@ def _notes_of(definition: Definition) -> list[str]:
             'negative'
         ]
     return []
+
+
+def _notes_of_ties(ties: Mapping[str, TieBounds], queries: Sequence[str]) -> list[str]:
+    reasons = {row: reason for each in ties.values() for row, reason in each.reasons.items()}
+    if not reasons:
+        return []
+    row, reason = min(reasons.items())
+    (note,) = notes_of(len(reasons), len(queries), 'have no expected AP over the orders of ties')
+    return [f'{note}, as {printable(queries[row])}: {reason}']

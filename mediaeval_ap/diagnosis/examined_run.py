@@ -15,10 +15,13 @@ from mediaeval_ap.diagnosis.loss import Counts, Ranks, ranks_of
 from mediaeval_ap.diagnosis.name_kinds import NameKinds
 from mediaeval_ap.diagnosis.returned_shots import Returned, ShotIndex, Shots, shots_of
 from mediaeval_ap.diagnosis.ties import TiedHits, put_together, tied_hits
+from mediaeval_ap.errors import printable
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import CountedRun
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.frozen_ranking import Ranking
+
+SHOT = ('corpus_id', 'video_id', 'shot_id')
 
 
 class Found(NamedTuple):
@@ -29,7 +32,6 @@ class Found(NamedTuple):
     shots: Shots
     ranks: Ranks
     counts: Counts
-    near: list[tuple[NDArray[np.int64], NDArray[np.float64]]]  # names near each query, distances
     tied: list[TiedHits]  # of equal confidence, then of equal temporal rank, too
 
 
@@ -41,7 +43,6 @@ class ExaminedRun:
     ) -> None:
         self.criteria = criteria
         self.run = run
-        self.near = near
         self.ranking: Ranking = run.ranking
         self._index = ShotIndex(run.ranking)
         self._kinds = NameKinds(run.ranking, run.scorer.relevance, queries, near)
@@ -51,17 +52,21 @@ class ExaminedRun:
         ranking, repeats = self.ranking, self.criteria.definition.repeats
         returned = self._index.returned(self.run.scorer.relevance, queries)
         ends = np.bincount(returned.query, minlength=len(queries)).cumsum().tolist()
-        near: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+        # A query none of whose relevant shots is in the run is not ranked.
+        ranked = [
+            query
+            for query, begin, end in zip(queries, [0, *ends], ends, strict=False)
+            if begin < end
+        ]
+        distances_of = iter(tracked(ranking.names.distances(ranked), 'explaining', ' queries'))
         hits: list[Hits | None] = []
-        tied: list[tuple[TiedHits, ...]] = []
-        all_distances = tracked(ranking.names.distances(queries), 'explaining', ' queries')
-        for begin, end, distances in zip([0, *ends], ends, all_distances, strict=False):
-            names = ((distances > 0) & (distances <= self.near)).nonzero()[0]
-            near.append((names, distances[names]))
-            if begin == end:  # no relevant shot is in the run: it is not ranked
+        tied = []
+        for begin, end in zip([0, *ends], ends, strict=False):
+            if begin == end:
                 hits.append(None)
                 tied.append((NOTHING_TIED, NOTHING_TIED))
                 continue
+            distances = next(distances_of)
             returned.distance[begin:end] = distances[returned.name[begin:end]]
             relevant = returned.shot[begin:end]
             listing = list_first(ranking, distances, depth, repeats, relevant)
@@ -71,7 +76,13 @@ class ExaminedRun:
         shots = shots_of(returned, kinds)
         both = [put_together(each) for each in zip(*tied, strict=True)]
         counts = self._counts(queries)
-        return Found(returned, kinds, shots, ranks_of(shots, hits), counts, near, both)
+        return Found(returned, kinds, shots, ranks_of(shots, hits), counts, both)
+
+    def shot_id(self, number: int) -> str:
+        """Return corpus, video and shot of a numbered shot, as people read them."""
+        row = np.flatnonzero(self.ranking.shots.codes == number)[:1]
+        ids = (self.ranking.table.texts(field, row)[0] for field in SHOT)
+        return printable('/'.join(ids))
 
     def _counts(self, queries: Sequence[str]) -> Counts:
         reference, ranking = self.criteria.reference, self.ranking

@@ -6,7 +6,8 @@ measures efficiently in the presence of tied scores", ECIR 2008.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,18 +24,49 @@ NONE = -1  # the shot of a block whose mean is known
 
 @dataclass(frozen=True, eq=False)
 class TieBounds:
-    """Average precision of queries over all orders of ties; the maximum needs the truth."""
+    """Average precision of queries over all orders of ties.
+
+    Parameters
+    ----------
+    minimum, maximum : ndarray of float64, shape (n_queries,)
+        The least and the greatest. No system can choose the maximum, as it needs the truth: it is a
+        bound.
+    expected : ndarray of float64, shape (n_queries,)
+        The mean over all orders; NaN where it is not known.
+    reasons : mapping of int to str
+        Why it is not known, by the position of the query: a shot is returned several times in one
+        block of ties, by a definition whose mean then has no closed form.
+    """
 
     minimum: NDArray[np.float64]
-    expected: NDArray[np.float64]  # NaN where it is not known
+    expected: NDArray[np.float64]
     maximum: NDArray[np.float64]
-    unknown: Mapping[int, int]  # position of a query without it: the shot that is returned again
+    reasons: Mapping[int, str]
 
     def of(self, rows: NDArray[np.int64]) -> TieBounds:
         """Return the bounds of some of the queries, which may repeat."""
-        known = self.unknown
-        unknown = {at: known[row] for at, row in enumerate(rows.tolist()) if row in known}
-        return TieBounds(self.minimum[rows], self.expected[rows], self.maximum[rows], unknown)
+        known = self.reasons
+        reasons = {at: known[row] for at, row in enumerate(rows.tolist()) if row in known}
+        return TieBounds(self.minimum[rows], self.expected[rows], self.maximum[rows], reasons)
+
+    def of_query(self, row: int) -> dict[str, Any]:
+        """Return the bounds of a query; if expected is not known, it is None and has a reason."""
+        bounds = {name: column[row] for name, column in self.columns().items()}
+        return bounds | ({'reason': self.reasons[row]} if row in self.reasons else {})
+
+    def columns(self) -> dict[str, list[float | None]]:
+        """Return each bound of all queries; None where expected is not known."""
+        expected: list[float | None] = self.expected.tolist()
+        for row in self.reasons:
+            expected[row] = None
+        return {'min': self.minimum.tolist(), 'expected': expected, 'max': self.maximum.tolist()}
+
+    def means(self) -> dict[str, float | None]:
+        """Return the means over the queries; that of expected is None if one is not known."""
+        return {
+            name: None if None in column else math.fsum(filter(None, column)) / len(column)
+            for name, column in self.columns().items()
+        }
 
 
 class TiedHits(NamedTuple):
@@ -80,7 +112,7 @@ def tied_hits(
 
 def _of_distinct(hits: TiedHits, shots: NDArray[np.integer]) -> TiedHits:
     """Return the hits in the ranking without the shots that are returned again."""
-    first = first_occurrences(shots)
+    first = first_occurrences(shots[: (hits.above + hits.size).max(initial=0)])
     above = first.searchsorted(hits.above)
     size = first.searchsorted(hits.above + hits.size) - above
     uneven = np.full(len(above), NONE)
@@ -150,8 +182,9 @@ def tie_bounds(
     n_returned: int,
     K: Sequence[int],
     definition: Definition,
+    shot_id: Callable[[int], str],
 ) -> list[TieBounds]:
-    """Return the bounds of all rankings at each cutoff.
+    """Return the bounds of all rankings at each cutoff; reasons name shots by their ids.
 
     Rankings reach at least to the end of the block that holds the rank of the largest cutoff.
     """
@@ -179,8 +212,12 @@ def tie_bounds(
         bounds[1][list(unknown)] = np.nan
         for each in bounds:
             each[n_relevant == 0] = definition.without_relevant
+        reasons = {
+            ranking: f'{shot_id(shot)} is returned several times in one block of ties'
+            for ranking, shot in unknown.items()
+        }
         minimum, expected, maximum = bounds
-        found.append(TieBounds(minimum, expected, maximum, unknown))
+        found.append(TieBounds(minimum, expected, maximum, reasons))
     return found
 
 
