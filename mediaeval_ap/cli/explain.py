@@ -22,8 +22,7 @@ COSTLIEST = 10
 @main.command(
     examples=[
         'mediaeval-ap explain reference.txt hypothesis.txt --queries queries.txt',
-        'mediaeval-ap explain reference.txt hypothesis.txt nicolas_sarkozy -k 10',
-        'mediaeval-ap explain reference.txt hypothesis.txt --against other.txt',
+        'mediaeval-ap explain reference.txt hypothesis.txt nicolas_sarkozy -k 10 -o why.json',
     ]
 )
 @options.REFERENCE
@@ -58,7 +57,7 @@ COSTLIEST = 10
 @options.FORMAT
 @options.OUTPUT
 def explain(format: str, output: Output, **settings: Any) -> None:
-    """Show where average precision was lost; with QUERY, for one name.
+    """Show where precision was lost, in all or for one QUERY.
 
     The loss, 1 - AP, is split into parts that add up to it: by ties, by confidence, by names, by
     shots that were not returned.

@@ -190,10 +190,8 @@ def tie_bounds(
     """
     blocks = _Blocks.of(hits)
     block = np.repeat(np.arange(len(blocks.first)), blocks.n_hits)
-    ranks = [_latest(hits, blocks, block), _earliest(hits, blocks, block)]
-    worst, best = (
-        _Terms(hits.ranking, each, precision_at_hits(each, hits.ranking)) for each in ranks
-    )
+    worst = _terms_of(hits, _latest(hits, blocks, block))
+    best = _terms_of(hits, _earliest(hits, blocks, block))
     orders = worst, _expected(hits, blocks, max(K)), best
     found = []
     for k in K:
@@ -208,17 +206,20 @@ def tie_bounds(
         if 'H' in definition.denominator:
             others = [at[name] for name in definition.denominator if name != 'H']
             _replace_moving(bounds, orders, hits, blocks, k, depth, others)
-        unknown = _unknown(hits, blocks, k, depth, definition)
-        bounds[1][list(unknown)] = np.nan
-        for each in bounds:
-            each[n_relevant == 0] = definition.without_relevant
         reasons = {
             ranking: f'{shot_id(shot)} is returned several times in one block of ties'
-            for ranking, shot in unknown.items()
+            for ranking, shot in _unknown(hits, k, depth, definition).items()
         }
+        for each in bounds:
+            each[n_relevant == 0] = definition.without_relevant
         minimum, expected, maximum = bounds
+        expected[list(reasons)] = np.nan
         found.append(TieBounds(minimum, expected, maximum, reasons))
     return found
+
+
+def _terms_of(hits: TiedHits, ranks: NDArray[np.int64]) -> _Terms:
+    return _Terms(hits.ranking, ranks, precision_at_hits(ranks, hits.ranking))
 
 
 def _earliest(hits: TiedHits, blocks: _Blocks, block: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -358,7 +359,7 @@ class _Straddling(NamedTuple):
 
 
 def _unknown(
-    hits: TiedHits, blocks: _Blocks, k: int, depth: NDArray[np.int64], definition: Definition
+    hits: TiedHits, k: int, depth: NDArray[np.int64], definition: Definition
 ) -> dict[int, int]:
     """Return the rankings whose mean is not known, each with a shot that is returned again."""
     moves = 'H' in definition.denominator
