@@ -232,8 +232,8 @@ class Score(Result):
     def _compared(self) -> Compared:
         if self.metric in NO_MEAN:
             raise ParameterError(
-                f'{printable(self._run)}: found {self.metric}, expected a metric that is a mean over queries: '
-                f'{NO_MEAN[self.metric]}'
+                f'{printable(self._run)}: found {self.metric}, expected a metric that is a mean '
+                f'over queries: {NO_MEAN[self.metric]}'
             )
         if self.queries is None:
             raise ParameterError(
