@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
+from mediaeval_ap.report import latex
 from mediaeval_ap.report.document import (
     Block,
     Captioned,
@@ -28,24 +29,6 @@ Format = TypeVar('Format')
 
 _replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON may hold these, and a terminal obeys them
 _escape_markdown = re.compile(r'[\\`*_\[\]<>#|&~]').sub
-LATEX = {
-    **{each: f'\\{each}' for each in '&%$#_{}'},
-    '\\': r'\textbackslash{}',
-    '^': r'\textasciicircum{}',
-    '~': r'\textasciitilde{}',
-    '<': r'\textless{}',
-    '>': r'\textgreater{}',
-    '|': r'\textbar{}',
-    '`': r'\textasciigrave{}',
-    "'": r'\textquotesingle{}',
-    '"': r'\char34{}',
-    '-': '-{}',  # before another one: else LaTeX makes one dash of both
-    '†': r'\dag{}',
-    '≤': r'\ensuremath{\leq}',
-}
-_escape_latex = re.compile(
-    '-(?=-)|' + '|'.join(re.escape(each) for each in LATEX if each != '-')
-).sub
 LEAST_WIDTH = len('0.000')  # of a column whose values come later: MAP under the header "MAP"
 
 
@@ -184,7 +167,7 @@ class Latex(Table):
         return f'% {super().heading(name, note)}'
 
     def text(self, text: str) -> str:
-        return _escape_latex(lambda match: LATEX[match[0]], printable(text))
+        return latex.escaped(printable(text))
 
     header = text
 
@@ -193,13 +176,7 @@ class Latex(Table):
         return re.sub(r'^ (?=[\[*])', ' {}', super().grid(grid), flags=re.MULTILINE)
 
     def table_format(self) -> Any:
-        from tabulate import DataRow, Line, TableFormat
-
-        row = DataRow('', '&', r'\\')
-        end = Line('\\bottomrule\n\\end{tabular}', '', '', '')
-        return TableFormat(
-            _begin_tabular, Line(r'\midrule', '', '', ''), None, end, row, row, 1, None
-        )
+        return latex.booktabs()
 
     def captioned(self, block: Captioned, width: int | None) -> str:
         """Return a float whose rows have their details in small print below them."""
@@ -359,11 +336,6 @@ def short(value: Any) -> str:
     if isinstance(value, float):
         return f'{value:.3f}'
     return str(len(value)) if isinstance(value, list) else str(value)
-
-
-def _begin_tabular(_: Sequence[int], alignments: Sequence[str]) -> str:
-    """Return the first lines of a table, as tabulate asks for them."""
-    return f'\\begin{{tabular}}{{{"".join(each[0] for each in alignments)}}}\n\\toprule'
 
 
 def _rows(document: Document) -> Grid:
