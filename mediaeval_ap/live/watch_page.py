@@ -1,0 +1,140 @@
+"""The page of a run that grows: MAP at each cutoff, point by point."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mediaeval_ap.atomic_files import write_whole
+from mediaeval_ap.definitions import ap_column
+from mediaeval_ap.errors import ParameterError, printable, require
+from mediaeval_ap.report.document import counted
+
+if TYPE_CHECKING:
+    from mediaeval_ap.average_precision import AveragePrecision
+    from mediaeval_ap.live.watching import Point
+
+
+class WatchPage:
+    """A page that shows how the scores of a run changed as it grew.
+
+    Parameters
+    ----------
+    average_precision : AveragePrecision
+        What scores the run: its cutoffs, definition and inputs are on the page.
+    run : str
+        The name of the run.
+
+    Raises
+    ------
+    MissingExtraError
+        When the extra ``report`` is not installed.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision, WatchPage
+    >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
+    >>> page = WatchPage(average_precision, 'hypothesis.txt')
+    >>> for point in average_precision.watch('samples/hypothesis.txt', every=4000):
+    ...     page.add(point)
+    >>> page.to_html()[:15]
+    '<!doctype html>'
+    """
+
+    def __init__(self, average_precision: AveragePrecision, run: str = '<rows>') -> None:
+        for module in 'altair', 'jinja2', 'vl_convert':
+            require(module, 'report', 'the page')
+        self._criteria = average_precision._criteria
+        self._run = run
+        self._metrics = [f'M{ap_column(k)}' for k in self._criteria.K]
+        self._queries: list[str] = []
+        self._number_of: dict[str, int] = {}
+        self._points: list[tuple[int, list[float], list[int]]] = []
+
+    def __repr__(self) -> str:
+        return f'WatchPage of {printable(self._run)}, {self._counted()}'
+
+    def add(self, point: Point) -> None:
+        """Add a point behind the others.
+
+        Parameters
+        ----------
+        point : Point
+            As `AveragePrecision.watch` yields it.
+
+        Raises
+        ------
+        ParameterError
+            When it has other cutoffs or queries than those before it, or fewer hypotheses.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision, WatchPage
+        >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1])
+        >>> page = WatchPage(average_precision)
+        >>> for point in average_precision.watch([('x', 'v', '1', 'ann', 0.5)]):
+        ...     page.add(point)
+        >>> page
+        WatchPage of <rows>, 1 point
+        """
+        if not self._points:
+            self._queries = list(dict.fromkeys(point.queries))
+            self._number_of = {query: number for number, query in enumerate(self._queries)}
+        self._check(point)
+        changed = [self._number_of[query] for query in point.changed]
+        self._points.append((point.n_hypotheses, point.map.tolist(), changed))
+
+    def _check(self, point: Point) -> None:
+        if len(point.map) != len(self._metrics):
+            found, expected = len(point.map), ', '.join(self._metrics)
+            raise ParameterError(f'point: found {found} values, expected {expected}')
+        if list(dict.fromkeys(point.queries)) != self._queries:
+            raise ParameterError('point: found other queries than those of the points before it')
+        if self._points and point.n_hypotheses < (before := self._points[-1][0]):
+            found = counted(point.n_hypotheses, 'hypothesis', 'hypotheses')
+            raise ParameterError(f'point: found {found}, expected {before:,} or more')
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        notes: Iterable[str] = (),
+        warnings: Iterable[Any] = (),
+        skipped: Sequence[Any] = (),
+    ) -> str | None:
+        """Return the page of all points so far, or write it.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write: whole or not at all.
+        notes : iterable of str
+            Sentences that stand under the headline.
+        warnings, skipped : iterable of str or Exception
+            What was warned of, and the errors of lines that were skipped.
+
+        Returns
+        -------
+        str or None
+            The page, which needs no other file and no network; None if it is written to a file.
+
+        Raises
+        ------
+        ParameterError
+            When there is no point.
+        WriteError
+            When the file cannot be written.
+
+        Examples
+        --------
+        The class has one.
+        """
+        points = list(self._points)  # another thread may add to them
+        if not points:
+            raise ParameterError('points: found none, expected one or more')
+        text = self._page(points, list(notes), list(warnings), list(skipped))
+        if path is None:
+            return text
+        write_whole(path, text)
+        return None
