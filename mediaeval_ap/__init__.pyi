@@ -5,6 +5,7 @@ from . import metrics as metrics
 from . import tables as tables
 from .average_precision import AveragePrecision as AveragePrecision
 from .definitions import Definition as Definition
+from .diagnosis.diagnosis import Diagnosis as Diagnosis
 from .discovery_2015 import PersonDiscovery2015 as PersonDiscovery2015
 from .evaluation.session import Answer as Answer
 from .evaluation.session import Session as Session

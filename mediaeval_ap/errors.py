@@ -32,10 +32,12 @@ Catch `Error` for all errors, or the builtin class in parentheses. Every message
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import warnings
 from collections.abc import Iterable
+from types import ModuleType
 from typing import Any
 
 __all__ = [
@@ -207,6 +209,18 @@ class ScoreAboveOneWarning(DataWarning):
 
 
 PACKAGE = os.path.dirname(__file__) + os.sep
+
+
+def require(module: str, extra: str, what: str) -> ModuleType:
+    """Import an optional module, or say which extra of this package brings it."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise MissingExtraError(
+            f"{what}: {module} is not installed; pip install 'mediaeval-ap[{extra}]'"
+        ) from error
 
 
 def warn_caller(found: Iterable[DataWarning]) -> None:

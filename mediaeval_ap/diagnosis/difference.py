@@ -1,0 +1,72 @@
+"""The difference of two runs, split into the parts of the loss."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.definitions import Cutoff
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference:
+    """The difference of average precision between two runs, split; `Diagnosis.against` makes it.
+
+    Parameters
+    ----------
+    runs : tuple of str
+        The two runs, a and b.
+    k : int or 'all'
+        The cutoff.
+    definition : str
+        The name of the AP definition.
+    queries : list of str
+        The queries.
+    ap : ndarray of float64, shape (n_queries,)
+        AP of b minus AP of a.
+    parts : dict of str to ndarray of float64, shape (n_queries,)
+        The loss of a minus the loss of b, part by part; for each query they add up to `ap`.
+    """
+
+    runs: tuple[str, str]
+    k: Cutoff
+    definition: str
+    queries: list[str]
+    ap: NDArray[np.float64]
+    parts: dict[str, NDArray[np.float64]]
+
+    @property
+    def map(self) -> float:
+        """The mean of `ap`: MAP of b minus MAP of a."""
+        return math.fsum(self.ap) / len(self.ap)
+
+    @property
+    def mean_parts(self) -> dict[str, float]:
+        """The mean of each part, by its name."""
+        return {part: math.fsum(values) / len(values) for part, values in self.parts.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference, for JSON.
+
+        Returns
+        -------
+        dict
+            ``runs``, ``k``, ``definition``, ``difference`` (the mean), ``loss`` (the mean of each
+            part) and ``queries`` (``query``, ``difference``, ``loss``).
+        """
+        rows = zip(*(values.tolist() for values in self.parts.values()), strict=True)
+        return {
+            'runs': list(self.runs),
+            'k': self.k,
+            'definition': self.definition,
+            'difference': self.map,
+            'loss': self.mean_parts,
+            'queries': [
+                {'query': query, 'difference': ap, 'loss': dict(zip(self.parts, row, strict=True))}
+                for query, ap, row in zip(self.queries, self.ap.tolist(), rows, strict=True)
+            ],
+        }
