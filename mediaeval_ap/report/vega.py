@@ -24,7 +24,7 @@ def javascript_bundle() -> str:
 
 def to_svg(chart: alt.TopLevelMixin) -> str:
     """Return a chart as SVG."""
-    svg: str = _converter().vegalite_to_svg(_spec(chart), vl_version=_version())
+    svg: str = _converter().vegalite_to_svg(spec_of(chart), vl_version=_version())
     return svg
 
 
@@ -34,8 +34,8 @@ def to_bytes(chart: alt.TopLevelMixin, form: str) -> bytes:
         return to_svg(chart).encode()
     convert = _converter()
     if form == 'png':
-        return bytes(convert.vegalite_to_png(_spec(chart), vl_version=_version(), scale=_SCALE))
-    return bytes(convert.vegalite_to_pdf(_spec(chart), vl_version=_version()))
+        return bytes(convert.vegalite_to_png(spec_of(chart), vl_version=_version(), scale=_SCALE))
+    return bytes(convert.vegalite_to_pdf(spec_of(chart), vl_version=_version()))
 
 
 def save(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> None:
@@ -49,7 +49,8 @@ def save(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> None:
     write_whole(path, to_bytes(chart, form))
 
 
-def _spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
+def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """Return the Vega-Lite specification of a chart with all its rows."""
     import altair as alt
 
     with alt.data_transformers.enable('default', max_rows=None):
