@@ -87,8 +87,8 @@ class WatchPage:
 
     def _check(self, point: Point) -> None:
         if len(point.map) != len(self._metrics):
-            found, expected = len(point.map), ', '.join(self._metrics)
-            raise ParameterError(f'point: found {found} values, expected {expected}')
+            expected = ', '.join(self._metrics)
+            raise ParameterError(f'point: found {len(point.map)} means, expected {expected}')
         if list(dict.fromkeys(point.queries)) != self._queries:
             raise ParameterError('point: found other queries than those of the points before it')
         if self._points and point.n_hypotheses < (before := self._points[-1][0]):
@@ -138,3 +138,54 @@ class WatchPage:
             return text
         write_whole(path, text)
         return None
+
+    def _counted(self) -> str:
+        return counted(len(self._points), 'point', 'points')
+
+    def _page(
+        self, points: list[Any], notes: list[str], warnings: list[Any], skipped: list[Any]
+    ) -> str:
+        from mediaeval_ap.report import figure_lines
+        from mediaeval_ap.report.page import page
+        from mediaeval_ap.report.page_figures import on_page
+        from mediaeval_ap.report.vega import javascript_bundle
+
+        sizes, maps, _ = zip(*points, strict=True)
+        chart = figure_lines.watch(sizes, self._metrics, list(zip(*maps, strict=True)))
+        name, last = printable(self._run), maps[-1][-1]
+        size = counted(sizes[-1], 'hypothesis', 'hypotheses')
+        return page(
+            'watch.html.j2',
+            title=f'{name} as it grew',
+            data={
+                'metrics': self._metrics,
+                'queries': self._queries,
+                'points': [
+                    {'hypotheses': n, 'map': values, 'changed': numbers}
+                    for n, values, numbers in points
+                ],
+                'figures': {'watch': on_page(chart).spec},
+            },
+            bundle=javascript_bundle(),
+            scripts=('watch.js',),
+            headline=f'{self._metrics[-1]} of {name} is {last:.3f} after {size}.',
+            notes=notes,
+            metrics=self._metrics,
+            points=points,
+            counted_points=self._counted(),
+            n_queries=counted(len(self._queries), 'query', 'queries'),
+            definition=self._criteria.definition.to_dict(),
+            inputs=self._inputs(),
+            warnings=[printable(str(each)) for each in warnings],
+            skipped=[printable(str(each)) for each in skipped],
+        )
+
+    def _inputs(self) -> list[tuple[str, str, str | None]]:
+        criteria = self._criteria
+        tables = {'reference': criteria.reference.table, 'subset': criteria.subset}
+        read = [
+            (role, printable(table.source.name), table.source.sha256)
+            for role, table in tables.items()
+            if table is not None
+        ]
+        return [*read, ('run', printable(self._run), None)]

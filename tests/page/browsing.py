@@ -40,7 +40,8 @@ document.addEventListener('securitypolicyviolation', (event) =>
 # Text that cannot be seen as a whole. What is meant for screen readers alone is a pixel wide.
 CLIPPED = """
 (isPrinted) => {
-  const cuts = (value) => ['hidden', 'clip', ...(isPrinted ? ['auto', 'scroll'] : [])].includes(value);
+  const cutting = ['hidden', 'clip', ...(isPrinted ? ['auto', 'scroll'] : [])];
+  const cuts = (value) => cutting.includes(value);
   const named = (element) => `${element.localName}#${element.id}.${element.getAttribute('class')}: `
     + element.textContent.trim().slice(0, 60);
   const faults = [];

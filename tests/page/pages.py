@@ -11,7 +11,9 @@ from mediaeval_ap import AveragePrecision
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
 SAMPLES = Path(__file__).parents[2] / 'samples'
-HOSTILE_RUN = '<script>alert(1)</script>.txt'  # a file in a folder, whose name ends before the slash
+HOSTILE_RUN = (
+    '<script>alert(1)</script>.txt'  # a file in a folder, whose name ends before the slash
+)
 HOSTILE_NAMES = [
     '<script>alert(1)</script>',
     '"><img/src=x/onerror=alert(2)>',
