@@ -1,0 +1,185 @@
+"""What the template shows, section by section, as plain values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from Levenshtein import opcodes
+from numpy.typing import NDArray
+
+from mediaeval_ap.definitions import Definition
+from mediaeval_ap.report.document import counted
+
+PARTS = {  # of the loss: title, and meaning
+    'repeats': ('Repeats', 'A shot that is returned again counts once (what the definition gave away: 0 or less).'),
+    'ties': ('Ties', 'Relevant shots come first among hypotheses of equal distance and confidence.'),
+    'confidence': ('Confidence', 'Relevant shots come first among hypotheses of equal distance.'),
+    'spelling': ('Spelling', 'Relevant shots that were returned only under a name close to the query come first.'),
+    'confused': ('Confused', '… only under the name of another person, who is not in that shot.'),
+    'part_of_name': ('Part of name', '… only under a name of nobody that shares a word with the query.'),
+    'noise': ('Noise', '… only under another name of nobody.'),
+    'copresent': ('Copresent', '… only under names that are right for that shot: other people in it were named.'),
+    'absent': ('Absent', 'Relevant shots that were not returned at all come first, too.'),
+    'cutoff': ('Cutoff', 'What the definition does not let any ranking reach.'),
+    'unanswerable': ('Unanswerable', 'Queries without a relevant shot, where these count 0.'),
+}  # fmt: skip
+BINS = ('0', 'below 0.25', 'to 0.5', 'to 0.75', 'below 1', '1 or more')
+CONFUSED_AT_MOST = 400  # rows; a choice: the page stays small, and nobody reads more
+
+
+def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a leaderboard for each metric, the last one first, with the places of intervals."""
+    rows_of: dict[str, list[dict[str, Any]]] = {each: [] for each in comparison['metrics'][::-1]}
+    for row in comparison['leaderboard']:
+        rows_of[row['metric']].append(row)
+    return [_board(metric, rows) for metric, rows in rows_of.items()]
+
+
+def _board(metric: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    numbers = [
+        value
+        for row in rows
+        for value in (row['map'], row['floor'], row['interval']['low'], row['interval']['high'])
+        if value is not None
+    ]
+    low = math.floor(min(numbers) * 20) / 20
+    high = max(math.ceil(max(numbers) * 20) / 20, low + 0.05)
+    floor = rows[0]['floor']
+    return {
+        'metric': metric,
+        'low': low,
+        'high': high,
+        'floor': f'The dotted line is what an empty run scores: {floor:.3f}.' if floor else '',
+        'rows': [row | _placed(row, low, high) | _ranks(row) for row in rows],
+    }
+
+
+def _placed(row: Mapping[str, Any], low: float, high: float) -> dict[str, Any]:
+    def at(value: float | None) -> float | None:
+        return None if value is None else round(200 * (value - low) / (high - low), 1)
+
+    interval = row['interval']
+    ends = {'low': at(interval['low']), 'high': at(interval['high'])}
+    return {'at': {'map': at(row['map']), 'floor': at(row['floor']), **ends}}
+
+
+def _ranks(row: Mapping[str, Any]) -> dict[str, Any]:
+    if row['rank_interval'] is None:
+        return {'ranks': '–', 'ranks_sort': None}
+    first, last = row['rank_interval']
+    ranks = f'{first}' if first == last else f'{first} to {last}'
+    return {'ranks': ranks, 'ranks_sort': first + last / 10_000}
+
+
+def loss_of(
+    k: Any, metric: str, diagnoses: Mapping[str, Any], runs: Sequence[str]
+) -> dict[str, Any]:
+    """Return the mean loss parts of each run; parts that no run has are left out."""
+    means = {run: diagnoses[run].mean_parts for run in runs}
+    parts = [part for part in PARTS if any(means[run][part] for run in runs)]
+    return {
+        'k': 'no cutoff' if k == 'all' else f'cutoff {k}',
+        'metric': metric,
+        'parts': [dict(zip(('name', 'title', 'meaning'), (p, *PARTS[p]), strict=True)) for p in parts],
+        'rows': [
+            {
+                'run': run,
+                'map': diagnoses[run].map,
+                'lost': [means[run][part] for part in parts],
+            }
+            for run in runs
+        ],
+    }  # fmt: skip
+
+
+def distribution_of(values: NDArray[Any], runs: Sequence[str]) -> dict[str, Any]:
+    """Return how many queries of each run have an AP in each of some ranges."""
+    rows = []
+    for run, ap in zip(runs, values, strict=True):
+        is_below = [ap <= 0, ap < 0.25, ap < 0.5, ap < 0.75, ap < 1, ap == ap]
+        up_to = [int(each.sum()) for each in is_below]
+        rows.append((run, [n - m for n, m in zip(up_to, [0, *up_to], strict=False)]))
+    return {'headers': BINS, 'rows': rows}
+
+
+def confused_of(diagnoses: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the names that runs returned instead of queries, most relevant shots first."""
+    rows = [
+        {
+            'run': run,
+            'query': each.query,
+            'name': each.name,
+            'kind': kind,
+            'count': each.count,
+            'distance': each.distance,
+            'letters': letters(each.query, each.name),
+        }
+        for run, diagnosis in diagnoses.items()
+        for kind, names in (
+            ('another person', diagnosis.confused),
+            ('another spelling', diagnosis.near_misses),
+        )
+        for each in names
+        if each.count
+    ]
+    return sorted(rows, key=lambda row: -row['count'])
+
+
+def letters(query: str, name: str) -> list[tuple[str, str]]:
+    """Return a name in pieces: the same as in the query, lacking from it, or new."""
+    pieces = []
+    for kind, begin, end, other_begin, other_end in opcodes(query, name):
+        if kind == 'equal':
+            pieces.append(('same', query[begin:end]))
+            continue
+        if begin < end:
+            pieces.append(('lacks', query[begin:end]))
+        if other_begin < other_end:
+            pieces.append(('has', name[other_begin:other_end]))
+    return pieces
+
+
+def queries_of(
+    queries: Sequence[str], n_relevant: Iterable[int], values: NDArray[Any]
+) -> list[tuple[str, int, list[str]]]:
+    """Return a row for each query, with its AP in each run."""
+    rows = zip(queries, n_relevant, values.T.tolist(), strict=True)
+    return [(query, int(n), [_cell(value) for value in row]) for query, n, row in rows]
+
+
+def _cell(value: float) -> str:
+    return f'{value:.0f}' if value in (0, 1) else f'{value:.3f}'
+
+
+def definition_of(definition: Definition) -> list[tuple[str, str]]:
+    """Return the definition in full, as names and texts."""
+    value = definition.to_dict()
+    return [
+        ('Name', str(value['name'])),
+        ('AP at k', str(value['formula'])),
+        ('Without relevant shots', f'AP is {value["without_relevant"]:g}'),
+        ('A shot that is returned again', str(value['repeats'])),
+        ('Source', str(value['source'])),
+        ('Letters', 'S(d) is the sum of the precisions at the relevant ranks down to d; R: relevant '
+         'shots; k: cutoff; N: returned; H: relevant shots among the first k.'),
+    ]  # fmt: skip
+
+
+def facts_of(n_runs: int, n_queries: int, definition: str, reference: str) -> list[tuple[str, str]]:
+    """Return what a reader has to know before any number."""
+    return [
+        ('Compared', f'{counted(n_runs, "run", "runs")}, {counted(n_queries, "query", "queries")}'),
+        ('AP definition', definition),
+        ('Reference', reference),
+    ]
+
+
+def procedure_of(near: float) -> list[str]:
+    """Return how the loss was split, in sentences."""
+    return [
+        'The loss of a query, 1 − AP, is split by repairing one thing after another, in the order of '
+        'the parts; each part is the AP that its repair adds, so the parts add up to the loss. '
+        f'A name is close to a query up to an edit distance of {near:g} of the longer name.',
+    ]

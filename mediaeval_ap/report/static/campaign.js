@@ -1,0 +1,193 @@
+'use strict';
+/* The page of a campaign: what follows from the choice of a cutoff, two runs, or a query. */
+Page.ready.then((data) => {
+  const { byId, counted, draw, element, fixed, save } = Page;
+  const last = data.metrics.length - 1;
+  const chosen = { metric: last, a: 0, b: Math.min(1, data.runs.length - 1), run: 0, query: 0, point: '' };
+  const values = () => data.values[data.metrics[chosen.metric]];
+  const apName = () => data.metrics[chosen.metric].slice(1);
+  const short = (value) => (value === 0 || value === 1 ? String(value) : fixed(value));
+  const cells = (row, list) => list.forEach(([text, kind]) => row.append(element('td', text, kind ? { class: kind } : {})));
+
+  /* A figure with other rows: the data of its specification is in one place. */
+  const withRows = (name, rows) => {
+    if (!data.figures[name]) return null;
+    const specification = structuredClone(data.figures[name].spec);
+    for (const dataset of Object.keys(specification.datasets)) specification.datasets[dataset] = rows;
+    return specification;
+  };
+
+  /* Leaderboard, distribution and queries at the chosen cutoff */
+  const tableRows = [...byId('per-query').tBodies[0].rows];
+  const showMetric = () => {
+    const metric = data.metrics[chosen.metric];
+    for (const board of document.querySelectorAll('.board')) board.hidden = board.dataset.metric !== metric;
+    for (const each of document.querySelectorAll('.metric')) each.textContent = apName();
+    tableRows.forEach((row, query) => {
+      values().forEach((ap, run) => {
+        const cell = row.cells[run + 2];
+        cell.textContent = short(ap[query]);
+        cell.className = `q${ap[query] <= 0 ? 0 : Math.min(9, 1 + Math.floor(9 * ap[query]))}`;
+      });
+    });
+    const edges = [0, 0.25, 0.5, 0.75, 1];
+    [...byId('bins').tBodies[0].rows].forEach((row) => {
+      const ap = values()[data.runs.indexOf(row.cells[0].textContent)];
+      const counts = [0, 0, 0, 0, 0, 0];
+      for (const value of ap) counts[value <= 0 ? 0 : 1 + edges.slice(1).filter((edge) => value >= edge).length] += 1;
+      counts.forEach((n, bin) => { row.cells[bin + 1].textContent = n.toLocaleString('en'); });
+    });
+    showDistribution();
+    showTwo();
+  };
+  const showDistribution = () => {
+    const rows = data.runs.flatMap((run, r) => values()[r].map((ap) => ({ run, ap })));
+    return draw('distribution', withRows('distribution', rows));
+  };
+
+  /* Two runs */
+  const points = () => {
+    const [a, b] = [values()[chosen.a], values()[chosen.b]];
+    const found = new Map();
+    a.forEach((ap, query) => {
+      const key = `${ap} ${b[query]}`;
+      if (!found.has(key)) found.set(key, { key, a: ap, b: b[query], queries: [] });
+      found.get(key).queries.push(query);
+    });
+    return [...found.values()].sort((one, other) => Math.abs(other.a - other.b) - Math.abs(one.a - one.b));
+  };
+  const queryButton = (query) => {
+    const button = element('button', data.queries[query], { type: 'button' });
+    button.addEventListener('click', () => openQuery(query, button));
+    return button;
+  };
+  const showPoint = (point) => {
+    const list = element('ul');
+    for (const query of point.queries) {
+      const item = element('li');
+      item.append(queryButton(query));
+      list.append(item);
+    }
+    const n = counted(point.queries.length, 'query', 'queries');
+    const title = element('h3', `${n} with ${short(point.a)} and ${short(point.b)}`);
+    byId('coinciding').replaceChildren(title, list);
+    for (const row of byId('points').tBodies[0].rows) row.toggleAttribute('aria-current', false);
+    for (const row of byId('points').tBodies[0].rows) {
+      if (row.dataset.key === point.key) row.setAttribute('aria-current', 'true');
+    }
+  };
+  const showTwo = () => {
+    if (data.runs.length < 2) return;
+    const found = points();
+    const byKey = new Map(found.map((point) => [point.key, point]));
+    const [nameA, nameB] = [data.runs[chosen.a], data.runs[chosen.b]];
+    const count = (test) => found.filter(test).reduce((n, point) => n + point.queries.length, 0);
+    const [better, equal] = [count((p) => p.a > p.b), count((p) => p.a === p.b)];
+    const worse = data.queries.length - better - equal;
+    byId('two-runs-summary').textContent =
+      `${nameA} is better for ${counted(better, 'query', 'queries')}, ${nameB} for ${counted(worse, 'query', 'queries')}; ` +
+      `${counted(equal, 'query has', 'queries have')} the same ${apName()} in both.`;
+    byId('points').tBodies[0].replaceChildren(...found.map((point) => {
+      const row = element('tr', '', { 'data-key': point.key });
+      cells(row, [[short(point.a), 'number'], [short(point.b), 'number'], [fixed(point.a - point.b), 'number']]);
+      const cell = element('td');
+      const button = element('button', counted(point.queries.length, 'query', 'queries'), { type: 'button' });
+      button.addEventListener('click', () => showPoint(point));
+      button.addEventListener('focus', () => showPoint(point));
+      cell.append(button);
+      row.append(cell);
+      return row;
+    }));
+    byId('coinciding').replaceChildren();
+    const rows = found.map(({ key, a, b, queries }) => ({ key, a, b, n: queries.length }));
+    const specification = withRows('scatter', rows);
+    draw('scatter', specification, (view) => {
+      view.addEventListener('click', (_event, item) => {
+        const point = byKey.get(item?.datum?.key);
+        if (point) showPoint(point);
+      });
+    });
+  };
+
+  /* One query: of its ranking, steps from one number to the next are given. */
+  const sums = (steps) => {
+    let sum = 0;
+    return steps.map((step) => { sum += step; return sum; });
+  };
+  const ranked = data.runs.map((_, run) => {
+    const { tops, lengths, shot, decimals, confidence } = data.rankings;
+    const begins = [0, ...sums(lengths[run])];
+    const scale = 10 ** (decimals[run] ?? 0);
+    const integers = decimals[run] === null ? confidence[run] : sums(confidence[run]);
+    return { rows: sums(tops[run]), begins, shots: sums(shot[run]), confidence: integers.map((n) => n / scale) };
+  });
+  const showQuery = () => {
+    const { query, run } = chosen;
+    const { rankings } = data;
+    const { rows, begins, shots, confidence } = ranked[run];
+    const hits = sums(rankings.hits[run][query]);
+    const relevant = data.n_relevant[query];
+    const ap = data.metrics.map((metric) => `${metric.slice(1)} ${fixed(data.values[metric][run][query])}`);
+    byId('query-summary').textContent =
+      `${data.queries[query]} in ${data.runs[run]}: ${ap.join(', ')}. ` +
+      `${counted(relevant, 'relevant shot', 'relevant shots')}, ${hits.length.toLocaleString('en')} returned in the ranking.`;
+    const isHit = new Set(hits);
+    byId('unanswerable').hidden = relevant > 0;
+    byId('ranking').tBodies[0].replaceChildren(...rows.slice(begins[query], begins[query + 1]).map((number, i) => {
+      const row = element('tr', '', isHit.has(i + 1) ? { class: 'hit' } : {});
+      const [video, shot] = rankings.shots[shots[number]];
+      const distance = rankings.distances[rankings.distance[run][query][i]];
+      cells(row, [
+        [String(i + 1), 'number'], [isHit.has(i + 1) ? 'yes' : 'no', ''], [rankings.names[rankings.name[run][number]], ''],
+        [fixed(distance), 'number'], [String(confidence[number]), 'number'],
+        [[...rankings.videos[video], shot].join(' '), ''],
+      ]);
+      return row;
+    }));
+    const curve = relevant ? hits.map((rank, i) => ({
+      rank, precision: (i + 1) / rank, recall: (i + 1) / relevant, run: data.runs[run],
+    })) : [];
+    draw('precision_recall', withRows('precision_recall', curve));
+  };
+  let cameFrom = null;
+  const openQuery = (query, from) => {
+    chosen.query = query;
+    byId('query-choice').value = String(query);
+    cameFrom = from;
+    byId('back').hidden = false;
+    showQuery();
+    byId('query').scrollIntoView();
+    byId('query').focus({ preventScroll: true });
+  };
+  byId('back').querySelector('button').addEventListener('click', () => {
+    cameFrom?.scrollIntoView({ block: 'center' });
+    cameFrom?.focus({ preventScroll: true });
+  });
+
+  /* Choices */
+  const choice = (id, key, show) => {
+    const select = byId(id);
+    if (!select) return;
+    select.value = String(chosen[key]);
+    select.addEventListener('change', () => {
+      chosen[key] = Number(select.value);
+      show();
+    });
+  };
+  byId('query-choice').append(...data.queries.map((query, i) => element('option', query, { value: String(i) })));
+  const lost = data.queries.findIndex((_, query) => data.rankings.hits[0][query].length > 2);
+  chosen.query = Math.max(0, lost);
+  choice('metric', 'metric', showMetric);
+  choice('run-a', 'a', showTwo);
+  choice('run-b', 'b', showTwo);
+  choice('query-choice', 'query', showQuery);
+  choice('run-choice', 'run', showQuery);
+  tableRows.forEach((row, query) => {
+    const head = row.cells[0];
+    head.replaceChildren(queryButton(query));
+  });
+  byId('download').addEventListener('click', () => save(data, 'report.json'));
+  for (const name of ['loss', 'map_by_k']) if (data.figures[name]) draw(name, data.figures[name].spec);
+  showMetric();
+  showQuery();
+});

@@ -1,0 +1,119 @@
+'use strict';
+/* What every page does: unpack its data, draw figures, sort and filter tables. Text of the data is
+   only ever put into the page as text. */
+const Page = (() => {
+  const element = (tag, text = '', attributes = {}) => {
+    const node = document.createElement(tag);
+    node.textContent = text;
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    return node;
+  };
+  const byId = (id) => document.getElementById(id);
+  const fixed = (value, digits = 3) => (value == null ? '–' : value.toFixed(digits));
+  const counted = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+
+  const unpacked = async (id) => {
+    const bytes = Uint8Array.from(atob(byId(id).textContent), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+    return new Response(stream).text();
+  };
+
+  /* Tables */
+  const valueOf = (cell, kind) => {
+    if (kind !== 'number') return cell.textContent;
+    const text = cell.dataset.v ?? cell.textContent.replaceAll(',', '');
+    const value = parseFloat(text);
+    return Number.isNaN(value) ? -Infinity : value;
+  };
+  const compare = (a, b) => (typeof a === 'number' ? a - b : a.localeCompare(b, 'en'));
+  const sort = (table, head, direction) => {
+    const column = [...head.parentNode.children].indexOf(head);
+    const body = table.tBodies[0];
+    const rows = [...body.rows].map((row) => [valueOf(row.cells[column], head.dataset.sort), row]);
+    rows.sort((a, b) => direction * compare(a[0], b[0]));
+    body.append(...rows.map((pair) => pair[1]));
+    for (const each of head.parentNode.children) each.removeAttribute('aria-sort');
+    head.setAttribute('aria-sort', direction > 0 ? 'ascending' : 'descending');
+  };
+  const sortable = (table) => {
+    for (const head of table.tHead.querySelectorAll('th[data-sort]')) {
+      const button = element('button', '', { type: 'button' });
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener('click', () => {
+        const first = head.dataset.sort === 'number' && head.textContent.trim() !== 'Rank' ? -1 : 1;
+        const before = head.getAttribute('aria-sort');
+        const direction = before ? (before === 'ascending' ? -1 : 1) : first;
+        sort(table, head, direction);
+      });
+    }
+  };
+  const filters = (input) => {
+    const body = byId(input.dataset.filters).tBodies[0];
+    const shown = byId(input.id).parentNode.querySelector('output');
+    const apply = () => {
+      const wanted = input.value.trim().toLocaleLowerCase('en');
+      let n = 0;
+      for (const row of body.rows) {
+        row.hidden = wanted !== '' && !row.textContent.toLocaleLowerCase('en').includes(wanted);
+        n += !row.hidden;
+      }
+      shown.textContent = wanted ? `${counted(n, 'row', 'rows')} of ${body.rows.length.toLocaleString('en')}` : '';
+    };
+    input.addEventListener('input', apply);
+    return apply;
+  };
+
+  /* Figures */
+  let drawing = null;
+  const library = () => {
+    drawing ??= unpacked('page-bundle').then((text) => {
+      document.body.append(element('script', text));
+      return window.vegaEmbed;
+    });
+    return drawing;
+  };
+  const tip = element('div', '', { id: 'tip', role: 'status', hidden: '' });
+  const views = new Map();
+  const draw = async (name, specification, onView) => {
+    const figure = document.querySelector(`[data-figure="${name}"]`);
+    if (!figure || !specification) return null;
+    const embed = await library();
+    const place = figure.querySelector('.canvas');
+    views.get(name)?.finalize();
+    const { view } = await embed(place, specification, {
+      actions: false, ast: true, renderer: 'svg', defaultStyle: false, tooltip: showTip,
+    });
+    views.set(name, view);
+    onView?.(view);
+    return view;
+  };
+  const showTip = (_handler, event, _item, value) => {
+    tip.hidden = value == null || value === '';
+    if (tip.hidden) return;
+    const lines = typeof value === 'object'
+      ? Object.entries(value).map(([key, each]) => `${key}: ${each}`) : [String(value)];
+    tip.replaceChildren(...lines.map((line) => element('div', line)));
+    const box = tip.getBoundingClientRect();
+    const left = Math.min(event.clientX + 12, window.innerWidth - box.width - 8);
+    tip.style.left = `${Math.max(8, left)}px`;
+    tip.style.top = `${Math.max(8, Math.min(event.clientY + 12, window.innerHeight - box.height - 8))}px`;
+  };
+
+  const begin = async () => {
+    document.documentElement.classList.add('script');
+    document.body.append(tip);
+    document.querySelectorAll('table.sortable').forEach(sortable);
+    const appliers = [...document.querySelectorAll('[data-filters]')].map(filters);
+    appliers.forEach((apply) => apply());
+    return JSON.parse(await unpacked('page-data'));
+  };
+  const save = (data, name) => {
+    const link = element('a', '', { download: name });
+    link.href = URL.createObjectURL(new Blob([JSON.stringify(data)], { type: 'application/json' }));
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  const ready = begin();
+  return { byId, counted, draw, element, fixed, ready, save, sort };
+})();
