@@ -11,6 +11,7 @@ from .evaluation.session import Answer as Answer
 from .evaluation.session import Session as Session
 from .live import Live as Live
 from .live import Point as Point
+from .live import WatchPage as WatchPage
 from .results.evaluation import Evaluation as Evaluation
 from .results.evaluation import Evaluation2015 as Evaluation2015
 from .results.score import Score as Score

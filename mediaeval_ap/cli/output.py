@@ -24,6 +24,7 @@ FORMAT_OF_SUFFIX = {
     '.ndjson': 'jsonl',
     '.md': 'markdown',
     '.tex': 'latex',
+    '.html': 'html',
 }
 Output = str | Destination
 

@@ -1,0 +1,50 @@
+"""Chromium, and the pages that are opened in it."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from page import pages
+from page.browsing import CHROMIUM, FLAGS, STATES, Visit
+
+
+def missing():
+    """What these tests lack on this machine."""
+    if not Path(CHROMIUM).exists():
+        return f'needs {CHROMIUM}'
+    if not all(map(find_spec, ['axe_playwright_python', 'playwright'])):
+        return "needs the extra browser: pip install -e '.[browser]'"
+    return ''
+
+
+@pytest.fixture(scope='session')
+def browser(request):
+    if reason := missing():
+        lacks = pytest.fail if request.config.getoption('--chromium') else pytest.skip
+        lacks(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope='session')
+def screenshots(request):
+    """The folder that screenshots go to, if there is one."""
+    folder = request.config.getoption('--screenshots')
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope='session')
+def campaign(browser, tmp_path_factory):
+    return pages.campaign(tmp_path_factory.mktemp('campaign'))
+
+
+@pytest.fixture
+def visit(browser):
+    with Visit(browser, STATES[0]) as visit:
+        yield visit
