@@ -148,9 +148,9 @@ class Comparison(Described):
     >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(60)]
     >>> evaluate = AveragePrecision(reference, K=[10]).evaluate
     >>> right = [(*row, 0.5) for row in reference]
-    >>> comparison = compare({'all': evaluate(right), 'some': evaluate(right[:20])}, resamples=100)
+    >>> comparison = compare({'all': evaluate(right), 'few': evaluate(right[:6])}, resamples=100)
     >>> comparison.runs, comparison.pairs[0].wins
-    (['all', 'some'], 40)
+    (['all', 'few'], 54)
     """
 
     runs: list[str]
