@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from Levenshtein import opcodes
 from numpy.typing import NDArray
+from rapidfuzz.distance.Levenshtein import normalized_distance
 
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.report.document import counted
@@ -28,6 +29,7 @@ PARTS = {  # of the loss: title, and meaning
     'cutoff': ('Cutoff', 'What the definition does not let any ranking reach.'),
     'unanswerable': ('Unanswerable', 'Queries without a relevant shot, where these count 0.'),
 }  # fmt: skip
+HALF = 0.5  # of the letters
 CONFUSED_AT_MOST = 150  # rows; a choice: the page stays small, and nobody reads more
 
 
@@ -133,7 +135,12 @@ def confused_of(diagnoses: Mapping[str, Diagnosis]) -> list[dict[str, Any]]:
 
 
 def letters(query: str, name: str) -> list[tuple[str, str]]:
-    """Return a name in pieces: the same as in the query, lacking from it, or new."""
+    """Return a name in pieces: the same as in the query, lacking from it, or new.
+
+    A name that is more unlike the query than like it stays in one piece.
+    """
+    if normalized_distance(query, name) > HALF:
+        return [('same', name)]
     pieces = []
     for kind, begin, end, other_begin, other_end in opcodes(query, name):
         if kind == 'equal':

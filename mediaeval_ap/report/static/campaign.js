@@ -132,10 +132,17 @@ Page.ready.then((data) => {
     const { rows, begins, shots, confidence } = ranked[run];
     const hits = sums(rankings.hits[run][query]);
     const relevant = data.n_relevant[query];
-    const ap = data.metrics.map((metric) => `${metric.slice(1)} ${fixed(data.values[metric][run][query])}`);
     byId('query-summary').textContent =
-      `${data.queries[query]} in ${data.runs[run]}: ${ap.join(', ')}. ` +
-      `${counted(relevant, 'relevant shot', 'relevant shots')}, ${hits.length.toLocaleString('en')} returned in the ranking.`;
+      `${data.queries[query]}: ${counted(relevant, 'relevant shot', 'relevant shots')}; ${data.runs[run]} ` +
+      `returned ${hits.length.toLocaleString('en')} of them in its ranking.`;
+    byId('query-values').tBodies[0].replaceChildren(...data.runs.map((name, each) => {
+      const row = element('tr');
+      row.append(element('th', name, { scope: 'row' }));
+      cells(row, data.metrics.map((metric) => [short(data.values[metric][each][query]), 'number']));
+      if (each === run) row.setAttribute('aria-current', 'true');
+      return row;
+    }));
+    byId('ranking').caption.textContent = `Top of the ranking of ${data.runs[run]} for ${data.queries[query]}`;
     const isHit = new Set(hits);
     byId('unanswerable').hidden = relevant > 0;
     byId('ranking').tBodies[0].replaceChildren(...rows.slice(begins[query], begins[query + 1]).map((number, i) => {
