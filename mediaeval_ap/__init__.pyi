@@ -17,6 +17,7 @@ from .live import Point as Point
 from .live import WatchPage as WatchPage
 from .results.evaluation import Evaluation as Evaluation
 from .results.evaluation import Evaluation2015 as Evaluation2015
+from .results.json_files import read_results as read_results
 from .results.score import Score as Score
 from .results.summary import summary as summary
 from .trec import evaluate_trec as evaluate_trec

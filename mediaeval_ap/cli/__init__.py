@@ -10,6 +10,7 @@ from mediaeval_ap.cli import (  # noqa: F401, I001
     trec,
     discovery_2015,
     challenges,
+    compare,
 )
 from mediaeval_ap.cli.errors import main
 

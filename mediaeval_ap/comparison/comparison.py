@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import __version__
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import DataWarning, shown
-from mediaeval_ap.report.document import Document, counted
+from mediaeval_ap.report.document import Document, Grid, counted
 from mediaeval_ap.report.formats import short
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.tables import Source
@@ -259,10 +259,16 @@ class Comparison(Described):
         """
         import pandas
 
-        table = check_policy('table', table, get_args(Part))
+        grid = self._grid(check_policy('table', table, get_args(Part)))
+        return pandas.DataFrame(grid.rows, columns=list(grid.headers))
+
+    def _grid(self, table: Part) -> Grid:
+        """Return one of the tables with every digit."""
         entries: Sequence[Any] = getattr(self, 'groups_by' if table == 'by' else table)
         kind = {'leaderboard': Standing, 'pairs': Pair, 'orders': Agreement, 'by': GroupMean}[table]
-        return pandas.DataFrame([flat(each) for each in entries], columns=columns_of(kind))
+        columns = columns_of(kind)
+        flattened = map(flat, entries)
+        return Grid(columns, [[row[name] for name in columns] for row in flattened])
 
     def _document(self) -> Document:
         from mediaeval_ap.comparison.documents import describe
