@@ -2,11 +2,4 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any
 
-import click
-
-from mediaeval_ap.cli import options
-from mediaeval_ap.cli.errors import main
-from mediaeval_ap.cli.output import NEW_FILE, STANDARD_STREAM, Output, write

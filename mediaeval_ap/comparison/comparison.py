@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
 from mediaeval_ap.choices import check_policy
-from mediaeval_ap.errors import DataWarning, shown
+from mediaeval_ap.errors import DataWarning, require, shown
 from mediaeval_ap.report.document import Document, Grid, counted
 from mediaeval_ap.report.formats import short
 from mediaeval_ap.results.described import Described
@@ -18,6 +18,8 @@ from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
     import pandas
+
+    from mediaeval_ap.comparison.plot import ComparisonPlot
 
 __all__ = ['Agreement', 'Comparison', 'GroupMean', 'Interval', 'Pair', 'Standing']
 
@@ -189,6 +191,14 @@ class Comparison(Described):
         if n_more := len(best[RUNS_IN_REPR:]):
             lines.append(f'  … and {n_more} more')
         return '\n'.join(lines)
+
+    @property
+    def plot(self) -> ComparisonPlot:
+        """Figures: ``leaderboard()``, ``scatter(a, b)``, ``distribution()``, ``map_by_k()``."""
+        require('altair', 'report', 'plot')
+        from mediaeval_ap.comparison.plot import ComparisonPlot
+
+        return ComparisonPlot(self)
 
     def caption(self) -> str:
         """Return what a table needs below it: test, correction, seed, counts, intervals.

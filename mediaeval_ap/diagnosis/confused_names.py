@@ -30,43 +30,36 @@ def letters_that_differ(query: str, name: str) -> tuple[str, ...]:
 def confused_names(
     returned: Returned, kinds: NDArray[np.int64], queries: Sequence[str], ranking: Ranking
 ) -> list[ConfusedName]:
-    """Return the other persons under whose names relevant shots were returned, most often first."""
-    rows, counts = _counted(returned, kinds, CONFUSED)
-    found = []
-    for row, count in zip(rows.tolist(), counts.tolist(), strict=True):
-        query, name = queries[returned.query[row]], ranking.names.values[returned.name[row]]
-        letters = letters_that_differ(query, name)
-        found.append(ConfusedName(name, query, count, float(returned.distance[row]), letters))
-    return sorted(found, key=lambda each: (-each.count, each.query, each.name))
+    """Return the other persons under whose names relevant shots were returned, most shots first."""
+    return [
+        ConfusedName(name, query, count, distance, letters_that_differ(query, name))
+        for name, query, count, distance, _ in _counted(returned, kinds, CONFUSED, queries, ranking)
+    ]
 
 
 def near_misses(
-    returned: Returned,
-    kinds: NDArray[np.int64],
-    near: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
-    queries: Sequence[str],
-    ranking: Ranking,
+    returned: Returned, kinds: NDArray[np.int64], queries: Sequence[str], ranking: Ranking
 ) -> list[NearMiss]:
-    """Return the names near each query, from their numbers and distances, most often hit first."""
-    rows, counts = _counted(returned, kinds, SPELLING)
-    keys = zip(returned.query[rows].tolist(), returned.name[rows].tolist(), strict=True)
-    count_of = dict(zip(keys, counts.tolist(), strict=True))
-    found = []
-    for number, (query, (names, distances)) in enumerate(zip(queries, near, strict=True)):
-        for code, distance in zip(names.tolist(), distances.tolist(), strict=True):
-            name, count = ranking.names.values[code], count_of.get((number, code), 0)
-            n_held, letters = ranking.n_held(code), letters_that_differ(query, name)
-            found.append(NearMiss(name, query, count, n_held, distance, letters))
-    return sorted(found, key=lambda each: (-each.count, -each.n_hypotheses, each.query, each.name))
+    """Return the names near queries under which relevant shots were returned, most shots first."""
+    return [
+        NearMiss(name, query, count, n_held, distance, letters_that_differ(query, name))
+        for name, query, count, distance, n_held in _counted(
+            returned, kinds, SPELLING, queries, ranking
+        )
+    ]
 
 
 def _counted(
-    returned: Returned, kinds: NDArray[np.int64], kind: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return a row for each query and name of a kind, and how many shots of that kind it is of."""
+    returned: Returned,
+    kinds: NDArray[np.int64],
+    kind: int,
+    queries: Sequence[str],
+    ranking: Ranking,
+) -> list[tuple[str, str, int, float, int]]:
+    """Return name, query, number of shots of a kind, distance, and hypotheses of the name."""
     begins = run_starts([returned.query, returned.shot])
     if not len(begins):
-        return begins, begins
+        return []
     sizes = np.diff(begins, append=len(kinds))
     of_shot = np.minimum.reduceat(kinds, begins).repeat(sizes)
     rows = ((kinds == kind) & (of_shot == kind)).nonzero()[0]
@@ -74,4 +67,11 @@ def _counted(
     pair = [returned.query[rows], returned.name[rows]]
     rows = rows[run_starts([*pair, returned.shot[rows]])]  # a shot once, however often returned
     pairs = run_starts([returned.query[rows], returned.name[rows]])
-    return rows[pairs], np.diff(pairs, append=len(rows))
+    counts = np.diff(pairs, append=len(rows)).tolist()
+    found = []
+    for row, count in zip(rows[pairs].tolist(), counts, strict=True):
+        code = int(returned.name[row])
+        name, query = ranking.names.values[code], queries[int(returned.query[row])]
+        distance, n_held = float(returned.distance[row]), ranking.n_held(code)
+        found.append((name, query, count, distance, n_held))
+    return sorted(found, key=lambda each: (-each[2], each[1], each[0]))

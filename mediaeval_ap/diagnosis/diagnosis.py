@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,16 @@ from mediaeval_ap import __version__
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff
 from mediaeval_ap.diagnosis.difference import Difference, check_comparable
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun
-from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
+from mediaeval_ap.diagnosis.reconcile import (
+    MapByDefinition,
+    facts_of,
+    reconcile,
+    reconcile_run,
+)
+from mediaeval_ap.diagnosis.rows import SCHEMA, ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
 from mediaeval_ap.diagnosis.single_query import ranking_of, relevant_shots
-from mediaeval_ap.diagnosis.ties import TieBounds
-from mediaeval_ap.errors import DataWarning, ParameterError, shown
+from mediaeval_ap.diagnosis.ties import TieBounds, bounds_of, mean_bounds, notes_of_unknown
+from mediaeval_ap.errors import DataWarning, ParameterError, require, shown
 from mediaeval_ap.report.document import Document, counted
 from mediaeval_ap.report.formats import short
 from mediaeval_ap.results.described import Described
@@ -27,7 +34,7 @@ from mediaeval_ap.tables import Source
 if TYPE_CHECKING:
     import pandas
 
-SCHEMA = 'mediaeval-ap/diagnosis/1'
+    from mediaeval_ap.diagnosis.plot import DiagnosisPlot
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,7 +131,16 @@ class Diagnosis(Described):
     @property
     def notes(self) -> list[str]:
         """Sentences about queries that are special, and about parts that can be negative."""
-        return [*self.evaluation.notes, *_notes_of(self.definition)]
+        of_ties = notes_of_unknown(self.ties, self.queries, self._examined.ranking)
+        return [*self.evaluation.notes, *_notes_of(self.definition), *of_ties]
+
+    @cached_property
+    def definitions(self) -> list[MapByDefinition]:
+        """What each registered definition says of the run: definition, MAP, queries changed."""
+        examined = self._examined
+        relevance = examined.run.scorer.relevance
+        facts = facts_of(examined.ranking, relevance, self.queries, self.k)
+        return reconcile_run(list(facts), self.k, self.definition)
 
     @property
     def warnings(self) -> tuple[DataWarning, ...]:
@@ -140,6 +156,14 @@ class Diagnosis(Described):
         lines = [f'{name:{width}}  {short(value)}' for name, value in means.items()]
         return '\n  '.join([f'Diagnosis of {shown(self.run)} ({how})', *lines])
 
+    @property
+    def plot(self) -> DiagnosisPlot:
+        """Figures: ``loss()``, ``confused()``, ``precision_recall(query)``."""
+        require('altair', 'report', 'plot')
+        from mediaeval_ap.diagnosis.plot import DiagnosisPlot
+
+        return DiagnosisPlot(self)
+
     def costliest(self, n: int = 10) -> list[QueryLoss]:
         """Return the queries that lost most, the costliest first.
 
@@ -151,8 +175,8 @@ class Diagnosis(Described):
         Returns
         -------
         list of QueryLoss
-            Query, AP, number of relevant shots and parts. Of queries that lost the same, the first
-            that was asked comes first.
+            Query, AP, number of relevant shots and parts. Of queries that lost the same, that with
+            the most relevant shots comes first, then the first that was asked.
 
         Raises
         ------
@@ -167,7 +191,7 @@ class Diagnosis(Described):
         >>> [(each.query, each.ap) for each in diagnosis.costliest(1)]
         [('bob', 0.0)]
         """
-        first = np.argsort(self.ap, kind='stable')[: check_cutoff(n, 'n')]
+        first = np.lexsort((-self.n_relevant, self.ap))[: check_cutoff(n, 'n')]
         return self._losses(first)
 
     def of(self, query: str) -> QueryDiagnosis:
@@ -211,14 +235,20 @@ class Diagnosis(Described):
                 'explain the run with this query'
             )
         (loss,) = self._losses([self.queries.index(query)])
+        examined = self._examined
+        (facts,) = facts_of(examined.ranking, examined.run.scorer.relevance, [query], self.k)
         return QueryDiagnosis(
             query,
             self.k,
             loss.ap,
             loss.n_relevant,
             loss.parts,
-            ranking_of(self._examined, query, self.k),
-            relevant_shots(self._examined, query, self.k),
+            ranking_of(examined, query, self.k),
+            relevant_shots(examined, query, self.k),
+            self._ties_of(self.queries.index(query)),
+            reconcile(facts, self.k, self.definition),
+            self.run,
+            self.definition.name,
         )
 
     def against(self, other: Diagnosis) -> Difference:
@@ -269,7 +299,9 @@ class Diagnosis(Described):
         -------
         dict
             ``schema``, ``version``, ``kind``, ``run``, ``k``, ``ap`` (the mean), ``loss`` (the mean
-            of each part), ``queries`` (``query``, ``ap``, ``n_relevant``, ``loss``), ``confused``,
+            of each part), ``ties`` (``min``, ``expected`` and ``max``, of ``equal_confidence`` and
+            ``arbitrary``), ``definitions``, ``queries`` (``query``, ``ap``, ``n_relevant``,
+            ``loss``, ``ties``), ``confused``,
             ``near_misses``, ``notes`` and ``manifest``.
 
         Examples
@@ -288,10 +320,12 @@ class Diagnosis(Described):
             'k': self.k,
             'ap': self.map,
             'loss': self.mean_parts,
+            'ties': {level: mean_bounds(each) for level, each in self.ties.items()},
+            'definitions': [asdict(each) for each in self.definitions],
             'queries': [
                 {'query': each.query, 'ap': each.ap, 'n_relevant': each.n_relevant}
-                | {'loss': each.parts}
-                for each in self._losses(range(len(self.queries)))
+                | {'loss': each.parts, 'ties': self._ties_of(row)}
+                for row, each in enumerate(self._losses(range(len(self.queries))))
             ],
             'confused': [asdict(each) for each in self.confused],
             'near_misses': [asdict(each) for each in self.near_misses],
@@ -325,6 +359,12 @@ class Diagnosis(Described):
 
         columns = {'ap': self.ap, 'n_relevant': self.n_relevant, **self.parts}
         return pandas.DataFrame(columns, index=pandas.Index(self.queries, name='query'))
+
+    def _ties_of(self, row: int) -> dict[str, dict[str, Any]]:
+        """Return the bounds of a query, by level, and the reason where a value is not known."""
+        return {
+            level: bounds_of(each, row, self._examined.ranking) for level, each in self.ties.items()
+        }
 
     def _losses(self, rows: Any) -> list[QueryLoss]:
         chosen = np.asarray(rows, dtype=np.int64)

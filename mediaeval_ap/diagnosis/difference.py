@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.report.document import counted
+from mediaeval_ap.report.document import Document, counted
+from mediaeval_ap.results.described import Described
 from mediaeval_ap.tables import Table
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Difference:
+class Difference(Described):
     """The difference of average precision between two runs, split; `Diagnosis.against` makes it.
 
     Parameters
@@ -77,6 +78,11 @@ class Difference:
                 for query, ap, row in zip(self.queries, self.ap.tolist(), rows, strict=True)
             ],
         }
+
+    def _document(self) -> Document:
+        from mediaeval_ap.diagnosis.documents import describe_difference
+
+        return describe_difference(self)
 
 
 def check_comparable(a: Diagnosis, b: Diagnosis) -> None:

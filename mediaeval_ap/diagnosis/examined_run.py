@@ -29,7 +29,6 @@ class Found(NamedTuple):
     shots: Shots
     ranks: Ranks
     counts: Counts
-    near: list[tuple[NDArray[np.int64], NDArray[np.float64]]]  # names near each query, distances
     tied: list[TiedHits]  # of equal confidence, then of equal temporal rank, too
 
 
@@ -41,7 +40,6 @@ class ExaminedRun:
     ) -> None:
         self.criteria = criteria
         self.run = run
-        self.near = near
         self.ranking: Ranking = run.ranking
         self._index = ShotIndex(run.ranking)
         self._kinds = NameKinds(run.ranking, run.scorer.relevance, queries, near)
@@ -51,17 +49,21 @@ class ExaminedRun:
         ranking, repeats = self.ranking, self.criteria.definition.repeats
         returned = self._index.returned(self.run.scorer.relevance, queries)
         ends = np.bincount(returned.query, minlength=len(queries)).cumsum().tolist()
-        near: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+        # A query none of whose relevant shots is in the run is not ranked.
+        ranked = [
+            query
+            for query, begin, end in zip(queries, [0, *ends], ends, strict=False)
+            if begin < end
+        ]
+        distances_of = iter(tracked(ranking.names.distances(ranked), 'explaining', ' queries'))
         hits: list[Hits | None] = []
-        tied: list[tuple[TiedHits, ...]] = []
-        all_distances = tracked(ranking.names.distances(queries), 'explaining', ' queries')
-        for begin, end, distances in zip([0, *ends], ends, all_distances, strict=False):
-            names = ((distances > 0) & (distances <= self.near)).nonzero()[0]
-            near.append((names, distances[names]))
-            if begin == end:  # no relevant shot is in the run: it is not ranked
+        tied = []
+        for begin, end in zip([0, *ends], ends, strict=False):
+            if begin == end:
                 hits.append(None)
                 tied.append((NOTHING_TIED, NOTHING_TIED))
                 continue
+            distances = next(distances_of)
             returned.distance[begin:end] = distances[returned.name[begin:end]]
             relevant = returned.shot[begin:end]
             listing = list_first(ranking, distances, depth, repeats, relevant)
@@ -71,7 +73,7 @@ class ExaminedRun:
         shots = shots_of(returned, kinds)
         both = [put_together(each) for each in zip(*tied, strict=True)]
         counts = self._counts(queries)
-        return Found(returned, kinds, shots, ranks_of(shots, hits), counts, near, both)
+        return Found(returned, kinds, shots, ranks_of(shots, hits), counts, both)
 
     def _counts(self, queries: Sequence[str]) -> Counts:
         reference, ranking = self.criteria.reference, self.ranking

@@ -43,7 +43,7 @@ def diagnose(
     )
     evaluation = with_inputs(evaluation, criteria, run, queries)
     confused = confused_names(found.returned, found.kinds, names, run.ranking)
-    missed = near_misses(found.returned, found.kinds, found.near, names, run.ranking)
+    missed = near_misses(found.returned, found.kinds, names, run.ranking)
     of_ties = _tie_bounds(found, depths(K), definition, rows)
     diagnoses = []
     for column, k in enumerate(K):

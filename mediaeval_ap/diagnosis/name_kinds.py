@@ -46,14 +46,15 @@ class NameKinds:
         is_near = returned.distance <= self.near
         kinds[is_near] = SPELLING
         kinds[returned.distance == 0] = OWN
+        words_of = cache(words)  # as long as this call: names are many
         for row in (kinds == NOISE).nonzero()[0].tolist():
             name = self._names[int(returned.name[row])]
-            if not words(name).isdisjoint(words(queries[int(returned.query[row])])):
+            query = queries[int(returned.query[row])]
+            if not words_of(name).isdisjoint(words_of(query)):
                 kinds[row] = PART_OF_NAME
         return kinds
 
 
-@cache
 def words(name: str) -> frozenset[str]:
     """Return the words of a name: letters and digits in a row, without regard to case."""
     spaced = ''.join(character if character.isalnum() else ' ' for character in name)

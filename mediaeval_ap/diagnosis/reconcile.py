@@ -84,11 +84,11 @@ class Facts(NamedTuple):
     once: NDArray[np.int64]  # of the first of each
     distinct: NDArray[np.int64]  # of the first of each, without repeated hypotheses
     sizes: Sizes
-    n_repeats: int  # hypotheses within the cutoff whose shot was returned before
+    n_repeats: int  # hypotheses within the cutoff whose shot was returned before, if there are hits
 
     @classmethod
     def of(cls, listing: Listing | None, sizes: Sizes, k: int) -> Facts:
-        """Return the facts of a listing; None stands for an empty one."""
+        """Return the facts of a listing; None stands for one without a hit."""
         if listing is None:
             nothing = np.empty(0, dtype=np.int64)
             return cls(nothing, nothing, nothing, sizes, 0)
@@ -130,10 +130,9 @@ def facts_of(
     for query, distances in zip(queries, ranking.names.distances(queries), strict=True):
         judged = reference.n_rows(query), reference.n_shots(query)
         sizes = Sizes(*judged, len(ranking), ranking.n_shots)
-        listing = None
-        if len(ranking):
+        listing, shots = None, relevance.relevant_shots(query)
+        if len(shots):  # else there is no hit, and the run is not ranked
             # As if repeats were dropped: that reaches at least as far as every definition.
-            shots = relevance.relevant_shots(query)
             listing = list_first(ranking, distances, depth, Repeats.DROP, shots)
         yield Facts.of(listing, sizes, depth)
 

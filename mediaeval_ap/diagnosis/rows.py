@@ -6,7 +6,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.diagnosis.reconcile import ByDefinition
+from mediaeval_ap.report.document import Document
+from mediaeval_ap.results.described import Described
 
+SCHEMA = 'mediaeval-ap/diagnosis/1'
 PARTS = (
     'repeats',
     'ties',
@@ -71,15 +75,15 @@ class ConfusedName:
 
 @dataclass(frozen=True)
 class NearMiss:
-    """A name of the run that is near a query and is not the query.
+    """A name near a query under which a run returned relevant shots of the query.
 
     Parameters
     ----------
     name, query : str
         The name in the run, and the query.
     count : int
-        The number of relevant shots of the query that the run returned under this name, and not
-        under that of the query.
+        The number of relevant shots of the query that the run returned under this name, but not
+        under the query itself.
     n_hypotheses : int
         The number of hypotheses that the run has under this name.
     distance : float
@@ -176,7 +180,7 @@ class RelevantShot:
 
 
 @dataclass(frozen=True)
-class QueryDiagnosis:
+class QueryDiagnosis(Described):
     """The diagnosis of a single query; `Diagnosis.of` makes it.
 
     Parameters
@@ -195,6 +199,14 @@ class QueryDiagnosis:
         The ranking down to the cutoff.
     relevant : list of RelevantShot
         The relevant shots: those that were returned by rank, then the others.
+    ties : dict of str to dict
+        The least, mean and greatest AP over all orders of ties: ``min``, ``expected`` and ``max``,
+        of ``equal_confidence`` and ``arbitrary``. An expected value that is not known is None, and
+        has a ``reason``.
+    definitions : list of ByDefinition
+        What each registered definition says of the ranking, and why; the one in use comes first.
+    run, definition : str
+        The names of the run, and of the definition in use.
     """
 
     query: str
@@ -204,6 +216,10 @@ class QueryDiagnosis:
     parts: dict[str, float]
     ranking: list[RankedHypothesis] = field(repr=False)
     relevant: list[RelevantShot] = field(repr=False)
+    ties: dict[str, dict[str, Any]] = field(repr=False)
+    definitions: list[ByDefinition] = field(repr=False)
+    run: str
+    definition: str
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis of the query, for JSON.
@@ -211,8 +227,13 @@ class QueryDiagnosis:
         Returns
         -------
         dict
-            ``query``, ``k``, ``ap``, ``n_relevant``, ``loss`` (the parts), ``ranking`` and
-            ``relevant``.
+            ``query``, ``k``, ``ap``, ``n_relevant``, ``loss`` (the parts), ``ranking``,
+            ``relevant``, ``ties``, ``definitions``, ``run`` and ``definition``.
         """
         value = asdict(self)
         return {('loss' if name == 'parts' else name): each for name, each in value.items()}
+
+    def _document(self) -> Document:
+        from mediaeval_ap.diagnosis.documents import describe_query
+
+        return describe_query(self)

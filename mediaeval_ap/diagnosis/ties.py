@@ -6,6 +6,7 @@ measures efficiently in the presence of tied scores", ECIR 2008.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,8 +16,10 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences, ranges, run_starts
 from mediaeval_ap.definitions import Definition, Repeats
+from mediaeval_ap.errors import printable
 from mediaeval_ap.metrics.ap_of_hits import Counts, least, precision_at_hits
 from mediaeval_ap.metrics.precision_with_ties import TieBlocks, expected_precisions
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 
 NONE = -1  # the shot of a block whose mean is known
 
@@ -80,7 +83,7 @@ def tied_hits(
 
 def _of_distinct(hits: TiedHits, shots: NDArray[np.integer]) -> TiedHits:
     """Return the hits in the ranking without the shots that are returned again."""
-    first = first_occurrences(shots)
+    first = first_occurrences(shots[: (hits.above + hits.size).max(initial=0)])
     above = first.searchsorted(hits.above)
     size = first.searchsorted(hits.above + hits.size) - above
     uneven = np.full(len(above), NONE)
@@ -318,6 +321,59 @@ class _Straddling(NamedTuple):
         weights = np.exp(logarithms - logarithms.max())
         probabilities: NDArray[np.float64] = weights / weights.sum()
         return probabilities
+
+
+def bounds_by_query(bounds: TieBounds) -> dict[str, list[float | None]]:
+    """Return minimum, expected (None where it is not known) and maximum of each query."""
+    return {
+        'min': bounds.minimum.tolist(),
+        'expected': [
+            None if row in bounds.unknown else value
+            for row, value in enumerate(bounds.expected.tolist())
+        ],
+        'max': bounds.maximum.tolist(),
+    }
+
+
+def mean_bounds(bounds: TieBounds) -> dict[str, float | None]:
+    """Return the means over the queries; that of expected is None if one is not known."""
+    columns = bounds_by_query(bounds)
+    return {
+        name: None
+        if name == 'expected' and bounds.unknown
+        else math.fsum(filter(None, column)) / len(column)
+        for name, column in columns.items()
+    }
+
+
+def bounds_of(bounds: TieBounds, row: int, ranking: Ranking) -> dict[str, Any]:
+    """Return the bounds of a query; if expected is not known, it is None and has a reason."""
+    of_query = {name: column[row] for name, column in bounds_by_query(bounds).items()}
+    if row not in bounds.unknown:
+        return of_query
+    shot = _shot_id(ranking, bounds.unknown[row])
+    return {**of_query, 'reason': f'{shot} is returned several times in one block of ties'}
+
+
+def notes_of_unknown(
+    ties: Mapping[str, TieBounds], queries: Sequence[str], ranking: Ranking
+) -> list[str]:
+    """Return a sentence on the queries whose expected value is not known, with one of them."""
+    unknown = {row: shot for each in ties.values() for row, shot in each.unknown.items()}
+    if not unknown:
+        return []
+    row, shot = min(unknown.items())
+    what = 'have no expected AP over orders of ties: a shot is returned several times in a block'
+    return [
+        f'{len(unknown)} of {len(queries)} queries {what}, as {_shot_id(ranking, shot)} for '
+        f'{printable(queries[row])}'
+    ]
+
+
+def _shot_id(ranking: Ranking, shot: int) -> str:
+    rows = np.flatnonzero(ranking.shots.codes == shot)[:1]
+    fields = 'corpus_id', 'video_id', 'shot_id'
+    return printable('/'.join(ranking.table.texts(field, rows)[0] for field in fields))
 
 
 def _unknown(

@@ -29,7 +29,9 @@ def map_by_k(
     """Draw MAP against the cutoff, a line for each run with its name at the end."""
     labels = [str(cutoff) for cutoff in cutoffs]
     scale = alt.Scale(type='point', domain=labels, padding=0.1)
-    x = alt.X('x:O', title='K', scale=scale, sort=None, axis=alt.Axis(labelAngle=0))
+    x = alt.X(
+        'x:O', title='K', scale=scale, sort=None, axis=alt.Axis(labelAngle=0, labelOverlap=True)
+    )
     return _lines(x, alt.Tooltip('x:N', title='K'), labels, runs, maps, f'{metric}@K')
 
 
@@ -80,7 +82,7 @@ def _lines(
         x=right, y=alt.Y('label:Q', title=title), text='series:N', tooltip='series:N'
     )
     chart = layered([*drawn, leaders, texts], rows)
-    return finish(chart, f'{title}, {len(names)} lines', HEIGHT, _END + 24)
+    return finish(chart, f'{title}, {len(names)} lines')
 
 
 def _drawn_lines(
@@ -148,4 +150,4 @@ def precision_recall(
     legend = colours_of('series', runs, palette.of_runs(len(runs)))
     lines = lines.encode(order='rank:Q', color=legend)
     chart = layered([lines, points.encode(color=legend)], rows)
-    return finish(chart, f'Precision and recall of {len(runs)} runs', HEIGHT)
+    return finish(chart, f'Precision and recall of {len(runs)} runs')

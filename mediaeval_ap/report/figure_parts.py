@@ -49,7 +49,7 @@ def layered(layers: Sequence[alt.Chart], rows: list[Row]) -> alt.LayerChart:
 
 
 def finish(
-    chart: alt.LayerChart, words: str, height: Any, right: int = 8, width: int = WIDTH
+    chart: alt.LayerChart, words: str, height: float = HEIGHT, width: int = WIDTH
 ) -> alt.LayerChart:
     """Give a chart its size, its colours and the words that a screen reader says."""
     text, axis, grid = (palette.light(name) for name in ('text', 'axis', 'grid'))
@@ -63,6 +63,7 @@ def finish(
         titleFontSize=12,
         titleFontWeight='normal',
         titleLimit=HEIGHT,
+        labelSeparation=8,
     )
     legend = alt.LegendConfig(
         labelColor=text,
@@ -71,8 +72,7 @@ def finish(
         titleFontSize=12,
         titleFontWeight='normal',
     )
-    padding = {'left': 8, 'top': 8, 'bottom': 8, 'right': right}
-    sized = chart.properties(width=width, height=height, description=words, padding=padding)
+    sized = chart.properties(width=width, height=height, description=words, padding=8)
     fit = alt.AutoSizeParams(type='fit-x', contains='padding')  # as a container's width does
     finished: alt.LayerChart = sized.properties(autosize=fit).configure(
         background=palette.light('paper'),

@@ -61,9 +61,8 @@ def leaderboard(
     points = base.mark_point(color=blue, filled=True, size=80, opacity=1).encode(x=x)
     letters = base.mark_text(align='left', dx=8).encode(x=alt.value('width'), text='group:N')
     chart = layered([bars, points, letters], rows)
-    right = 8 + 8 * max((len(row['group']) for row in rows), default=0)
     words = f'{metric} of {len(runs)} runs, best first, with intervals'
-    return finish(chart, words, alt.Step(STEP), right)
+    return finish(chart, words, STEP * max(len(runs), 1))
 
 
 def loss(runs: Sequence[str], parts: Mapping[str, Column]) -> alt.LayerChart:
@@ -90,7 +89,7 @@ def loss(runs: Sequence[str], parts: Mapping[str, Column]) -> alt.LayerChart:
     )
     zero = alt.Chart().mark_rule(color=palette.light('axis')).encode(x=alt.datum(0))
     chart = layered([bars, zero], rows)
-    return finish(chart, f'Parts of the loss of MAP of {len(runs)} runs', alt.Step(STEP))
+    return finish(chart, f'Parts of the loss of MAP of {len(runs)} runs', STEP * max(len(runs), 1))
 
 
 def _stacked(runs: Sequence[str], parts: Mapping[str, Column]) -> list[Row]:
@@ -205,7 +204,7 @@ def distribution(
         )
     )
     chart = layered([bars], rows)
-    return finish(chart, f'{metric} of the queries of {len(runs)} runs', alt.Step(STEP))
+    return finish(chart, f'{metric} of the queries of {len(runs)} runs', STEP * max(len(runs), 1))
 
 
 _CLASSES = [
@@ -240,8 +239,8 @@ def confused(queries: Sequence[str], names: Sequence[str], counts: Column) -> al
         alt.Tooltip('count:Q', title='shots'),
     ]
     x = alt.X('count:Q', title='relevant shots', axis=alt.Axis(tickMinStep=1, format='d'))
-    base = alt.Chart().encode(y=axis_of_names('pair', labels, 260), x=x, tooltip=tooltip)
+    base = alt.Chart().encode(y=axis_of_names('pair', labels, 190), x=x, tooltip=tooltip)
     bars = base.mark_bar(color=palette.light('vermilion'))
     numbers = base.mark_text(align='left', dx=4).encode(text='count:Q')
     chart = layered([bars, numbers], rows)
-    return finish(chart, 'Names most often confused', alt.Step(STEP), right=24)
+    return finish(chart, 'Names most often confused', STEP * max(len(rows), 1))
