@@ -26,7 +26,7 @@ class ComparisonPlot:
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision, compare
-    >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(60)]
+    >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(80)]
     >>> evaluate = AveragePrecision(reference, K=[1, 10]).evaluate
     >>> right = [(*row, 0.5) for row in reference]
     >>> comparison = compare({'all': evaluate(right), 'some': evaluate(right[:20])}, resamples=100)
@@ -59,12 +59,13 @@ class ComparisonPlot:
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision, compare
-        >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(60)]
+        >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(80)]
         >>> evaluate = AveragePrecision(reference, K=[10]).evaluate
-        >>> runs = {'all': evaluate([(*row, 0.5) for row in reference]), 'none': evaluate([])}
+        >>> right = [(*row, 0.5) for row in reference]
+        >>> runs = {'all': evaluate(right), 'some': evaluate(right[:20])}
         >>> rows = compare(runs, resamples=100).plot.leaderboard('MAP@10').to_dict()['data']
-        >>> [row['value'] for row in rows['values']]
-        [1.0, 0.0]
+        >>> [(row['run'], round(row['value'], 3)) for row in rows['values']]
+        [('all', 1.0), ('some', 0.25)]
         """
         metric = self._metric(metric)
         standings = [each for each in self._comparison.leaderboard if each.metric == metric]
@@ -101,12 +102,13 @@ class ComparisonPlot:
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision, compare
-        >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(60)]
+        >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(80)]
         >>> evaluate = AveragePrecision(reference, K=[10]).evaluate
-        >>> runs = {'all': evaluate([(*row, 0.5) for row in reference]), 'none': evaluate([])}
-        >>> rows = compare(runs, resamples=100).plot.scatter('all', 'none').to_dict()['data']
+        >>> right = [(*row, 0.5) for row in reference]
+        >>> runs = {'all': evaluate(right), 'some': evaluate(right[:20])}
+        >>> rows = compare(runs, resamples=100).plot.scatter('all', 'some').to_dict()['data']
         >>> [(row['x'], row['y'], row['count']) for row in rows['values']]
-        [(1.0, 0.0, 60)]
+        [(1.0, 0.0, 60), (1.0, 1.0, 20)]
         """
         metric = self._metric(metric)
         rows = self._comparison.values[metric]
@@ -135,12 +137,13 @@ class ComparisonPlot:
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision, compare
-        >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(60)]
+        >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(80)]
         >>> evaluate = AveragePrecision(reference, K=[10]).evaluate
-        >>> runs = {'all': evaluate([(*row, 0.5) for row in reference]), 'none': evaluate([])}
+        >>> right = [(*row, 0.5) for row in reference]
+        >>> runs = {'all': evaluate(right), 'some': evaluate(right[:20])}
         >>> rows = compare(runs, resamples=100).plot.distribution().to_dict()['data']['values']
         >>> [(row['run'], row['class'], row['count']) for row in rows]
-        [('all', '1', 60), ('none', '0', 60)]
+        [('all', '1', 80), ('some', '0', 60), ('some', '1', 20)]
         """
         metric = self._metric(metric)
         values = self._comparison.values[metric].tolist()
@@ -162,12 +165,13 @@ class ComparisonPlot:
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision, compare
-        >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(60)]
+        >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(80)]
         >>> evaluate = AveragePrecision(reference, K=[1, 10]).evaluate
-        >>> runs = {'all': evaluate([(*row, 0.5) for row in reference]), 'none': evaluate([])}
+        >>> right = [(*row, 0.5) for row in reference]
+        >>> runs = {'all': evaluate(right), 'some': evaluate(right[:20])}
         >>> rows = compare(runs, resamples=100).plot.map_by_k().to_dict()['data']['values']
-        >>> [(row['series'], row['x'], row['value']) for row in rows]
-        [('all', '1', 1.0), ('all', '10', 1.0), ('none', '1', 0.0), ('none', '10', 0.0)]
+        >>> [(row['series'], row['x'], round(row['value'], 3)) for row in rows]
+        [('all', '1', 1.0), ('all', '10', 1.0), ('some', '1', 0.25), ('some', '10', 0.25)]
         """
         comparison = self._comparison
         parts = [metric.partition('@') for metric in comparison.metrics]

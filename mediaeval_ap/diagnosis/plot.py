@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -28,10 +30,12 @@ class DiagnosisPlot:
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
-    >>> diagnosis = AveragePrecision([('x', 'v', '1', 'ann')]).explain([])
+    >>> reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')]
+    >>> hypothesis = [('x', 'v', '1', 'ann', 0.5)]
+    >>> diagnosis = AveragePrecision(reference, definition='trec').explain(hypothesis)
     >>> chart = diagnosis.plot.loss()
     >>> [(row['part'], row['value']) for row in chart.to_dict()['data']['values']]
-    [('absent', 1.0)]
+    [('absent', 0.5)]
     """
 
     def __init__(self, diagnosis: Diagnosis) -> None:
@@ -59,15 +63,17 @@ class DiagnosisPlot:
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision
-        >>> explain = AveragePrecision([('x', 'v', '1', 'ann')]).explain
-        >>> rows = explain([]).plot.loss().to_dict()['data']['values']
+        >>> reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')]
+        >>> hypothesis = [('x', 'v', '1', 'ann', 0.5)]
+        >>> diagnosis = AveragePrecision(reference, definition='trec').explain(hypothesis)
+        >>> rows = diagnosis.plot.loss().to_dict()['data']['values']
         >>> [(row['part'], row['begin'], row['end']) for row in rows]
-        [('absent', 0.0, 1.0)]
+        [('absent', 0.0, 0.5)]
         """
         diagnoses = [self._diagnosis, *others]
         for other in others:
             self._diagnosis.against(other)
-        runs = [each.run for each in diagnoses]
+        runs = _names(diagnoses)
         if len(set(runs)) < len(runs):
             repeated = next(run for run in runs if runs.count(run) > 1)
             raise ParameterError(f'loss: found the run {shown(repeated)} twice, expected it once')
@@ -142,4 +148,11 @@ class DiagnosisPlot:
         hits = list(accumulate(each.relevant for each in found.ranking))
         recalls = [each / found.n_relevant for each in hits]
         precisions = [each / rank for rank, each in enumerate(hits, start=1)]
-        return figure_lines.precision_recall([self._diagnosis.run], [recalls], [precisions])
+        return figure_lines.precision_recall(_names([self._diagnosis]), [recalls], [precisions])
+
+
+def _names(diagnoses: Sequence[Diagnosis]) -> list[str]:
+    """Return the names of the runs, without their folders where they can be told apart so."""
+    runs = [each.run for each in diagnoses]
+    files = [os.path.basename(run) for run in runs]
+    return files if len(set(files)) == len(set(runs)) else runs

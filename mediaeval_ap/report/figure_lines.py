@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import altair as alt
@@ -66,7 +67,7 @@ def _lines(
     ]
     drawn = _drawn_lines(names, x, y, tooltip)
     pixel = (high - low) / HEIGHT
-    ends = _label_places(
+    ends = label_places(
         {name: line[-1] for name, line in zip(names, values, strict=True) if len(line)}, pixel
     )
     labels = [
@@ -111,10 +112,13 @@ def _domain(values: Sequence[float]) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _label_places(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[float, float]]:
+def label_places(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[float, float]]:
     """Return the value at the end of each line, and a place for its label beside no other one."""
-    values = {name: number(value) for name, value in ends.items()}
-    order = sorted((value, name) for name, value in values.items() if value is not None)
+    values = ((number(value), name) for name, value in ends.items())
+    # From below; of equal ones, the first is on top.
+    order = sorted(
+        ((v, name) for v, name in reversed([*values]) if v is not None), key=itemgetter(0)
+    )
     gap = _LINE * pixel
     blocks: list[tuple[float, int]] = []  # middle and number of labels that touch each other
     for value, _ in order:
@@ -138,8 +142,9 @@ def precision_recall(
         for rank, (recall, precision) in enumerate(zip(*columns, strict=True), start=1)
     ]
     high = max([1.0, *(row['x'] for row in rows)])
-    x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, high], nice=False))
-    y = alt.Y('value:Q', title='precision', scale=alt.Scale(domain=[0, 1], nice=False))
+    tenths = alt.Axis(tickCount=10)
+    x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, high], nice=False), axis=tenths)
+    y = alt.Y('value:Q', title='precision', scale=alt.Scale(domain=[0, 1], nice=False), axis=tenths)
     tooltip = [
         alt.Tooltip('series:N', title='run'),
         alt.Tooltip('rank:Q', title='rank'),

@@ -41,7 +41,7 @@ def colours_of(
 ) -> alt.Color:
     entries = alt.Legend(title=title, orient='top', columns=4, labelLimit=150, symbolType='square')
     scale = alt.Scale(domain=list(names), range=list(colours))
-    return alt.Color(f'{field}:N', scale=scale, legend=entries if legend else None)
+    return alt.Color(f'{field}:N', scale=scale, legend=entries if legend and names else None)
 
 
 def layered(layers: Sequence[alt.Chart], rows: list[Row]) -> alt.LayerChart:

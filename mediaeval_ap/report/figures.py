@@ -126,8 +126,8 @@ def scatter(
             filled=True, color=blue, stroke=blue, strokeWidth=1.2, fillOpacity=0.4, opacity=1
         )
         .encode(
-            x=alt.X('x:Q', title=f'{metric} of {run_a}', scale=ends),
-            y=alt.Y('y:Q', title=f'{metric} of {run_b}', scale=ends),
+            x=alt.X('x:Q', title=f'{metric} of {run_a}', scale=ends, axis=alt.Axis(tickCount=10)),
+            y=alt.Y('y:Q', title=f'{metric} of {run_b}', scale=ends, axis=alt.Axis(tickCount=10)),
             size=alt.Size('count:Q', scale=size, legend=None),
             tooltip=[
                 alt.Tooltip('x:Q', title='horizontal', format=DIGITS),
@@ -239,7 +239,7 @@ def confused(queries: Sequence[str], names: Sequence[str], counts: Column) -> al
         alt.Tooltip('count:Q', title='shots'),
     ]
     x = alt.X('count:Q', title='relevant shots', axis=alt.Axis(tickMinStep=1, format='d'))
-    base = alt.Chart().encode(y=axis_of_names('pair', labels, 190), x=x, tooltip=tooltip)
+    base = alt.Chart().encode(y=axis_of_names('pair', labels, 230), x=x, tooltip=tooltip)
     bars = base.mark_bar(color=palette.light('vermilion'))
     numbers = base.mark_text(align='left', dx=4).encode(text='count:Q')
     chart = layered([bars, numbers], rows)
