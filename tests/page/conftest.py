@@ -1,5 +1,6 @@
 """Chromium, and the pages that are opened in it."""
 
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -44,7 +45,24 @@ def campaign(browser, tmp_path_factory):
     return pages.campaign(tmp_path_factory.mktemp('campaign'))
 
 
+@pytest.fixture(scope='session')
+def official(browser, tmp_path_factory, official_data):
+    return pages.official(tmp_path_factory.mktemp('official'), official_data)
+
+
+@pytest.fixture(scope='session')
+def watched(browser, tmp_path_factory):
+    return pages.watched(tmp_path_factory.mktemp('watched'))
+
+
 @pytest.fixture
-def visit(browser):
-    with Visit(browser, STATES[0]) as visit:
-        yield visit
+def opened(browser):
+    """Open a page in a tab of its own, by default on a desk."""
+    with ExitStack() as stack:
+
+        def open_page(page, state=STATES[0], **settings):
+            visit = stack.enter_context(Visit(browser, state, **settings))
+            visit.open(page.url)
+            return visit
+
+        yield open_page
