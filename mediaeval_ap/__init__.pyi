@@ -4,6 +4,9 @@ from . import errors as errors
 from . import metrics as metrics
 from . import tables as tables
 from .average_precision import AveragePrecision as AveragePrecision
+from .comparison.compare import compare as compare
+from .comparison.comparison import Comparison as Comparison
+from .campaign_report.campaign_report import CampaignReport as CampaignReport
 from .definitions import Definition as Definition
 from .diagnosis.diagnosis import Diagnosis as Diagnosis
 from .discovery_2015 import PersonDiscovery2015 as PersonDiscovery2015

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,9 @@ from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 if TYPE_CHECKING:
     import pandas
 
+    from mediaeval_ap.campaign_report.campaign_report import CampaignReport
+    from mediaeval_ap.choices import Correction
+    from mediaeval_ap.diagnosis.diagnosis import Diagnosis
     from mediaeval_ap.live import Live, Point
 
 
@@ -286,6 +289,178 @@ class AveragePrecision:
 
         exported = topics(self._criteria, run.ranking, evaluation.queries, depth_of(parsed))
         return with_measures(evaluation, list(exported), parsed)
+
+    @shows_progress
+    def explain(
+        self,
+        hypothesis: Any,
+        queries: Any = None,
+        *,
+        k: Cutoff = 100,
+        near: float = 0.2,
+        progress: bool = False,
+    ) -> Diagnosis:
+        """Split the loss of a run, 1 - AP at a cutoff, into parts that add up to it.
+
+        One thing after another is repaired, in this order, and each part is the AP that its repair
+        adds:
+
+        ``repeats``
+            Each relevant shot counts once, where it is returned first. Negative where the
+            definition counts shots again.
+        ``ties``
+            Hits come first among equal distances and confidences.
+        ``confidence``
+            Hits come first among equal distances.
+        ``spelling``, ``confused``, ``part_of_name``, ``noise``, ``copresent``
+            Relevant shots that were returned, but not under the query, come to the front. A shot
+            belongs to the first of these that one of its names in the run is of: a name within
+            `near` of the query; another person (of the reference or the queries) who is not in
+            that shot; a name of nobody that shares a word with the query; a name of nobody; names
+            that are all right for that shot.
+        ``absent``
+            Relevant shots that were not returned are put at the front.
+        ``cutoff``, ``unanswerable``
+            What remains: the definition allows no more at this cutoff, or no shot is relevant.
+
+        Parameters
+        ----------
+        hypothesis, queries
+            As `evaluate` takes them.
+        k : int or 'all'
+            The cutoff, which need not be one of `K`.
+        near : float
+            The largest distance, from 0 to below 1, at which a name is taken for another spelling
+            of a query: 0.2 allows one edit in five characters. With 0 there is no such name.
+        progress : bool
+            As of `evaluate`.
+
+        Returns
+        -------
+        Diagnosis
+            The parts by query and in the mean, names that were confused, and each query in detail.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When the run or the queries cannot be read.
+        ParameterError
+            When k or `near` is wrong.
+
+        Warns
+        -----
+        DataWarning
+            As of `evaluate`.
+
+        Notes
+        -----
+        All parts but ``repeats`` are 0 or more, except for definitions that divide by the number
+        of hits (``hits``), which repairs change. Where the reference repeats rows and the
+        definition counts them, no ranking of distinct shots reaches 1: the rest is in ``cutoff``.
+
+        Takes about twice the time of `evaluate`. Where a large part of the run is equally far from
+        a query and equally confident at the cutoff, all of it is looked at for that query.
+
+        Examples
+        --------
+        >>> reference = [('x', 'v', '1', 'ann_lee'), ('x', 'v', '2', 'ann_lee')]
+        >>> hypothesis = [('x', 'v', '9', 'ann_lee', 0.9), ('x', 'v', '1', 'anne_lee', 0.5)]
+        >>> diagnosis = AveragePrecision(reference).explain(hypothesis)
+        >>> diagnosis.ap.tolist()
+        [0.25]
+        >>> {part: loss for part, loss in diagnosis.mean_parts.items() if loss}
+        {'spelling': 0.25, 'absent': 0.5}
+        >>> diagnosis.near_misses[0].letters
+        ('+e at 4',)
+        """
+        from mediaeval_ap.diagnosis.explain import check_near, diagnose
+
+        given = [k] if isinstance(k, Iterable) and not isinstance(k, str | bytes) else k
+        cutoffs = check_cutoffs(given, self.definition, 'k')
+        near = check_near(near)
+        asked = self._criteria.read_queries(queries)
+        run = read_counted(self._criteria, hypothesis)
+        (diagnosis,) = diagnose(self._criteria, run, asked, cutoffs, near)
+        warn_caller(diagnosis.warnings)
+        return diagnosis
+
+    @shows_progress
+    def report(
+        self,
+        runs: Iterable[Any] | Mapping[str, Any],
+        queries: Any = None,
+        *,
+        k: Cutoff | None = None,
+        near: float = 0.2,
+        progress: bool = False,
+        correction: Correction = 'tukey',
+        **compared: Any,
+    ) -> CampaignReport:
+        """Compare and diagnose the runs of a campaign, for one page about all of them.
+
+        Parameters
+        ----------
+        runs : iterable or mapping from str
+            The runs, each as `evaluate` takes it. The keys of a mapping name them; else they have
+            the names of their files, without the folder where that tells them apart.
+        queries
+            As `evaluate` takes them.
+        k : int or 'all', optional
+            The cutoff whose loss is split; by default 100 if it is one of `K`, else the last.
+        near : float
+            As of `explain`.
+        progress : bool
+            As of `evaluate`.
+        correction : {'tukey', 'holm', 'bh'}
+            As of `compare`; only ``'tukey'`` gives the letters of groups.
+        **compared
+            ``baseline``, ``interval``, ``level``, ``cluster``, ``by``, ``resamples``,
+            ``permutations`` and ``seed``, as of `compare`.
+
+        Returns
+        -------
+        CampaignReport
+            ``to_html`` writes the page; ``comparison``, ``diagnoses`` and ``evaluations`` are its
+            numbers, ``plot`` its figures.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When a run or the queries cannot be read.
+        ParameterError
+            When there is no run, two have one name, or an argument is wrong.
+        MissingExtraError
+            When the extra ``insight`` is not installed.
+
+        Warns
+        -----
+        DataWarning
+            As of `evaluate` and `compare`.
+
+        Notes
+        -----
+        Each run is read once. Takes the time of `evaluate` and `explain` for each, and of one
+        `compare`.
+
+        Examples
+        --------
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
+        >>> run = 'samples/hypothesis.txt'
+        >>> report = average_precision.report([run], 'samples/queries.txt')
+        >>> report
+        CampaignReport: hypothesis.txt scores MAP@100 0.121
+        MAP@100 0.121 (95 % interval 0.000 to 0.213). There is no other run to compare it with.
+        """
+        from mediaeval_ap.campaign_report.collecting import collect
+        from mediaeval_ap.diagnosis.explain import check_near
+
+        by_default = 100 if 100 in self.K else self.K[-1]
+        (loss_at,) = check_cutoffs([by_default if k is None else k], self.definition, 'k')
+        asked = self._criteria.read_queries(queries)
+        compared['correction'] = correction
+        report = collect(self._criteria, runs, asked, loss_at, check_near(near), compared)
+        warn_caller(report.warnings)
+        return report
 
     def export_trec(
         self,

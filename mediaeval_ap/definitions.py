@@ -244,17 +244,17 @@ def check_cutoff(k: object, name: str = 'k', alternative: str = '') -> int:
     raise ParameterError(f'{name}: found {shown(k)}, expected {expected}')
 
 
-def check_cutoffs(K: object, definition: Definition) -> list[Cutoff]:
+def check_cutoffs(K: object, definition: Definition, name: str = 'K') -> list[Cutoff]:
     """Return cutoffs, each once and at least one; all only if the definition has it."""
     given = K if isinstance(K, Iterable) and not isinstance(K, str | bytes) else [K]
-    cutoffs = [ALL if plain_text(k) == ALL else check_cutoff(k, 'K', OR_ALL) for k in given]
+    cutoffs = [ALL if plain_text(k) == ALL else check_cutoff(k, name, OR_ALL) for k in given]
     if not cutoffs:
-        raise ParameterError(f'K: found none, expected positive integers{OR_ALL}')
+        raise ParameterError(f'{name}: found none, expected positive integers{OR_ALL}')
     repeated = [k for k, times in Counter(cutoffs).items() if times > 1]
     if repeated:
-        raise ParameterError(f'K: found {repeated[0]} twice, expected each cutoff once')
+        raise ParameterError(f'{name}: found {repeated[0]} twice, expected each cutoff once')
     if ALL in cutoffs and not definition.has_uncut:
-        raise ParameterError(f'K: found all, expected numbers: {definition} divides by k')
+        raise ParameterError(f'{name}: found all, expected numbers: {definition} divides by k')
     return cutoffs
 
 

@@ -17,7 +17,6 @@ from mediaeval_ap.definitions import ALL
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.report.document import Document, Grid, Heading, counted
 from mediaeval_ap.report.formats import to_html
-from mediaeval_ap.report.page import page
 from mediaeval_ap.results.evaluation import Evaluation
 
 if TYPE_CHECKING:
@@ -100,13 +99,17 @@ class CampaignReport:
         -----
         Equal inputs give equal bytes. The page asks no other site for anything.
         """
+        from mediaeval_ap.report.page import page
+        from mediaeval_ap.report.vega import javascript_bundle
+
+        figures = self.plot.on_page()
         text = page(
             'campaign.html.j2',
             title=self._title,
-            data={**self.to_dict(), 'figures': self.plot.specifications()},
-            bundle=self.plot.bundle(),
+            data={**self.to_dict(), 'figures': figures},
+            bundle=javascript_bundle(),
             scripts=('campaign.js',),
-            **self._context(),
+            **self._context(figures),
         )
         if path is None:
             return text
@@ -204,7 +207,7 @@ class CampaignReport:
             ['rank', 'run', metric], [[row['rank'], row['run'], row['map']] for row in rows]
         )
 
-    def _context(self) -> dict[str, Any]:
+    def _context(self, figures: dict[str, Any]) -> dict[str, Any]:
         """Return what the template shows."""
         comparison, compared = self.comparison, self._compared
         last, runs = comparison.metrics[-1], comparison.runs
@@ -228,8 +231,8 @@ class CampaignReport:
             'caption': comparison.caption(),
             'pairs': [pair for pair in compared['pairs'] if pair['metric'] == last],
             'orders': compared['orders'],
-            'loss': sections.loss_of(k, 'MAP' if k == ALL else f'MAP@{k}', self.diagnoses, runs),
-            'bins': sections.distribution_of(comparison.values[last], runs),
+            'loss': sections.loss_of(k, 'MAP' if k == ALL else f'MAP@{k}', self.diagnoses, runs, figures['loss']),
+            'bins': sections.distribution_of(figures[f'distribution {last}'], runs),
             'confused': self._confused[: sections.CONFUSED_AT_MOST],
             'confused_more': max(0, len(self._confused) - sections.CONFUSED_AT_MOST),
             'queries': sections.queries_of(queries, self._n_relevant, comparison.values[last]),

@@ -25,7 +25,6 @@ PARTS = {  # of the loss: title, and meaning
     'cutoff': ('Cutoff', 'What the definition does not let any ranking reach.'),
     'unanswerable': ('Unanswerable', 'Queries without a relevant shot, where these count 0.'),
 }  # fmt: skip
-BINS = ('0', 'below 0.25', 'to 0.5', 'to 0.75', 'below 1', '1 or more')
 CONFUSED_AT_MOST = 400  # rows; a choice: the page stays small, and nobody reads more
 
 
@@ -74,15 +73,19 @@ def _ranks(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def loss_of(
-    k: Any, metric: str, diagnoses: Mapping[str, Any], runs: Sequence[str]
+    k: Any, metric: str, diagnoses: Mapping[str, Any], runs: Sequence[str], figure: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the mean loss parts of each run; parts that no run has are left out."""
     means = {run: diagnoses[run].mean_parts for run in runs}
     parts = [part for part in PARTS if any(means[run][part] for run in runs)]
+    colours = [entry['colour'] for entry in figure['legend']]
     return {
         'k': 'no cutoff' if k == 'all' else f'cutoff {k}',
         'metric': metric,
-        'parts': [dict(zip(('name', 'title', 'meaning'), (p, *PARTS[p]), strict=True)) for p in parts],
+        'parts': [
+            {'title': PARTS[part][0], 'meaning': PARTS[part][1], 'colour': colour}
+            for part, colour in zip(parts, colours, strict=True)
+        ],
         'rows': [
             {
                 'run': run,
@@ -91,17 +94,15 @@ def loss_of(
             }
             for run in runs
         ],
-    }  # fmt: skip
+    }
 
 
-def distribution_of(values: NDArray[Any], runs: Sequence[str]) -> dict[str, Any]:
-    """Return how many queries of each run have an AP in each of some ranges."""
-    rows = []
-    for run, ap in zip(runs, values, strict=True):
-        is_below = [ap <= 0, ap < 0.25, ap < 0.5, ap < 0.75, ap < 1, ap == ap]
-        up_to = [int(each.sum()) for each in is_below]
-        rows.append((run, [n - m for n, m in zip(up_to, [0, *up_to], strict=False)]))
-    return {'headers': BINS, 'rows': rows}
+def distribution_of(figure: Mapping[str, Any], runs: Sequence[str]) -> dict[str, Any]:
+    """Return the numbers of a figure of the distribution as a table."""
+    classes = [entry['label'] for entry in figure['legend']]
+    counts = {(row['run'], row['class']): row['count'] for row in figure['spec']['data']['values']}
+    rows = [(run, [counts.get((run, each), 0) for each in classes]) for run in runs]
+    return {'headers': classes, 'rows': rows}
 
 
 def confused_of(diagnoses: Mapping[str, Any]) -> list[dict[str, Any]]:

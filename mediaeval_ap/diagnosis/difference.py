@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.report.document import counted
+from mediaeval_ap.tables import Table
+
+if TYPE_CHECKING:
+    from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,3 +77,39 @@ class Difference:
                 for query, ap, row in zip(self.queries, self.ap.tolist(), rows, strict=True)
             ],
         }
+
+
+def check_comparable(a: Diagnosis, b: Diagnosis) -> None:
+    """Refuse two diagnoses that differ in more than the run."""
+    settings = [
+        ('k', a.k, b.k),
+        ('near', a.near, b.near),
+        ('definition', a.definition.name, b.definition.name),
+    ]
+    for name, expected, found in settings:
+        if found != expected:
+            raise _different(b, f'{name} {shown(found)}', f'{shown(expected)}', a)
+    if a.definition != b.definition:
+        name = f'another definition of the name {shown(b.definition.name)}'
+        raise _different(b, name, 'the same', a)
+    if sorted(a.queries) != sorted(b.queries):
+        n_others = counted(len(b.queries), 'query', 'queries')
+        raise _different(b, f'other queries ({n_others})', f'the {len(a.queries):,}', a)
+    criteria, others = a._examined.criteria, b._examined.criteria
+    if criteria is others:
+        return
+    if Counter(criteria.reference.table.rows()) != Counter(others.reference.table.rows()):
+        raise _different(b, 'another reference', 'the same', a)
+    if _videos(criteria.subset) != _videos(others.subset):
+        raise _different(b, 'another subset', 'the same', a)
+
+
+def _different(b: Diagnosis, found: str, expected: str, a: Diagnosis) -> ParameterError:
+    return ParameterError(
+        f'against: {shown(b.run)} was explained with {found}, expected {expected} as for '
+        f'{shown(a.run)}; explain both in the same way'
+    )
+
+
+def _videos(subset: Table | None) -> set[tuple[Any, ...]] | None:
+    return None if subset is None else set(subset.rows())

@@ -26,6 +26,28 @@ Kind: TypeAlias = Literal[
 
 
 @dataclass(frozen=True)
+class QueryLoss:
+    """What a query lost.
+
+    Parameters
+    ----------
+    query : str
+        The query.
+    ap : float
+        Average precision at the cutoff.
+    n_relevant : int
+        The number of relevant shots.
+    parts : dict of str to float
+        The parts of the loss, which add up to 1 - AP.
+    """
+
+    query: str
+    ap: float
+    n_relevant: int
+    parts: dict[str, float]
+
+
+@dataclass(frozen=True)
 class ConfusedName:
     """Another person under whose name a run returned relevant shots of a query.
 

@@ -3,18 +3,17 @@
 Page.ready.then((data) => {
   const { byId, counted, draw, element, fixed, save } = Page;
   const last = data.metrics.length - 1;
-  const chosen = { metric: last, a: 0, b: Math.min(1, data.runs.length - 1), run: 0, query: 0, point: '' };
+  const chosen = { metric: last, a: 0, b: Math.min(1, data.runs.length - 1), run: 0, other: Math.min(1, data.runs.length - 1), query: 0 };
   const values = () => data.values[data.metrics[chosen.metric]];
   const apName = () => data.metrics[chosen.metric].slice(1);
   const short = (value) => (value === 0 || value === 1 ? String(value) : fixed(value));
   const cells = (row, list) => list.forEach(([text, kind]) => row.append(element('td', text, kind ? { class: kind } : {})));
 
-  /* A figure with other rows: the data of its specification is in one place. */
-  const withRows = (name, rows) => {
-    if (!data.figures[name]) return null;
-    const specification = structuredClone(data.figures[name].spec);
-    for (const dataset of Object.keys(specification.datasets)) specification.datasets[dataset] = rows;
-    return specification;
+  /* A figure of other rows, with only those entries of its legend that it shows. */
+  const withRows = (name, values, isShown = () => true) => {
+    const { spec, legend } = structuredClone(data.figures[name]);
+    spec.data.values = values;
+    return { spec, legend: legend.filter((entry) => isShown(entry.label)) };
   };
 
   /* Leaderboard, distribution and queries at the chosen cutoff */
@@ -30,21 +29,17 @@ Page.ready.then((data) => {
         cell.className = `q${ap[query] <= 0 ? 0 : Math.min(9, 1 + Math.floor(9 * ap[query]))}`;
       });
     });
-    const edges = [0, 0.25, 0.5, 0.75, 1];
+    const { legend, spec } = data.figures[`distribution ${metric}`];
+    const bins = new Map(spec.data.values.map((row) => [`${row.run}\n${row.class}`, row.count]));
     [...byId('bins').tBodies[0].rows].forEach((row) => {
-      const ap = values()[data.runs.indexOf(row.cells[0].textContent)];
-      const counts = [0, 0, 0, 0, 0, 0];
-      for (const value of ap) counts[value <= 0 ? 0 : 1 + edges.slice(1).filter((edge) => value >= edge).length] += 1;
-      counts.forEach((n, bin) => { row.cells[bin + 1].textContent = n.toLocaleString('en'); });
+      legend.forEach(({ label }, bin) => {
+        const n = bins.get(`${row.cells[0].textContent}\n${label}`) ?? 0;
+        row.cells[bin + 1].textContent = n.toLocaleString('en');
+      });
     });
-    showDistribution();
+    draw('distribution', data.figures[`distribution ${metric}`]);
     showTwo();
   };
-  const showDistribution = () => {
-    const rows = data.runs.flatMap((run, r) => values()[r].map((ap) => ({ run, ap })));
-    return draw('distribution', withRows('distribution', rows));
-  };
-
   /* Two runs */
   const points = () => {
     const [a, b] = [values()[chosen.a], values()[chosen.b]];
@@ -99,14 +94,24 @@ Page.ready.then((data) => {
       return row;
     }));
     byId('coinciding').replaceChildren();
-    const rows = found.map(({ key, a, b, queries }) => ({ key, a, b, n: queries.length }));
-    const specification = withRows('scatter', rows);
-    draw('scatter', specification, (view) => {
-      view.addEventListener('click', (_event, item) => {
+    const figure = withRows('scatter', found.map(({ key, a, b, queries }) => ({
+      key, x: a, y: b, count: queries.length, names: named(queries),
+    })));
+    for (const { encoding } of figure.spec.layer) {
+      if (!encoding.x.title) continue;
+      encoding.x.title = `${apName()} of ${nameA}`;
+      encoding.y.title = `${apName()} of ${nameB}`;
+    }
+    draw('scatter', figure, {
+      onView: (view) => view.addEventListener('click', (_event, item) => {
         const point = byKey.get(item?.datum?.key);
         if (point) showPoint(point);
-      });
+      }),
     });
+  };
+  const named = (queries) => {
+    const first = queries.slice(0, 5).map((query) => data.queries[query]).join(', ');
+    return queries.length > 5 ? `${first} and ${queries.length - 5} more` : first;
   };
 
   /* One query: of its ranking, steps from one number to the next are given. */
@@ -144,10 +149,12 @@ Page.ready.then((data) => {
       ]);
       return row;
     }));
-    const curve = relevant ? hits.map((rank, i) => ({
-      rank, precision: (i + 1) / rank, recall: (i + 1) / relevant, run: data.runs[run],
-    })) : [];
-    draw('precision_recall', withRows('precision_recall', curve));
+    const shown = [...new Set([run, chosen.other])];
+    const curves = shown.flatMap((each) => sums(rankings.hits[each][query]).map((rank, i) => ({
+      series: data.runs[each], rank, x: (i + 1) / relevant, value: (i + 1) / rank,
+    })));
+    const names = shown.map((each) => data.runs[each]);
+    draw('precision_recall', withRows('precision_recall', curves, (name) => names.includes(name)), { isLines: true });
   };
   let cameFrom = null;
   const openQuery = (query, from) => {
@@ -182,12 +189,14 @@ Page.ready.then((data) => {
   choice('run-b', 'b', showTwo);
   choice('query-choice', 'query', showQuery);
   choice('run-choice', 'run', showQuery);
+  choice('other-choice', 'other', showQuery);
   tableRows.forEach((row, query) => {
     const head = row.cells[0];
     head.replaceChildren(queryButton(query));
   });
   byId('download').addEventListener('click', () => save(data, 'report.json'));
-  for (const name of ['loss', 'map_by_k']) if (data.figures[name]) draw(name, data.figures[name].spec);
+  draw('loss', data.figures.loss);
+  if (data.metrics.length > 1) draw('map_by_k', { ...data.figures.map_by_k, legend: [] });
   showMetric();
   showQuery();
 });

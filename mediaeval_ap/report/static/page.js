@@ -73,36 +73,42 @@ const Page = (() => {
     });
     return drawing;
   };
-  const tip = element('div', '', { id: 'tip', role: 'status', hidden: '' });
   const views = new Map();
-  const draw = async (name, specification, onView) => {
+  const SVG = 'http://www.w3.org/2000/svg';
+  const swatch = ({ colour, dash }, isLine) => {
+    const svg = document.createElementNS(SVG, 'svg');
+    const shape = document.createElementNS(SVG, isLine ? 'line' : 'rect');
+    const attributes = isLine
+      ? { x1: 0, x2: 20, y1: 4, y2: 4, stroke: colour, 'stroke-width': 2.5, 'stroke-dasharray': dash }
+      : { width: 8, height: 8, fill: colour };
+    for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
+    svg.setAttribute('viewBox', isLine ? '0 0 20 8' : '0 0 8 8');
+    svg.setAttribute('class', isLine ? 'swatch line' : 'swatch');
+    svg.setAttribute('aria-hidden', 'true');
+    svg.append(shape);
+    return svg;
+  };
+  const draw = async (name, { spec, legend }, { onView, isLines } = {}) => {
     const figure = document.querySelector(`[data-figure="${name}"]`);
-    if (!figure || !specification) return null;
+    const list = figure.querySelector('.legend');
+    list.hidden = legend.length < 2;
+    list.replaceChildren(...legend.map((entry) => {
+      const item = element('li');
+      item.append(swatch(entry, isLines), entry.label);
+      return item;
+    }));
     const embed = await library();
-    const place = figure.querySelector('.canvas');
     views.get(name)?.finalize();
-    const { view } = await embed(place, specification, {
-      actions: false, ast: true, renderer: 'svg', defaultStyle: false, tooltip: showTip,
+    const { view } = await embed(figure.querySelector('.canvas'), spec, {
+      actions: false, ast: true, renderer: 'svg', defaultStyle: false,
+      tooltip: { disableDefaultStyle: true },
     });
     views.set(name, view);
     onView?.(view);
-    return view;
-  };
-  const showTip = (_handler, event, _item, value) => {
-    tip.hidden = value == null || value === '';
-    if (tip.hidden) return;
-    const lines = typeof value === 'object'
-      ? Object.entries(value).map(([key, each]) => `${key}: ${each}`) : [String(value)];
-    tip.replaceChildren(...lines.map((line) => element('div', line)));
-    const box = tip.getBoundingClientRect();
-    const left = Math.min(event.clientX + 12, window.innerWidth - box.width - 8);
-    tip.style.left = `${Math.max(8, left)}px`;
-    tip.style.top = `${Math.max(8, Math.min(event.clientY + 12, window.innerHeight - box.height - 8))}px`;
   };
 
   const begin = async () => {
     document.documentElement.classList.add('script');
-    document.body.append(tip);
     document.querySelectorAll('table.sortable').forEach(sortable);
     const appliers = [...document.querySelectorAll('[data-filters]')].map(filters);
     appliers.forEach((apply) => apply());
