@@ -164,7 +164,7 @@ class WatchPage:
                     {'hypotheses': n, 'map': values, 'changed': numbers}
                     for n, values, numbers in points
                 ],
-                'figures': {'watch': on_page(chart).spec},
+                'figures': {'watch': {'spec': on_page(chart).spec, 'legend': []}},
             },
             bundle=javascript_bundle(),
             scripts=('watch.js',),
