@@ -90,7 +90,8 @@ class Figures:
         if query is not None and query not in queries:
             raise ParameterError(f'query: found {shown(query)}, expected one of the report')
         number = 0 if query is None else queries.index(query)
-        n_relevant = self._diagnoses[self._comparison.runs[0]].n_relevant[number]
+        diagnosis = self._diagnoses[self._comparison.runs[0]]
+        n_relevant = diagnosis.n_relevant[diagnosis.queries.index(queries[number])]
         ranks = [
             np.array(list(accumulate(hits[number])), dtype=float) for hits in self._rankings['hits']
         ]

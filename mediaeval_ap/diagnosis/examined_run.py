@@ -56,15 +56,15 @@ class ExaminedRun:
         tied: list[tuple[TiedHits, ...]] = []
         all_distances = tracked(ranking.names.distances(queries), 'explaining', ' queries')
         for begin, end, distances in zip([0, *ends], ends, all_distances, strict=False):
-            names = ((0 < distances) & (distances <= self.near)).nonzero()[0]
+            names = ((distances > 0) & (distances <= self.near)).nonzero()[0]
             near.append((names, distances[names]))
             if begin == end:  # no relevant shot is in the run: it is not ranked
                 hits.append(None)
                 tied.append((NOTHING_TIED, NOTHING_TIED))
                 continue
             returned.distance[begin:end] = distances[returned.name[begin:end]]
-            shots = returned.shot[begin:end]
-            listing = list_first(ranking, distances, depth, repeats, shots)
+            relevant = returned.shot[begin:end]
+            listing = list_first(ranking, distances, depth, repeats, relevant)
             hits.append(hits_of(listing, repeats))
             tied.append(_tied(listing, ranking, repeats))
         kinds = self._kinds.of(returned, queries)

@@ -71,7 +71,9 @@ def _tie_bounds(
         for tied in found.tied
     ]
     return [
-        dict(zip(('equal_confidence', 'arbitrary'), [each.of(rows) for each in bounds], strict=True))
+        dict(
+            zip(('equal_confidence', 'arbitrary'), [each.of(rows) for each in bounds], strict=True)
+        )
         for bounds in zip(*levels, strict=True)
     ]
 

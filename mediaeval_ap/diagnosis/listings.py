@@ -16,7 +16,7 @@ class Listing(NamedTuple):
     """The first hypotheses for a query, best first, repeated shots too, in whole blocks of ties."""
 
     places: NDArray[np.int64]  # of the ranking
-    shots: NDArray[np.int32]
+    shots: NDArray[np.integer]
     distances: NDArray[np.float64]
     relevant: NDArray[np.int64]  # positions of the hypotheses of relevant shots, from 0
     distance_starts: NDArray[np.int64]  # positions at which blocks of equal distance begin
@@ -68,23 +68,15 @@ class Hits(NamedTuple):
 def hits_of(listing: Listing, repeats: Repeats) -> Hits:
     """Find the hits of a listing, in which something is."""
     first = listing.relevant[first_occurrences(listing.shots[listing.relevant])]
+    scored = listing.relevant if repeats is Repeats.COUNT else first
     ties, equal = listing.tie_starts, listing.distance_starts
     tie_starts = ties[ties.searchsorted(first, side='right') - 1]
     distance_starts = equal[equal.searchsorted(first, side='right') - 1]
-    hits = Hits(
-        listing.relevant if repeats is Repeats.COUNT else first,
-        first,
-        tie_starts,
-        distance_starts,
-        int(equal[-1]),
-        float(listing.distances[-1]),
-    )
-    if repeats is not Repeats.DROP:
-        return hits
-    # Positions among the shots that are not dropped.
-    kept = first_occurrences(listing.shots)
-    return Hits(
-        *(kept.searchsorted(each) for each in hits[:4]),
-        int(kept.searchsorted(equal[-1])),
-        hits.last_distance,
-    )
+    last = equal[-1:]
+    if repeats is Repeats.DROP:  # positions among the shots that are not dropped
+        kept = first_occurrences(listing.shots)
+        scored, first, tie_starts, distance_starts, last = (
+            kept.searchsorted(each) for each in (scored, first, tie_starts, distance_starts, last)
+        )
+    last_distance = float(listing.distances[-1])
+    return Hits(scored, first, tie_starts, distance_starts, int(last[0]), last_distance)

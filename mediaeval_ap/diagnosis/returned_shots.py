@@ -22,11 +22,6 @@ class Returned(NamedTuple):
     name: NDArray[np.int32]
     distance: NDArray[np.float64]  # from the query to the name, once it is known
 
-    def of_query(self, number: int) -> slice:
-        """Return the rows of a query."""
-        begin, end = self.query.searchsorted([number, number + 1])
-        return slice(int(begin), int(end))
-
 
 class ShotIndex:
     """Finds the hypotheses about a shot."""
@@ -62,11 +57,15 @@ class Shots(NamedTuple):
 def shots_of(returned: Returned, kinds: NDArray[np.int64]) -> Shots:
     """Return each shot once, with its first hypothesis and the first of the kinds of its names."""
     begins = run_starts([returned.query, returned.shot])
-    if not len(begins):
-        return Shots(*(each[:0] for each in returned[:3]), returned.distance[:0], kinds[:0])
-    ranked = np.lexsort((returned.place, returned.distance, combine(returned[:2])))
+    kind = np.minimum.reduceat(kinds, begins) if len(begins) else kinds[:0]
+    # The first hypothesis of each shot: sorted, shots begin where they began before.
+    ranked = np.lexsort(
+        (returned.place, returned.distance, combine([returned.query, returned.shot]))
+    )
     first = ranked[begins]
-    kind = np.minimum.reduceat(kinds, begins)
-    shots = Shots(*(each[first] for each in returned[:3]), returned.distance[first], kind)
-    order = np.lexsort((shots.place, shots.distance, shots.query))
-    return Shots(*(each[order] for each in shots))
+    place, distance = returned.place[first], returned.distance[first]
+    order = np.lexsort((place, distance, returned.query[first]))
+    first = first[order]
+    return Shots(
+        returned.query[first], returned.shot[first], place[order], distance[order], kind[order]
+    )

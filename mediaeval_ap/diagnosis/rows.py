@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from mediaeval_ap.definitions import Cutoff
 
@@ -20,9 +20,6 @@ PARTS = (
     'cutoff',
     'unanswerable',
 )
-Kind: TypeAlias = Literal[
-    'own', 'spelling', 'confused', 'part_of_name', 'noise', 'copresent', 'absent'
-]
 
 
 @dataclass(frozen=True)
@@ -174,7 +171,7 @@ class RelevantShot:
     shot: str
     rank: int | None
     names: tuple[str, ...]
-    kind: Kind
+    kind: str
     adds: float
 
 

@@ -13,7 +13,8 @@ from mediaeval_ap.diagnosis.name_kinds import KINDS, OWN
 from mediaeval_ap.diagnosis.rows import Before, RankedHypothesis, RelevantShot
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.tables import REFERENCE
+
+SHOT = ('corpus_id', 'video_id', 'shot_id')
 
 
 def ranking_of(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis]:
@@ -28,7 +29,16 @@ def ranking_of(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis
     )
     return [
         RankedHypothesis(
-            rank, corpus, video, shot, name, distance, confidence, time, rank in before, before.get(rank)
+            rank,
+            corpus,
+            video,
+            shot,
+            name,
+            distance,
+            confidence,
+            time,
+            rank in before,
+            before.get(rank),
         )
         for rank, (corpus, video, shot, name, distance, confidence, time) in enumerate(rows, 1)
     ]
@@ -59,28 +69,31 @@ def relevant_shots(run: ExaminedRun, query: str, k: Cutoff) -> list[RelevantShot
     if query not in column.code_of:
         return []
     rows = run.criteria.reference.table.select(column.codes == column.code_of[query])
-    ids = list(zip(*(rows.texts(field) for field in REFERENCE.texts[:3]), strict=True))
+    ids = list(zip(*map(rows.texts, SHOT), strict=True))
     numbers = run.ranking.shots.find(rows)
     id_of = dict(zip(numbers.tolist(), ids, strict=True))
     (depth,) = depths([k])
     found = run.find([query], depth)
     adds = _adds(run, found, depth)
     names = _names(run, found)
-    shots = [
-        RelevantShot(*id_of[shot], rank, names[shot], KINDS[kind], added)
-        for shot, kind, rank, added in zip(
-            found.shots.shot.tolist(),
-            found.shots.kind.tolist(),
-            _ranks_in_run(run, query, found),
-            adds,
-            strict=False,
-        )
-    ]
+    returned = zip(
+        found.shots.shot.tolist(),
+        found.shots.kind.tolist(),
+        _ranks_in_run(run, query, found),
+        adds,
+        strict=False,
+    )
+    shots = []
+    for number, kind, rank, added in returned:
+        corpus, video, shot = id_of[number]
+        named = names[number]
+        shots.append(RelevantShot(corpus, video, shot, rank, named, KINDS[kind], added))
     is_absent = numbers < 0
     first_in_order = np.unique(Shots(rows).codes[is_absent], return_index=True)[1]
     absent = is_absent.nonzero()[0][first_in_order].tolist()
     for row, added in zip(absent, adds[len(shots) :], strict=True):
-        shots.append(RelevantShot(*ids[row], None, (), 'absent', added))
+        corpus, video, shot = ids[row]
+        shots.append(RelevantShot(corpus, video, shot, None, (), 'absent', added))
     return shots
 
 

@@ -30,6 +30,12 @@ class TieBounds:
     maximum: NDArray[np.float64]
     unknown: Mapping[int, int]  # position of a query without it: the shot that is returned again
 
+    def of(self, rows: NDArray[np.int64]) -> TieBounds:
+        """Return the bounds of some of the queries, which may repeat."""
+        known = self.unknown
+        unknown = {at: known[row] for at, row in enumerate(rows.tolist()) if row in known}
+        return TieBounds(self.minimum[rows], self.expected[rows], self.maximum[rows], unknown)
+
 
 class TiedHits(NamedTuple):
     """What can be a hit: relevant shots in the block of ties of their first hypotheses.
