@@ -169,7 +169,7 @@ class WatchPage:
             bundle=javascript_bundle(),
             scripts=('watch.js',),
             headline=f'{self._metrics[-1]} of {name} is {last:.3f} after {size}.',
-            notes=notes,
+            notes=list(map(printable, notes)),
             metrics=self._metrics,
             points=points,
             counted_points=self._counted(),
