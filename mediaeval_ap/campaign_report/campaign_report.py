@@ -231,10 +231,15 @@ class CampaignReport:
             'caption': comparison.caption(),
             'pairs': [pair for pair in compared['pairs'] if pair['metric'] == last],
             'orders': compared['orders'],
-            'loss': sections.loss_of(k, 'MAP' if k == ALL else f'MAP@{k}', self.diagnoses, runs, figures['loss']),
+            'loss': sections.loss_of(
+                k, 'MAP' if k == ALL else f'MAP@{k}', self.diagnoses, runs, figures['loss']
+            ),
             'bins': sections.distribution_of(figures[f'distribution {last}'], runs),
-            'confused': self._confused[: sections.CONFUSED_AT_MOST],
-            'confused_more': max(0, len(self._confused) - sections.CONFUSED_AT_MOST),
+            'confused': [
+                {**row, 'letters': sections.letters(row['query'], row['name'])}
+                for row in self._confused[: sections.CONFUSED_AT_MOST]
+            ],
+            'n_confused': len(self._confused),
             'queries': sections.queries_of(queries, self._n_relevant, comparison.values[last]),
             'definition': sections.definition_of(evaluation.definition),
             'procedure': [comparison.caption(), *sections.procedure_of(self._any_diagnosis.near)],

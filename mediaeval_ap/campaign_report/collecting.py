@@ -39,9 +39,7 @@ def collect(
         rankings.add(name, run)
         found |= {str(warning): warning for warning in evaluations[name].warnings}
     subset = criteria.subset
-    comparison = compare(
-        evaluations, reference=criteria.reference.table, subset=subset, **compared
-    )
+    comparison = compare(evaluations, reference=criteria.reference.table, subset=subset, **compared)
     return CampaignReport(
         comparison,
         {run: diagnoses[run] for run in comparison.runs},

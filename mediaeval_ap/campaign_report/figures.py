@@ -117,9 +117,7 @@ class Figures:
         charts = {'loss': self.loss(), 'map_by_k': self.map_by_k()}
         charts |= {f'distribution {each}': self.distribution(each) for each in comparison.metrics}
         nothing: Sequence[Sequence[float]] = [[] for _ in comparison.runs]
-        charts['precision_recall'] = self._lines.precision_recall(
-            comparison.runs, nothing, nothing
-        )
+        charts['precision_recall'] = self._lines.precision_recall(comparison.runs, nothing, nothing)
         most = np.max([each.max(axis=0) for each in comparison.values.values()], axis=0)
         charts['scatter'] = self._bars.scatter('', '', comparison.queries, most, most)
         return {name: _embedded(chart, name) for name, chart in charts.items()}
@@ -132,9 +130,7 @@ class Figures:
         metrics = self._comparison.metrics
         if metric is None or metric in metrics:
             return metric or metrics[-1]
-        raise ParameterError(
-            f'metric: found {shown(metric)}, expected one of {", ".join(metrics)}'
-        )
+        raise ParameterError(f'metric: found {shown(metric)}, expected one of {", ".join(metrics)}')
 
     def _run(self, run: str | None, by_default: int) -> int:
         runs = self._comparison.runs

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from Levenshtein import opcodes
 from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.report.document import counted
+
+if TYPE_CHECKING:
+    from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 
 PARTS = {  # of the loss: title, and meaning
     'repeats': ('Repeats', 'A shot that is returned again counts once (what the definition gave away: 0 or less).'),
@@ -25,7 +28,7 @@ PARTS = {  # of the loss: title, and meaning
     'cutoff': ('Cutoff', 'What the definition does not let any ranking reach.'),
     'unanswerable': ('Unanswerable', 'Queries without a relevant shot, where these count 0.'),
 }  # fmt: skip
-CONFUSED_AT_MOST = 400  # rows; a choice: the page stays small, and nobody reads more
+CONFUSED_AT_MOST = 150  # rows; a choice: the page stays small, and nobody reads more
 
 
 def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -56,8 +59,10 @@ def _board(metric: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _placed(row: Mapping[str, Any], low: float, high: float) -> dict[str, Any]:
-    def at(value: float | None) -> float | None:
-        return None if value is None else round(200 * (value - low) / (high - low), 1)
+    """Return the places of a row's numbers in its figure, in percent of its width."""
+
+    def at(value: float | None) -> str | None:
+        return None if value is None else f'{100 * (value - low) / (high - low):.1f}%'
 
     interval = row['interval']
     ends = {'low': at(interval['low']), 'high': at(interval['high'])}
@@ -73,7 +78,11 @@ def _ranks(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def loss_of(
-    k: Any, metric: str, diagnoses: Mapping[str, Any], runs: Sequence[str], figure: Mapping[str, Any]
+    k: Any,
+    metric: str,
+    diagnoses: Mapping[str, Diagnosis],
+    runs: Sequence[str],
+    figure: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the mean loss parts of each run; parts that no run has are left out."""
     means = {run: diagnoses[run].mean_parts for run in runs}
@@ -105,27 +114,22 @@ def distribution_of(figure: Mapping[str, Any], runs: Sequence[str]) -> dict[str,
     return {'headers': classes, 'rows': rows}
 
 
-def confused_of(diagnoses: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the names that runs returned instead of queries, most relevant shots first."""
-    rows = [
-        {
-            'run': run,
-            'query': each.query,
-            'name': each.name,
-            'kind': kind,
-            'count': each.count,
-            'distance': each.distance,
-            'letters': letters(each.query, each.name),
-        }
-        for run, diagnosis in diagnoses.items()
+def confused_of(diagnoses: Mapping[str, Diagnosis]) -> list[dict[str, Any]]:
+    """Return names returned instead of queries, with the shots of each run, most shots first."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for run, diagnosis in diagnoses.items():
         for kind, names in (
             ('another person', diagnosis.confused),
             ('another spelling', diagnosis.near_misses),
-        )
-        for each in names
-        if each.count
-    ]
-    return sorted(rows, key=lambda row: -row['count'])
+        ):
+            for each in names:
+                if each.count:
+                    row = {'query': each.query, 'name': each.name, 'kind': kind}
+                    row |= {'distance': each.distance, 'counts': {}}
+                    row = rows.setdefault((each.query, each.name), row)
+                    row['counts'][run] = row['counts'].get(run, 0) + each.count
+    ordered = sorted(rows.items(), key=lambda item: (-sum(item[1]['counts'].values()), item[0]))
+    return [row for _, row in ordered]
 
 
 def letters(query: str, name: str) -> list[tuple[str, str]]:

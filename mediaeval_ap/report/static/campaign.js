@@ -3,7 +3,7 @@
 Page.ready.then((data) => {
   const { byId, counted, draw, element, fixed, save } = Page;
   const last = data.metrics.length - 1;
-  const chosen = { metric: last, a: 0, b: Math.min(1, data.runs.length - 1), run: 0, other: Math.min(1, data.runs.length - 1), query: 0 };
+  const chosen = { metric: last, a: 0, b: Math.min(1, data.runs.length - 1), run: 0, other: Math.min(1, data.runs.length - 1), query: 0, confused: 0 };
   const values = () => data.values[data.metrics[chosen.metric]];
   const apName = () => data.metrics[chosen.metric].slice(1);
   const short = (value) => (value === 0 || value === 1 ? String(value) : fixed(value));
@@ -171,6 +171,18 @@ Page.ready.then((data) => {
     cameFrom?.focus({ preventScroll: true });
   });
 
+  /* Names that were confused: in all runs, or one of them */
+  const confusedRows = byId('confusions') ? [...byId('confusions').tBodies[0].rows] : [];
+  const showConfused = () => {
+    const run = data.runs[chosen.confused - 1];
+    confusedRows.forEach((row, i) => {
+      const { counts } = data.confused[i];
+      const shots = run ? counts[run] ?? 0 : Object.values(counts).reduce((sum, n) => sum + n, 0);
+      row.cells[4].textContent = shots.toLocaleString('en');
+      row.toggleAttribute('data-out', shots === 0);
+    });
+  };
+
   /* Choices */
   const choice = (id, key, show) => {
     const select = byId(id);
@@ -188,6 +200,7 @@ Page.ready.then((data) => {
   choice('run-a', 'a', showTwo);
   choice('run-b', 'b', showTwo);
   choice('query-choice', 'query', showQuery);
+  choice('confused-run', 'confused', showConfused);
   choice('run-choice', 'run', showQuery);
   choice('other-choice', 'other', showQuery);
   tableRows.forEach((row, query) => {
@@ -196,7 +209,7 @@ Page.ready.then((data) => {
   });
   byId('download').addEventListener('click', () => save(data, 'report.json'));
   draw('loss', data.figures.loss);
-  if (data.metrics.length > 1) draw('map_by_k', { ...data.figures.map_by_k, legend: [] });
+  if (data.metrics.length > 1) draw('map_by_k', data.figures.map_by_k, { isLines: true });
   showMetric();
   showQuery();
 });
