@@ -164,12 +164,12 @@ class WatchPage:
                     {'hypotheses': n, 'map': values, 'changed': numbers}
                     for n, values, numbers in points
                 ],
-                'figures': {'watch': on_page(chart).spec},
+                'figures': {'watch': {'spec': on_page(chart).spec, 'legend': []}},
             },
             bundle=javascript_bundle(),
             scripts=('watch.js',),
             headline=f'{self._metrics[-1]} of {name} is {last:.3f} after {size}.',
-            notes=notes,
+            notes=list(map(printable, notes)),
             metrics=self._metrics,
             points=points,
             counted_points=self._counted(),

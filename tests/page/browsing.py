@@ -1,6 +1,5 @@
 """Pages in headless Chromium, and what can be wrong with one of them."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,9 +8,12 @@ FLAGS = (
     '--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking '
     '--disable-component-update --disable-sync'
 )
-AXE_TAGS = ('wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice')
+TARGETS = 'wcag22aa'  # holds one rule, the size of what is pressed, which paper has none of
+AXE_TAGS = ('wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', TARGETS, 'best-practice')
 DESK, PHONE, PAPER = 1280, 390, 718  # pixels; A4 between margins of a centimetre
 HEIGHT = 900
+LEAST_PIXELS = 9  # of the letters in figures; smaller ones are hard to read on a phone
+LEAST_CONTRAST = 4.5  # of text to its ground: level AA of WCAG 2.1; axe looks at no SVG
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,22 @@ CLIPPED = """
 }
 """
 
-# Labels of figures that leave their figure, lie on one another, or are too small to read.
+# Labels of figures that leave their figure, lie on one another, or are too small or faint to read.
 LABELS = """
-(least) => {
+([least, leastContrast]) => {
   const faults = [];
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[0-9.]+/g).slice(0, 3)
+      .map((part) => part / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const paper = light(getComputedStyle(document.body).backgroundColor);
+  const contrast = (colour) => {
+    if (!colour.startsWith('rgb(')) return 1;
+    const [high, low] = [paper, light(colour)].sort((a, b) => b - a);
+    return (high + 0.05) / (low + 0.05);
+  };
   for (const svg of document.querySelectorAll('svg')) {
     if (!svg.checkVisibility({ visibilityProperty: true })) continue;
     const frame = svg.getBoundingClientRect();
@@ -80,6 +94,8 @@ LABELS = """
       }
       const size = parseFloat(getComputedStyle(element).fontSize) * scale;
       if (size < least) faults.push(`${where}: "${text}" is ${size.toFixed(1)} pixels high`);
+      const { fill } = getComputedStyle(element);
+      if (contrast(fill) < leastContrast) faults.push(`${where}: "${text}" is ${fill} on the page`);
       for (const [other, its] of labels.slice(index + 1)) {
         const across = Math.min(box.right, its.right) - Math.max(box.left, its.left);
         const down = Math.min(box.bottom, its.bottom) - Math.max(box.top, its.top);
@@ -130,10 +146,8 @@ class Visit:
     def open(self, url):
         """Open a page, and wait until all its figures are drawn."""
         self.tab.goto(url)
-        self.tab.wait_for_function(
-            "[...document.querySelectorAll('[data-figure]')]"
-            ".every((each) => each.querySelector('.canvas svg'))"
-        )
+        for figure in self.tab.locator('[data-figure]').all():
+            figure.locator('.canvas svg').first.wait_for()
         return self.tab
 
     def asked_elsewhere(self, url):
@@ -149,19 +163,20 @@ class Visit:
     def clipped(self):
         return self.tab.evaluate(CLIPPED, self.state.media == 'print')
 
-    def bad_labels(self, least):
-        return self.tab.evaluate(LABELS, least)
+    def bad_labels(self):
+        return self.tab.evaluate(LABELS, [LEAST_PIXELS, LEAST_CONTRAST])
 
     def axe(self):
         """What axe-core finds, a line for each element."""
         from axe_playwright_python.sync_playwright import Axe
 
-        options = {'runOnly': {'type': 'tag', 'values': list(AXE_TAGS)}}
+        tags = [each for each in AXE_TAGS if each != TARGETS or self.state.media == 'screen']
+        options = {'runOnly': {'type': 'tag', 'values': tags}}
         found = Axe().run(self.tab, options=options).response['violations']
         return [
-            f'{rule["id"]}: {json.dumps(node["target"])} {node["failureSummary"]}'
+            f'{rule["id"]}, {len(rule["nodes"])} times: {node["target"]}: {node["failureSummary"]}'
             for rule in found
-            for node in rule['nodes']
+            for node in rule['nodes'][:3]
         ]
 
     def screenshot(self, folder, name):

@@ -1,7 +1,11 @@
 """Chromium, and the pages that are opened in it."""
 
+from contextlib import ExitStack
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from page import pages
@@ -44,7 +48,44 @@ def campaign(browser, tmp_path_factory):
     return pages.campaign(tmp_path_factory.mktemp('campaign'))
 
 
+@pytest.fixture(scope='session')
+def official(browser, tmp_path_factory, official_data):
+    return pages.official(tmp_path_factory.mktemp('official'), official_data)
+
+
+@pytest.fixture(scope='session')
+def watched(browser, tmp_path_factory):
+    return pages.watched(tmp_path_factory.mktemp('watched'))
+
+
 @pytest.fixture
-def visit(browser):
-    with Visit(browser, STATES[0]) as visit:
-        yield visit
+def opened(browser):
+    """Open a page in a tab of its own, by default on a desk."""
+    with ExitStack() as stack:
+
+        def open_page(page, state=STATES[0], **settings):
+            visit = stack.enter_context(Visit(browser, state, **settings))
+            visit.open(page.url)
+            return visit
+
+        yield open_page
+
+
+class _Silent(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@pytest.fixture
+def served():
+    """Serve the folder of a page on this machine, and return the address of the page."""
+    with ExitStack() as stack:
+
+        def serve(path):
+            server = ThreadingHTTPServer(('127.0.0.1', 0), partial(_Silent, directory=path.parent))
+            stack.callback(server.server_close)
+            stack.callback(server.shutdown)
+            Thread(target=server.serve_forever, daemon=True).start()
+            return f'http://127.0.0.1:{server.server_port}/{path.name}'
+
+        yield serve

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mediaeval_ap import AveragePrecision
+from mediaeval_ap.cli import main as command
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
 SAMPLES = Path(__file__).parents[2] / 'samples'
@@ -98,10 +99,9 @@ def campaign(folder):
     names, queries = write_campaign(folder)
     with chdir(folder):
         average_precision = AveragePrecision('reference.txt', K=[1, 10, 100])
-        report = average_precision.report(names, queries)
-        report.to_html('report.html')
-    runs = {name: folder / name for name in names}
-    return Page(folder / 'report.html', average_precision, runs, queries)
+        runs = {name: str(folder / name) for name in names}
+        average_precision.report(runs, queries).to_html('campaign.html')
+    return Page(folder / 'campaign.html', average_precision, runs, queries)
 
 
 def official(folder, data):
@@ -109,6 +109,22 @@ def official(folder, data):
     year = data / '2016'
     runs = {path.stem: path for path in sorted((year / 'submissions').glob('*.txt'))}
     average_precision = AveragePrecision(next((year / 'reference').glob('reference.*')))
-    queries = year / 'reference/queries.txt'
-    average_precision.report(runs.values(), queries).to_html(folder / 'report.html')
-    return Page(folder / 'report.html', average_precision, runs, queries.read_text().split())
+    queries = (year / 'reference/queries.txt').read_text().split()
+    average_precision.report(runs, queries).to_html(folder / 'official.html')
+    return Page(folder / 'official.html', average_precision, runs, queries)
+
+
+def watched(folder):
+    """The page of a run that grew, has lines that were skipped, and names that mean harm."""
+    _, queries = write_campaign(folder)
+    with chdir(folder):
+        Path('queries.txt').write_text('\n'.join(queries))
+        with open(HOSTILE_RUN, 'a') as run:
+            run.write('NEWS <script>alert(5)</script> 1 ann high\n')
+        arguments = ['reference.txt', HOSTILE_RUN, '--queries', 'queries.txt', '-K', '1,10,all']
+        options = ['--every', '250', '--skip-bad', '-o', 'watched.html']
+        command(['watch', *arguments, *options], standalone_mode=False)
+        average_precision = AveragePrecision('reference.txt', K=[1, 10, 'all'])
+    return Page(
+        folder / 'watched.html', average_precision, {HOSTILE_RUN: folder / HOSTILE_RUN}, queries
+    )
