@@ -18,7 +18,7 @@ def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
         raise ParameterError(f'runs: found {shown(runs)}, expected a list of runs')
     given = list(runs)
     paths = [os.fsdecode(each) if isinstance(each, str | os.PathLike) else '' for each in given]
-    files = [os.path.basename(path) for path in paths]
+    files = ['<stdin>' if path == '-' else os.path.basename(path) for path in paths]
     times = Counter(files)
     names = [
         (file if times[file] == 1 else path) or f'run {number}'

@@ -1,4 +1,4 @@
-"""HTML pages in one file each: a template, its data, its figures, and a policy that allows no more."""
+"""HTML pages, each in one file that requests nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def page(
     style = static('page.css') + style_sheet()
     inline = [static(name) for name in (*SCRIPTS, *scripts)]
     allowed = [*inline, bundle] if bundle else inline
-    return (
+    text: str = (
         _environment()
         .get_template(template)
         .render(
@@ -53,6 +53,7 @@ def page(
             **context,
         )
     )
+    return text
 
 
 def policy(scripts: Sequence[str], style: str) -> str:
