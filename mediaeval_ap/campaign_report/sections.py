@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PARTS = {  # of the loss: title, and meaning
     'repeats': (
         'Repeats',
-        'A shot that is returned again counts once: 0, or less where the definition counts it again.',
+        'A shot that is returned again counts once: below 0 where the definition counts it again.',
     ),
     'ties': (
         'Ties',
