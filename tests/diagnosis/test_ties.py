@@ -5,14 +5,15 @@ from itertools import groupby
 
 import numpy as np
 import oracle
+import oracle_fields
 import oracle_ties
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from oracle import REPEATS
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.definitions import Repeats
+from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.diagnosis.ties import put_together, tie_bounds, tied_hits
 from tests.strategies import corpora, examples, reference_rows, videos
 from tests.strategies import names as run_names
@@ -22,6 +23,11 @@ from tests.strategies import shots as shots_of_runs
 # away from the exact fraction.
 CLOSE = {'rel': 1e-12, 'abs': 1e-14}
 NAMES = definitions.names()
+RULES = {
+    'again': Repeats.COUNT,
+    'irrelevant': Repeats.IRRELEVANT,
+    'dropped': Repeats.DROP,
+}
 shots = st.integers(0, 4)
 rankings = st.lists(st.lists(shots, min_size=1, max_size=5), min_size=1, max_size=3)
 few_fields = corpora, videos, shots_of_runs, run_names, st.sampled_from([0.5, 0.5, 0.25])
@@ -65,6 +71,47 @@ def test_every_order(blocks, relevant, n_missing, k, definition):
         assert reason == 'is returned several times in one block of ties'
         assert any(block.count(int(shot)) > 1 for block in blocks)
         assert definition in ('trec', 'hits')
+        assert np.isnan(found[1])
+        found[1] = expected[1]
+    assert found == pytest.approx([float(each) for each in expected], **CLOSE)
+
+
+some_of = {
+    letters: st.sets(st.sampled_from(letters), min_size=1).map(tuple) for letters in ('RkN', 'RkNH')
+}
+
+
+@examples(4)
+@given(
+    rankings,
+    relevant_shots,
+    st.integers(1, 9),
+    some_of['RkN'].map(lambda fields: tuple({*fields, 'k'})),  # ranks below are not ranked
+    some_of['RkNH'].map(lambda fields: tuple({*fields, 'H'})),
+    st.sampled_from(Repeats),
+)
+@example([[0, 1, 2, 3, 4]], {0, 1, 2}, 3, ('k',), ('H',), Repeats.IRRELEVANT)
+@example([[0, 1, 2, 3, 4]], {0, 1, 2}, 3, ('R', 'k'), ('R', 'H'), Repeats.COUNT)
+@example([[0], [5], [1], [2, 3]], {0, 1, 2}, 4, ('R', 'k'), ('H',), Repeats.IRRELEVANT)
+@example([[0], [5], [1, 1, 2]], {0, 1}, 3, ('R', 'k'), ('H',), Repeats.DROP)
+@example([[5], [0, 1, 2, 3, 4]], {0, 1, 2, 5}, 3, ('k',), ('H', 'N'), Repeats.DROP)
+def test_denominators_that_move(blocks, relevant, k, depth, denominator, repeats):
+    assume(sum(map(len, blocks)) <= 8)
+    n_relevant = max(1, len(relevant) - 1)  # fewer than hits, as if the reference lacked one
+    definition = Definition('mine', depth, denominator, 1, repeats, 'a test')
+    (rule,) = (rule for rule, name in RULES.items() if name is repeats)
+    marks = {(shot,) for shot in relevant}
+    every = [
+        oracle_fields.average_precision_of_marks(
+            oracle.relevance([(shot,) for shot in order], marks, rule),
+            *(n_relevant, k, depth, denominator, 1),
+        )
+        for order in oracle_ties.orders(blocks)
+    ]
+    bounds = bounds_of([blocks], relevant, n_relevant, k, definition)
+    expected = [min(every), sum(every) / Fraction(len(every)), max(every)]
+    found = values_of(bounds, 0)
+    if bounds.reasons:
         assert np.isnan(found[1])
         found[1] = expected[1]
     assert found == pytest.approx([float(each) for each in expected], **CLOSE)
