@@ -181,10 +181,7 @@ def studies(
     for n in (N_QUERIES, 50, 20):
         draw: Draw = partial(flips, every, n, permutations)
         yield Study('sign flips, equal runs', f'{n}', '5 %', outcomes, draw)
-    for n_runs in sorted({min(5, len(every)), len(every)}):
-        draw = partial(any_differ, every, n_runs, permutations)
-        what = f'Tukey HSD, {n_runs} equal runs'
-        yield Study(what, f'{N_QUERIES}', '5 %', [f'any {outcomes[0]}'], draw)
+    yield tukey_study(every, min(5, len(every)), permutations)
     for kind in ('bca', 't'):
         for n in (N_QUERIES, 50, 20):
             draw = partial(of_queries, population.values, n, kind, resamples)
@@ -205,6 +202,15 @@ def studies(
     what = f'interval bca, {population.videos.max() + 1} videos drawn'
     draw = partial(of_videos, population, resamples)
     yield Study(what, f'about {N_QUERIES}', '95 %', outcomes, draw)
+
+    if len(every) > 5:
+        yield tukey_study(every, len(every), permutations)
+
+
+def tukey_study(every: Floats, n_runs: int, permutations: int) -> Study:
+    draw = partial(any_differ, every, n_runs, permutations)
+    what = f'Tukey HSD, {n_runs} equal runs'
+    return Study(what, f'{N_QUERIES}', '5 %', [f'any p ≤ {ALPHA}'], draw)
 
 
 def outcomes_of(task: tuple[Study, int, range]) -> list[Outcomes]:
@@ -280,7 +286,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--official', type=Path, help='folder of a campaign')
     parser.add_argument('--draws', type=int, default=2_000)
-    parser.add_argument('--resamples', type=int, default=2_000, help='of each draw')
+    parser.add_argument('--resamples', type=int, default=1_000, help='of each draw')
     parser.add_argument('--permutations', type=int, default=999, help='of each draw')
     given = parser.parse_args()
     population, every = synthetic() if given.official is None else official(given.official)
