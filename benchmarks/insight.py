@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from runs import make_runs
 from timing import Process, median_seconds, peak_gib, print_steps, whole_process
 
-from mediaeval_ap import AveragePrecision, Comparison, Pair, compare
+from mediaeval_ap import AveragePrecision, Comparison, compare
+from mediaeval_ap.comparison.comparison import Pair
 from mediaeval_ap.errors import DataWarning
 
 K = [1, 10, 100, 1000]
