@@ -202,7 +202,6 @@ def studies(
     what = f'interval bca, {population.videos.max() + 1} videos drawn'
     draw = partial(of_videos, population, resamples)
     yield Study(what, f'about {N_QUERIES}', '95 %', outcomes, draw)
-
     if len(every) > 5:
         yield tukey_study(every, len(every), permutations)
 
@@ -219,7 +218,7 @@ def outcomes_of(task: tuple[Study, int, range]) -> list[Outcomes]:
     return [study.draw(np.random.default_rng([SEED, number, draw])) for draw in draws]
 
 
-def rows_of(study: Study, drawn: list[Outcomes], seconds: float) -> Iterator[list[str]]:
+def rows_of(study: Study, drawn: list[Outcomes]) -> Iterator[list[str]]:
     """Return a row of each outcome, with the standard error of the simulation."""
     for name, column in zip(study.outcomes, zip(*drawn, strict=True), strict=True):
         defined = [outcome for outcome in column if outcome is not None]
@@ -227,7 +226,7 @@ def rows_of(study: Study, drawn: list[Outcomes], seconds: float) -> Iterator[lis
         error = sqrt(share * (1 - share) / len(defined))
         yield [
             *(study.what, study.n_queries, name, study.expected, f'{share:.2%}', f'{error:.2%}'),
-            *(f'{len(column) - len(defined)}', f'{seconds:.0f} s'),
+            f'{len(column) - len(defined)}',
         ]
 
 
@@ -268,7 +267,7 @@ def simulate(chosen: Iterator[Study], draws: int, about: Sequence[str], name: st
     rows: list[list[str]] = []
     headers = [
         *('', 'queries', 'outcome', 'expected', 'measured', 'standard error'),
-        *('draws without interval', 'time'),
+        'draws without interval',
     ]
     with Pool() as pool:
         for number, study in enumerate(chosen):
@@ -276,7 +275,7 @@ def simulate(chosen: Iterator[Study], draws: int, about: Sequence[str], name: st
             starts = range(0, draws, CHUNK)
             tasks = [(study, number, range(at, min(at + CHUNK, draws))) for at in starts]
             drawn = [each for part in pool.imap(outcomes_of, tasks) for each in part]
-            rows += rows_of(study, drawn, perf_counter() - begin)
+            rows += rows_of(study, drawn)
             text = machine.keep(name, headers, rows, ['scipy'], about)
             print(f'{study.what}, {study.n_queries} queries: {perf_counter() - begin:.0f} s')
     print(text)
