@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mediaeval_ap import definitions
+from mediaeval_ap.campaign_report.reporting import Reporting
 from mediaeval_ap.choices import TREC_DEPTH
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
+from mediaeval_ap.diagnosis.explaining import Explaining
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, in_subset
 from mediaeval_ap.evaluation.data_warnings import repeated_rows
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.live import Live, Point
 
 
-class AveragePrecision:
+class AveragePrecision(Explaining, Reporting):
     """Average precision of runs against one reference, at several cutoffs.
 
     Parameters

@@ -16,6 +16,9 @@ from mediaeval_ap.plain_text import is_text, plain_text
 MAX_BYTES = 4 << 30  # a choice: far more than a campaign's largest run, and less than most memories
 MAX_PROBLEMS = 20_000  # more than the lines of the largest run of a campaign
 RATIO_2015 = 0.95  # above which a name is close enough to a query
+LEVEL = 0.95  # of confidence
+RESAMPLES = 10_000  # of the bootstrap
+PERMUTATIONS = 100_000  # of signs or runs: with 10,000, Holm over 136 pairs stays above .0136
 TREC_DEPTH = 1000  # of a ranking, as is usual at TREC
 LARGEST_TREC_LEVEL = 1 << 53  # of relevance, which is read in double precision
 LARGEST_TREC_DEPTH = 1 << 24  # scores down from here are exact in single precision (trec_eval 9)
@@ -25,11 +28,19 @@ Unknown = Literal['error', 'drop']
 Ties = Literal['expected', 'stable', 'best', 'worst']
 TrecTies = Literal['trec_eval', 'trec_eval-9', 'expected', 'best', 'worst']
 Campaign = Literal['2015', '2016', 'none']
+Correction = Literal['holm', 'bh', 'tukey']
+IntervalKind = Literal['bca', 't']
+Cluster = Literal['none', 'video']
+Grouping = Literal['corpus', 'relevant']
 MISSING: tuple[Missing, ...] = get_args(Missing)
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 TIES: tuple[Ties, ...] = get_args(Ties)
 TREC_TIES: tuple[TrecTies, ...] = get_args(TrecTies)
 CAMPAIGNS: tuple[Campaign, ...] = get_args(Campaign)
+CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
+INTERVALS: tuple[IntervalKind, ...] = get_args(IntervalKind)
+CLUSTERS: tuple[Cluster, ...] = get_args(Cluster)
+GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 
 UNKNOWN_REMEDY = "; leave others out by --unknown drop, in Python unknown='drop'"
 MISSING_REMEDY = (
@@ -64,6 +75,25 @@ def check_ratio(ratio: object) -> None:
     if isinstance(ratio, Real) and not isinstance(ratio, bool) and 0 <= number <= 1:
         return
     raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
+
+
+def check_level(level: object) -> float:
+    """Return a level of confidence, or raise `ParameterError`."""
+    number: Any = level
+    if isinstance(level, Real) and not isinstance(level, bool) and 0 < number < 1:
+        return float(number)
+    raise ParameterError(f'level: found {shown(level)}, expected a number between 0 and 1')
+
+
+def check_seed(seed: object) -> int:
+    """Return the seed of a random generator, or raise `ParameterError`."""
+    number: Any = seed
+    try:
+        if not isinstance(seed, bool) and index(number) >= 0:
+            return index(number)
+    except TypeError:
+        pass
+    raise ParameterError(f'seed: found {shown(seed)}, expected an integer from 0')
 
 
 def check_tag(tag: object) -> str:

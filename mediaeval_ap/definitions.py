@@ -18,8 +18,9 @@ an integer, or ``'all'``.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from numbers import Integral
@@ -159,11 +160,55 @@ class Definition:
             'source': self.source,
         }
 
+    @classmethod
+    def from_dict(cls, described: Mapping[str, object]) -> Definition:
+        """Return the definition that `to_dict` described.
+
+        Parameters
+        ----------
+        described : mapping of str to str or float
+            ``name``, ``formula``, ``without_relevant``, ``repeats`` and ``source``.
+
+        Returns
+        -------
+        Definition
+            Equal to the one described.
+
+        Raises
+        ------
+        ParameterError
+            When a field is not as `to_dict` writes it.
+
+        Examples
+        --------
+        >>> Definition.from_dict(get('kaggle').to_dict()) == get('kaggle')
+        True
+        """
+        formula = str(described.get('formula'))
+        depth, denominator = _quantities(formula)
+        repeats = {each.value: each for each in Repeats}.get(str(described.get('repeats')))
+        fields = [described.get(name) for name in ('name', 'without_relevant', 'source')]
+        name, without_relevant, source = fields
+        return cls(name, depth, denominator, without_relevant, repeats, source)  # type: ignore[arg-type]
+
 
 def _are_some(quantities: object, known: str) -> bool:
     if not isinstance(quantities, tuple) or not all(isinstance(each, str) for each in quantities):
         return False
     return 0 < len(quantities) == len(set(quantities)) and set(quantities) <= set(known)
+
+
+def _quantities(formula: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return depth and denominator of a formula; an empty depth if it is none."""
+    least = r'(?:min\(([RkNH](?:, [RkNH])*)\)|([RkNH]))'
+    if found := re.fullmatch(rf"S\(k'\) / k', k' = {least}", formula):
+        both = (found[1] or found[2]), (found[1] or found[2])
+    elif found := re.fullmatch(rf'S\({least}\) / {least}', formula):
+        both = (found[1] or found[2]), (found[3] or found[4])
+    else:
+        return (), ()
+    depth, denominator = (tuple(each.split(', ')) for each in both)
+    return depth, denominator
 
 
 def _least(quantities: tuple[str, ...]) -> str:
@@ -244,17 +289,17 @@ def check_cutoff(k: object, name: str = 'k', alternative: str = '') -> int:
     raise ParameterError(f'{name}: found {shown(k)}, expected {expected}')
 
 
-def check_cutoffs(K: object, definition: Definition) -> list[Cutoff]:
+def check_cutoffs(K: object, definition: Definition, name: str = 'K') -> list[Cutoff]:
     """Return cutoffs, each once and at least one; all only if the definition has it."""
     given = K if isinstance(K, Iterable) and not isinstance(K, str | bytes) else [K]
-    cutoffs = [ALL if plain_text(k) == ALL else check_cutoff(k, 'K', OR_ALL) for k in given]
+    cutoffs = [ALL if plain_text(k) == ALL else check_cutoff(k, name, OR_ALL) for k in given]
     if not cutoffs:
-        raise ParameterError(f'K: found none, expected positive integers{OR_ALL}')
+        raise ParameterError(f'{name}: found none, expected positive integers{OR_ALL}')
     repeated = [k for k, times in Counter(cutoffs).items() if times > 1]
     if repeated:
-        raise ParameterError(f'K: found {repeated[0]} twice, expected each cutoff once')
+        raise ParameterError(f'{name}: found {repeated[0]} twice, expected each cutoff once')
     if ALL in cutoffs and not definition.has_uncut:
-        raise ParameterError(f'K: found all, expected numbers: {definition} divides by k')
+        raise ParameterError(f'{name}: found all, expected numbers: {definition} divides by k')
     return cutoffs
 
 

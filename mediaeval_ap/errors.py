@@ -25,6 +25,7 @@
     ├── MissingIdsWarning                  the predictions lack ids of the truth
     ├── UnknownIdsWarning                  the predictions have ids that the truth lacks
     ├── UnlistedProblemsWarning            more problems of a kind than are listed
+    ├── NarrowIntervalWarning              confidence intervals may be too narrow
     └── ScoreAboveOneWarning               average precision exceeds 1
 
 Catch `Error` for all errors, or the builtin class in parentheses. Every message is one line.
@@ -36,6 +37,8 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 __all__ = [
@@ -48,6 +51,7 @@ __all__ = [
     'MissingExtraError',
     'MissingHypothesisError',
     'MissingIdsWarning',
+    'NarrowIntervalWarning',
     'NoOverlapWarning',
     'ParameterError',
     'QueryError',
@@ -202,8 +206,23 @@ class UnlistedProblemsWarning(DataWarning):
     """More problems of a kind than are listed; the others were counted."""
 
 
+class NarrowIntervalWarning(DataWarning):
+    """Confidence intervals that rest on few differences, and may be too narrow."""
+
+
 class ScoreAboveOneWarning(DataWarning):
     """Average precision above 1, which counting a shot more than once can give."""
+
+
+def require(module: str, extra: str, what: str) -> ModuleType:
+    """Import a module of an optional dependency; `what` needs it, as a message says."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        library = module.partition('.')[0]
+        raise MissingExtraError(
+            f"{what}: {library} is not installed; pip install 'mediaeval-ap[{extra}]'"
+        ) from error
 
 
 PACKAGE = os.path.dirname(__file__) + os.sep

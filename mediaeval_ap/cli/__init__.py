@@ -3,6 +3,7 @@
 # Each module registers its commands with `main`; the list of commands has them in this order.
 from mediaeval_ap.cli import (  # noqa: F401, I001
     evaluate,
+    explain,
     stream,
     watch,
     validate,
@@ -10,6 +11,8 @@ from mediaeval_ap.cli import (  # noqa: F401, I001
     trec,
     discovery_2015,
     challenges,
+    compare,
+    report,
 )
 from mediaeval_ap.cli.errors import main
 

@@ -22,20 +22,22 @@ class Reference:
         shots = Shots(table)
         first = first_occurrences(combine([table['person_name'].codes, shots.codes]))
         self.n_repeated = len(table) - len(first)
+        names, codes = table['person_name'].values, table['person_name'].codes
+        rows: list[int] = np.bincount(codes).tolist()
+        distinct: list[int] = np.bincount(codes[first]).tolist()
+        self._n_rows = dict(zip(names, rows, strict=True))
+        self._n_shots = dict(zip(names, distinct, strict=True))
         if self.n_repeated and not counts_again:
             table = table.select(np.isin(np.arange(len(table)), first))
         self.table = table
         self._videos = set(shots.distinct_videos())
         self.counts_again = counts_again
         self.name = printable(table.source.name)
-        names = table['person_name'].values
         self.queries = without_placeholders(names)
         self.n_placeholders = len(names) - len(self.queries)
-        rows: list[int] = np.bincount(table['person_name'].codes).tolist()
-        self._n_relevant = dict(zip(names, rows, strict=True))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._n_relevant
+        return name in self._n_shots
 
     def n_known(self, videos: Iterable[tuple[str, str]]) -> int:
         """Return how many videos, pairs of corpus and video, are in the reference."""
@@ -43,7 +45,15 @@ class Reference:
 
     def n_relevant(self, query: str) -> int:
         """Return the number of relevant shots, returned or not: R of the definitions."""
-        return self._n_relevant.get(query, 0)
+        return self.n_rows(query) if self.counts_again else self.n_shots(query)
+
+    def n_rows(self, query: str) -> int:
+        """Return the number of rows about a name, repeated ones too."""
+        return self._n_rows.get(query, 0)
+
+    def n_shots(self, query: str) -> int:
+        """Return the number of distinct relevant shots, returned or not."""
+        return self._n_shots.get(query, 0)
 
 
 class NumberedShots(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,9 +68,19 @@ def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, list[DataWa
 
 def evaluate_run(criteria: Criteria, run: CountedRun, queries: Table | None) -> Evaluation:
     """Score a run on the queries, by default those of the reference."""
-    reference, definition = criteria.reference, criteria.definition
     names, about_queries = names_asked(criteria, queries)
     ap, n_relevant = run.scorer.score(names)
+    evaluation = Evaluation(
+        names, list(criteria.K), ap, n_relevant, criteria.definition, {}, {}, warnings=about_queries
+    )
+    return with_inputs(evaluation, criteria, run, queries)
+
+
+def with_inputs(
+    evaluation: Evaluation, criteria: Criteria, run: CountedRun, queries: Table | None
+) -> Evaluation:
+    """Add inputs, counts and warnings about the data to values that warn of the queries alone."""
+    reference, names, n_relevant = criteria.reference, evaluation.queries, evaluation.n_relevant
     counts = {
         'queries': len(names),
         'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
@@ -83,11 +94,10 @@ def evaluate_run(criteria: Criteria, run: CountedRun, queries: Table | None) -> 
         'queries': queries,
     }
     sources = {role: table.source for role, table in tables.items() if table is not None}
-    found = [*run.warnings, *about_queries, *run.about_shots, *run.scorer.warnings(ap, names)]
-    found += data_warnings.without_relevant(reference.name, n_relevant, definition)
-    return Evaluation(
-        names, list(criteria.K), ap, n_relevant, definition, sources, counts, warnings=tuple(found)
-    )
+    found = [*run.warnings, *evaluation.warnings, *run.about_shots]
+    found += run.scorer.warnings(evaluation.ap, names)
+    found += data_warnings.without_relevant(reference.name, n_relevant, criteria.definition)
+    return replace(evaluation, inputs=sources, counts=counts, warnings=tuple(found))
 
 
 def _counts(criteria: Criteria, run: CountedRun) -> dict[str, int]:

@@ -99,14 +99,15 @@ def average_precision_of_terms(
     for column, k in enumerate(K):
         hits_in_k = np.bincount(rankings[ranks <= k], minlength=n_rankings)
         at: dict[str, Counts] = {'R': n_relevant, 'k': k, 'N': n_returned, 'H': hits_in_k}
-        depth = _least(definition.depth, at)
+        depth = least(definition.depth, at)
         deep = ranks <= (depth[rankings] if isinstance(depth, np.ndarray) else depth)
         sums = np.bincount(rankings[deep], weights=terms[deep], minlength=n_rankings)
-        denominator = _least(definition.denominator, at)
+        denominator = least(definition.denominator, at)
         np.divide(sums, denominator, out=values[:, column], where=np.greater(denominator, 0))
     values[n_relevant == 0] = definition.without_relevant
     return values
 
 
-def _least(quantities: Sequence[str], at: Mapping[str, Counts]) -> Counts:
+def least(quantities: Sequence[str], at: Mapping[str, Counts]) -> Counts:
+    """Return the least of some of the quantities R, k, N and H, as a definition names them."""
     return reduce(np.minimum, map(at.__getitem__, quantities))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.arrays import ranges, run_starts
 from mediaeval_ap.choices import Ties
 from mediaeval_ap.metrics.ap_of_hits import precision_at_hits
 from mediaeval_ap.metrics.parallel import on_all_cores
@@ -90,18 +90,21 @@ def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> Ti
     return TieBlocks(n_correct + n_wrong, n_correct, wrong_above + correct_above, correct_above)
 
 
-def expected_precisions(blocks: TieBlocks) -> NDArray[np.float64]:
+def expected_precisions(
+    blocks: TieBlocks, n_ranks: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
     """Return the mean of precision × relevance over all orders of ties, at each rank of blocks.
 
     A rank of a block of n predictions, r of them correct, is correct in r/n of the orders; in
-    these, (r - 1)/(n - 1) of the ranks before it in the block are.
+    these, (r - 1)/(n - 1) of the ranks before it in the block are. With `n_ranks`, so many first
+    ranks of each block are returned.
     """
-    size = blocks.size
-    before = np.arange(size.sum()) - np.repeat(size.cumsum() - size, size)
+    size, shown = blocks.size, blocks.size if n_ranks is None else n_ranks
+    before = ranges(np.zeros_like(shown), shown)
     share = (blocks.n_correct - 1) / np.maximum(size - 1, 1)
-    hits = np.repeat(blocks.correct_above + 1, size) + before * np.repeat(share, size)
-    ranks = np.repeat(blocks.above + 1, size) + before
-    precisions: NDArray[np.float64] = hits / ranks * np.repeat(blocks.n_correct / size, size)
+    hits = np.repeat(blocks.correct_above + 1, shown) + before * np.repeat(share, shown)
+    ranks = np.repeat(blocks.above + 1, shown) + before
+    precisions: NDArray[np.float64] = hits / ranks * np.repeat(blocks.n_correct / size, shown)
     return precisions
 
 

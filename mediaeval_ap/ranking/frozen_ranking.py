@@ -6,11 +6,13 @@ names are sorted by one integer each: tie block and place.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import ranges
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.nearest_names import NearestFirst
@@ -46,14 +48,34 @@ class Ranking(NearestFirst):
             self.row_at = in_order(*TieKeys(confidence, self.temporal_rank, shot, name.codes))
             bar.add()
         self.shot_at = shot[self.row_at].astype(np.int32)
-        self._name_at = name.codes[self.row_at]
+        self.name_at = name.codes[self.row_at]
         # name << 32 | place, ascending: the places of each name, best first
-        self._keys = np.sort(self._name_at.astype(np.int64) << PLACE_BITS | np.arange(len(self)))
-        self._held = np.bincount(self._name_at, minlength=len(self.names))
+        self._keys = np.sort(self.name_at.astype(np.int64) << PLACE_BITS | np.arange(len(self)))
+        self._held = np.bincount(self.name_at, minlength=len(self.names))
         self._starts = np.cumsum(self._held) - self._held
 
     def __len__(self) -> int:
         return len(self.table)
+
+    def n_held(self, name: int) -> int:
+        """Return the number of hypotheses of a name, by its number."""
+        return int(self._held[name])
+
+    @cached_property
+    def confidence_at(self) -> NDArray[np.float64]:
+        """The confidence at each place, descending."""
+        return self.table.confidence[self.row_at]
+
+    def rest_of_ties(self, place: int, distances: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the places after a place that have its distance and confidence, ascending."""
+        names = (distances == distances[self.name_at[place]]).nonzero()[0] << PLACE_BITS
+        # Reversed, which copies nothing, confidences ascend.
+        end = len(self) - self.confidence_at[::-1].searchsorted(self.confidence_at[place])
+        begins = self._keys.searchsorted(names | place, side='right')
+        ends = self._keys.searchsorted(names | end)
+        places: NDArray[np.int64] = self._keys[ranges(begins, ends - begins)] & PLACE_MASK
+        places.sort()
+        return places
 
     def columns_at(
         self, places: NDArray[np.int64], distances: NDArray[np.float64]
@@ -62,7 +84,7 @@ class Ranking(NearestFirst):
         rows = self.row_at[places]
         return {
             **{field: self.table.texts(field, rows) for field in HYPOTHESIS.texts},
-            'distance': distances[self._name_at[places]],
+            'distance': distances[self.name_at[places]],
             'confidence': self.table.confidence[rows],
             'temporal_rank': self.temporal_rank[rows],
         }

@@ -48,6 +48,25 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class Marked:
+    """A number or words in a grid, bold if the best, with a mark and a detail beside it."""
+
+    value: Any
+    is_best: bool = False
+    mark: str = ''
+    detail: str = ''
+
+
+@dataclass(frozen=True)
+class Captioned:
+    """A grid as papers print it: with a caption, and a label that the text refers to."""
+
+    grid: Grid
+    caption: str
+    label: str
+
+
+@dataclass(frozen=True)
 class Remark:
     """An error or a warning about a place in a file; the column is not always known."""
 
@@ -68,16 +87,22 @@ class Remarks:
     more: str = ''
 
 
-Block: TypeAlias = Heading | Grid | Remarks | str  # a string is text that stands as it is
+Block: TypeAlias = (
+    Heading | Grid | Captioned | Remarks | str
+)  # a string is text that stands as it is
 
 
 @dataclass(frozen=True)
 class Document:
-    """Blocks for people; rows (if any) and a JSON value for programs; made when asked for."""
+    """Blocks for people; rows (if any) and a JSON value for programs; made when asked for.
+
+    `for_papers` are the blocks of Markdown and LaTeX, where these are others.
+    """
 
     blocks: Callable[[], Iterable[Block]]
     value: Callable[[], Any]
     rows: Callable[[], Grid] | None = None
+    for_papers: Callable[[], Iterable[Block]] | None = None
 
     @classmethod
     def from_grid(cls, grid: Grid) -> Document:

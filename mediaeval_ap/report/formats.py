@@ -5,18 +5,47 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, TypeAlias, TypeVar
 
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
-from mediaeval_ap.report.document import Block, Document, Grid, Heading, Remark, Remarks
+from mediaeval_ap.report.document import (
+    Block,
+    Captioned,
+    Document,
+    Grid,
+    Heading,
+    Marked,
+    Remark,
+    Remarks,
+)
 from mediaeval_ap.report.narrow import Column, is_wider, narrow
 
 Format = TypeVar('Format')
 
 _replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON may hold these, and a terminal obeys them
+_escape_markdown = re.compile(r'[\\`*_\[\]<>#|&~]').sub
+LATEX = {
+    **{each: f'\\{each}' for each in '&%$#_{}'},
+    '\\': r'\textbackslash{}',
+    '^': r'\textasciicircum{}',
+    '~': r'\textasciitilde{}',
+    '<': r'\textless{}',
+    '>': r'\textgreater{}',
+    '|': r'\textbar{}',
+    '`': r'\textasciigrave{}',
+    "'": r'\textquotesingle{}',
+    '"': r'\char34{}',
+    '-': '-{}',  # before another one: else LaTeX makes one dash of both
+    '†': r'\dag{}',
+    '≤': r'\ensuremath{\leq}',
+}
+_escape_latex = re.compile(
+    '-(?=-)|' + '|'.join(re.escape(each) for each in LATEX if each != '-')
+).sub
 LEAST_WIDTH = len('0.000')  # of a column whose values come later: MAP under the header "MAP"
 
 
@@ -27,17 +56,27 @@ class Table:
     is_folded = True
 
     def render(self, document: Document, width: int | None = None) -> str:
-        return '\n'.join(self._block(block, width) for block in document.blocks())
+        return '\n'.join(self._block(block, width) for block in self.blocks(document))
+
+    def blocks(self, document: Document) -> Iterable[Block]:
+        return document.blocks()
 
     def _block(self, block: Block, width: int | None) -> str:
         if isinstance(block, Heading):
             return self.heading(block.name, f' ({block.note})' if block.note else '')
         if isinstance(block, Remarks):
             return self.remarks(block)
+        if isinstance(block, Captioned):
+            return self.captioned(block, width)
         return self.grid(block, width) if isinstance(block, Grid) else self.paragraph(block)
 
     def paragraph(self, text: str) -> str:
         return text
+
+    def captioned(self, block: Captioned, width: int | None) -> str:
+        caption = self.text(block.caption)
+        caption = caption if width is None else textwrap.fill(caption, width)
+        return f'{caption}\n\n{self.grid(block.grid, width)}'
 
     def remarks(self, remarks: Remarks) -> str:
         """Return a line for each, as GNU's tools write them, and each remedy once."""
@@ -59,28 +98,45 @@ class Table:
     def text(self, text: str) -> str:
         return printable(text)
 
+    def marked(self, text: str, marked: Marked) -> str:
+        """Return the text of a value with what stands beside it."""
+        return f'{text}{marked.mark} {marked.detail}'.rstrip()
+
     def grid(self, grid: Grid, width: int | None = None) -> str:
         from tabulate import tabulate
 
         rounded = [header not in grid.exact for header in grid.headers]
         first = grid.rows[0] if grid.rows else []
         cells = [list(map(self._cell, row, rounded)) for row in grid.rows]
-        alignments = ['left' if isinstance(value, str) else 'right' for value in first]
-        headers = list(map(printable, grid.headers))
+        alignments = ['left' if isinstance(value, str | Marked) else 'right' for value in first]
+        headers = list(map(self.header, grid.headers))
         text: str = tabulate(
             cells,
             headers=headers,
-            tablefmt=self.style,
+            tablefmt=self.table_format(),
             disable_numparse=True,
             colalign=alignments,
         )
         if self.is_folded and width is not None and cells and is_wider(text, width):
             columns = zip(headers, zip(*cells, strict=True), strict=True)
             are_text = [alignment == 'left' for alignment in alignments]
-            return narrow(list(map(Column, *zip(*columns, strict=True), are_text)), width)
+            have_words = [isinstance(value, Marked) for value in first]
+            made = map(Column, *zip(*columns, strict=True), are_text, have_words)
+            return narrow(list(made), width)
         return f'{text}\n'
 
+    def header(self, text: str) -> str:
+        return printable(text)
+
+    def table_format(self) -> Any:
+        """Return what tabulate takes for the lines around cells, which are escaped already."""
+        return self.style
+
     def _cell(self, value: Any, is_rounded: bool) -> str:
+        if isinstance(value, Marked):
+            is_words = isinstance(value.value, str)
+            words = self.header(value.value) if is_words else self._cell(value.value, is_rounded)
+            return self.marked(words, value)
         if isinstance(value, str):
             return self.text(value)
         return short(value) if is_rounded or not isinstance(value, float) else str(value)
@@ -92,8 +148,18 @@ class Markdown(Table):
     style = 'github'
     is_folded = False
 
+    def blocks(self, document: Document) -> Iterable[Block]:
+        return (document.for_papers or document.blocks)()
+
     def heading(self, name: str, note: str) -> str:
         return f'**{self.text(name)}{note}**\n'
+
+    def captioned(self, block: Captioned, width: int | None) -> str:
+        caption = _escape_markdown(r'\\\g<0>', printable(block.caption))
+        return f'{caption}\n\n{self.grid(block.grid)}'
+
+    def marked(self, text: str, marked: Marked) -> str:
+        return super().marked(f'**{text}**' if marked.is_best else text, marked)
 
     def text(self, text: str) -> str:
         text = printable(text).replace('|', r'\|')
@@ -107,33 +173,79 @@ class Markdown(Table):
 class Latex(Table):
     """Tables of LaTeX with booktabs."""
 
-    style = 'latex_booktabs'
     is_folded = False
+
+    def blocks(self, document: Document) -> Iterable[Block]:
+        return (document.for_papers or document.blocks)()
 
     def heading(self, name: str, note: str) -> str:
         return f'% {super().heading(name, note)}'
+
+    def text(self, text: str) -> str:
+        return _escape_latex(lambda match: LATEX[match[0]], printable(text))
+
+    header = text
 
     def grid(self, grid: Grid, width: int | None = None) -> str:
         # After a line break LaTeX would take a bracket or a star for an argument of it.
         return re.sub(r'^ (?=[\[*])', ' {}', super().grid(grid), flags=re.MULTILINE)
 
+    def table_format(self) -> Any:
+        from tabulate import DataRow, Line, TableFormat
+
+        row = DataRow('', '&', r'\\')
+        end = Line('\\bottomrule\n\\end{tabular}', '', '', '')
+        return TableFormat(
+            _begin_tabular, Line(r'\midrule', '', '', ''), None, end, row, row, 1, None
+        )
+
+    def captioned(self, block: Captioned, width: int | None) -> str:
+        """Return a float whose rows have their details in small print below them."""
+        rows: list[Sequence[Any]] = []
+        for row in block.grid.rows:
+            details = [each.detail if isinstance(each, Marked) else '' for each in row]
+            rows.append(row)
+            if any(details):
+                rows.append([Marked('', detail=each) for each in details])
+        return (
+            f'\\begin{{table}}\n\\centering\n\\caption{{{self.text(block.caption)}}}\n'
+            f'\\label{{{block.label}}}\n\\medskip\n'
+            f'{self.grid(Grid(block.grid.headers, rows))}\\end{{table}}\n'
+        )
+
+    def marked(self, text: str, marked: Marked) -> str:
+        if not text:
+            return rf'{{\scriptsize {self.text(marked.detail)}}}' if marked.detail else ''
+        value = rf'\textbf{{{text}}}' if marked.is_best else text
+        return value + (rf'\textsuperscript{{{self.text(marked.mark)}}}' if marked.mark else '')
+
 
 class Html(Table):
     """HTML for a notebook, in which no text is markup."""
 
-    style = 'html'
+    style = 'unsafehtml'  # of tabulate: what is in a cell is escaped here
     is_folded = False
 
     def heading(self, name: str, note: str) -> str:
-        return f'<p><strong>{self._escaped(name)}</strong>{self._escaped(note)}</p>\n'
+        return f'<p><strong>{self.text(name)}</strong>{self.text(note)}</p>\n'
 
     def paragraph(self, text: str) -> str:
-        return ''.join(f'<p>{self._escaped(line)}</p>\n' for line in text.splitlines())
+        return ''.join(f'<p>{self.text(line)}</p>\n' for line in text.splitlines())
 
-    def _escaped(self, text: str) -> str:
+    def text(self, text: str) -> str:
         from html import escape
 
         return escape(printable(text))
+
+    header = text
+
+    def captioned(self, block: Captioned, width: int | None) -> str:
+        return f'{self.paragraph(block.caption)}{self.grid(block.grid)}'
+
+    def marked(self, text: str, marked: Marked) -> str:
+        value = f'<strong>{text}</strong>' if marked.is_best else text
+        mark = f'<sup>{self.text(marked.mark)}</sup>' if marked.mark else ''
+        return f'{value}{mark} {self.text(marked.detail)}'.rstrip()
 
 
 class Github(Table):
@@ -245,6 +357,11 @@ def short(value: Any) -> str:
     if isinstance(value, float):
         return f'{value:.3f}'
     return str(len(value)) if isinstance(value, list) else str(value)
+
+
+def _begin_tabular(_: Sequence[int], alignments: Sequence[str]) -> str:
+    """Return the first lines of a table, as tabulate asks for them."""
+    return f'\\begin{{tabular}}{{{"".join(each[0] for each in alignments)}}}\n\\toprule'
 
 
 def _rows(document: Document) -> Grid:

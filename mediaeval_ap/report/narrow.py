@@ -16,18 +16,20 @@ _break_between_words = re.compile('(?<=[^_ ])[_ ](?=[^_ ])').sub
 
 
 class Column(NamedTuple):
-    """A header and the cells below it; text may be folded."""
+    """A header and the cells below it; text may be folded, and words between them only."""
 
     header: str
     cells: Sequence[str]
     is_text: bool
+    has_words: bool = False
 
     def least_width(self) -> int:
         """Return how many columns of the terminal this needs."""
         from rich.cells import cell_len
 
-        widest = max(map(cell_len, self.cells))
-        needed = min(widest, LEAST_TEXT) if self.is_text else widest
+        parts = [part for each in self.cells for part in ([each], each.split())[self.has_words]]
+        widest = max(map(cell_len, parts), default=0)
+        needed = min(widest, LEAST_TEXT) if self.is_text and not self.has_words else widest
         return max(needed, *map(cell_len, self.header.splitlines()), 0)
 
 
@@ -58,10 +60,10 @@ def narrow(columns: Sequence[Column], width: int) -> str:
 
 def _folded(columns: Sequence[Column]) -> Table:
     table = _table()
-    for header, cells, is_text in columns:
-        column = Column(_break_between_words('\n', header), cells, is_text)
-        _add_column(table, column.header, column.least_width(), is_text)
-    for row in zip(*(column.cells for column in columns), strict=True):
+    for column in columns:
+        column = column._replace(header=_break_between_words('\n', column.header))
+        _add_column(table, column.header, column.least_width(), column.is_text)
+    for row in zip(*(each.cells for each in columns), strict=True):
         _add_row(table, row)
     return table
 

@@ -14,6 +14,7 @@ from mediaeval_ap.definitions import Cutoff, Definition, ap_column
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.results import means_and_notes
 from mediaeval_ap.results.columns import Columns
+from mediaeval_ap.results.compared import Compared
 from mediaeval_ap.results.means_and_notes import mean, mean_average_precision
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import Source
@@ -61,6 +62,11 @@ class ResultByQuery(Result):
 
     def _settings(self) -> dict[str, Any]:
         return {'definition': self.definition.name}
+
+    @property
+    def _floor(self) -> float:
+        """Mean average precision of a run without any hypothesis."""
+        return float(np.mean(self.n_relevant == 0)) * self.definition.without_relevant
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,6 +156,13 @@ class Evaluation(ResultByQuery):
     def _means(self) -> dict[str, float | None]:
         names = [f'M{name}' for name in self._ap_columns]
         return dict(zip(names, self.map.tolist(), strict=True)) | self.mean_measures
+
+    def _compared(self) -> Compared:
+        ap = {f'M{name}': each for name, each in zip(self._ap_columns, self.ap.T, strict=True)}
+        left_out = [name for name, each in self.measures.items() if np.isnan(each).any()]
+        measures = {name: each for name, each in self.measures.items() if name not in left_out}
+        floor = dict.fromkeys(ap, self._floor)
+        return Compared(self.queries, ap | measures, self.n_relevant, floor, left_out)
 
     @property
     def _ap_columns(self) -> list[str]:
@@ -249,3 +262,10 @@ class Evaluation2015(ResultByQuery):
 
     def _worth(self) -> float:
         return self.map
+
+    def _compared(self) -> Compared:
+        values, floor = {'MAP': self.ap}, {'MAP': self._floor}
+        if self.correct is not None:
+            values['EwMAP'] = self.ap * self.correct
+            floor['EwMAP'] = 0.0
+        return Compared(self.queries, values, self.n_relevant, floor)

@@ -10,13 +10,14 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mediaeval_ap import __version__
-from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.report.document import Grid, counted
-from mediaeval_ap.report.formats import render, short, to_html
+from mediaeval_ap.report.formats import short, to_html
 from mediaeval_ap.results import documents
 from mediaeval_ap.results.blocks import chained, the_same
 from mediaeval_ap.results.columns import ALL_QUERIES, Columns, plain, with_mean
+from mediaeval_ap.results.compared import Compared
+from mediaeval_ap.results.described import written
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
@@ -61,6 +62,9 @@ class Result(ABC):
 
     @abstractmethod
     def _worth(self) -> float: ...  # the mean that runs are sorted by
+
+    @abstractmethod
+    def _compared(self) -> Compared: ...  # the values that runs are compared by
 
     def _summary(self) -> dict[str, Any]:
         """Return one row about the run."""
@@ -327,11 +331,7 @@ class Result(ABC):
     def _written(
         self, format: str, path: str | os.PathLike[str] | None, per_query: bool
     ) -> str | None:
-        text = render(documents.describe([self], per_query=per_query), format)
-        if path is None:
-            return text
-        write_whole(path, text)
-        return None
+        return written(documents.describe([self], per_query=per_query), format, path)
 
     @classmethod
     def concat(cls, results: Iterable[Self]) -> Self:

@@ -15,6 +15,7 @@ from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.report.document import Grid
 from mediaeval_ap.results.blocks import the_same
 from mediaeval_ap.results.columns import Columns
+from mediaeval_ap.results.compared import Compared
 from mediaeval_ap.results.means_and_notes import notes_of
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import Source
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 __all__ = ['Score']
 
 COUNTS = ('n_relevant', 'n_labels')  # of which the row of all queries has the sums
+NO_MEAN = {
+    'GAP': 'the rank of a prediction depends on those of all queries',
+    'lwlrap': 'it is a mean over labels',
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +228,23 @@ class Score(Result):
             )
         (_, value), *further = self.values.items()
         return {'query': self.queries.to_pylist(), 'value': value, **dict(further)}
+
+    def _compared(self) -> Compared:
+        if self.metric in NO_MEAN:
+            raise ParameterError(
+                f'{self._run}: found {self.metric}, expected a metric that is a mean over queries: '
+                f'{NO_MEAN[self.metric]}'
+            )
+        if self.queries is None:
+            raise ParameterError(f'{self._run}: found a score without its queries, expected them')
+        queries, values = self.queries.to_pylist(), next(iter(self.values.values()))
+        n_relevant = self.values.get('n_relevant')
+        if n_relevant is not None:  # queries without a relevant label are not in the mean
+            kept = np.flatnonzero(n_relevant)
+            queries = [queries[place] for place in kept.tolist()]
+            values, n_relevant = values[kept], n_relevant[kept]
+        floor = {} if self.metric == 'LRAP' else {self.metric: 0.0}  # its runs score every label
+        return Compared(list(map(str, queries)), {self.metric: values}, n_relevant, floor)
 
     def _mean_row(self) -> dict[str, Any]:
         columns: dict[str, Any] = {} if self.table is None else dict(self.table)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH, TrecTies
 from mediaeval_ap.definitions import Cutoff, ap_column
-from mediaeval_ap.errors import MissingExtraError, ParameterError, shown
+from mediaeval_ap.errors import ParameterError, require, shown
 from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.trec.export import Topic, as_word
@@ -31,12 +31,7 @@ _split = re.compile(r'[\s,]+(?![^()]*\))').split
 
 def parse_measures(measures: str | Iterable[str]) -> list[Any]:
     """Return measures of ir_measures by their names, such as ``'nDCG@10 P@5,RR'``."""
-    try:
-        import ir_measures  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            "measures: ir_measures is not installed; pip install 'mediaeval-ap[trec]'"
-        ) from error
+    require('ir_measures', 'trec', 'measures')
     given = [measures] if isinstance(measures, str) else measures
     if not isinstance(given, Iterable):
         raise ParameterError(f'measures: found {shown(measures)}, expected names as nDCG@10')

@@ -3,11 +3,12 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.report.document import Document, Grid, Heading, figures
+from mediaeval_ap.report.document import Captioned, Document, Grid, Heading, Marked, figures
 from mediaeval_ap.report.formats import (
     ANSWER_FORMATS,
     FORMATS,
@@ -34,6 +35,98 @@ def test_latex_rows_do_not_begin_with_an_argument():
     text = shown(Grid(['query', 'AP@1'], [['[a]', 0.5], ['*b', 0.5]]), 'latex')
     assert '\n {}[a]' in text
     assert '\n {}*b' in text
+
+
+@pytest.mark.parametrize(
+    ('name', 'escaped'),
+    [
+        ('a_b&c%d#e$f{g}', r'a\_b\&c\%d\#e\$f\{g\}'),
+        ('\\h^i~', r'\textbackslash{}h\textasciicircum{}i\textasciitilde{}'),
+        ('<j>|', r'\textless{}j\textgreater{}\textbar{}'),
+        ('k--l---m-n', 'k-{}-l-{}-{}-m-n'),
+        ('?`\'"', r'?\textasciigrave{}\textquotesingle{}\char34{}'),
+        ('\x1b', r'\textbackslash{}x1b'),
+    ],
+)
+def test_latex_prints_each_character_as_it_is(name, escaped):
+    text = shown(Grid(['query', name], [[name, 0.5]]), 'latex')
+    assert r'\begin{tabular}{lr}' in text
+    assert text.count(escaped) == len(['header', 'cell'])
+
+
+MARKED = Captioned(
+    Grid(
+        ['run', 'MAP'],
+        [['a|b', Marked(0.75, is_best=True, detail='[0.5,1.0]')], ['c', Marked(0.25, mark='†')]],
+    ),
+    'Of a_b.',
+    'tab:x',
+)
+
+
+def captioned(format, width=None):
+    return render(Document(list, dict, lambda: Grid([], []), lambda: [MARKED]), format, width)
+
+
+def test_latex_of_a_captioned_table():
+    text = re.sub(' +', ' ', captioned('latex'))
+    assert (
+        text
+        == r"""\begin{table}
+\centering
+\caption{Of a\_b.}
+\label{tab:x}
+\medskip
+\begin{tabular}{ll}
+\toprule
+ run & MAP \\
+\midrule
+ a\textbar{}b & \textbf{0.750} \\
+ & {\scriptsize [0.5,1.0]} \\
+ c & 0.250\textsuperscript{\dag{}} \\
+\bottomrule
+\end{tabular}
+\end{table}
+"""
+    )
+
+
+def test_markdown_of_a_captioned_table():
+    assert captioned('markdown').splitlines() == [
+        r'Of a\_b.',
+        '',
+        '| run    | MAP                 |',
+        '|--------|---------------------|',
+        r'| `a\|b` | **0.750** [0.5,1.0] |',
+        '| `c`    | 0.250†              |',
+    ]
+
+
+def test_other_formats_have_their_own_blocks():
+    document = Document(lambda: ['words\n', MARKED], dict, lambda: Grid([], []), list)
+    assert render(document, 'table').splitlines() == [
+        'words',
+        '',
+        'Of a_b.',
+        '',
+        'run    MAP',
+        '-----  ---------------',
+        'a|b    0.750 [0.5,1.0]',
+        'c      0.250†',
+    ]
+    text = to_html(document)
+    assert '<p>Of a_b.</p>' in text
+    assert '<strong>0.750</strong> [0.5,1.0]' in text
+    assert '0.250<sup>†</sup>' in text
+
+
+def test_captions_are_folded_and_words_beside_numbers_are_not_cut():
+    long = Captioned(MARKED.grid, 'One two three four five six.', 'tab:x')
+    document = Document(lambda: [long], dict)
+    lines = render(document, 'table', 14).splitlines()
+    assert lines[:3] == ['One two three', 'four five six.', '']
+    assert {'0.750', '[0.5,1.0]'} <= {word for line in lines for word in line.split()}
+    assert max(map(len, lines)) <= 14
 
 
 @pytest.mark.parametrize('format', FORMATS)

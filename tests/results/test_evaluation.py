@@ -118,7 +118,7 @@ def test_markdown_shows_names_as_they_are(evaluation):
 def test_latex_escapes_names(evaluation):
     text = shown([evaluation], 'latex', per_query=True)
     assert text.startswith('% <rows> (mediaeval-2016)\n')
-    assert r' a|b\_c ' in text
+    assert r' a\textbar{}b\_c ' in text
     assert r'n\_relevant \\' in text
     assert '\x1b' not in text
 

@@ -1,0 +1,185 @@
+"""Commands about several runs on the same queries: ``compare`` and ``compare-results``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mediaeval_ap import choices, definitions
+from mediaeval_ap.cli import options
+from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.output import Output, write_document
+from mediaeval_ap.cli.procedure import procedure_options
+from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.errors import ParameterError, printable, shown
+
+if TYPE_CHECKING:
+    from mediaeval_ap.results.result import Result
+
+
+def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
+    """Return names of definitions, each once."""
+    names = [name for value in values for name in value.split(',')]
+    try:
+        for name in names:
+            definitions.get(name)
+    except ParameterError as error:
+        raise click.BadParameter(str(error)) from error
+    if len(set(names)) < len(names):
+        raise click.BadParameter(f'found {",".join(names)}, expected each name once')
+    return names
+
+
+PROCEDURE = options.together(
+    procedure_options('holm'),
+    options.choice(
+        '--by', choices.GROUPINGS, None, 'Means over groups of queries, too: by {words}.'
+    ),
+    options.flag(
+        '--pairs',
+        heading='Output',
+        help='Show all pairs of runs, in csv and jsonl instead of runs.',
+    ),
+    options.LIMITS,
+    options.FORMAT,
+    options.OUTPUT,
+)
+
+
+@main.command(
+    examples=[
+        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt -",
+        'head -6000 hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt - '
+        '--baseline hypothesis.txt -o comparison.tex',
+    ]
+)
+@options.REFERENCE
+@options.RUNS
+@options.QUERIES
+@options.SUBSET
+@options.CUTOFFS
+@options.DEFINITION
+@options.MEASURES
+@options.option(
+    '--also-definitions',
+    heading='Scoring',
+    metavar='NAME,...',
+    multiple=True,
+    callback=_names,
+    help='Definitions whose orders of the runs are compared, too. Can be repeated.',
+)
+@PROCEDURE
+def compare(
+    reference: str,
+    runs: tuple[str, ...],
+    queries: str | None,
+    subset: str | None,
+    cutoffs: list[Cutoff],
+    definition: str,
+    measures: list[str],
+    also_definitions: list[str],
+    max_bytes: int,
+    **procedure: Any,
+) -> None:
+    """Compare runs on the same queries: intervals, tests and groups.
+
+    It says which runs differ by more than chance would explain, at each cutoff. Two RUNs or more.
+    """
+    _refuse_one('RUN', runs, 'evaluate scores one')
+    _check_baseline(procedure['baseline'], runs)
+    _refuse_again(definition, also_definitions)
+    for each in definition, *also_definitions:
+        options.check_cutoffs(cutoffs, each, measures)
+    from mediaeval_ap.average_precision import AveragePrecision
+    from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+
+    table = read(reference, REFERENCE, max_bytes=max_bytes)
+    videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
+    asked = None if queries is None else read(queries, QUERIES, max_bytes=max_bytes)
+    evaluators = {
+        each: AveragePrecision(table, cutoffs, subset=videos, definition=each)
+        for each in (definition, *also_definitions)
+    }
+    results: dict[str, list[Result]] = {each: [] for each in evaluators}
+    for run in runs:
+        hypotheses = read(run, HYPOTHESIS, max_bytes=max_bytes)
+        for each, evaluator in evaluators.items():
+            added = measures if each == definition else ()
+            results[each].append(evaluator.evaluate(hypotheses, asked, measures=added))
+    best = results.pop(definition)
+    _write(best, reference=table, subset=videos, also=results or None, **procedure)
+
+
+@main.command(
+    'compare-results',
+    examples=[
+        'head -6000 hypothesis.txt | mediaeval-ap evaluate reference.txt hypothesis.txt - '
+        '--format json --per-query | mediaeval-ap compare-results -',
+        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap evaluate reference.txt hypothesis.txt - "
+        '--format json --per-query | mediaeval-ap compare-results - -o comparison.md',
+    ],
+)
+@options.argument('results', nargs=-1, required=True, metavar='RESULTS...')
+@options.input_file('--reference', 'Reference of the runs; only --cluster and --by corpus need it.')
+@options.SUBSET
+@PROCEDURE
+def compare_results(
+    results: tuple[str, ...],
+    reference: str | None,
+    subset: str | None,
+    max_bytes: int,
+    **procedure: Any,
+) -> None:
+    """Compare runs that were scored before, by any command.
+
+    RESULTS are files that a command wrote with --format json --per-query, of two runs or more in
+    all: evaluate, evaluate-2015, evaluate-trec, map or lrap.
+    """
+    if reference is None and (procedure['cluster'] != 'none' or procedure['by'] == 'corpus'):
+        which = '--by corpus' if procedure['cluster'] == 'none' else '--cluster video'
+        raise click.UsageError(f'{which} needs --reference FILE')
+    from mediaeval_ap.results.json_files import read_results
+    from mediaeval_ap.tables import REFERENCE, SUBSET, read
+
+    table = None if reference is None else read(reference, REFERENCE, max_bytes=max_bytes)
+    videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
+    stored = [each for path in results for each in read_results(path, max_bytes=max_bytes)]
+    names = list(dict.fromkeys(each._run for each in stored))
+    _refuse_one('run', names, 'in all RESULTS')
+    _check_baseline(procedure['baseline'], names)
+    _write(stored, reference=table, subset=videos, **procedure)
+
+
+def _refuse_one(what: str, runs: Sequence[str], remedy: str) -> None:
+    if len(runs) < 2:
+        raise click.UsageError(
+            f'found 1 {what} ({printable(runs[0])}), expected two or more; {remedy}'
+        )
+
+
+def _check_baseline(baseline: str | None, runs: Iterable[str]) -> None:
+    names = ['<stdin>' if run == '-' else run for run in runs]
+    if baseline is not None and baseline not in names:
+        expected = ', '.join(map(printable, names))
+        raise click.UsageError(f'--baseline: found {shown(baseline)}, expected one of {expected}')
+
+
+def _refuse_again(definition: str, also: Iterable[str]) -> None:
+    if definition in also:
+        raise click.UsageError(f'--also-definitions: {definition} is the definition already')
+
+
+def _write(
+    results: Sequence[Result],
+    *,
+    pairs: bool,
+    format: str,
+    output: Output,
+    **settings: Any,
+) -> None:
+    from mediaeval_ap.comparison.compare import compare
+    from mediaeval_ap.comparison.documents import describe
+
+    write_document(describe(compare(results, **settings), pairs=pairs), format, output)

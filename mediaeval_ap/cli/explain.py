@@ -1,0 +1,131 @@
+"""The command ``explain``, which says where the average precision of a run was lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mediaeval_ap.cli import options
+from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.output import Output, write_document
+from mediaeval_ap.definitions import ALL, OR_ALL, Cutoff, check_cutoff
+from mediaeval_ap.errors import ParameterError, QueryError
+
+if TYPE_CHECKING:
+    from mediaeval_ap.report.document import Document
+
+NEAR = 0.2  # one edit in five characters
+COSTLIEST = 10
+
+
+def cutoff_or_all(_: click.Context, __: click.Parameter, value: str) -> Cutoff:
+    if value == ALL:
+        return ALL
+    try:
+        return check_cutoff(int(value) if value.isascii() and value.isdigit() else value)
+    except ParameterError as error:
+        expected = f'a positive integer below 2**63{OR_ALL.replace(chr(39), "")}'
+        raise click.BadParameter(f'found {value!r}, expected {expected}') from error
+
+
+def spelling_distance(_: click.Context, __: click.Parameter, value: float) -> float:
+    if 0 <= value < 1:
+        return value
+    raise click.BadParameter(f'found {value:g}, expected a number from 0 to below 1')
+
+
+@main.command(
+    examples=[
+        'mediaeval-ap explain reference.txt hypothesis.txt --queries queries.txt',
+        'mediaeval-ap explain reference.txt hypothesis.txt nicolas_sarkozy -k 10',
+        'mediaeval-ap explain reference.txt hypothesis.txt --against other.txt',
+    ]
+)
+@options.REFERENCE
+@options.RUN
+@click.argument('query', required=False)
+@options.QUERIES
+@options.input_file('--against', 'Another run: split its difference to RUN in the same way.')
+@options.SUBSET
+@options.valued(
+    *('-k', '--cutoff', 'cutoff'),
+    heading='Scoring',
+    metavar='K',
+    default='100',
+    callback=cutoff_or_all,
+    help='Cutoff; "all" means no cutoff.',
+)
+@options.valued(
+    '--near',
+    heading='Scoring',
+    type=float,
+    metavar='DISTANCE',
+    default=NEAR,
+    callback=spelling_distance,
+    help='Largest distance between two spellings of one name, from 0 to below 1.',
+)
+@options.DEFINITION
+@options.LIMITS
+@options.flag(
+    '--per-query',
+    heading='Output',
+    help='List every query in tables; CSV and JSON always have them.',
+)
+@options.integer(
+    '--costliest',
+    default=COSTLIEST,
+    heading='Output',
+    help='Number of queries and of names to list in tables.',
+)
+@options.FORMAT
+@options.OUTPUT
+def explain(format: str, output: Output, **settings: Any) -> None:
+    """Show where average precision was lost; with QUERY, for one name.
+
+    The loss, 1 - AP, is split into parts that add up to it: by ties, by confidence, by names, by
+    shots that were not returned.
+    """
+    write_document(_document(**settings), format, output)
+
+
+def _document(
+    hypothesis: str,
+    query: str | None,
+    queries: str | None,
+    against: str | None,
+    cutoff: Cutoff,
+    near: float,
+    per_query: bool,
+    costliest: int,
+    **criteria: Any,
+) -> Document:
+    if query is not None and queries is not None:
+        raise click.UsageError('QUERY and --queries are given: give one of them')
+    if query is not None:
+        _check_query(query)
+    average_precision = options.read_reference(cutoffs=[cutoff], **criteria)
+    from mediaeval_ap.diagnosis import documents
+    from mediaeval_ap.tables import QUERIES, read
+
+    asked: Any = None if query is None else [query]
+    if queries is not None:
+        asked = read(queries, QUERIES, max_bytes=criteria['max_bytes'])
+    diagnosis = average_precision.explain(hypothesis, asked, k=cutoff, near=near)
+    if against is not None:
+        other = average_precision.explain(against, asked, k=cutoff, near=near)
+        return documents.describe_difference(
+            diagnosis.against(other), per_query=per_query, costliest=costliest
+        )
+    if query is not None:
+        return documents.describe_query(diagnosis.of(query))
+    return documents.describe(diagnosis, per_query=per_query, costliest=costliest)
+
+
+def _check_query(query: str) -> None:
+    from mediaeval_ap.evaluation.queries import check_query
+
+    try:
+        check_query(query)
+    except QueryError as error:
+        raise click.UsageError(str(error)) from error

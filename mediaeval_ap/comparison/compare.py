@@ -1,0 +1,193 @@
+"""`compare`: which runs differ, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mediaeval_ap import choices
+from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind
+from mediaeval_ap.comparison.comparison import Comparison, GroupMean, Pair
+from mediaeval_ap.comparison.groups import Places, by_corpus, by_relevant, cluster_numbers
+from mediaeval_ap.comparison.orders import agreements
+from mediaeval_ap.comparison.runs import Runs, read_runs
+from mediaeval_ap.comparison.settings import Settings
+from mediaeval_ap.comparison.standings import leaderboard
+from mediaeval_ap.comparison.testing import tests_of
+from mediaeval_ap.errors import DataWarning, NarrowIntervalWarning, require, warn_caller
+from mediaeval_ap.progress import shows_progress
+from mediaeval_ap.report.document import counted
+from mediaeval_ap.results.means_and_notes import note_of_floor
+from mediaeval_ap.results.result import Result
+
+__all__ = ['compare']
+
+FEW = 50  # differences, below which intervals were measured to be too narrow (docs/comparison.md)
+
+
+@shows_progress
+def compare(
+    results: Iterable[Result] | Mapping[str, Result | Sequence[Result]],
+    *,
+    baseline: str | None = None,
+    correction: Correction = 'holm',
+    interval: IntervalKind = 'bca',
+    level: float = choices.LEVEL,
+    cluster: Cluster = 'none',
+    by: Grouping | None = None,
+    reference: Any = None,
+    subset: Any = None,
+    also: Mapping[str, Iterable[Result] | Mapping[str, Result | Sequence[Result]]] | None = None,
+    resamples: int = choices.RESAMPLES,
+    permutations: int = choices.PERMUTATIONS,
+    seed: int = 0,
+    progress: bool = False,
+) -> Comparison:
+    """Compare runs on the same queries: intervals, tests of all pairs, ranks, groups.
+
+    Parameters
+    ----------
+    results : iterable of Evaluation, Evaluation2015 or Score, or mapping from str to these
+        Results of one kind, with the same queries, definition and reference. The keys of a mapping
+        name the runs. Scores at several cutoffs are a list, or share the name of their run.
+    baseline : str, optional
+        The run to compare all others with on the leaderboard.
+    correction : {'holm', 'bh', 'tukey'}
+        The correction of p for many comparisons: Holm, Benjamini and Hochberg (false discovery
+        rate), or randomised Tukey HSD, which gives letters of groups, too. Each metric is a family
+        of its own: all pairs, and on the leaderboard all comparisons with the baseline.
+    interval : {'bca', 't'}
+        Confidence intervals of means and differences: bootstrap (bias-corrected and accelerated),
+        or Student's t.
+    level : float
+        Level of confidence of the intervals, between 0 and 1. Groups of Tukey use 1 - level.
+    cluster : {'none', 'video'}
+        What is resampled and flipped: single queries, or all queries of a video together. The
+        video of a query is the one with most of its relevant shots, of equal ones the first; a
+        query without relevant shots is a cluster of its own.
+    by : {'corpus', 'relevant'}, optional
+        Add means by corpus, or by the number of relevant shots.
+    reference, subset : as of `AveragePrecision`, optional
+        What the runs were scored against, for clusters and means by corpus.
+    also : mapping from str to results, optional
+        The same runs under other definitions, by name: adds Kendall's tau-b between the orders.
+    resamples, permutations : int
+        Numbers of bootstrap resamples, and of random sign flips or permutations.
+    seed : int
+        Seed of the random generators.
+    progress : bool
+        Show progress on standard error, if it takes longer than half a second.
+
+    Returns
+    -------
+    Comparison
+        Leaderboard, pairs, agreement of orders, means by group.
+
+    Raises
+    ------
+    ParameterError
+        When runs cannot be compared, a run is there twice, or an argument is not valid.
+    ReadError, FormatError
+        When the reference or the subset cannot be read.
+    MissingExtraError
+        When the extra ``insight`` is not installed.
+
+    Warns
+    -----
+    NarrowIntervalWarning
+        When runs differ on fewer than 50 queries.
+
+    Notes
+    -----
+    p is that of paired sign flips, two-sided: exact for up to 20 differences that are not zero,
+    else (b + 1) / (n + 1) of n random patterns (Phipson and Smyth, 2010). Tukey's is that of
+    Carterette (2012). The order of runs and queries changes nothing.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision, compare
+    >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(60)]
+    >>> evaluate = AveragePrecision(reference, K=[10]).evaluate
+    >>> right = [(*row, 0.5) for row in reference]
+    >>> results = {'all': evaluate(right), 'few': evaluate(right[:6])}
+    >>> comparison = compare(results, resamples=100, permutations=1000)
+    >>> comparison.pairs[0].difference, comparison.pairs[0].p < 0.05
+    (0.9, True)
+    """
+    settings = Settings(
+        baseline, correction, interval, level, cluster, by, resamples, permutations, seed
+    )
+    require('scipy', 'insight', 'compare')
+    runs = read_runs(results)
+    settings.check_baseline(runs.names)
+    places = None
+    if settings.cluster == 'video' or settings.by == 'corpus':
+        places = Places(runs, 'cluster' if settings.by != 'corpus' else 'by', reference, subset)
+    clusters = cluster_numbers(runs, places if settings.cluster == 'video' else None)
+    tested = tests_of(settings, runs, clusters)
+    pairs = [pair for each in tested for pair in each.pairs]
+    found = _warnings(pairs)
+    comparison = Comparison(
+        runs=tested[-1].order,
+        metrics=runs.metrics,
+        queries=runs.queries,
+        values={each.metric: each.values_in(tested[-1].order) for each in tested},
+        leaderboard=[standing for each in tested for standing in leaderboard(each, settings, runs)],
+        pairs=pairs,
+        orders=agreements(runs, also),
+        groups_by=_group_means(settings, runs, places),
+        parameters={**settings.to_dict(), 'definition': runs.definition},
+        counts=_counts(runs, int(clusters.max()) + 1),
+        notes=[*runs.notes, *_notes(settings, runs)],
+        sources=runs.sources,
+        inputs=runs.inputs,
+        warnings=tuple(found),
+    )
+    warn_caller(found)
+    return comparison
+
+
+def _group_means(settings: Settings, runs: Runs, places: Places | None) -> list[GroupMean]:
+    if settings.by == 'relevant':
+        return by_relevant(runs)
+    if settings.by == 'corpus':
+        assert places is not None
+        return by_corpus(runs, places)
+    return []
+
+
+def _counts(runs: Runs, n_units: int) -> dict[str, int]:
+    counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': n_units}
+    if runs.n_relevant is not None:
+        counts['queries_without_relevant'] = int(np.count_nonzero(runs.n_relevant == 0))
+    return counts
+
+
+def _notes(settings: Settings, runs: Runs) -> list[str]:
+    """Return sentences about the floor, and about what stands for a cluster."""
+    notes = []
+    n_without = 0 if runs.n_relevant is None else int(np.count_nonzero(runs.n_relevant == 0))
+    if n_without:
+        n_queries = len(runs.queries)
+        floor = next(iter(runs.floor.values()))
+        notes.append(note_of_floor(n_without, n_queries, floor * n_queries / n_without))
+    if n_without and settings.cluster == 'video':
+        notes.append('each query without a relevant shot is a cluster of its own')
+    if runs.n_relevant is None:
+        notes.append('no means without the floor: numbers of relevant items are not known')
+    return notes
+
+
+def _warnings(pairs: Sequence[Pair]) -> list[DataWarning]:
+    n_few = sum(0 < pair.n_nonzero < FEW for pair in pairs)
+    if not n_few:
+        return []
+    return [
+        NarrowIntervalWarning(
+            f'{n_few} of {counted(len(pairs), "pair", "pairs")} of runs differ on fewer than {FEW} '
+            'queries (or clusters): intervals of their differences may be too narrow; see '
+            'docs/comparison.md'
+        )
+    ]

@@ -1,0 +1,256 @@
+"""A comparison as a document: tables for people and papers, and rows for programs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any
+
+from mediaeval_ap.errors import printable
+from mediaeval_ap.report.document import Block, Captioned, Document, Grid, Heading, Marked, counted
+from mediaeval_ap.report.formats import short
+
+if TYPE_CHECKING:
+    from mediaeval_ap.comparison.comparison import Comparison, Interval, Pair, Standing
+
+LABEL = 'tab:comparison'
+DAGGER = '†'
+LEAST_P = 0.0001  # a choice: four decimals
+MOST_RUNS = 5  # a choice: their pairs are shown to people who did not ask for them
+
+
+def describe(comparison: Comparison, *, pairs: bool = False) -> Document:
+    """Return a comparison as a document, whose rows are runs, or pairs of runs if asked for."""
+    return Document(
+        lambda: _blocks(comparison, pairs),
+        comparison.to_dict,
+        lambda: comparison._grid('pairs' if pairs else 'leaderboard'),
+        lambda: [_as_printed(comparison), *(_pairs_as_printed(comparison) if pairs else ())],
+    )
+
+
+def caption(comparison: Comparison) -> str:
+    """Return what a table needs: counts, definition, intervals, test, correction, seed."""
+    return _caption(comparison, comparison.parameters['baseline'])
+
+
+def _caption(comparison: Comparison, baseline: str | None) -> str:
+    """Return the caption of pairs with a baseline, or of all pairs without one."""
+    settings, counts = comparison.parameters, comparison.counts
+    units = 'queries'
+    if settings['cluster'] != 'none':
+        units = f'{counted(counts["units"], "cluster", "clusters")} of queries, by video'
+    family = 'all pairs of runs' if baseline is None else f'the pairs with {printable(baseline)}'
+    words = {**_with_commas(settings), 'units': units, 'family': family}
+    definition = f' ({settings["definition"]})' if settings['definition'] else ''
+    return (
+        f'Means over {counted(len(comparison.queries), "query", "queries")}{definition}, with '
+        f'{_level(comparison)} intervals ({INTERVALS[settings["interval"]].format(**words)}). '
+        f'{TESTS[settings["correction"]].format(**words)}. Seed {settings["seed"]}.'
+    )
+
+
+INTERVALS = {
+    'bca': 'BCa bootstrap, {resamples} resamples of {units}',
+    't': "Student's t over {units}",
+}
+PAIRED = 'p by paired sign flips of {units} ({permutations} permutations), corrected by '
+TESTS = {
+    'holm': f'{PAIRED}Holm over {{family}} for each metric',
+    'bh': f'{PAIRED}Benjamini and Hochberg over {{family}} for each metric',
+    'tukey': 'p by randomised Tukey HSD ({permutations} permutations of runs within {units})',
+}
+
+
+def _with_commas(settings: Mapping[str, Any]) -> dict[str, str]:
+    return {name: f'{settings[name]:,}' for name in ('resamples', 'permutations')}
+
+
+def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
+    yield _means(comparison)
+    yield Heading('Rank', f'{_level(comparison)} interval')
+    yield _by_run(comparison, {(one.metric, one.run): _rank(one) for one in comparison.leaderboard})
+    if comparison.parameters['baseline'] is not None:
+        yield from _differences(comparison)
+    yield from _without_floor(comparison)
+    if comparison.orders:
+        yield Heading('Agreement of two orders of the runs', "Kendall's tau-b")
+        yield Grid(
+            ('one', 'other', 'tau'), [(each.a, each.b, each.tau) for each in comparison.orders]
+        )
+    yield from _groups(comparison)
+    notes = list(comparison.notes)
+    has_baseline = comparison.parameters['baseline'] is not None
+    if pairs or (not has_baseline and len(comparison.runs) <= MOST_RUNS):
+        yield from _pairs(comparison)
+    elif not has_baseline:
+        n_pairs = len(comparison.pairs) // len(comparison.metrics)
+        notes.append(f'{n_pairs} pairs of runs are not shown: ask for pairs, or for a baseline')
+    if notes:
+        yield ''.join(f'{note}\n' for note in notes)
+
+
+def _as_printed(comparison: Comparison) -> Captioned:
+    """Return the table of a paper: the best of each column is bold, and differences are marked."""
+    means = _means(comparison)
+    means = replace(means, caption=f'{means.caption} Best in bold.')
+    settings = comparison.parameters
+    if settings['baseline'] is not None or settings['correction'] == 'tukey':
+        return means
+    return _with_letters(means, comparison) if len(comparison.runs) <= MOST_RUNS else means
+
+
+def _with_letters(means: Captioned, comparison: Comparison) -> Captioned:
+    """Return a table with a letter for each run, and beside each mean those of worse runs."""
+    letters = dict(zip(comparison.runs, ascii_lowercase, strict=False))
+    worse: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for pair in comparison.pairs:
+        if pair.p_adjusted <= _alpha(comparison) and pair.difference > 0:
+            worse[pair.metric, pair.a].append(letters[pair.b])
+    rows = [
+        [
+            Marked(letters[run]),
+            run,
+            *(
+                replace(cell, mark=''.join(sorted(worse[metric, run])))
+                for metric, cell in zip(comparison.metrics, cells, strict=True)
+            ),
+        ]
+        for run, *cells in means.grid.rows
+    ]
+    legend = f'Letters: higher than those runs, corrected p ≤ {_alpha(comparison):g}.'
+    return replace(
+        means,
+        grid=Grid(['', *means.grid.headers], rows),
+        caption=f'{means.caption} {legend}',
+    )
+
+
+def _means(comparison: Comparison) -> Captioned:
+    """Return the mean of each run by each metric, with its interval."""
+    baseline = comparison.parameters['baseline']
+    cells = {}
+    for one in comparison.leaderboard:
+        mark = _mark(one, comparison) if baseline is not None else one.group or ''
+        cells[one.metric, one.run] = Marked(one.map, one.rank == 1, mark, _interval(one.interval))
+    text = ' '.join([comparison.caption(), *_legend(comparison)])
+    return Captioned(_by_run(comparison, cells), text, LABEL)
+
+
+def _mark(one: Standing, comparison: Comparison) -> str:
+    is_different = one.p_adjusted is not None and one.p_adjusted <= _alpha(comparison)
+    return DAGGER if is_different else ''
+
+
+def _legend(comparison: Comparison) -> Iterator[str]:
+    baseline = comparison.parameters['baseline']
+    if baseline is not None:
+        below = f'corrected p ≤ {_alpha(comparison):g}'
+        yield f'{DAGGER}: differs from {printable(baseline)}, {below}.'
+    elif any(one.group for one in comparison.leaderboard):
+        yield f'Runs that share a letter are not told apart (p > {_alpha(comparison):g}).'
+
+
+def _alpha(comparison: Comparison) -> float:
+    return float(round(1 - comparison.parameters['level'], 12))  # 0.05, not 0.05000000000000004
+
+
+def _level(comparison: Comparison) -> str:
+    return f'{100 * comparison.parameters["level"]:g} %'
+
+
+def _by_run(comparison: Comparison, cells: dict[tuple[str, str], Any]) -> Grid:
+    """Return a row for each run, and a column for each metric."""
+    rows = [
+        [run, *(cells[metric, run] for metric in comparison.metrics)] for run in comparison.runs
+    ]
+    return Grid(['run', *comparison.metrics], rows)
+
+
+def _rank(one: Standing) -> Marked:
+    low, high = one.rank_interval
+    return Marked(one.rank, detail=f'[{low},{high}]')
+
+
+def _differences(comparison: Comparison) -> Iterator[Block]:
+    baseline = comparison.parameters['baseline']
+    for metric in comparison.metrics:
+        yield Heading(f'{metric}: difference to {baseline}')
+        standings = [one for one in comparison.leaderboard if one.metric == metric]
+        yield Grid(
+            ['run', *COMPARED],
+            [
+                [one.run, *_compared(one, one.difference_interval)]
+                for one in standings
+                if one.run != baseline
+            ],
+        )
+
+
+def _pairs(comparison: Comparison) -> Iterator[Block]:
+    for metric in comparison.metrics:
+        yield Heading(f'{metric}: differences of pairs', FIRST_MINUS_SECOND)
+        yield _pairs_by(comparison, metric)
+
+
+def _pairs_as_printed(comparison: Comparison) -> Iterator[Block]:
+    for number, metric in enumerate(comparison.metrics, 1):
+        text = f'{metric}: differences of pairs, {FIRST_MINUS_SECOND}. {_caption(comparison, None)}'
+        yield Captioned(_pairs_by(comparison, metric), text, f'{LABEL}-pairs-{number}')
+
+
+def _pairs_by(comparison: Comparison, metric: str) -> Grid:
+    pairs = [pair for pair in comparison.pairs if pair.metric == metric]
+    rows = [[pair.a, pair.b, *_compared(pair, pair.interval)] for pair in pairs]
+    return Grid(['first', 'second', *COMPARED], rows)
+
+
+FIRST_MINUS_SECOND = 'first run minus second'
+COMPARED = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
+
+
+def _compared(one: Standing | Pair, interval: Interval | None) -> list[Any]:
+    """Return the cells that say how two runs differ."""
+    difference = Marked(one.difference, detail='' if interval is None else _interval(interval))
+    counts = '/'.join(str(each) for each in (one.wins, one.ties, one.losses))
+    return [difference, _p(one.p), _p(one.p_adjusted), Marked(counts), one.dz]
+
+
+def _interval(interval: Interval) -> str:
+    if interval.low is None or interval.high is None:
+        return ''
+    return f'[{short(interval.low)},{short(interval.high)}]'
+
+
+def _p(p: float | None) -> Marked:
+    if p is None:
+        return Marked('')
+    return Marked(f'<{LEAST_P}' if p < LEAST_P else f'{p:.4f}')
+
+
+def _without_floor(comparison: Comparison) -> Iterator[Block]:
+    """Return the means without queries that have no relevant shot, where there are any."""
+    n_without = comparison.counts.get('queries_without_relevant', 0)
+    means = {(one.metric, one.run): one.map_without_floor for one in comparison.leaderboard}
+    if not n_without or all(mean is None for mean in means.values()):
+        return
+    floors = {one.metric: one.floor for one in comparison.leaderboard if one.floor is not None}
+    listed = ', '.join(f'{metric} {short(floor)}' for metric, floor in floors.items())
+    if len(set(floors.values())) == 1:
+        listed = short(next(iter(floors.values())))
+    queries = counted(n_without, 'query that has', 'queries that have')
+    yield Heading(f'Without the {queries} no relevant shot', f'an empty run has {listed}')
+    yield _by_run(comparison, means)
+
+
+def _groups(comparison: Comparison) -> Iterator[Block]:
+    sizes = {each.group: each.n_queries for each in comparison.groups_by}
+    means = {(each.metric, each.run, each.group): each.map for each in comparison.groups_by}
+    for metric in comparison.metrics if sizes else ():
+        yield Heading(f'{metric} by {comparison.parameters["by"]}', 'number of queries')
+        rows = [
+            [run, *(means.get((metric, run, group)) for group in sizes)] for run in comparison.runs
+        ]
+        yield Grid(['run', *(f'{group} ({size})' for group, size in sizes.items())], rows)

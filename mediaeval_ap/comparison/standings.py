@@ -1,0 +1,125 @@
+"""The leaderboard, from what the tests found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mediaeval_ap.comparison.comparison import Interval, Pair, Standing
+from mediaeval_ap.comparison.runs import Runs
+from mediaeval_ap.comparison.settings import Settings
+from mediaeval_ap.comparison.testing import MetricTests, adjusted
+from mediaeval_ap.comparison.tukey import letters
+from mediaeval_ap.results.means_and_notes import mean
+
+
+def leaderboard(tests: MetricTests, settings: Settings, runs: Runs) -> list[Standing]:
+    """Return the standing of each run by one metric, best first."""
+    pairs = tests.pairs
+    ranks = ranks_of(tests.means)
+    if settings.correction == 'tukey':
+        groups: list[str | None] = list(group_letters(tests.order, pairs, 1 - settings.level))
+        group_reason = ''
+    else:
+        groups = [None] * len(ranks)
+        group_reason = 'letters need the correction tukey'
+    standings = [
+        _alone(tests, settings, runs, run, ranks[run], group, group_reason)
+        for run, group in zip(tests.places, groups, strict=True)
+    ]
+    if settings.baseline is None:
+        return standings
+    against = _against(pairs, settings)
+    return [_compared(each, settings.baseline, against) for each in standings]
+
+
+def _alone(
+    tests: MetricTests,
+    settings: Settings,
+    runs: Runs,
+    run: int,
+    rank: int,
+    group: str | None,
+    group_reason: str,
+) -> Standing:
+    """Return the standing of a run that is compared with no baseline."""
+    relevant = None if runs.n_relevant is None else tests.values[run][runs.n_relevant > 0]
+    name = tests.names[run]
+    return Standing(
+        metric=tests.metric,
+        run=name,
+        map=tests.means[run],
+        interval=tests.intervals.runs[run],
+        rank=rank,
+        rank_interval=tests.intervals.ranks[run],
+        difference=None,
+        difference_interval=None,
+        p=None,
+        p_adjusted=None,
+        wins=None,
+        ties=None,
+        losses=None,
+        dz=None,
+        reason='the baseline itself' if name == settings.baseline else 'no baseline',
+        group=group,
+        group_reason=group_reason,
+        floor=runs.floor.get(tests.metric),
+        map_without_floor=None if relevant is None else mean(relevant),
+    )
+
+
+def _against(pairs: Sequence[Pair], settings: Settings) -> dict[str, tuple[Pair, float]]:
+    """Return the pair of each run and the baseline, with p corrected for all of these.
+
+    Tukey's p is for all pairs in any case.
+    """
+    chosen = [pair for pair in pairs if settings.baseline in (pair.a, pair.b)]
+    p = [pair.p_adjusted for pair in chosen]
+    if settings.correction != 'tukey':
+        p = adjusted([pair.p for pair in chosen], settings.correction)
+    runs = [pair.b if pair.a == settings.baseline else pair.a for pair in chosen]
+    return dict(zip(runs, zip(chosen, p, strict=True), strict=True))
+
+
+def _compared(
+    standing: Standing, baseline: str, against: dict[str, tuple[Pair, float]]
+) -> Standing:
+    """Return a standing with what compares the run with the baseline."""
+    if standing.run == baseline:
+        return standing
+    pair, p_adjusted = against[standing.run]
+    is_first = pair.a == standing.run
+    wins, losses = (pair.wins, pair.losses) if is_first else (pair.losses, pair.wins)
+    return replace(
+        standing,
+        difference=pair.difference if is_first else 0 - pair.difference,
+        difference_interval=pair.interval if is_first else opposite(pair.interval),
+        p=pair.p,
+        p_adjusted=p_adjusted,
+        wins=wins,
+        ties=pair.ties,
+        losses=losses,
+        dz=pair.dz if is_first or pair.dz is None else 0 - pair.dz,
+        reason=pair.reason,
+    )
+
+
+def ranks_of(means: Sequence[float]) -> list[int]:
+    """Return ranks from 1, the best first; equal means share the better rank."""
+    ordered = np.sort(np.array(means))
+    return [len(means) + 1 - int(np.searchsorted(ordered, each, side='right')) for each in means]
+
+
+def opposite(interval: Interval) -> Interval:
+    """Return the interval of a difference taken the other way round."""
+    if interval.low is None or interval.high is None:
+        return interval
+    return Interval(0 - interval.high, 0 - interval.low)  # not -0.0
+
+
+def group_letters(order: Sequence[str], pairs: Sequence[Pair], alpha: float) -> list[str]:
+    """Return the letters of runs in the order of the leaderboard."""
+    p = {(pair.a, pair.b): pair.p_adjusted for pair in pairs}
+    return letters(len(order), lambda i, j: p[order[i], order[j]] <= alpha)

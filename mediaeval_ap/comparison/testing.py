@@ -1,0 +1,192 @@
+"""The tests and intervals of each metric, of runs and of their pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.choices import Correction
+from mediaeval_ap.comparison.bootstrap import Intervals, bootstrap_intervals, reasoned, t_intervals
+from mediaeval_ap.comparison.comparison import Pair
+from mediaeval_ap.comparison.runs import Runs
+from mediaeval_ap.comparison.settings import Settings
+from mediaeval_ap.comparison.sign_flips import MOST_ENUMERATED, sign_flips
+from mediaeval_ap.comparison.tukey import tukey
+from mediaeval_ap.comparison.units import Units, units_of
+from mediaeval_ap.errors import require
+from mediaeval_ap.progress import tracked
+from mediaeval_ap.results.means_and_notes import mean
+
+METHODS = {'holm': 'holm', 'bh': 'fdr_bh'}  # as statsmodels calls them
+
+
+def exact_mean(values: NDArray[np.float64]) -> float:
+    """Return the mean, rounded once."""
+    average = mean(values)
+    assert average is not None
+    return average
+
+
+def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
+    """Return p corrected for all hypotheses of the family, by statsmodels."""
+    if not p:
+        return []
+    multitest = require('statsmodels.stats.multitest', 'insight', 'compare')
+    corrected: list[float] = multitest.multipletests(p, method=METHODS[correction])[1].tolist()
+    return corrected
+
+
+@dataclass(frozen=True)
+class MetricTests:
+    """What was found out about one metric: of runs by name, and of their pairs."""
+
+    metric: str
+    names: list[str]
+    values: NDArray[np.float64]  # (n_runs, n_queries)
+    means: list[float]
+    places: list[int]  # the numbers of the runs, best first
+    numbers: list[tuple[int, int]]  # of the runs of each pair, the better one first
+    intervals: Intervals
+    p: list[float]
+    p_adjusted: list[float]
+    n_nonzero: list[int]
+
+    @property
+    def order(self) -> list[str]:
+        """The runs, best first."""
+        return [self.names[place] for place in self.places]
+
+    def values_in(self, order: Sequence[str]) -> NDArray[np.float64]:
+        """Return the values of runs in an order."""
+        return self.values[[self.names.index(name) for name in order]]
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Return the pairs."""
+        return [self._pair(place, *each) for place, each in enumerate(self.numbers)]
+
+    def _pair(self, place: int, a: int, b: int) -> Pair:
+        differences = self.values[a] - self.values[b]
+        dz, reason = effect_size(differences)
+        return Pair(
+            self.metric,
+            self.names[a],
+            self.names[b],
+            difference(self.values[a], self.values[b]),
+            self.intervals.pairs[place],
+            self.p[place],
+            self.p_adjusted[place],
+            int(np.count_nonzero(differences > 0)),
+            int(np.count_nonzero(differences == 0)),
+            int(np.count_nonzero(differences < 0)),
+            dz,
+            self.n_nonzero[place],
+            self.n_nonzero[place] <= MOST_ENUMERATED,
+            reason,
+        )
+
+
+def difference(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """Return the difference of two means, rounded once."""
+    return exact_mean(np.concatenate([a, -b])) * 2
+
+
+def effect_size(differences: NDArray[np.float64]) -> tuple[float | None, str]:
+    """Return d_z, the mean of differences over their standard deviation, or why there is none."""
+    if len(differences) == 1:
+        return None, 'one query has no standard deviation'
+    if differences.min() == differences.max():
+        return None, f'all differences are {differences[0]:g}'
+    return float(differences.mean() / differences.std(ddof=1)), ''
+
+
+def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list[MetricTests]:
+    """Return what was found out about each metric."""
+    units = [units_of(values, clusters) for values in runs.values]
+    means = [[exact_mean(row) for row in values] for values in runs.values]
+    places = [best_first(each, runs.names) for each in means]
+    numbers = [list(combinations(each, 2)) for each in places]
+    p, n_nonzero = _sign_flips(settings, units, numbers)
+    p_adjusted = _adjusted(settings, units, numbers, p)
+    found = []
+    for at, metric in enumerate(tracked(runs.metrics, 'bootstrap', 'metric')):
+        intervals = _intervals(settings, units[at], runs.values[at], numbers[at])
+        statistics = (intervals, p[at], p_adjusted[at], n_nonzero[at])
+        found.append(
+            MetricTests(
+                metric, runs.names, runs.values[at], means[at], places[at], numbers[at], *statistics
+            )
+        )
+    return found
+
+
+def best_first(means: Sequence[float], names: Sequence[str]) -> list[int]:
+    """Return the numbers of runs in the order of the leaderboard."""
+    return sorted(range(len(means)), key=lambda run: (-means[run], names[run]))
+
+
+def _sign_flips(
+    settings: Settings, units: Sequence[Units], numbers: Sequence[Sequence[tuple[int, int]]]
+) -> tuple[list[list[float]], list[list[int]]]:
+    """Return p, and the number of differences, by metric and pair; flips are those of all."""
+    n_runs = units[0].sums.shape[1]
+    sums = np.concatenate([each.sums for each in units], axis=1)
+    pairs = [(a + at * n_runs, b + at * n_runs) for at, each in enumerate(numbers) for a, b in each]
+    columns = _columns(pairs)
+    p, n_nonzero = sign_flips(
+        sums, columns, units[0].tolerance, settings.permutations, settings.seed
+    )
+    shape = (len(units), -1) if pairs else (len(units), 0)
+    return p.reshape(shape).tolist(), n_nonzero.reshape(shape).tolist()
+
+
+def _adjusted(
+    settings: Settings,
+    units: Sequence[Units],
+    numbers: Sequence[Sequence[tuple[int, int]]],
+    p: Sequence[Sequence[float]],
+) -> list[list[float]]:
+    """Return p corrected for all pairs of a metric, by metric and pair."""
+    if settings.correction != 'tukey' or not p[0]:
+        return [adjusted(each, settings.correction) for each in p]
+    sums = np.stack([each.sums for each in units], axis=2)
+    ordered = list(combinations(range(sums.shape[1]), 2))
+    tolerance = units[0].tolerance
+    found = tukey(sums, _columns(ordered), tolerance, settings.permutations, settings.seed)
+    by_pair = [dict(zip(ordered, row, strict=True)) for row in found.tolist()]
+    return [
+        [of_metric[min(a, b), max(a, b)] for a, b in each]
+        for of_metric, each in zip(by_pair, numbers, strict=True)
+    ]
+
+
+def _intervals(
+    settings: Settings,
+    units: Units,
+    values: NDArray[np.float64],
+    numbers: Sequence[tuple[int, int]],
+) -> Intervals:
+    """Return the intervals of one metric."""
+    a, b = columns = _columns(numbers)
+    differences = values[a] - values[b]
+    found = bootstrap_intervals(
+        units, columns, settings.interval, settings.level, settings.resamples, settings.seed
+    )
+    if settings.interval == 't':
+        found = found._replace(
+            runs=t_intervals(values, settings.level), pairs=t_intervals(differences, settings.level)
+        )
+    return found._replace(
+        runs=reasoned(found.runs, values, 'values'),
+        pairs=reasoned(found.pairs, differences, 'differences'),
+    )
+
+
+def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    a, b = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    return a, b

@@ -1,0 +1,85 @@
+"""The diagnosis of a run, at several cutoffs from one ranking of each query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.definitions import Cutoff, Definition, depths
+from mediaeval_ap.diagnosis.confused_names import confused_names, near_misses
+from mediaeval_ap.diagnosis.diagnosis import Diagnosis
+from mediaeval_ap.diagnosis.examined_run import ExaminedRun, Found
+from mediaeval_ap.diagnosis.loss import average_precisions, parts_of
+from mediaeval_ap.diagnosis.ties import TieBounds, tie_bounds
+from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.whole_run import CountedRun, names_asked, with_inputs
+from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.tables import Table
+
+NEAR = 0.2  # a choice: one edit in five characters
+
+
+def diagnose(
+    criteria: Criteria, run: CountedRun, queries: Table | None, K: Sequence[Cutoff], near: float
+) -> list[Diagnosis]:
+    """Diagnose a run on the queries, by default those of the reference, at each cutoff."""
+    asked, about_queries = names_asked(criteria, queries)
+    number = {query: number for number, query in enumerate(dict.fromkeys(asked))}
+    names = list(number)
+    rows = np.array([number[query] for query in asked])
+    examined = ExaminedRun(criteria, run, names, near)
+    found = examined.find(names, max(depths(K)))
+    definition, n_relevant = criteria.definition, found.counts.relevant
+    values = average_precisions(found.shots, found.ranks, found.counts, depths(K), definition)
+    ap, relevant = values[0][rows], n_relevant[rows]
+    evaluation = Evaluation(
+        asked, list(K), ap, relevant, definition, {}, {}, warnings=about_queries
+    )
+    evaluation = with_inputs(evaluation, criteria, run, queries)
+    confused = confused_names(found.returned, found.kinds, names, run.ranking)
+    missed = near_misses(found.returned, found.kinds, names, run.ranking)
+    of_ties = _tie_bounds(found, depths(K), definition, rows)
+    diagnoses = []
+    for column, k in enumerate(K):
+        parts = parts_of(values[:, :, column], n_relevant)
+        diagnoses.append(
+            Diagnosis(
+                replace(evaluation, K=[k], ap=ap[:, [column]]),
+                near,
+                {part: each[rows] for part, each in parts.items()},
+                of_ties[column],
+                confused,
+                missed,
+                examined,
+            )
+        )
+    return diagnoses
+
+
+def _tie_bounds(
+    found: Found, K: Sequence[int], definition: Definition, rows: NDArray[np.int64]
+) -> list[dict[str, TieBounds]]:
+    """Return the bounds of ties at each cutoff, by level, of queries that may repeat."""
+    levels = [
+        tie_bounds(tied, found.counts.relevant, found.counts.ranked, K, definition)
+        for tied in found.tied
+    ]
+    return [
+        dict(
+            zip(('equal_confidence', 'arbitrary'), [each.of(rows) for each in bounds], strict=True)
+        )
+        for bounds in zip(*levels, strict=True)
+    ]
+
+
+def check_near(near: Any) -> float:
+    """Return the largest distance of another spelling as a float."""
+    if isinstance(near, Real) and not isinstance(near, bool) and 0 <= float(near) < 1:
+        return float(near)
+    raise ParameterError(f'near: found {shown(near)}, expected a number from 0 to below 1')

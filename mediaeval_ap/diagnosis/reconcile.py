@@ -1,0 +1,248 @@
+"""What every registered definition says of the same rankings, and why they differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap import definitions
+from mediaeval_ap.arrays import first_occurrences
+from mediaeval_ap.definitions import ALL, Cutoff, Definition, Repeats, depths
+from mediaeval_ap.diagnosis.listings import Listing, list_first
+from mediaeval_ap.evaluation.relevance import Relevance
+from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.report.document import counted
+
+# The same sum may be rounded in two ways: some units in the last place.
+SAME = 1e-12
+FIELDS = ('repeats', 'depth', 'denominator', 'without_relevant')  # in which definitions differ
+RULES = {
+    Repeats.COUNT: 'counts a shot each time it is returned',
+    Repeats.IRRELEVANT: 'counts a shot once, and what repeats it keeps its rank',
+    Repeats.DROP: 'drops a shot that was returned before, rank and all',
+}
+
+
+@dataclass(frozen=True)
+class ByDefinition:
+    """What a definition says of the ranking of a query.
+
+    Parameters
+    ----------
+    definition : str
+        The name of the definition.
+    ap : float or None
+        Average precision; None if the definition has no value without a cutoff.
+    why : str
+        Why it differs from the definition in use, for this ranking.
+    """
+
+    definition: str
+    ap: float | None
+    why: str
+
+
+@dataclass(frozen=True)
+class MapByDefinition:
+    """What a definition says of a run.
+
+    Parameters
+    ----------
+    definition : str
+        The name of the definition.
+    map : float or None
+        Mean average precision; None if the definition has no value without a cutoff.
+    n_changed : int or None
+        The number of queries whose AP differs from that by the definition in use.
+    """
+
+    definition: str
+    map: float | None
+    n_changed: int | None
+
+
+class Sizes(NamedTuple):
+    """How much of everything there is, however it is counted."""
+
+    rows: int  # of the reference about the query
+    relevant_shots: int
+    hypotheses: int
+    shots: int  # of the run
+
+
+class Facts(NamedTuple):
+    """All that any definition needs to know of a ranking."""
+
+    counted: NDArray[np.int64]  # ranks of all hypotheses of relevant shots, from 1
+    once: NDArray[np.int64]  # of the first of each
+    distinct: NDArray[np.int64]  # of the first of each, without repeated hypotheses
+    sizes: Sizes
+    n_repeats: int  # hypotheses within the cutoff whose shot was returned before, if there are hits
+
+    @classmethod
+    def of(cls, listing: Listing | None, sizes: Sizes, k: int) -> Facts:
+        """Return the facts of a listing; None stands for one without a hit."""
+        if listing is None:
+            nothing = np.empty(0, dtype=np.int64)
+            return cls(nothing, nothing, nothing, sizes, 0)
+        relevant = listing.relevant
+        once = relevant[first_occurrences(listing.shots[relevant])]
+        kept = first_occurrences(listing.shots)
+        within = min(k, len(listing.shots))
+        n_repeats = within - int(kept.searchsorted(within))
+        return cls(relevant + 1, once + 1, kept.searchsorted(once) + 1, sizes, n_repeats)
+
+    def ranks(self, definition: Definition) -> NDArray[np.int64]:
+        """Return the ranks of the hits."""
+        ranks = {Repeats.COUNT: self.counted, Repeats.IRRELEVANT: self.once}
+        return ranks.get(definition.repeats, self.distinct)
+
+    def n_relevant(self, definition: Definition) -> int:
+        """Return R."""
+        return self.sizes.rows if definition.counts_again else self.sizes.relevant_shots
+
+    def n_returned(self, definition: Definition) -> int:
+        """Return N."""
+        return self.sizes.shots if definition.repeats is Repeats.DROP else self.sizes.hypotheses
+
+    def quantities(self, definition: Definition, k: int) -> dict[str, int]:
+        """Return R, k, N and H."""
+        return {
+            'R': self.n_relevant(definition),
+            'k': k,
+            'N': self.n_returned(definition),
+            'H': int(np.count_nonzero(self.ranks(definition) <= k)),
+        }
+
+
+def facts_of(
+    ranking: Ranking, relevance: Relevance, queries: Sequence[str], k: Cutoff
+) -> Iterator[Facts]:
+    """Rank a run for each query, and yield what definitions need to know."""
+    (depth,), reference = depths([k]), relevance.reference
+    for query, distances in zip(queries, ranking.names.distances(queries), strict=True):
+        judged = reference.n_rows(query), reference.n_shots(query)
+        sizes = Sizes(*judged, len(ranking), ranking.n_shots)
+        listing, shots = None, relevance.relevant_shots(query)
+        if len(shots):  # else there is no hit, and the run is not ranked
+            # As if repeats were dropped: that reaches at least as far as every definition.
+            listing = list_first(ranking, distances, depth, Repeats.DROP, shots)
+        yield Facts.of(listing, sizes, depth)
+
+
+def average_precisions(
+    facts: Sequence[Facts], k: Cutoff, definition: Definition
+) -> NDArray[np.float64]:
+    """Return AP of each ranking by a definition."""
+    ranks = [each.ranks(definition) for each in facts]
+    rankings = np.repeat(np.arange(len(facts)), list(map(len, ranks)))
+    n_relevant = np.array([each.n_relevant(definition) for each in facts])
+    n_returned = np.array([each.n_returned(definition) for each in facts])
+    flat = np.concatenate([np.empty(0, dtype=np.int64), *ranks])
+    return average_precision_of_hits(
+        rankings, flat, n_relevant, n_returned, depths([k]), definition
+    )[:, 0]
+
+
+def reconcile(facts: Facts, k: Cutoff, in_use: Definition) -> list[ByDefinition]:
+    """Return what each registered definition says of a ranking; the one in use comes first."""
+    rows = [ByDefinition(in_use.name, _value(facts, k, in_use), 'in use')]
+    for other in _others(in_use):
+        if not _has(other, k):
+            rows.append(ByDefinition(other.name, None, f'{other.name} divides by k alone'))
+        else:
+            reason = why(facts, k, in_use, other)
+            rows.append(ByDefinition(other.name, _value(facts, k, other), reason))
+    return rows
+
+
+def reconcile_run(facts: Sequence[Facts], k: Cutoff, in_use: Definition) -> list[MapByDefinition]:
+    """Return the MAP of a run by each registered definition; the one in use comes first."""
+    used = average_precisions(facts, k, in_use)
+    rows = []
+    for definition in [in_use, *_others(in_use)]:
+        if not _has(definition, k):
+            rows.append(MapByDefinition(definition.name, None, None))
+            continue
+        values = average_precisions(facts, k, definition)
+        n_changed = int(np.count_nonzero(~np.isclose(values, used, rtol=SAME, atol=0)))
+        rows.append(
+            MapByDefinition(definition.name, math.fsum(values.tolist()) / len(values), n_changed)
+        )
+    return rows
+
+
+def why(facts: Facts, k: Cutoff, in_use: Definition, other: Definition) -> str:
+    """Return a sentence on why another definition gives another value for a ranking.
+
+    It names the fewest fields in which the one in use has to follow the other to give its value.
+    """
+    fields = causes(facts, k, in_use, other)
+    if not fields:
+        return 'no difference for this ranking'
+    if 'without_relevant' in fields:
+        return (
+            f'no shot is relevant: counts {other.without_relevant:g} instead of '
+            f'{in_use.without_relevant:g}'
+        )
+    (at,) = depths([k])
+    # The numbers of both are those that they have once repeated shots count as the other says.
+    as_other = replace(in_use, repeats=other.repeats) if 'repeats' in fields else in_use
+    here, there = facts.quantities(as_other, at), facts.quantities(other, at)
+    reasons = _about_repeats(facts, k, in_use, other) if 'repeats' in fields else []
+    if 'depth' in fields:
+        one, another = _least((*other.depth, 'N'), there), _least((*in_use.depth, 'N'), here)
+        reasons.append(f'adds precisions down to rank {one} instead of {another}')
+    if 'denominator' in fields:
+        one, another = _least(other.denominator, there), _least(in_use.denominator, here)
+        reasons.append(f'divides by {one} instead of {another}')
+    return '; '.join(reasons)
+
+
+def causes(facts: Facts, k: Cutoff, in_use: Definition, other: Definition) -> tuple[str, ...]:
+    """Return the fewest fields that the one in use has to take from the other to give its value."""
+    wanted = _value(facts, k, other)
+    some = (fields for n in range(len(FIELDS)) for fields in combinations(FIELDS, n))
+    for fields in some:
+        changed = replace(in_use, **{field: getattr(other, field) for field in fields})
+        if math.isclose(_value(facts, k, changed), wanted, rel_tol=SAME):
+            return fields
+    return FIELDS
+
+
+def _about_repeats(facts: Facts, k: Cutoff, in_use: Definition, other: Definition) -> list[str]:
+    reasons = []
+    if facts.n_repeats:
+        where = 'the ranking' if k == ALL else f'the top {k}'
+        n_repeats = counted(facts.n_repeats, 'repeated shot', 'repeated shots')
+        reasons.append(f'{RULES[other.repeats]} ({n_repeats} in {where})')
+    used, wanted = facts.n_relevant(in_use), facts.n_relevant(other)
+    if used != wanted:
+        times = 'each time' if other.counts_again else 'once'
+        reasons.append(f'counts a row that the reference repeats {times}: R = {wanted}, not {used}')
+    return reasons
+
+
+def _least(names: Sequence[str], quantities: dict[str, int]) -> str:
+    """Return the least of some quantities, with its name."""
+    name = min(names, key=quantities.__getitem__)
+    return f'{name} = {quantities[name]}'
+
+
+def _value(facts: Facts, k: Cutoff, definition: Definition) -> float:
+    return float(average_precisions([facts], k, definition)[0])
+
+
+def _others(in_use: Definition) -> Iterator[Definition]:
+    return (each for each in definitions.registered() if each.name != in_use.name)
+
+
+def _has(definition: Definition, k: Cutoff) -> bool:
+    return k != ALL or definition.has_uncut

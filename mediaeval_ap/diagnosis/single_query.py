@@ -1,0 +1,148 @@
+"""The diagnosis of a single query: its ranking, and what became of each relevant shot."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.arrays import first_occurrences, run_starts
+from mediaeval_ap.definitions import Cutoff, Repeats, depths
+from mediaeval_ap.diagnosis.examined_run import ExaminedRun, Found
+from mediaeval_ap.diagnosis.loss import in_front
+from mediaeval_ap.diagnosis.name_kinds import KINDS, OWN
+from mediaeval_ap.diagnosis.rows import Before, RankedHypothesis, RelevantShot
+from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.ranking.shots import Shots
+
+SHOT = ('corpus_id', 'video_id', 'shot_id')
+
+
+def ranking_of(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis]:
+    """Return the ranking of a query down to a cutoff."""
+    ranking = run.ranking
+    ((places, hits, distances),) = run.run.scorer.top([query], *depths([k]))
+    columns = ranking.columns_at(places, distances)
+    before = _before(hits, columns['distance'], columns['confidence'])  # type: ignore[arg-type]
+    rows = zip(
+        *(each if isinstance(each, list) else each.tolist() for each in columns.values()),
+        strict=True,
+    )
+    return [
+        RankedHypothesis(
+            rank,
+            corpus,
+            video,
+            shot,
+            name,
+            distance,
+            confidence,
+            time,
+            rank in before,
+            before.get(rank),
+        )
+        for rank, (corpus, video, shot, name, distance, confidence, time) in enumerate(rows, 1)
+    ]
+
+
+def _before(
+    hits: NDArray[np.int64], distances: NDArray[np.float64], confidences: NDArray[np.float64]
+) -> dict[int, Before]:
+    """Return what stands before each hit, by the rank of the hit."""
+    if not len(hits):
+        return {}
+    equal, tied = run_starts([distances]), run_starts([distances, confidences])
+    equal = equal[equal.searchsorted(hits, side='right') - 1]
+    tied = tied[tied.searchsorted(hits, side='right') - 1]
+    is_hit = np.zeros(len(distances), dtype=np.bool_)
+    is_hit[hits] = True
+    others = np.append(0, (~is_hit).cumsum())  # before each position
+    found = zip(hits.tolist(), others[equal], others[tied], others[hits], strict=True)
+    return {
+        hit + 1: Before(int(nearer), int(sure - nearer), int(every - sure))
+        for hit, nearer, sure, every in found
+    }
+
+
+def relevant_shots(run: ExaminedRun, query: str, k: Cutoff) -> list[RelevantShot]:
+    """Return the relevant shots of a query: those that were returned by rank, then the others."""
+    column = run.criteria.reference.table['person_name']
+    if query not in column.code_of:
+        return []
+    rows = run.criteria.reference.table.select(column.codes == column.code_of[query])
+    ids = list(zip(*map(rows.texts, SHOT), strict=True))
+    numbers = run.ranking.shots.find(rows)
+    id_of = dict(zip(numbers.tolist(), ids, strict=True))
+    (depth,) = depths([k])
+    found = run.find([query], depth)
+    adds = _adds(run, found, depth)
+    names = _names(run, found)
+    returned = zip(
+        found.shots.shot.tolist(),
+        found.shots.kind.tolist(),
+        _ranks_in_run(run, query, found),
+        adds,
+        strict=False,
+    )
+    shots = []
+    for number, kind, rank, added in returned:
+        corpus, video, shot = id_of[number]
+        named = names[number]
+        shots.append(RelevantShot(corpus, video, shot, rank, named, KINDS[kind], added))
+    is_absent = numbers < 0
+    first_in_order = np.unique(Shots(rows).codes[is_absent], return_index=True)[1]
+    absent = is_absent.nonzero()[0][first_in_order].tolist()
+    for row, added in zip(absent, adds[len(shots) :], strict=True):
+        corpus, video, shot = ids[row]
+        shots.append(RelevantShot(corpus, video, shot, None, (), 'absent', added))
+    return shots
+
+
+def _adds(run: ExaminedRun, found: Found, depth: int) -> list[float]:
+    """Return what the repair of each shot adds, after all that is repaired before it."""
+    counts, kinds, definition = found.counts, found.shots.kind, run.criteria.definition
+
+    def score(ranks: NDArray[np.int64], n_added: int = 0) -> float:
+        rankings, n_ranked = np.zeros_like(ranks), counts.ranked + n_added
+        ap = average_precision_of_hits(
+            rankings, ranks, counts.relevant, n_ranked, [depth], definition
+        )
+        return float(ap[0, 0])
+
+    adds = np.zeros(int(counts.shots[0]))
+    moves = kinds == OWN
+    before = score(in_front(found.shots.query, found.ranks.confidence, moves))
+    for row in np.argsort(kinds, kind='stable')[np.count_nonzero(moves) :].tolist():
+        moves[row] = True
+        after = score(in_front(found.shots.query, found.ranks.confidence, moves))
+        adds[row], before = after - before, after
+    n_returned = len(kinds)
+    for row in range(n_returned, len(adds)):
+        after = score(np.arange(1, row + 2), row + 1 - n_returned)
+        adds[row], before = after - before, after
+    added: list[float] = adds.tolist()
+    return added
+
+
+def _ranks_in_run(run: ExaminedRun, query: str, found: Found) -> list[int]:
+    """Return the rank of each shot in the ranking of the whole run, as the definition has it."""
+    ranking, shots = run.ranking, found.shots
+    (distances,) = ranking.names.distances([query])
+    at = distances[ranking.name_at]
+    is_candidate = at <= shots.distance.max(initial=-1)
+    places = is_candidate.nonzero()[0]
+    places = places[np.argsort(at[places], kind='stable')]
+    if run.criteria.definition.repeats is Repeats.DROP:
+        places = places[first_occurrences(ranking.shot_at[places])]
+    rank_at = np.empty(len(ranking), dtype=np.int64)
+    rank_at[places] = np.arange(1, len(places) + 1)
+    ranks: list[int] = rank_at[shots.place].tolist()
+    return ranks
+
+
+def _names(run: ExaminedRun, found: Found) -> dict[int, tuple[str, ...]]:
+    """Return the names under which each shot was returned, in the order of the ranking."""
+    returned, values = found.returned, run.ranking.names.values
+    names: dict[int, dict[str, None]] = {}
+    for row in np.lexsort((returned.place, returned.distance)).tolist():
+        names.setdefault(int(returned.shot[row]), {})[values[returned.name[row]]] = None
+    return {shot: tuple(each) for shot, each in names.items()}

@@ -1,0 +1,114 @@
+"""The parts of the loss are what literal repairs of a ranking add."""
+
+import oracle_diagnosis
+import pytest
+import strategies
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.diagnosis.rows import PARTS
+from mediaeval_ap.errors import ParameterError
+
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+
+# A part is the difference of two values, each of which is rounded in each of its terms.
+ROUNDING = 1e-12
+
+# Names that are near one another, share words, or stand for nobody; few shots, so that each is
+# returned under several of them.
+names = st.sampled_from(
+    ['ann_lee', 'anne_lee', 'ANN lee', 'ann', 'lee_bo', 'bo', 'tv', '?1?', 'ab']
+)
+shots = st.sampled_from(['1', '2', '3', '10'])
+confidences = st.sampled_from([0.1, 0.5, -0.0, 0.0])
+few_rows = st.lists(
+    st.tuples(st.just('x'), strategies.videos, shots, names), min_size=1, max_size=10
+)
+few_hypotheses = st.lists(
+    st.tuples(st.just('x'), strategies.videos, shots, names, confidences), min_size=1, max_size=25
+)
+few = st.tuples(few_rows, few_hypotheses)
+any_corpus = st.tuples(strategies.reference_rows, strategies.hypothesis_rows)
+cutoffs = st.integers(1, 30) | st.just('all')
+limits = st.sampled_from([0, 0.125, 0.2, 0.25, 0.5, 0.9])
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+@given(few | any_corpus, cutoffs, limits, strategies.subsets, strategies.names)
+@strategies.examples(4)
+def test_parts_are_what_repairs_add(definition, corpus, k, near, subset, stranger):
+    reference, hypotheses = corpus
+    (k,) = strategies.allowed([k], definition)
+    try:
+        average_precision = AveragePrecision(reference, subset=subset, definition=definition)
+    except ParameterError:
+        assume(False)
+    queries = [*sorted({row[3] for row in reference}), stranger]
+    diagnosis = average_precision.explain(hypotheses, queries, k=k, near=near)
+    assert list(diagnosis.parts) == list(PARTS)
+    for row, query in enumerate(queries):
+        ap, parts, kinds, adds = oracle_diagnosis.diagnose(
+            reference, hypotheses, query, k, definition, near, queries, subset
+        )
+        found = {part: each[row] for part, each in diagnosis.parts.items()}
+        assert found == pytest.approx(
+            {part: float(each) for part, each in parts.items()}, abs=ROUNDING
+        )
+        assert diagnosis.ap[row] == pytest.approx(float(ap), abs=ROUNDING)
+        shots = diagnosis.of(query).relevant
+        assert {(each.corpus, each.video, each.shot): each.kind for each in shots} == kinds
+        assert len(shots) == len(kinds)
+        assert {(each.corpus, each.video, each.shot): each.adds for each in shots} == pytest.approx(
+            {shot: float(each) for shot, each in adds.items()}, abs=ROUNDING
+        )
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+@given(few | any_corpus, cutoffs, limits)
+@strategies.examples(2)
+def test_parts_add_up_to_the_loss(definition, corpus, k, near):
+    reference, hypotheses = corpus
+    (k,) = strategies.allowed([k], definition)
+    average_precision = AveragePrecision(reference, [k], definition=definition)
+    queries = [row[3] for row in reference]  # some of them twice
+    diagnosis = average_precision.explain(hypotheses, queries, k=k, near=near)
+    total = sum(diagnosis.parts.values())
+    assert total == pytest.approx(1 - diagnosis.ap, abs=ROUNDING)
+    evaluation = average_precision.evaluate(hypotheses, queries)
+    assert diagnosis.ap.tolist() == evaluation.ap[:, 0].tolist()
+    assert diagnosis.n_relevant.tolist() == evaluation.n_relevant.tolist()
+    # No tolerance: each repair makes every term greater or equal, and rounding keeps the order of
+    # quotients and of sums. `hits` divides by a number that repairs change.
+    if definition != 'hits':
+        for part, each in diagnosis.parts.items():
+            assert (each >= 0).all() or part == 'repeats', part
+        assert (diagnosis.parts['repeats'] <= 0).all()
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+@given(few, limits)
+def test_one_ranking_serves_all_cutoffs(definition, corpus, near):
+    from mediaeval_ap.diagnosis.explain import diagnose
+    from mediaeval_ap.evaluation.whole_run import read_counted
+
+    reference, hypotheses = corpus
+    K = strategies.allowed([2, 7, 1], definition)
+    average_precision = AveragePrecision(reference, definition=definition)
+    criteria = average_precision._criteria
+    for k, diagnosis in zip(
+        K,
+        diagnose(
+            criteria,
+            read_counted(criteria, hypotheses),
+            criteria.read_queries(['ann_lee', 'bo']),
+            K,
+            near,
+        ),
+        strict=True,
+    ):
+        alone = average_precision.explain(hypotheses, ['ann_lee', 'bo'], k=k, near=near)
+        assert diagnosis.k == k
+        for part, each in diagnosis.parts.items():
+            assert each.tolist() == alone.parts[part].tolist()
+        assert diagnosis.to_dict() == alone.to_dict()

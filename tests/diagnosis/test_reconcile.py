@@ -1,0 +1,162 @@
+"""What definitions say of a ranking: the values against the oracle, the reasons by undoing them."""
+
+from dataclasses import replace
+
+import oracle
+import oracle_fields
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.diagnosis.reconcile import causes, facts_of, reconcile, reconcile_run
+from mediaeval_ap.evaluation.whole_run import read_counted
+from tests.strategies import examples, hypothesis_rows, names, reference_rows
+
+RULES = {'again': 'COUNT', 'irrelevant': 'IRRELEVANT', 'dropped': 'DROP'}
+registered = st.sampled_from(definitions.names())
+cutoffs = st.integers(1, 12) | st.just('all')
+
+
+def facts_about(reference, run, queries, k, definition):
+    criteria = AveragePrecision(reference, K=[k], definition=definition)._criteria
+    counted = read_counted(criteria, run)
+    return list(facts_of(counted.ranking, counted.scorer.relevance, queries, k))
+
+
+def by_fields(reference, run, query, k, definition):
+    """The oracle's value by the fields of a definition."""
+    (rule,) = (rule for rule, name in RULES.items() if name == definition.repeats.name)
+    fields = definition.depth, definition.denominator, definition.without_relevant
+    return oracle_fields.average_precision(reference, run, query, k, rule, *fields)
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@examples(2)
+@given(reference_rows, hypothesis_rows, names, cutoffs, registered)
+def test_each_definition_and_what_changes_its_value(reference, run, query, k, name):
+    in_use = definitions.get(name)
+    assume(k != 'all' or in_use.has_uncut)
+    (facts,) = facts_about(reference, run, [query], k, in_use)
+    rows = reconcile(facts, k, in_use)
+    assert rows[0].definition == name
+    assert sorted(row.definition for row in rows) == definitions.names()
+    for row in rows:
+        other = definitions.get(row.definition)
+        if k == 'all' and not other.has_uncut:
+            assert (row.ap, row.why) == (None, 'by-k divides by k alone')
+            continue
+        ((expected,), _) = oracle.evaluate(reference, run, query, [k], row.definition)
+        assert row.ap == pytest.approx(float(expected), **oracle.CLOSE)
+        named = causes(facts, k, in_use, other)
+        taken = {field: getattr(other, field) for field in named}
+        # With what the reason names, and nothing else, the definition in use gives this value.
+        assert by_fields(reference, run, query, k, replace(in_use, **taken)) == expected
+        for field in named:  # and with anything less it does not
+            less = {name: value for name, value in taken.items() if name != field}
+            assert by_fields(reference, run, query, k, replace(in_use, **less)) != expected
+        is_equal = by_fields(reference, run, query, k, in_use) == expected
+        assert (row.why in ('in use', 'no difference for this ranking')) == is_equal
+
+
+SHOTS = [('x', 'v', str(shot), 'ann') for shot in range(1, 4)]
+RUN = [(*row, 1 - number / 10) for number, row in enumerate(SHOTS)]
+AGAIN = [('x', 'v', '1', 'anna', 0.5), *RUN]
+
+
+@pytest.mark.parametrize(
+    ('reference', 'run', 'k', 'in_use', 'other', 'why'),
+    [
+        (SHOTS, RUN[:1], 5, 'mediaeval-2016', 'trec', 'divides by R = 3 instead of N = 1'),
+        (SHOTS, RUN, 2, 'trec', 'kaggle', 'divides by k = 2 instead of R = 3'),
+        (SHOTS, RUN[:2], 5, 'trec', 'hits', 'divides by H = 2 instead of R = 3'),
+        (SHOTS, RUN, 5, 'trec', 'kaggle', 'no difference for this ranking'),
+        (
+            SHOTS[1:2],
+            RUN,
+            3,
+            'kaggle',
+            'mediaeval-2016-final',
+            'adds precisions down to rank R = 1 instead of k = 3',
+        ),
+        (
+            SHOTS[1:2],
+            RUN,
+            'all',
+            'kaggle',
+            'mediaeval-2016-final',
+            'adds precisions down to rank R = 1 instead of N = 3',
+        ),
+        (
+            SHOTS,
+            AGAIN,
+            5,
+            'kaggle',
+            'mediaeval-2016',
+            'counts a shot each time it is returned (1 repeated shot in the top 5)',
+        ),
+        (
+            SHOTS * 2,
+            RUN,
+            5,
+            'kaggle',
+            'mediaeval-2016-final',
+            'counts a row that the reference repeats each time: R = 6, not 3',
+        ),
+        (
+            SHOTS[1:],
+            [RUN[0], AGAIN[0], RUN[1]],
+            5,
+            'kaggle',
+            'trec',
+            'no difference for this ranking',
+        ),
+        (
+            SHOTS[1:],
+            [('x', 'v', '1', 'ann', 0.95), *RUN],
+            5,
+            'kaggle',
+            'trec',
+            'drops a shot that was returned before, rank and all (1 repeated shot in the top 5)',
+        ),
+        (
+            SHOTS,
+            [('x', 'v', '9', 'ann', 0.5)],
+            5,
+            'kaggle',
+            'mediaeval-2016',
+            'no difference for this ranking',
+        ),
+    ],
+)
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_reasons(reference, run, k, in_use, other, why):
+    (facts,) = facts_about(reference, run, ['ann'], k, in_use)
+    rows = {row.definition: row for row in reconcile(facts, k, definitions.get(in_use))}
+    assert rows[other].why == why
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_reason_without_relevant_shot():
+    (facts,) = facts_about(SHOTS, RUN, ['bob'], 5, 'trec')
+    rows = {row.definition: row for row in reconcile(facts, 5, definitions.get('trec'))}
+    assert rows['mediaeval-2016'].ap == 1
+    assert rows['mediaeval-2016'].why == 'no shot is relevant: counts 1 instead of 0'
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@examples(1)
+@given(reference_rows, hypothesis_rows, st.lists(names, min_size=1, max_size=3), cutoffs)
+def test_map_of_a_run_by_each_definition(reference, run, queries, k):
+    facts = facts_about(reference, run, queries, k, 'trec')
+    rows = {row.definition: row for row in reconcile_run(facts, k, definitions.get('trec'))}
+    values = {}
+    for name in rows:
+        if k == 'all' and name == 'by-k':
+            assert (rows[name].map, rows[name].n_changed) == (None, None)
+            continue
+        values[name] = [oracle.evaluate(reference, run, q, [k], name)[0][0] for q in queries]
+        mean = sum(values[name]) / len(queries)
+        assert rows[name].map == pytest.approx(float(mean), **oracle.CLOSE)
+        changed = sum(a != b for a, b in zip(values[name], values['trec'], strict=True))
+        assert rows[name].n_changed == changed

@@ -1,0 +1,110 @@
+"""A slow, obvious comparison of runs: by definition and by enumeration, in exact fractions.
+
+Values are lists of fractions, one for each query (or, where they are clusters, sums).
+"""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations, permutations, product
+
+
+def mean(values):
+    return sum(map(Fraction, values), Fraction(0)) / len(values)
+
+
+def differences(a, b):
+    return [Fraction(x) - Fraction(y) for x, y in zip(a, b, strict=True)]
+
+
+def wins_ties_losses(a, b):
+    signs = [(x > 0) - (x < 0) for x in differences(a, b)]
+    return signs.count(1), signs.count(0), signs.count(-1)
+
+
+def sign_flip_p(differences):
+    """Return the share of all sign patterns whose sum is at least as far from 0."""
+    observed = abs(sum(differences))
+    patterns = list(product([1, -1], repeat=len(differences)))
+    extreme = sum(
+        abs(sum(s * d for s, d in zip(signs, differences, strict=True))) >= observed
+        for signs in patterns
+    )
+    return Fraction(extreme, len(patterns))
+
+
+def holm(p):
+    """Return p times the number of hypotheses that are left, made to increase, at most 1."""
+    order = sorted(range(len(p)), key=lambda i: p[i])
+    adjusted, largest = [None] * len(p), 0
+    for step, i in enumerate(order):
+        largest = max(largest, (len(p) - step) * p[i])
+        adjusted[i] = min(1, largest)
+    return adjusted
+
+
+def benjamini_hochberg(p):
+    """Return the least p * n / rank over all hypotheses that are no smaller, at most 1."""
+    order = sorted(range(len(p)), key=lambda i: p[i])
+    adjusted = [None] * len(p)
+    for step, i in enumerate(order):
+        adjusted[i] = min(
+            1, *(len(p) * p[j] / (at + 1) for at, j in enumerate(order) if at >= step)
+        )
+    return adjusted
+
+
+def tukey_p(runs):
+    """Return for each pair of runs the share of all permutations within queries that reach it."""
+    by_query = list(zip(*runs, strict=True))
+    ranges = []
+    for permuted in product(*(permutations(values) for values in by_query)):
+        totals = [sum(column) for column in zip(*permuted, strict=True)]
+        ranges.append(max(totals) - min(totals))
+    totals = [sum(run) for run in runs]
+    return {
+        (i, j): Fraction(sum(each >= abs(totals[i] - totals[j]) for each in ranges), len(ranges))
+        for i, j in combinations(range(len(runs)), 2)
+    }
+
+
+def ranks(means):
+    """Return ranks from 1, the best first; equal means share the better rank."""
+    return [1 + sum(other > each for other in means) for each in means]
+
+
+def kendall_tau_b(a, b):
+    """Return (concordant - discordant) / sqrt((pairs - ties of a) * (pairs - ties of b))."""
+    sign = [[(x > y) - (x < y) for x, y in combinations(values, 2)] for values in (a, b)]
+    balance = sum(x * y for x, y in zip(*sign, strict=True))
+    untied = [sum(x != 0 for x in each) for each in sign]
+    return balance / (untied[0] * untied[1]) ** 0.5 if all(untied) else None
+
+
+def cluster_of(query, reference):
+    """Return the video with most of the relevant shots of a query, of equal ones the first."""
+    shots = {row[:3] for row in reference if row[3] == query}
+    counts = Counter((corpus, video) for corpus, video, _ in shots)
+    return min(counts, key=lambda video: (-counts[video], video)) if counts else None
+
+
+def groups_of(means, different):
+    """Return letters: one for each longest stretch of the order whose ends do not differ.
+
+    `means` are in order, best first; `different(i, j)` says whether two of them differ.
+    """
+    stretches = [
+        (i, j)
+        for i in range(len(means))
+        for j in range(i, len(means))
+        if not any(different(x, y) for x, y in combinations(range(i, j + 1), 2))
+    ]
+    longest = [
+        (i, j)
+        for i, j in stretches
+        if not any(a <= i and j <= b and (a, b) != (i, j) for a, b in stretches)
+    ]
+    letters = ['' for _ in means]
+    for letter, (i, j) in zip('abcdefghijklmnopqrstuvwxyz', sorted(longest), strict=False):
+        for place in range(i, j + 1):
+            letters[place] += letter
+    return letters

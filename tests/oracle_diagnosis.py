@@ -1,0 +1,144 @@
+"""A slow, obvious diagnosis: repair a ranking, one thing after another, and score it each time.
+
+Rows are tuples as in `oracle`. A state is a list of pairs: a row and whether it is a hit.
+"""
+
+import math
+from itertools import groupby
+
+import oracle
+
+KINDS = ['spelling', 'confused', 'part_of_name', 'noise', 'copresent']
+
+
+def words_of(name):
+    """Return the words of a name, as letters and digits in a row, without regard to case."""
+    spaced = ''.join(character if character.isalnum() else ' ' for character in name)
+    return {word.casefold() for word in spaced.split()}
+
+
+def persons_of(reference, queries):
+    return {name for name in [*(row[3] for row in reference), *queries] if name[0] != '?'}
+
+
+def kind_of_shot(shot, query, reference, hypotheses, persons, near):
+    """Return the one kind of a relevant shot: the first that one of its names is of."""
+    names = {row[3] for row in hypotheses if row[:3] == shot}
+    if not names:
+        return 'absent'
+    if query in names:
+        return 'own'
+    others = [name for name in names if name in persons]
+    nobody = [name for name in names if name not in persons]
+    # A limit is a double, and so is the distance that it is compared with.
+    if any(float(oracle.normalized_distance(query, name)) <= near for name in names):
+        return 'spelling'
+    if any((*shot, name) not in reference for name in others):
+        return 'confused'
+    if any(words_of(name) & words_of(query) for name in nobody):
+        return 'part_of_name'
+    if nobody:
+        return 'noise'
+    return 'copresent'
+
+
+def as_ranked(hypotheses, query, relevant, repeats):
+    """Return the rows that the definition ranks, each with whether it is a hit."""
+    rows = oracle.ranked(hypotheses, query)
+    marks = oracle.relevance(rows, relevant, repeats)
+    if repeats == 'dropped':
+        rows = first_of_each_shot(rows)
+    return list(zip(rows, map(bool, marks), strict=True))
+
+
+def first_of_each_shot(rows):
+    first = {}
+    for row in rows:
+        first.setdefault(row[:3], row)
+    return list(first.values())
+
+
+def once(state, relevant):
+    """Make a hit of nothing but the first row of each relevant shot."""
+    seen = set()
+    result = []
+    for row, _ in state:
+        result.append((row, row[:3] in relevant and row[:3] not in seen))
+        seen.add(row[:3])
+    return result
+
+
+def hits_first(state, key):
+    """Put the hits first within each block of rows with an equal key."""
+    blocks = [list(block) for _, block in groupby(state, key=lambda pair: key(pair[0]))]
+    return [pair for block in blocks for pair in sorted(block, key=lambda pair: not pair[1])]
+
+
+def to_front(state, n_front, shots):
+    """Put the hits on some shots behind the first `n_front` rows."""
+    front, rest = state[:n_front], state[n_front:]
+    moved = [pair for pair in rest if pair[1] and pair[0][:3] in shots]
+    return front + moved + [pair for pair in rest if pair not in moved]
+
+
+def repairs(reference, hypotheses, query, near, persons, repeats):
+    """Yield each part with the state that its repair leads to; the first is the ranking as it is.
+
+    The kinds of shots are repaired shot by shot: such a part comes once for each of its shots.
+    """
+    relevant = {row[:3] for row in reference if row[3] == query}
+    state = as_ranked(hypotheses, query, relevant, repeats)
+    yield None, None, state
+    state = once(state, relevant)
+    yield 'repeats', None, state
+    state = hits_first(state, lambda row: (oracle.normalized_distance(query, row[3]), row[4]))
+    yield 'ties', None, state
+    state = hits_first(state, lambda row: oracle.normalized_distance(query, row[3]))
+    yield 'confidence', None, state
+    kinds = {
+        shot: kind_of_shot(shot, query, reference, hypotheses, persons, near) for shot in relevant
+    }
+    n_front = sum(kind == 'own' for kind in kinds.values())
+    assert all(hit and row[3] == query for row, hit in state[:n_front])
+    for kind in KINDS:
+        # in the order of the ranking, which no repair has changed among the shots of a kind
+        ranked = oracle.ranked(hypotheses, query)
+        for row in first_of_each_shot(ranked):
+            if kinds.get(row[:3]) == kind:
+                state = to_front(state, n_front, {row[:3]})
+                n_front += 1
+                yield kind, row[:3], state
+    for shot in sorted(relevant, key=lambda shot: (shot[1], shot[0], oracle.shot_order(shot[2]))):
+        if kinds[shot] == 'absent':
+            state = [*state[:n_front], ((*shot, query, math.inf), True), *state[n_front:]]
+            n_front += 1
+            yield 'absent', shot, state
+
+
+def diagnose(reference, hypotheses, query, k, definition, near, queries=(), subset=None):
+    """Return AP, the parts, and for each relevant shot its kind and what its repair adds."""
+    if subset is not None:
+        reference = [row for row in reference if row[:2] in subset]
+        hypotheses = [row for row in hypotheses if row[:2] in subset]
+    repeats = oracle.REPEATS[definition]
+    rows = [row for row in reference if row[3] == query]
+    n_relevant = len(rows if repeats == 'again' else set(rows))
+    persons = persons_of(reference, [*queries, query])
+    parts = dict.fromkeys(['repeats', 'ties', 'confidence', *KINDS, 'absent', 'cutoff'], 0)
+    parts['unanswerable'] = 0
+    kinds = {
+        row[:3]: kind_of_shot(row[:3], query, reference, hypotheses, persons, near) for row in rows
+    }
+    adds = dict.fromkeys(kinds, 0)
+    ap = before = None
+    for part, shot, state in repairs(reference, hypotheses, query, near, persons, repeats):
+        after = oracle.average_precision([int(hit) for _, hit in state], n_relevant, k, definition)
+        if part is None:
+            ap = after
+        else:
+            parts[part] += after - before
+            if shot is not None:
+                adds[shot] = after - before
+        before = after
+    parts['cutoff' if n_relevant else 'unanswerable'] = 1 - before
+    return ap, parts, kinds, adds
