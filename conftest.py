@@ -22,12 +22,18 @@ settings.load_profile('quick')
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that says where the campaigns' data is."""
+    """Add options: where the campaigns' data is, and how pages are tested."""
     parser.addoption(
         '--official-data',
         default=os.environ.get(VARIABLE),
         help=f"folder with the campaigns' data, as 2016/samples and so on [${VARIABLE}]",
     )
+    parser.addoption(
+        '--chromium',
+        action='store_true',
+        help='fail, instead of skipping, where Chromium or what drives it is missing',
+    )
+    parser.addoption('--screenshots', help='folder for screenshots of pages')
 
 
 def pytest_report_header(config: pytest.Config) -> str:

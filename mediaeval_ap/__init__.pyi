@@ -4,6 +4,7 @@ from . import errors as errors
 from . import metrics as metrics
 from . import tables as tables
 from .average_precision import AveragePrecision as AveragePrecision
+from .campaign_report.campaign_report import CampaignReport as CampaignReport
 from .comparison.compare import compare as compare
 from .comparison.comparison import Comparison as Comparison
 from .definitions import Definition as Definition
@@ -13,6 +14,7 @@ from .evaluation.session import Answer as Answer
 from .evaluation.session import Session as Session
 from .live import Live as Live
 from .live import Point as Point
+from .live import WatchPage as WatchPage
 from .results.evaluation import Evaluation as Evaluation
 from .results.evaluation import Evaluation2015 as Evaluation2015
 from .results.json_files import read_results as read_results

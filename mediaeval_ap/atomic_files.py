@@ -169,16 +169,20 @@ def give_up() -> bool:
     return True
 
 
-def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+def write_whole(
+    path: str | os.PathLike[str], content: str | bytes, *, is_last: bool = True
+) -> None:
     """Write a file so that a reader sees the old content, or all of the new.
 
     A pipe or device is written to as it is. Text is UTF-8, compressed if the path ends in ``.gz``,
     ``.bz2``, ``.xz`` or ``.zst``. After an error nothing has changed.
     """
-    write_all_whole({path: content})
+    write_all_whole({path: content}, is_last=is_last)
 
 
-def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> None:
+def write_all_whole(
+    contents: Mapping[str | os.PathLike[str], str | bytes], *, is_last: bool = True
+) -> None:
     """Write files that belong together: all are on the disk before the first is replaced."""
     global _is_placing
     with ExitStack() as stack:
@@ -195,9 +199,11 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], str | bytes]) -> N
             if each.is_stream:
                 each.append(_encoded(path, contents[path]))
         if temporaries:
-            _is_placing = True  # and stays so: the process of a command has its outputs then
+            _is_placing = True
         for each, temporary in temporaries.items():
             each.place(temporary)
+        # It stays so after the last ones: the process of a command has its outputs then.
+        _is_placing = _is_placing and is_last
 
 
 def _encoded(path: str | os.PathLike[str], content: str | bytes) -> bytes:

@@ -127,10 +127,10 @@ def cutoffs(default: Iterable[Cutoff] | None, help: str) -> Decorator:
     )
 
 
-def cutoff(default: Cutoff, help: str) -> Decorator:
+def cutoff(default: Cutoff | None, help: str) -> Decorator:
     """Return the option of a single cutoff."""
     names, heading = ('-k', '--cutoff', 'cutoff'), 'Scoring'
-    shown = str(default)
+    shown = None if default is None else str(default)
     return valued(*names, heading=heading, metavar='K', callback=_cutoff, default=shown, help=help)
 
 
@@ -155,8 +155,8 @@ def _cutoffs(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     return [_read_cutoff(value, each, expected) for value in values for each in value.split(',')]
 
 
-def _cutoff(_: click.Context, __: click.Parameter, value: str) -> Cutoff:
-    return _read_cutoff(value, value, 'a positive integer, or all')
+def _cutoff(_: click.Context, __: click.Parameter, value: str | None) -> Cutoff | None:
+    return None if value is None else _read_cutoff(value, value, 'a positive integer, or all')
 
 
 def _read_cutoff(value: str, field: str, expected: str) -> Cutoff:

@@ -24,6 +24,10 @@ FORMAT_OF_SUFFIX = {
     '.ndjson': 'jsonl',
     '.md': 'markdown',
     '.tex': 'latex',
+    '.html': 'html',
+    '.svg': 'svg',
+    '.png': 'png',
+    '.pdf': 'pdf',
 }
 Output = str | Destination
 

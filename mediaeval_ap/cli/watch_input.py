@@ -18,6 +18,7 @@ class Ending:
     def __init__(self, rows: Iterator[Row]) -> None:
         self.error: Error | None = None
         self.signal = 0
+        self.has_ended = False
         self.before_leaving: Callable[[], object] = lambda: None
         self._rows = rows
         self._waiting = False
@@ -57,6 +58,7 @@ class Ending:
                 finally:
                     self._waiting = False
             except StopIteration:
+                self.has_ended = True
                 return
             except KeyboardInterrupt:
                 if self.signal:

@@ -98,7 +98,7 @@ def loss(runs: Sequence[str], parts: Mapping[str, Column]) -> alt.LayerChart:
             tooltip=tooltip,
         )
     )
-    zero = alt.Chart().mark_rule(color=palette.light('axis')).encode(x=alt.datum(0))
+    zero = alt.Chart().mark_rule(color=palette.light('axis'), aria=False).encode(x=alt.datum(0))
     chart = layered([bars, zero], rows)
     return finish(chart, f'Parts of the loss of MAP of {len(runs)} runs', STEP * max(len(runs), 1))
 

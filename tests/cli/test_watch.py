@@ -1,12 +1,16 @@
 """The command `watch`: what it prints as a run grows, and how it ends."""
 
 import gzip
+import hashlib
+import html
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import termios
+import time
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -139,6 +143,9 @@ def test_nothing_to_score_is_an_error(folder, text, options, found):
         ['reference.txt', '--queries', '-'],
         ['reference.txt', 'run.txt', '--every', '0'],
         ['reference.txt', 'run.txt', '--format', 'csv'],
+        ['reference.txt', 'run.txt', '--format', 'html'],
+        ['reference.txt', 'run.txt', '-o', 'points.csv'],
+        ['reference.txt', 'run.txt', '-o', 'run.txt'],
     ],
 )
 def test_wrong_usage_is_exit_code_2(folder, arguments):
@@ -310,3 +317,92 @@ def test_closed_pipe_is_no_traceback(folder):
 def test_rows_of_a_table_are_its_rows():
     rows = [(*line.split()[:4], float(line.split()[4])) for line in RUN]
     assert list(read(rows, HYPOTHESIS).rows()) == rows
+
+
+def test_output_goes_to_a_file_in_the_format_of_its_suffix(folder):
+    assert run('reference.txt', 'run.txt', *OPTIONS, '-o', 'points').stdout == ''
+    assert (folder / 'points').read_text() == HEADING + ''.join(LINES)
+    lines = run('reference.txt', 'run.txt', *OPTIONS, '--format', 'jsonl').stdout
+    run('reference.txt', 'run.txt', *OPTIONS, '-o', 'points.jsonl')
+    assert (folder / 'points.jsonl').read_text() == lines
+    run('reference.txt', 'run.txt', *OPTIONS, '-o', 'points.jsonl.gz')
+    assert gzip.decompress((folder / 'points.jsonl.gz').read_bytes()).decode() == lines
+
+
+def test_a_pipe_gets_each_line_as_it_comes(folder):
+    os.mkfifo('lines')
+    with (
+        started('reference.txt', *OPTIONS, '-o', 'lines', stdin=subprocess.PIPE) as process,
+        open('lines', opener=lambda path, _: os.open(path, os.O_RDWR)) as lines,
+    ):
+        process.stdin.write(''.join(RUN[:2]))
+        assert [lines.readline() for _ in range(3)][-1] == LINES[0]
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+def rows_of(path):
+    """The points that a page shows, oldest first, each as the texts of its cells."""
+    text = path.read_text(encoding='utf-8')
+    (body,) = re.findall('id="points".*?<tbody>(.*?)</tbody>', text, re.DOTALL)
+    rows = re.findall('<tr>(.*?)</tr>', body, re.DOTALL)[::-1]
+    return [re.findall('<t[hd][^>]*>([^<]*)', row) for row in rows]
+
+
+CELLS = [line.split() for line in LINES]
+
+
+def test_a_page_has_all_points_and_what_was_watched(folder):
+    result = run('reference.txt', 'run.txt', *OPTIONS, '-o', 'watch.html')
+    assert (result.exit_code, result.output) == (0, '')
+    assert rows_of(folder / 'watch.html') == CELLS
+    text = (folder / 'watch.html').read_text()
+    assert 'The run has ended' in text
+    assert hashlib.sha256((folder / 'reference.txt').read_bytes()).hexdigest() in text
+
+
+def test_a_page_lists_warnings_and_skipped_lines(folder):
+    lines = ''.join([RUN[0], 'x v 1 <b> high\n', 'x\n', *RUN[1:]])
+    result = run('reference.txt', *OPTIONS, '--skip-bad', '-o', 'watch.html', input=lines)
+    assert result.exit_code == 0
+    text = (folder / 'watch.html').read_text()
+    assert text.count('<li>&lt;stdin&gt;, line') == 2
+    result = run('reference.txt', '--subset', 'all.txt', '-o', 'watch.html', input=lines)
+    assert result.exit_code == 1  # there is no such file
+    assert (folder / 'watch.html').read_text() == text
+    (folder / 'w.txt').write_text('x w\n')
+    (folder / 'q.txt').write_text('ann\n')
+    options = ('--subset', 'w.txt', '--queries', 'q.txt', '-o', 'watch.html')
+    result = run('reference.txt', 'run.txt', *options)
+    (warning,) = re.findall('Warning: (.*)', result.stderr)
+    assert f'<li>{html.escape(warning, quote=False)}</li>' in (folder / 'watch.html').read_text()
+
+
+def test_a_page_of_a_run_with_an_error_says_so(folder):
+    text = ''.join([*RUN[:3], 'x v 1 ann high\n'])
+    result = run('reference.txt', '-K', '1', '-o', 'watch.html', input=text)
+    assert result.exit_code == 1
+    assert rows_of(folder / 'watch.html') == [['3', '0.500', '1']]
+    page = (folder / 'watch.html').read_text()
+    assert 'The run ended with an error: &lt;stdin&gt;, line 4' in page
+
+
+@pytest.mark.parametrize(('number', 'status'), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_page_is_written_as_the_run_grows_and_whole_after_a_signal(folder, number, status):
+    path = folder / 'run.txt'
+    path.write_text(''.join(RUN[:2]))
+    options = (*OPTIONS, '--follow', '--skip-bad', '-o', 'watch.html')
+    with started('reference.txt', 'run.txt', *options) as process:
+        while not (folder / 'watch.html').exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        assert rows_of(folder / 'watch.html') == CELLS[:1]
+        assert 'The run was growing' in (folder / 'watch.html').read_text()
+        with open(path, 'a') as file:
+            file.writelines([*RUN[2:], 'bad\n'])
+        assert 'line 6' in process.stderr.readline()  # so the lines before it were read
+        process.send_signal(number)
+        assert process.wait() == status
+    assert rows_of(folder / 'watch.html') == CELLS
+    assert 'The command was interrupted' in (folder / 'watch.html').read_text()
+    assert not [each for each in os.listdir(folder) if each.endswith('.tmp')]

@@ -1,0 +1,49 @@
+"""Read, score, diagnose and compare the runs of a campaign, each read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mediaeval_ap.campaign_report.campaign_report import CampaignReport
+from mediaeval_ap.campaign_report.rankings import Rankings
+from mediaeval_ap.campaign_report.run_names import named
+from mediaeval_ap.comparison.compare import compare
+from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.diagnosis.diagnosis import Diagnosis
+from mediaeval_ap.diagnosis.explain import diagnose
+from mediaeval_ap.errors import DataWarning
+from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted
+from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.tables import Table
+
+
+def collect(
+    criteria: Criteria,
+    runs: Iterable[Any] | Mapping[str, Any],
+    queries: Table | None,
+    k: Cutoff,
+    near: float,
+    compared: Mapping[str, Any],
+) -> CampaignReport:
+    """Return the report about runs; `compared` are arguments of `compare`."""
+    evaluations: dict[str, Evaluation] = {}
+    diagnoses: dict[str, Diagnosis] = {}
+    found: dict[str, DataWarning] = {}
+    rankings = Rankings(criteria, sorted(names_asked(criteria, queries)[0]))  # as compare sorts
+    for name, hypothesis in named(runs).items():
+        run = read_counted(criteria, hypothesis)
+        evaluations[name] = evaluate_run(criteria, run, queries)
+        (diagnoses[name],) = diagnose(criteria, run, queries, [k], near)
+        rankings.add(name, run)
+        found |= {str(warning): warning for warning in evaluations[name].warnings}
+    subset = criteria.subset
+    comparison = compare(evaluations, reference=criteria.reference.table, subset=subset, **compared)
+    return CampaignReport(
+        comparison,
+        {run: diagnoses[run] for run in comparison.runs},
+        {run: evaluations[run] for run in comparison.runs},
+        rankings.to_dict(comparison.runs),
+        tuple(found.values()),
+    )

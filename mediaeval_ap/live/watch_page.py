@@ -1,0 +1,191 @@
+"""The page of a run that grows: MAP at each cutoff, point by point."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mediaeval_ap.atomic_files import write_whole
+from mediaeval_ap.definitions import ap_column
+from mediaeval_ap.errors import ParameterError, printable, require
+from mediaeval_ap.report.document import counted
+
+if TYPE_CHECKING:
+    from mediaeval_ap.average_precision import AveragePrecision
+    from mediaeval_ap.live.watching import Point
+
+
+class WatchPage:
+    """A page that shows how the scores of a run changed as it grew.
+
+    Parameters
+    ----------
+    average_precision : AveragePrecision
+        What scores the run: its cutoffs, definition and inputs are on the page.
+    run : str
+        The name of the run.
+
+    Raises
+    ------
+    MissingExtraError
+        When the extra ``report`` is not installed.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision, WatchPage
+    >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
+    >>> page = WatchPage(average_precision, 'hypothesis.txt')
+    >>> for point in average_precision.watch('samples/hypothesis.txt', every=4000):
+    ...     page.add(point)
+    >>> page.to_html()[:15]
+    '<!doctype html>'
+    """
+
+    def __init__(self, average_precision: AveragePrecision, run: str = '<rows>') -> None:
+        for module in 'altair', 'jinja2', 'vl_convert':
+            require(module, 'report', 'the page')
+        self._criteria = average_precision._criteria
+        self._run = run
+        self._metrics = [f'M{ap_column(k)}' for k in self._criteria.K]
+        self._queries: list[str] = []
+        self._number_of: dict[str, int] = {}
+        self._points: list[tuple[int, list[float], list[int]]] = []
+
+    def __repr__(self) -> str:
+        return f'WatchPage of {printable(self._run)}, {self._counted()}'
+
+    def add(self, point: Point) -> None:
+        """Add a point behind the others.
+
+        Parameters
+        ----------
+        point : Point
+            As `AveragePrecision.watch` yields it.
+
+        Raises
+        ------
+        ParameterError
+            When it has other cutoffs or queries than those before it, or fewer hypotheses.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision, WatchPage
+        >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1])
+        >>> page = WatchPage(average_precision)
+        >>> for point in average_precision.watch([('x', 'v', '1', 'ann', 0.5)]):
+        ...     page.add(point)
+        >>> page
+        WatchPage of <rows>, 1 point
+        """
+        if not self._points:
+            self._queries = list(dict.fromkeys(point.queries))
+            self._number_of = {query: number for number, query in enumerate(self._queries)}
+        self._check(point)
+        changed = [self._number_of[query] for query in point.changed]
+        self._points.append((point.n_hypotheses, point.map.tolist(), changed))
+
+    def _check(self, point: Point) -> None:
+        if len(point.map) != len(self._metrics):
+            expected = ', '.join(self._metrics)
+            raise ParameterError(f'point: found {len(point.map)} means, expected {expected}')
+        if list(dict.fromkeys(point.queries)) != self._queries:
+            raise ParameterError('point: found other queries than those of the points before it')
+        if self._points and point.n_hypotheses < (before := self._points[-1][0]):
+            found = counted(point.n_hypotheses, 'hypothesis', 'hypotheses')
+            raise ParameterError(f'point: found {found}, expected {before:,} or more')
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        notes: Iterable[str] = (),
+        warnings: Iterable[Any] = (),
+        skipped: Sequence[Any] = (),
+    ) -> str | None:
+        """Return the page of all points so far, or write it.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write: whole or not at all.
+        notes : iterable of str
+            Sentences that stand under the headline.
+        warnings, skipped : iterable of str or Exception
+            What was warned of, and the errors of lines that were skipped.
+
+        Returns
+        -------
+        str or None
+            The page, which needs no other file and no network; None if it is written to a file.
+
+        Raises
+        ------
+        ParameterError
+            When there is no point.
+        WriteError
+            When the file cannot be written.
+
+        Examples
+        --------
+        The class has one.
+        """
+        points = list(self._points)  # another thread may add to them
+        if not points:
+            raise ParameterError('points: found none, expected one or more')
+        text = self._page(points, list(notes), list(warnings), list(skipped))
+        if path is None:
+            return text
+        write_whole(path, text)
+        return None
+
+    def _counted(self) -> str:
+        return counted(len(self._points), 'point', 'points')
+
+    def _page(
+        self, points: list[Any], notes: list[str], warnings: list[Any], skipped: list[Any]
+    ) -> str:
+        from mediaeval_ap.report import figure_lines
+        from mediaeval_ap.report.page import page
+        from mediaeval_ap.report.page_figures import on_page
+        from mediaeval_ap.report.vega import javascript_bundle
+
+        sizes, maps, _ = zip(*points, strict=True)
+        chart = figure_lines.watch(sizes, self._metrics, list(zip(*maps, strict=True)))
+        name, last = printable(self._run), maps[-1][-1]
+        size = counted(sizes[-1], 'hypothesis', 'hypotheses')
+        return page(
+            'watch.html.j2',
+            title=f'{name} as it grew',
+            data={
+                'metrics': self._metrics,
+                'queries': self._queries,
+                'points': [
+                    {'hypotheses': n, 'map': values, 'changed': numbers}
+                    for n, values, numbers in points
+                ],
+                'figures': {'watch': {'spec': on_page(chart).spec, 'legend': []}},
+            },
+            bundle=javascript_bundle(),
+            scripts=('watch.js',),
+            headline=f'{self._metrics[-1]} of {name} is {last:.3f} after {size}.',
+            notes=list(map(printable, notes)),
+            metrics=self._metrics,
+            points=points,
+            counted_points=self._counted(),
+            n_queries=counted(len(self._queries), 'query', 'queries'),
+            definition=self._criteria.definition.to_dict(),
+            inputs=self._inputs(),
+            warnings=[printable(str(each)) for each in warnings],
+            skipped=[printable(str(each)) for each in skipped],
+        )
+
+    def _inputs(self) -> list[tuple[str, str, str | None]]:
+        criteria = self._criteria
+        tables = {'reference': criteria.reference.table, 'subset': criteria.subset}
+        read = [
+            (role, printable(table.source.name), table.source.sha256)
+            for role, table in tables.items()
+            if table is not None
+        ]
+        return [*read, ('run', printable(self._run), None)]

@@ -1,0 +1,133 @@
+'use strict';
+/* What every page does: unpack its data, draw figures, sort and filter tables. Text of the data is
+   only ever put into the page as text. */
+const Page = (() => {
+  /* As the package quotes data: an escape for what hides text or turns it around. */
+  const printable = (text) => text.replace(/(?! )[\p{C}\p{Z}]/gu, (letter) => {
+    const code = letter.codePointAt(0).toString(16);
+    if (code.length < 3) return `\\x${code.padStart(2, '0')}`;
+    return code.length < 5 ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`;
+  });
+  const element = (tag, text = '', attributes = {}) => {
+    const node = document.createElement(tag);
+    node.textContent = printable(text);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    return node;
+  };
+  const byId = (id) => document.getElementById(id);
+  const fixed = (value, digits = 3) => (value == null ? '–' : value.toFixed(digits));
+  const counted = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+
+  const unpacked = async (id) => {
+    const bytes = Uint8Array.from(atob(byId(id).textContent), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+    return new Response(stream).text();
+  };
+
+  /* Tables */
+  const valueOf = (cell, kind) => {
+    if (kind !== 'number') return cell.textContent;
+    const text = cell.dataset.v ?? cell.textContent.replaceAll(',', '');
+    const value = parseFloat(text);
+    return Number.isNaN(value) ? -Infinity : value;
+  };
+  const compare = (a, b) => (typeof a === 'number' ? a - b : a.localeCompare(b, 'en'));
+  const sort = (table, head, direction) => {
+    const column = [...head.parentNode.children].indexOf(head);
+    const body = table.tBodies[0];
+    const rows = [...body.rows].map((row) => [valueOf(row.cells[column], head.dataset.sort), row]);
+    rows.sort((a, b) => direction * compare(a[0], b[0]));
+    body.append(...rows.map((pair) => pair[1]));
+    for (const each of head.parentNode.children) each.removeAttribute('aria-sort');
+    head.setAttribute('aria-sort', direction > 0 ? 'ascending' : 'descending');
+  };
+  const sortable = (table) => {
+    for (const head of table.tHead.querySelectorAll('th[data-sort]')) {
+      const button = element('button', '', { type: 'button' });
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener('click', () => {
+        const first = head.dataset.sort === 'number' && head.textContent.trim() !== 'Rank' ? -1 : 1;
+        const before = head.getAttribute('aria-sort');
+        const direction = before ? (before === 'ascending' ? -1 : 1) : first;
+        sort(table, head, direction);
+      });
+    }
+  };
+  const filters = (input) => {
+    const body = byId(input.dataset.filters).tBodies[0];
+    const shown = byId(input.id).parentNode.querySelector('output');
+    const apply = () => {
+      const wanted = input.value.trim().toLocaleLowerCase('en');
+      let n = 0;
+      for (const row of body.rows) {
+        row.hidden = wanted !== '' && !row.textContent.toLocaleLowerCase('en').includes(wanted);
+        n += !row.hidden;
+      }
+      shown.textContent = wanted ? `${counted(n, 'row', 'rows')} of ${body.rows.length.toLocaleString('en')}` : '';
+    };
+    input.addEventListener('input', apply);
+    return apply;
+  };
+
+  /* Figures */
+  let drawing = null;
+  const library = () => {
+    drawing ??= unpacked('page-bundle').then((text) => {
+      const script = element('script');
+      script.textContent = text;
+      document.body.append(script);
+      return window.vegaEmbed;
+    });
+    return drawing;
+  };
+  const views = new Map();
+  const SVG = 'http://www.w3.org/2000/svg';
+  const swatch = ({ colour, dash }, isLine) => {
+    const svg = document.createElementNS(SVG, 'svg');
+    const shape = document.createElementNS(SVG, isLine ? 'line' : 'rect');
+    const attributes = isLine
+      ? { x1: 0, x2: 20, y1: 4, y2: 4, stroke: colour, 'stroke-width': 2.5, 'stroke-dasharray': dash }
+      : { width: 8, height: 8, fill: colour };
+    for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
+    svg.setAttribute('viewBox', isLine ? '0 0 20 8' : '0 0 8 8');
+    svg.setAttribute('class', isLine ? 'swatch line' : 'swatch');
+    svg.setAttribute('aria-hidden', 'true');
+    svg.append(shape);
+    return svg;
+  };
+  const draw = async (name, { spec, legend }, { onView, isLines } = {}) => {
+    const figure = document.querySelector(`[data-figure="${name}"]`);
+    const list = figure.querySelector('.legend');
+    list.hidden = legend.length < 2;
+    list.replaceChildren(...legend.map((entry) => {
+      const item = element('li');
+      item.append(swatch(entry, isLines), entry.label);
+      return item;
+    }));
+    const embed = await library();
+    views.get(name)?.finalize();
+    const { view } = await embed(figure.querySelector('.canvas'), spec, {
+      actions: false, ast: true, renderer: 'svg', defaultStyle: false,
+      tooltip: { disableDefaultStyle: true },
+    });
+    views.set(name, view);
+    onView?.(view);
+  };
+
+  const begin = async () => {
+    document.documentElement.classList.add('script');
+    document.querySelectorAll('table.sortable').forEach(sortable);
+    const appliers = [...document.querySelectorAll('[data-filters]')].map(filters);
+    appliers.forEach((apply) => apply());
+    return JSON.parse(await unpacked('page-data'));
+  };
+  const save = (data, name) => {
+    const link = element('a', '', { download: name });
+    link.href = URL.createObjectURL(new Blob([JSON.stringify(data)], { type: 'application/json' }));
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  const ready = begin();
+  return { byId, counted, draw, element, fixed, printable, ready, save, sort };
+})();

@@ -1,0 +1,137 @@
+"""The pages that the tests open: of a campaign full of hostile names, and of a run that grew."""
+
+import random
+from contextlib import chdir
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.cli import main as command
+from mediaeval_ap.errors import DataWarning
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
+
+SAMPLES = Path(__file__).parents[2] / 'samples'
+HOSTILE_RUN = (
+    '<script>alert(1)</script>.txt'  # a file in a folder, whose name ends before the slash
+)
+HOSTILE_NAMES = [
+    '<script>alert(1)</script>',
+    '"><img/src=x/onerror=alert(2)>',
+    "'onmouseover='alert(3)",
+    '</title></style><b>bold',
+    '<!--',
+    ']]>',
+    '&lt;b&gt;&amp;',
+    '{{7*7}}{%raw%}${7*7}',
+    'javascript:alert(4)',
+    'back`tick\\u0041',
+    '__proto__',
+    'constructor',
+    'NaN',
+    'a\u202ednim_eht_fo',  # turns what follows around
+    'z̷̢̛̹͔a̴̡͖̅l̵͎̿g̶̛̠o̷̙̓' + '\u0301' * 40,
+    '👩‍👩‍👧‍👦_🏴‍☠️',
+    'محمد_علي',
+    '山田_太郎',
+    'wide_' + 'W' * 300,
+    '\u200bzero_width\ufeff',
+]
+PEOPLE = ['nicolas_sarkozy', 'francois_hollande', 'alain_juppe', 'bit_cleix', 'bit_lal', 'bit_pel']
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page on the disk, with what it is made from."""
+
+    path: Path
+    average_precision: Any
+    runs: dict[str, Any]
+    queries: list[str]
+
+    @property
+    def url(self):
+        return self.path.as_uri()
+
+    @cached_property
+    def text(self):
+        return self.path.read_text(encoding='utf-8')
+
+
+def _written(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(''.join(' '.join(map(str, row)) + '\n' for row in rows), encoding='utf-8')
+
+
+def _misspelt(rows, generator):
+    """A run that spells some names wrong, takes some for others, and is less sure."""
+    for *shot, name, confidence in rows:
+        chance = generator.random()
+        if name in PEOPLE and chance < 0.2:
+            name = f'{name[:-1]}x'
+        elif name in PEOPLE and chance < 0.4:
+            name = generator.choice(PEOPLE)
+        yield *shot, name, round(confidence, 1)
+
+
+def write_campaign(folder):
+    """Write a reference, three runs and queries, and return the names of runs and the queries."""
+    generator = random.Random(14)  # any: the same rows each time
+    reference = list(read(SAMPLES / 'reference.txt', REFERENCE).rows())
+    rows = list(read(SAMPLES / 'hypothesis.txt', HYPOTHESIS).rows())
+    shots = sorted({row[:3] for row in reference})
+    for number, name in enumerate(HOSTILE_NAMES):
+        hits = shots[7 * number : 7 * number + 3]
+        reference += [(*shot, name) for shot in hits]
+        rows += [(*shot, name, 0.9) for shot in hits[:2]]
+        rows += [(*shots[-1 - number], f'{name}!', 0.5)]
+    _written(folder / 'reference.txt', reference)
+    _written(folder / 'sample.txt', rows)
+    _written(folder / 'misspelt.txt', _misspelt(rows, generator))
+    _written(folder / HOSTILE_RUN, generator.sample(rows, len(rows) // 2))
+    queries = [*PEOPLE, 'nobody_of_the_reference', *HOSTILE_NAMES]
+    _written(folder / 'queries.txt', [[query] for query in queries])
+    return ['sample.txt', 'misspelt.txt', HOSTILE_RUN], queries
+
+
+def campaign(folder):
+    """The page of a small campaign whose names mean harm."""
+    names, queries = write_campaign(folder)
+    with chdir(folder):
+        average_precision = AveragePrecision('reference.txt', K=[1, 10, 100])
+        runs = {name: str(folder / name) for name in names}
+        with pytest.warns(DataWarning):  # few queries, one of them without a relevant shot
+            report = average_precision.report(runs, queries)
+        report.to_html('campaign.html')
+    return Page(folder / 'campaign.html', average_precision, runs, queries)
+
+
+def official(folder, data):
+    """The page of real runs."""
+    year = data / '2016'
+    runs = {path.stem: path for path in sorted((year / 'submissions').glob('*.txt'))}
+    average_precision = AveragePrecision(next((year / 'reference').glob('reference.*')))
+    queries = (year / 'reference/queries.txt').read_text().split()
+    with pytest.warns(DataWarning):  # of queries without relevant shots, for one
+        report = average_precision.report(runs, queries)
+    report.to_html(folder / 'official.html')
+    return Page(folder / 'official.html', average_precision, runs, queries)
+
+
+def watched(folder):
+    """The page of a run that grew, has lines that were skipped, and names that mean harm."""
+    _, queries = write_campaign(folder)
+    with chdir(folder):
+        Path('queries.txt').write_text('\n'.join(queries))
+        with open(HOSTILE_RUN, 'a') as run:
+            run.write('NEWS <script>alert(5)</script> 1 ann high\n')
+        arguments = ['reference.txt', HOSTILE_RUN, '--queries', 'queries.txt', '-K', '1,10,all']
+        options = ['--every', '250', '--skip-bad', '-o', 'watched.html']
+        command(['watch', *arguments, *options], standalone_mode=False)
+        average_precision = AveragePrecision('reference.txt', K=[1, 10, 'all'])
+    return Page(
+        folder / 'watched.html', average_precision, {HOSTILE_RUN: folder / HOSTILE_RUN}, queries
+    )

@@ -1,0 +1,337 @@
+"""What the page of a campaign does: it sorts, filters, draws what is chosen, and shows numbers."""
+
+import base64
+import json
+import re
+import zlib
+
+import pytest
+from page.browsing import STATES, Visit
+from page.pages import HOSTILE_NAMES, HOSTILE_RUN
+
+from mediaeval_ap.errors import WithoutRelevantWarning, printable
+
+PHONE = next(state for state in STATES if state.name == 'phone-light')
+
+
+@pytest.fixture
+def tab(opened, campaign):
+    visit = opened(campaign)
+    yield visit.tab
+    assert visit.faults == []
+
+
+@pytest.fixture(scope='session')
+def data(campaign):
+    """The JSON that the page holds."""
+    packed = re.search('id="page-data">([^<]*)<', campaign.text)[1]
+    return json.loads(zlib.decompress(base64.b64decode(packed), 16 + zlib.MAX_WBITS))
+
+
+@pytest.fixture(scope='session')
+def evaluations(campaign):
+    evaluate = campaign.average_precision.evaluate
+    with pytest.warns(WithoutRelevantWarning):
+        return {run: evaluate(path, campaign.queries) for run, path in campaign.runs.items()}
+
+
+def column(table, number):
+    """The texts of a column, of the rows that are shown."""
+    cells = table.locator(f'tbody tr:not([hidden]) > :nth-child({number})')
+    return cells.evaluate_all('(cells) => cells.map((each) => each.textContent.trim())')
+
+
+def value_of(text):
+    return float(text.replace(',', '').replace('–', '-inf'))
+
+
+# Numbers
+
+
+def test_the_data_are_the_values_of_the_evaluations(data, evaluations):
+    assert set(data['runs']) == set(evaluations)
+    for column_number, metric in enumerate(data['metrics']):
+        for run, values in zip(data['runs'], data['values'][metric], strict=True):
+            evaluation = evaluations[run]
+            expected = dict(zip(evaluation.queries, evaluation.ap[:, column_number], strict=True))
+            assert dict(zip(data['queries'], values, strict=True)) == expected
+
+
+def test_the_leaderboard_shows_the_means(tab, data, evaluations):
+    for number, metric in enumerate(data['metrics']):
+        tab.locator('#metric').select_option(label=metric)
+        board = tab.locator(f'.board[data-metric="{metric}"] table')
+        shown = dict(zip(column(board, 2), column(board, 3), strict=True))
+        expected = {printable(run): f'{each.map[number]:.3f}' for run, each in evaluations.items()}
+        assert shown == expected
+
+
+def test_the_table_of_queries_shows_the_ap_of_the_chosen_cutoff(tab, data, evaluations):
+    table = tab.locator('#per-query')
+    for number, metric in enumerate(data['metrics']):
+        tab.locator('#metric').select_option(label=metric)
+        names = column(table, 1)
+        for place, run in enumerate(data['runs']):
+            evaluation = evaluations[run]
+            expected = {
+                printable(query): ap
+                for query, ap in zip(evaluation.queries, evaluation.ap[:, number], strict=True)
+            }
+            shown = dict(zip(names, map(float, column(table, 3 + place)), strict=True))
+            # Half of the last of three decimals.
+            assert shown == pytest.approx(expected, abs=0.0005 + 1e-9)
+
+
+def test_loss_parts_and_map_add_up_to_one(data):
+    """Each part is shown with three decimals; the data have all."""
+    at = 'MAP' if data['loss']['k'] == 'all' else f'MAP@{data["loss"]["k"]}'
+    means = {
+        row['run']: row['map'] for row in data['comparison']['leaderboard'] if row['metric'] == at
+    }
+    for run, parts in data['loss']['runs'].items():
+        # The exactness of additivity that the project promises.
+        assert means[run] + sum(parts.values()) == pytest.approx(1, abs=1e-12)
+
+
+# Text
+
+
+def test_hostile_names_are_text(tab, campaign):
+    """They are in the page as they are, escaped where a terminal would obey them."""
+    assert tab.locator('#per-query script, #per-query img, #per-query b').count() == 0
+    names = column(tab.locator('#per-query'), 1)
+    assert set(map(printable, HOSTILE_NAMES)) <= set(names)
+    assert printable(HOSTILE_RUN) in tab.locator('#leaderboard ~ .board').first.inner_text()
+
+
+def test_no_character_turns_text_around_or_hides_it(tab):
+    texts = tab.evaluate("""() => {
+      const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
+      const found = [];
+      while (walker.nextNode()) {
+        const { parentElement, data } = walker.currentNode;
+        if (!['SCRIPT', 'STYLE'].includes(parentElement.tagName) && /[\\p{Cf}]|[\\u2028\\u2029]/u.test(data)) {
+          found.push(`${parentElement.localName}: ${data.slice(0, 80)}`);
+        }
+      }
+      return found;
+    }""")
+    assert texts == []
+
+
+# Tables
+
+
+def test_every_table_sorts_by_each_of_its_columns(opened, campaign):
+    visit = opened(campaign)
+    visit.open_details()
+    for table in visit.tab.locator('table.sortable').all():
+        if not table.is_visible():
+            continue
+        heads = table.locator('thead th')
+        for place, head in enumerate(heads.all(), 1):
+            kind = head.get_attribute('data-sort')
+            if kind is None:
+                continue
+            directions = []
+            for _ in range(2):
+                head.locator('button').click()
+                directions.append(head.get_attribute('aria-sort'))
+                assert table.locator('[aria-sort]').count() == 1
+                values = column(table, place)
+                if kind == 'number' and all(re.fullmatch('[-–0-9.,]+', each) for each in values):
+                    numbers = list(map(value_of, values))
+                    assert numbers == sorted(numbers, reverse=directions[-1] == 'descending')
+            assert sorted(directions) == ['ascending', 'descending']
+    assert visit.faults == []
+
+
+def test_text_sorts_by_the_alphabet(tab):
+    table = tab.locator('#per-query')
+    table.locator('thead th').first.locator('button').click()
+    ascending = column(table, 1)
+    assert table.locator('thead th').first.get_attribute('aria-sort') == 'ascending'
+    assert [
+        each for each in ascending if each.isascii() and each[0].isalpha() and each.islower()
+    ] == sorted(
+        each for each in ascending if each.isascii() and each[0].isalpha() and each.islower()
+    )
+    table.locator('thead th').first.locator('button').click()
+    assert column(table, 1) == ascending[::-1]
+
+
+def test_a_filter_keeps_the_rows_that_hold_its_text(tab, campaign):
+    table = tab.locator('#per-query')
+    box = tab.get_by_label('Show queries with')
+    box.fill('BIT_')
+    assert sorted(column(table, 1)) == sorted(each for each in campaign.queries if 'bit_' in each)
+    box.fill('<script>')
+    assert column(table, 1) == ['<script>alert(1)</script>']
+    box.fill('')
+    assert len(column(table, 1)) == len(campaign.queries)
+
+
+# Choices and figures
+
+
+def test_the_two_chosen_runs_are_drawn_and_counted(tab, data):
+    first, second = tab.locator('#run-a'), tab.locator('#run-b')
+    values = data['values'][data['metrics'][-1]]
+    for a, b in ((0, 1), (2, 1), (0, 2)):
+        first.select_option(value=str(a))
+        second.select_option(value=str(b))
+        pairs = list(zip(values[a], values[b], strict=True))
+        summary = tab.locator('#two-runs-summary').inner_text()
+        better = sum(x > y for x, y in pairs)
+        worse = sum(x < y for x, y in pairs)
+        equal = len(pairs) - better - worse
+        assert [int(each) for each in re.findall(r'\b(\d+) quer', summary)] == [
+            better,
+            worse,
+            equal,
+        ]
+        points = tab.locator('#points tbody tr')
+        assert points.count() == len(set(pairs))
+
+
+def symbols(tab, figure):
+    return tab.locator(f'[data-figure="{figure}"] .mark-symbol path')
+
+
+def test_a_click_on_coinciding_points_lists_their_queries(tab, data):
+    values = data['values'][data['metrics'][-1]]
+    pairs = list(zip(values[0], values[1], strict=True))
+    most = max(set(pairs), key=pairs.count)
+    expected = [query for query, pair in zip(data['queries'], pairs, strict=True) if pair == most]
+    assert len(expected) > 1
+    count = len(expected)
+    tab.locator('#points tbody tr').filter(has_text=f'{count} queries').first.locator(
+        'button'
+    ).click()
+    listed = tab.locator('#coinciding li').all_inner_texts()
+    assert listed == [printable(each) for each in expected]
+
+
+def test_a_click_in_the_figure_lists_the_same(tab):
+    mark = symbols(tab, 'scatter').last
+    mark.scroll_into_view_if_needed()
+    mark.click(force=True)
+    heading = tab.locator('#coinciding h3').inner_text()
+    assert tab.locator('#coinciding li').count() == int(re.match(r'\d+', heading)[0])
+
+
+@pytest.mark.parametrize(
+    'figure', ['loss', 'map_by_k', 'scatter', 'distribution', 'precision_recall']
+)
+def test_a_mark_shows_a_tooltip(tab, figure):
+    place = tab.locator(f'[data-figure="{figure}"]')
+    place.scroll_into_view_if_needed()
+    place.locator('.mark-symbol path, .mark-rect path').first.hover(force=True)
+    tip = tab.locator('#vg-tooltip-element.visible')
+    tip.wait_for()
+    assert tip.inner_text().strip()
+
+
+def test_the_chosen_query_shows_its_ranking(tab, data, campaign):
+    query = 'nicolas_sarkozy'
+    run = data['runs'][1]
+    tab.locator('#query-choice').select_option(label=query)
+    tab.locator('#run-choice').select_option(label=printable(run))
+    shown = tab.locator('#ranking tbody tr')
+    ranking = campaign.average_precision.rank(campaign.runs[run], query, shown.count())
+    table = tab.locator('#ranking')
+    assert column(table, 1) == [str(rank) for rank in ranking['rank']]
+    assert column(table, 2) == ['yes' if each else 'no' for each in ranking['relevant']]
+    assert column(table, 3) == [printable(each) for each in ranking['person_name']]
+    assert column(table, 4) == [f'{each:.3f}' for each in ranking['distance']]
+    assert list(map(float, column(table, 5))) == list(ranking['confidence'])
+    assert column(table, 6) == [
+        ' '.join(each) for each in ranking[['corpus_id', 'video_id', 'shot_id']].values
+    ]
+
+
+# Keyboard
+
+
+def test_a_ranking_opens_and_closes_by_keyboard(tab):
+    row = tab.locator('#per-query tbody tr').nth(3)
+    query = row.locator('th').inner_text()
+    row.locator('button').focus()
+    tab.keyboard.press('Enter')
+    assert tab.evaluate('document.activeElement.id') == 'query'
+    assert tab.locator('#query-choice option:checked').inner_text() == query
+    back = tab.locator('#back button')
+    back.focus()
+    tab.keyboard.press('Enter')
+    assert tab.evaluate('document.activeElement.textContent') == query
+
+
+FOCUSABLE = 'a[href], button, input, select, summary, [tabindex="0"]'
+MARK_FOCUSABLE = f"""() => {{
+  const all = [...document.querySelectorAll('{FOCUSABLE}')]
+    .filter((each) => each.checkVisibility({{ visibilityProperty: true }}) && !each.disabled);
+  all.forEach((each, index) => {{ each.dataset.order = index; }});
+  return all.length;
+}}"""
+LOOK_AT_FOCUS = """() => {
+  const each = document.activeElement;
+  if (each === document.body) return null;
+  const style = getComputedStyle(each);
+  const box = each.getBoundingClientRect();
+  const inside = (value, length) => Math.min(Math.max(value, 1), length - 1);
+  const at = document.elementFromPoint(
+    inside(box.left + box.width / 2, innerWidth), inside(box.top + Math.min(box.height / 2, 12), innerHeight));
+  const before = window.focusedBefore;
+  window.focusedBefore = each;
+  const faults = [];
+  if (style.outlineStyle === 'none' || parseFloat(style.outlineWidth) < 1) faults.push('no outline');
+  if (!each.contains(at) && !at?.contains(each)) faults.push('covered');
+  if (before?.isConnected && !(before.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING)) {
+    faults.push('behind what comes later');
+  }
+  const name = each.textContent.trim().slice(0, 40) || each.id;
+  return [each.dataset.order, faults.map((fault) => `${each.localName} ${name}: ${fault}`)];
+}"""
+
+
+@pytest.mark.parametrize('state', [STATES[0], PHONE], ids=lambda state: state.name)
+def test_tab_reaches_everything_in_order_and_shows_where_it_is(opened, campaign, state):
+    """Elements that only appear when another has the focus are reached, too."""
+    tab = opened(campaign, state).tab
+    expected = set(map(str, range(tab.evaluate(MARK_FOCUSABLE))))
+    reached, faults = set(), []
+    for _ in range(5 * len(expected)):
+        tab.keyboard.press('Tab')
+        looked = tab.evaluate(LOOK_AT_FOCUS)
+        if looked is None:  # behind the last one
+            break
+        reached.add(looked[0])
+        faults += looked[1]
+    assert looked is None
+    assert expected <= reached
+    assert faults == []
+
+
+# Without
+
+
+def test_without_javascript_the_lead_and_the_leaderboard_are_there(opened, browser, campaign, data):
+    with Visit(browser, STATES[0], java_script_enabled=False) as visit:
+        visit.tab.goto(campaign.url)
+        assert visit.tab.locator('h1').inner_text() == data['lead']['headline']
+        board = visit.tab.locator('.board table').first
+        assert board.is_visible()
+        assert board.locator('tbody tr').count() == len(data['runs'])
+        assert visit.tab.locator('select, input').filter(visible=True).count() == 0
+
+
+def test_over_http_nothing_but_the_page_is_requested(browser, campaign, served):
+    url = served(campaign.path)
+    with Visit(browser) as visit:
+        visit.open(url)
+        assert visit.asked_elsewhere(url) == []
+        assert visit.faults == []
+
+
+def test_it_weighs_less_than_the_limit(campaign):
+    assert campaign.path.stat().st_size < 1_300_000
