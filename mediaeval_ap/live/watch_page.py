@@ -128,7 +128,13 @@ class WatchPage:
 
         Examples
         --------
-        The class has one.
+        >>> from mediaeval_ap import AveragePrecision, WatchPage
+        >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1])
+        >>> page = WatchPage(average_precision)
+        >>> for point in average_precision.watch([('x', 'v', '1', 'ann', 0.5)]):
+        ...     page.add(point)
+        >>> 'MAP@1 of &lt;rows&gt; is 1.000 after 1 hypothesis.' in page.to_html()
+        True
         """
         points = list(self._points)  # another thread may add to them
         if not points:
