@@ -2,7 +2,7 @@
 
 import pytest
 
-from mediaeval_ap.errors import printable, shown
+from mediaeval_ap.errors import MissingExtraError, printable, require, shown
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,13 @@ class Unshowable:
 )
 def test_values_are_quoted_on_one_short_line(value, expected):
     assert shown(value) == expected
+
+
+def test_a_module_that_is_not_installed_names_its_extra():
+    expected = r"compare: nowhere is not installed; pip install 'mediaeval-ap\[insight\]'"
+    with pytest.raises(MissingExtraError, match=expected):
+        require('nowhere.at_all', 'insight', 'compare')
+
+
+def test_a_module_that_is_installed_is_imported():
+    assert require('os.path', 'insight', 'compare').join('a', 'b')

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from mediaeval_ap import __version__
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.campaign_report import sections
-from mediaeval_ap.campaign_report.figures import Figures
 from mediaeval_ap.campaign_report.lead import lead_of, percent
 from mediaeval_ap.definitions import ALL
-from mediaeval_ap.errors import DataWarning
+from mediaeval_ap.errors import DataWarning, require
 from mediaeval_ap.report.document import Document, Grid, Heading, counted
 from mediaeval_ap.report.formats import to_html
 from mediaeval_ap.results.evaluation import Evaluation
 
 if TYPE_CHECKING:
+    from mediaeval_ap.campaign_report.figures import Figures
     from mediaeval_ap.comparison.comparison import Comparison
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 
@@ -72,7 +72,10 @@ class CampaignReport:
 
     @property
     def plot(self) -> Figures:
-        """The figures of the page, one method each."""
+        """Figures: those of the comparison, ``loss()``, ``precision_recall()``, ``confused()``."""
+        require('altair', 'report', 'plot')
+        from mediaeval_ap.campaign_report.figures import Figures
+
         return Figures(self.comparison, self.diagnoses, self.rankings)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:

@@ -90,11 +90,12 @@ class Rankings:
     def to_dict(self, runs: Sequence[str]) -> dict[str, Any]:
         """Return the tables, and the rankings of the runs in this order.
 
-        Of each run (by column, which compresses better than by run): ``hits``, for each query the steps from one rank of a hit to the next;
-        ``tops``, the steps from one row to the next, through the rankings of all queries, each of
-        as many rows as ``lengths`` says; their ``distance``; and the columns of the rows: steps from one ``shot`` to the next,
-        ``name``, and ``confidence``, as steps of integers that end so many ``decimals`` after the
-        point; as it is where this is None.
+        Each column has one entry for each run, as this compresses better than runs with columns:
+        ``hits``, for each query the steps from one rank of a hit to the next; ``tops``, the steps
+        from one row to the next, through the rankings of all queries, each of as many rows as
+        ``lengths`` says; their ``distance``; and of the rows, the steps from one ``shot`` to the
+        next, ``name``, and ``confidence``: steps of integers that end so many ``decimals`` after
+        the point, or the numbers as they are where this is None.
         """
         return {
             'depth': SHOWN,

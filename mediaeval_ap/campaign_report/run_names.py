@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.errors import ParameterError, printable, shown
 
 
 def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
         raise ParameterError(f'runs: found {shown(runs)}, expected a list of runs')
     given = list(runs)
     paths = [os.fsdecode(each) if isinstance(each, str | os.PathLike) else '' for each in given]
-    files = [os.path.basename(path) for path in paths]
+    files = ['<stdin>' if path == '-' else os.path.basename(path) for path in paths]
     times = Counter(files)
     names = [
         (file if times[file] == 1 else path) or f'run {number}'
@@ -32,7 +32,7 @@ def _checked(names: list[str], runs: list[Any]) -> Iterable[tuple[str, Any]]:
         raise ParameterError('runs: found none, expected one or more')
     if wrong := [name for name in names if not isinstance(name, str) or not name]:
         raise ParameterError(f'runs: found the name {shown(wrong[0])}, expected text')
-    repeated = [name for name, times in Counter(names).items() if times > 1]
+    repeated = [name for name, times in Counter(map(printable, names)).items() if times > 1]
     if repeated:
         raise ParameterError(f'runs: found {shown(repeated[0])} twice, expected each run once')
-    return zip(names, runs, strict=True)
+    return zip(map(printable, names), runs, strict=True)

@@ -17,18 +17,30 @@ if TYPE_CHECKING:
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 
 PARTS = {  # of the loss: title, and meaning
-    'repeats': ('Repeats', 'A shot that is returned again counts once (what the definition gave away: 0 or less).'),
-    'ties': ('Ties', 'Relevant shots come first among hypotheses of equal distance and confidence.'),
+    'repeats': (
+        'Repeats',
+        'A shot that is returned again counts once: below 0 where the definition counts it again.',
+    ),
+    'ties': (
+        'Ties',
+        'Relevant shots come first among hypotheses of equal distance and confidence.',
+    ),
     'confidence': ('Confidence', 'Relevant shots come first among hypotheses of equal distance.'),
-    'spelling': ('Spelling', 'Relevant shots that were returned only under a name close to the query come first.'),
+    'spelling': (
+        'Spelling',
+        'Relevant shots that were returned only under a name close to the query come first.',
+    ),
     'confused': ('Confused', '… only under the name of another person, who is not in that shot.'),
-    'part_of_name': ('Part of name', '… only under a name of nobody that shares a word with the query.'),
+    'part_of_name': (
+        'Part of name',
+        '… only under a name of nobody that shares a word with the query.',
+    ),
     'noise': ('Noise', '… only under another name of nobody.'),
-    'copresent': ('Copresent', '… only under names that are right for that shot: other people in it were named.'),
+    'copresent': ('Copresent', '… only under names that are right: of other people in the shot.'),
     'absent': ('Absent', 'Relevant shots that were not returned at all come first, too.'),
     'cutoff': ('Cutoff', 'What the definition does not let any ranking reach.'),
     'unanswerable': ('Unanswerable', 'Queries without a relevant shot, where these count 0.'),
-}  # fmt: skip
+}
 HALF = 0.5  # of the letters
 CONFUSED_AT_MOST = 150  # rows; a choice: the page stays small, and nobody reads more
 
@@ -125,11 +137,12 @@ def confused_of(diagnoses: Mapping[str, Diagnosis]) -> list[dict[str, Any]]:
             ('another spelling', diagnosis.near_misses),
         ):
             for each in names:
-                if each.count:
-                    row = {'query': each.query, 'name': each.name, 'kind': kind}
-                    row |= {'distance': each.distance, 'counts': {}}
-                    row = rows.setdefault((each.query, each.name), row)
-                    row['counts'][run] = row['counts'].get(run, 0) + each.count
+                if not each.count:
+                    continue
+                row: dict[str, Any] = {'query': each.query, 'name': each.name, 'kind': kind}
+                row |= {'distance': each.distance, 'counts': {}}
+                row = rows.setdefault((each.query, each.name), row)
+                row['counts'][run] = row['counts'].get(run, 0) + each.count
     ordered = sorted(rows.items(), key=lambda item: (-sum(item[1]['counts'].values()), item[0]))
     return [row for _, row in ordered]
 
@@ -174,9 +187,12 @@ def definition_of(definition: Definition) -> list[tuple[str, str]]:
         ('Without relevant shots', f'AP is {value["without_relevant"]:g}'),
         ('A shot that is returned again', str(value['repeats'])),
         ('Source', str(value['source'])),
-        ('Letters', 'S(d) is the sum of the precisions at the relevant ranks down to d; R: relevant '
-         'shots; k: cutoff; N: returned; H: relevant shots among the first k.'),
-    ]  # fmt: skip
+        (
+            'Letters',
+            'S(d): sum of the precisions at the relevant ranks down to d; R: relevant shots; '
+            'k: cutoff; N: returned; H: relevant shots among the first k',
+        ),
+    ]
 
 
 def facts_of(n_runs: int, n_queries: int, definition: str, reference: str) -> list[tuple[str, str]]:
@@ -191,7 +207,7 @@ def facts_of(n_runs: int, n_queries: int, definition: str, reference: str) -> li
 def procedure_of(near: float) -> list[str]:
     """Return how the loss was split, in sentences."""
     return [
-        'The loss of a query, 1 − AP, is split by repairing one thing after another, in the order of '
-        'the parts; each part is the AP that its repair adds, so the parts add up to the loss. '
+        'The loss of a query, 1 − AP, is split by repairing one thing after another, in the order '
+        'of the parts; each part is the AP that its repair adds, so the parts add up to the loss. '
         f'A name is close to a query up to an edit distance of {near:g} of the longer name.',
     ]

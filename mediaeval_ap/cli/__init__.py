@@ -12,6 +12,7 @@ from mediaeval_ap.cli import (  # noqa: F401, I001
     discovery_2015,
     challenges,
     compare,
+    report,
 )
 from mediaeval_ap.cli.errors import main
 

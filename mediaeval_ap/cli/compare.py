@@ -11,7 +11,8 @@ from mediaeval_ap import choices, definitions
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import Output, write_document
-from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
+from mediaeval_ap.cli.procedure import procedure_options
+from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import ParameterError, printable, shown
 
 if TYPE_CHECKING:
@@ -32,58 +33,9 @@ def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> li
 
 
 PROCEDURE = options.together(
-    options.option(
-        '--baseline',
-        heading='Scoring',
-        metavar='RUN',
-        help='Run to compare the others with, by its name.  [default: none]',
-    ),
-    options.choice(
-        '--correction',
-        choices.CORRECTIONS,
-        'holm',
-        'Correction of p for many pairs: {words}; tukey also forms groups.',
-    ),
-    options.choice(
-        '--interval',
-        choices.INTERVALS,
-        'bca',
-        'Confidence intervals: {words} (BCa bootstrap, Student).',
-    ),
-    options.valued(
-        '--level',
-        default=choices.LEVEL,
-        help='Level of confidence, between 0 and 1.',
-        heading='Scoring',
-        type=float,
-        metavar='NUMBER',
-        callback=options.checked(choices.check_level),
-    ),
-    options.choice(
-        '--cluster',
-        choices.CLUSTERS,
-        'none',
-        'What is resampled and flipped together: {words}; none is each query by itself.',
-    ),
+    procedure_options('holm'),
     options.choice(
         '--by', choices.GROUPINGS, None, 'Means over groups of queries, too: by {words}.'
-    ),
-    options.integer(
-        '--resamples',
-        default=choices.RESAMPLES,
-        largest=LARGEST_CUTOFF,
-        heading='Scoring',
-        help='Number of resamples of the bootstrap.',
-    ),
-    options.integer(
-        '--permutations',
-        default=choices.PERMUTATIONS,
-        largest=LARGEST_CUTOFF,
-        heading='Scoring',
-        help='Number of random permutations of a test.',
-    ),
-    options.integer(
-        '--seed', default=0, least=0, heading='Scoring', help='Seed of all random numbers.'
     ),
     options.flag(
         '--pairs',

@@ -19,7 +19,7 @@ NEAR = 0.2  # one edit in five characters
 COSTLIEST = 10
 
 
-def _cutoff(_: click.Context, __: click.Parameter, value: str) -> Cutoff:
+def cutoff_or_all(_: click.Context, __: click.Parameter, value: str) -> Cutoff:
     if value == ALL:
         return ALL
     try:
@@ -29,7 +29,7 @@ def _cutoff(_: click.Context, __: click.Parameter, value: str) -> Cutoff:
         raise click.BadParameter(f'found {value!r}, expected {expected}') from error
 
 
-def _near(_: click.Context, __: click.Parameter, value: float) -> float:
+def spelling_distance(_: click.Context, __: click.Parameter, value: float) -> float:
     if 0 <= value < 1:
         return value
     raise click.BadParameter(f'found {value:g}, expected a number from 0 to below 1')
@@ -53,7 +53,7 @@ def _near(_: click.Context, __: click.Parameter, value: float) -> float:
     heading='Scoring',
     metavar='K',
     default='100',
-    callback=_cutoff,
+    callback=cutoff_or_all,
     help='Cutoff; "all" means no cutoff.',
 )
 @options.valued(
@@ -62,7 +62,7 @@ def _near(_: click.Context, __: click.Parameter, value: float) -> float:
     type=float,
     metavar='DISTANCE',
     default=NEAR,
-    callback=_near,
+    callback=spelling_distance,
     help='Largest distance between two spellings of one name, from 0 to below 1.',
 )
 @options.DEFINITION

@@ -25,6 +25,9 @@ FORMAT_OF_SUFFIX = {
     '.md': 'markdown',
     '.tex': 'latex',
     '.html': 'html',
+    '.svg': 'svg',
+    '.png': 'png',
+    '.pdf': 'pdf',
 }
 Output = str | Destination
 

@@ -80,11 +80,15 @@ def t_intervals(values: NDArray[np.float64], level: float) -> list[Interval]:
     return [_interval(*each) for each in zip(low, high, varies.tolist(), strict=True)]
 
 
-def reasoned(intervals: Sequence[Interval], values: NDArray[np.float64]) -> list[Interval]:
+def reasoned(
+    intervals: Sequence[Interval], values: NDArray[np.float64], what: str
+) -> list[Interval]:
     """Give intervals of values, or differences, that are all equal the reason for it."""
+    if values.shape[1] == 1:
+        return list(intervals)  # with the reason that there is one query
     are_equal = values.min(axis=1) == values.max(axis=1)
     return [
-        Interval(None, None, f'all are {row[0]:g}') if is_equal else each
+        Interval(None, None, f'all {what} are {row[0]:g}') if is_equal else each
         for each, is_equal, row in zip(intervals, are_equal.tolist(), values, strict=True)
     ]
 

@@ -81,7 +81,10 @@ def _by_name(results: object) -> dict[str, list[Result]]:
     else:
         named = {}
         for each in _listed(results):
-            named.setdefault(each._run, []).append(each)
+            known = named.setdefault(each._run, [])
+            if known and each.inputs[each.RUN].sha256 is None:  # perhaps another table in memory
+                raise _found_twice(each._run)
+            known.append(each)
     if not named:
         raise ParameterError('compare: found no result, expected one or more')
     return named
@@ -114,9 +117,7 @@ def _run(name: str, results: Sequence[Result]) -> Run:
     for result, each in zip(results[1:], others, strict=True):
         is_twice = isinstance(result, ResultByQuery) or values.keys() & each.values.keys()
         if is_twice or result.inputs != results[0].inputs or each.queries != first.queries:
-            raise ParameterError(
-                f'compare: found the run {shown(name)} twice, expected each once; {NAMES_REMEDY}'
-            )
+            raise _found_twice(name)
         values |= each.values
         floor |= each.floor
     order = sorted(range(len(first.queries)), key=first.queries.__getitem__)
@@ -124,6 +125,12 @@ def _run(name: str, results: Sequence[Result]) -> Run:
     queries = [first.queries[place] for place in order]
     sorted_values = {metric: each[order] for metric, each in values.items()}
     return Run(name, results, Compared(queries, sorted_values, n_relevant, floor, first.left_out))
+
+
+def _found_twice(name: str) -> ParameterError:
+    return ParameterError(
+        f'compare: found the run {shown(name)} twice, expected each once; {NAMES_REMEDY}'
+    )
 
 
 def _refuse_others(first: Run, other: Run) -> None:
@@ -165,9 +172,12 @@ def _refuse_settings(
     first: Run, other: Run, expected: Mapping[str, Any], found: Mapping[str, Any]
 ) -> None:
     """Refuse another definition, or another setting that values depend on."""
-    if (definition := expected.get('definition')) != (of_other := found.get('definition')):
-        names = ['none' if each is None else each['name'] for each in (definition, of_other)]
-        of_runs = f'{names[1]} for {shown(other.name)}, expected {names[0]} as for'
+    definition, of_other = expected.get('definition'), found.get('definition')
+    # A score that was read from JSON has the name alone, among its parameters.
+    if definition and of_other and definition != of_other:
+        of_runs = (
+            f'{of_other["name"]} for {shown(other.name)}, expected {definition["name"]} as for'
+        )
         raise ParameterError(
             f'compare: definition: found {of_runs} {shown(first.name)}; score all runs by one '
             'definition, and give others as also={name: results}'
@@ -214,8 +224,11 @@ def _refuse_queries(first: Run, other: Run) -> None:
 
 
 def _definition(result: Result) -> str | None:
-    definition = result._of_manifest().get('definition')
-    return None if definition is None else str(definition['name'])
+    manifest = result._of_manifest()
+    if 'definition' in manifest:
+        return str(manifest['definition']['name'])
+    name = manifest['parameters'].get('definition')  # of a score that was read from JSON
+    return None if name is None else str(name)
 
 
 def _notes(runs: Sequence[Run]) -> list[str]:

@@ -182,7 +182,8 @@ def _intervals(
             runs=t_intervals(values, settings.level), pairs=t_intervals(differences, settings.level)
         )
     return found._replace(
-        runs=reasoned(found.runs, values), pairs=reasoned(found.pairs, differences)
+        runs=reasoned(found.runs, values, 'values'),
+        pairs=reasoned(found.pairs, differences, 'differences'),
     )
 
 

@@ -41,13 +41,15 @@ class DiagnosisPlot:
     def __init__(self, diagnosis: Diagnosis) -> None:
         self._diagnosis = diagnosis
 
-    def loss(self, *others: Diagnosis) -> altair.LayerChart:
+    def loss(self, *others: Diagnosis, names: Sequence[str] | None = None) -> altair.LayerChart:
         """Draw the parts of the loss, of this run and of others.
 
         Parameters
         ----------
         *others : Diagnosis
             Diagnoses of other runs.
+        names : sequence of str, optional
+            Names of the runs, this one first; by default those of their files.
 
         Returns
         -------
@@ -58,7 +60,7 @@ class DiagnosisPlot:
         ------
         ParameterError
             When another diagnosis has other queries, another reference, cutoff or definition, or
-            when two runs have one name.
+            when there is not a name for each run, all different.
 
         Examples
         --------
@@ -73,10 +75,11 @@ class DiagnosisPlot:
         diagnoses = [self._diagnosis, *others]
         for other in others:
             self._diagnosis.against(other)
-        runs = _names(diagnoses)
-        if len(set(runs)) < len(runs):
-            repeated = next(run for run in runs if runs.count(run) > 1)
-            raise ParameterError(f'loss: found the run {shown(repeated)} twice, expected it once')
+        runs = _names(diagnoses) if names is None else list(names)
+        if not len(set(runs)) == len(runs) == len(diagnoses):
+            raise ParameterError(
+                f'names: found {shown(runs)}, expected {len(diagnoses)} names, all different'
+            )
         means = [each.mean_parts for each in diagnoses]
         return figures.loss(runs, {part: [each[part] for each in means] for part in means[0]})
 

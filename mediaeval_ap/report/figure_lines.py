@@ -18,6 +18,7 @@ from mediaeval_ap.report.figure_parts import (
     finish,
     layered,
     number,
+    ticks,
 )
 
 _LINE = 14  # pixels between labels of lines
@@ -39,7 +40,7 @@ def map_by_k(
 def watch(lines: Column, metrics: Sequence[str], maps: Sequence[Column]) -> alt.LayerChart:
     """Draw means as the run grew, a line for each metric with its name at the end."""
     scale = alt.Scale(zero=False, nice=False)
-    x = alt.X('x:Q', title='lines of the run', scale=scale, axis=alt.Axis(format='d'))
+    x = alt.X('x:Q', title='lines of the run', scale=scale, axis=ticks('d'))
     at = alt.Tooltip('x:Q', title='lines', format='d')
     return _lines(x, at, [int(each) for each in lines], metrics, maps, 'MAP')
 
@@ -142,9 +143,10 @@ def precision_recall(
         for rank, (recall, precision) in enumerate(zip(*columns, strict=True), start=1)
     ]
     high = max([1.0, *(row['x'] for row in rows)])
-    tenths = alt.Axis(tickCount=10)
-    x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, high], nice=False), axis=tenths)
-    y = alt.Y('value:Q', title='precision', scale=alt.Scale(domain=[0, 1], nice=False), axis=tenths)
+    x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, high], nice=False), axis=ticks())
+    y = alt.Y(
+        'value:Q', title='precision', scale=alt.Scale(domain=[0, 1], nice=False), axis=ticks()
+    )
     tooltip = [
         alt.Tooltip('series:N', title='run'),
         alt.Tooltip('rank:Q', title='rank'),

@@ -31,6 +31,11 @@ def axis_of_names(field: str, names: Sequence[str], limit: int = NAME) -> alt.Y:
     return alt.Y(f'{field}:N', title=None, sort=None, scale=scale, axis=axis)
 
 
+def ticks(form: str = '') -> alt.Axis:
+    """Return an axis of numbers with as many ticks as have room for their labels."""
+    return alt.Axis(tickCount=alt.ExprRef('ceil(width / 60)'), format=form or alt.Undefined)
+
+
 def colours_of(
     field: str,
     names: Sequence[str],

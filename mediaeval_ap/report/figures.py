@@ -19,6 +19,7 @@ from mediaeval_ap.report.figure_parts import (
     finish,
     layered,
     number,
+    ticks,
 )
 
 _LISTED = 5  # queries that are named in a tooltip
@@ -53,7 +54,7 @@ def leaderboard(
     ]
     base = alt.Chart().encode(y=axis_of_names('run', runs), tooltip=tooltip)
     blue = palette.light('blue')
-    x = alt.X('value:Q', title=metric, scale=alt.Scale(zero=False))
+    x = alt.X('value:Q', title=metric, scale=alt.Scale(zero=False), axis=ticks())
     interval = base.transform_filter('isValid(datum.low) && isValid(datum.high)')
     bars = interval.mark_rule(color=blue, strokeWidth=3).encode(
         x=alt.X('low:Q', title=metric), x2='high:Q'
@@ -67,6 +68,7 @@ def leaderboard(
 
 def loss(runs: Sequence[str], parts: Mapping[str, Column]) -> alt.LayerChart:
     """Draw the parts of the loss of each run as a stacked bar; negative ones are left of zero."""
+    parts = {part: values for part, values in parts.items() if any(values)}
     rows = _stacked(runs, parts)
     labels = [_part_label(part) for part in parts]
     colours = [palette.light(palette.PARTS[part]) for part in parts]
@@ -81,13 +83,13 @@ def loss(runs: Sequence[str], parts: Mapping[str, Column]) -> alt.LayerChart:
         .mark_bar(stroke=palette.light('paper'), strokeWidth=1)
         .encode(
             y=axis_of_names('run', runs),
-            x=alt.X('begin:Q', title=title),
+            x=alt.X('begin:Q', title=title, axis=ticks()),
             x2='end:Q',
             color=colours_of('part', labels, colours),
             tooltip=tooltip,
         )
     )
-    zero = alt.Chart().mark_rule(color=palette.light('axis')).encode(x=alt.datum(0))
+    zero = alt.Chart().mark_rule(color=palette.light('axis'), aria=False).encode(x=alt.datum(0))
     chart = layered([bars, zero], rows)
     return finish(chart, f'Parts of the loss of MAP of {len(runs)} runs', STEP * max(len(runs), 1))
 
@@ -126,8 +128,8 @@ def scatter(
             filled=True, color=blue, stroke=blue, strokeWidth=1.2, fillOpacity=0.4, opacity=1
         )
         .encode(
-            x=alt.X('x:Q', title=f'{metric} of {run_a}', scale=ends, axis=alt.Axis(tickCount=10)),
-            y=alt.Y('y:Q', title=f'{metric} of {run_b}', scale=ends, axis=alt.Axis(tickCount=10)),
+            x=alt.X('x:Q', title=f'{metric} of {run_a}', scale=ends, axis=ticks()),
+            y=alt.Y('y:Q', title=f'{metric} of {run_b}', scale=ends),
             size=alt.Size('count:Q', scale=size, legend=None),
             tooltip=[
                 alt.Tooltip('x:Q', title='horizontal', format=DIGITS),
@@ -195,7 +197,7 @@ def distribution(
         .mark_bar(stroke=palette.light('paper'), strokeWidth=1)
         .encode(
             y=axis_of_names('run', runs),
-            x=alt.X('begin:Q', title='queries', scale=scale),
+            x=alt.X('begin:Q', title='queries', scale=scale, axis=ticks('d')),
             x2='end:Q',
             color=colours_of(
                 'class', labels, [palette.light(name) for _, name in classes], title=metric

@@ -1,4 +1,4 @@
-"""HTML pages in one file each: a template, its data, its figures, and a policy that allows no more."""
+"""HTML pages, each in one file that requests nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from mediaeval_ap import __version__
-from mediaeval_ap.errors import require
+from mediaeval_ap.errors import printable, require
 
 HERE = 'mediaeval_ap.report'
 AS_GZIP = 16 + zlib.MAX_WBITS
@@ -39,7 +39,7 @@ def page(
     style = static('page.css') + style_sheet()
     inline = [static(name) for name in (*SCRIPTS, *scripts)]
     allowed = [*inline, bundle] if bundle else inline
-    return (
+    text: str = (
         _environment()
         .get_template(template)
         .render(
@@ -53,6 +53,7 @@ def page(
             **context,
         )
     )
+    return text
 
 
 def policy(scripts: Sequence[str], style: str) -> str:
@@ -93,12 +94,18 @@ def _environment() -> Any:
         loader=jinja2.PackageLoader(HERE, 'templates'),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_shown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters['figure'] = figure
     environment.filters['count'] = '{:,}'.format
     return environment
+
+
+def _shown(value: Any) -> Any:
+    """Return text of the data with an escape for each character that hides or turns text."""
+    return printable(value) if type(value) is str else value  # not what is marked up already
 
 
 def figure(value: float | None, digits: int = 3) -> str:

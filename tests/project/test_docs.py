@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 import mediaeval_ap
 from mediaeval_ap.cli import main
+from mediaeval_ap.report.vega import to_svg
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
@@ -66,6 +67,16 @@ def test_the_picture_of_the_readme_is_that_of_the_samples():
     script = runpy.run_path(str(ROOT / 'docs/images/rankings.py'))
     assert f'```text\n{script["as_text"]()}```' in DOCUMENTS[0].read_text()
     assert (ROOT / 'docs/images/rankings.svg').read_text() == script['as_svg']()
+
+
+def test_the_figures_of_the_docs_are_those_of_the_samples():
+    charts = runpy.run_path(str(ROOT / 'docs/images/figures.py'))['charts']()
+    for name, chart in charts.items():
+        picture = (ROOT / f'docs/images/{name}.svg').read_text()
+        # Where marks and labels stand depends on the fonts of the machine, what they say does not.
+        said = re.findall('aria-label="(.*?)"', picture)
+        assert said == re.findall('aria-label="(.*?)"', to_svg(chart))
+        assert len(said) > 3
 
 
 def test_the_page_of_the_command_line_is_that_of_the_help():

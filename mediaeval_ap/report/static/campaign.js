@@ -1,7 +1,7 @@
 'use strict';
 /* The page of a campaign: what follows from the choice of a cutoff, two runs, or a query. */
 Page.ready.then((data) => {
-  const { byId, counted, draw, element, fixed, save } = Page;
+  const { byId, counted, draw, element, fixed, printable, save } = Page;
   const last = data.metrics.length - 1;
   const chosen = { metric: last, a: 0, b: Math.min(1, data.runs.length - 1), run: 0, other: Math.min(1, data.runs.length - 1), query: 0, confused: 0 };
   const values = () => data.values[data.metrics[chosen.metric]];
@@ -110,7 +110,7 @@ Page.ready.then((data) => {
     });
   };
   const named = (queries) => {
-    const first = queries.slice(0, 5).map((query) => data.queries[query]).join(', ');
+    const first = printable(queries.slice(0, 5).map((query) => data.queries[query]).join(', '));
     return queries.length > 5 ? `${first} and ${queries.length - 5} more` : first;
   };
 
@@ -132,9 +132,9 @@ Page.ready.then((data) => {
     const { rows, begins, shots, confidence } = ranked[run];
     const hits = sums(rankings.hits[run][query]);
     const relevant = data.n_relevant[query];
-    byId('query-summary').textContent =
+    byId('query-summary').textContent = printable(
       `${data.queries[query]}: ${counted(relevant, 'relevant shot', 'relevant shots')}; ${data.runs[run]} ` +
-      `returned ${hits.length.toLocaleString('en')} of them in its ranking.`;
+      `returned ${hits.length.toLocaleString('en')} of them in its ranking.`);
     byId('query-values').tBodies[0].replaceChildren(...data.runs.map((name, each) => {
       const row = element('tr');
       row.append(element('th', name, { scope: 'row' }));
@@ -142,7 +142,7 @@ Page.ready.then((data) => {
       if (each === run) row.setAttribute('aria-current', 'true');
       return row;
     }));
-    byId('ranking').caption.textContent = `Top of the ranking of ${data.runs[run]} for ${data.queries[query]}`;
+    byId('ranking').caption.textContent = printable(`Top of the ranking of ${data.runs[run]} for ${data.queries[query]}`);
     const isHit = new Set(hits);
     byId('unanswerable').hidden = relevant > 0;
     byId('ranking').tBodies[0].replaceChildren(...rows.slice(begins[query], begins[query + 1]).map((number, i) => {

@@ -2,9 +2,15 @@
 /* What every page does: unpack its data, draw figures, sort and filter tables. Text of the data is
    only ever put into the page as text. */
 const Page = (() => {
+  /* As the package quotes data: an escape for what hides text or turns it around. */
+  const printable = (text) => text.replace(/(?! )[\p{C}\p{Z}]/gu, (letter) => {
+    const code = letter.codePointAt(0).toString(16);
+    if (code.length < 3) return `\\x${code.padStart(2, '0')}`;
+    return code.length < 5 ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`;
+  });
   const element = (tag, text = '', attributes = {}) => {
     const node = document.createElement(tag);
-    node.textContent = text;
+    node.textContent = printable(text);
     for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
     return node;
   };
@@ -68,7 +74,9 @@ const Page = (() => {
   let drawing = null;
   const library = () => {
     drawing ??= unpacked('page-bundle').then((text) => {
-      document.body.append(element('script', text));
+      const script = element('script');
+      script.textContent = text;
+      document.body.append(script);
       return window.vegaEmbed;
     });
     return drawing;
@@ -121,5 +129,5 @@ const Page = (() => {
     URL.revokeObjectURL(link.href);
   };
   const ready = begin();
-  return { byId, counted, draw, element, fixed, ready, save, sort };
+  return { byId, counted, draw, element, fixed, printable, ready, save, sort };
 })();

@@ -1,0 +1,124 @@
+"""Intervals, against SciPy's own call on plain values, and where there is none."""
+
+import numpy as np
+import oracle_comparison as oracle
+import pytest
+from scipy import stats
+
+from mediaeval_ap.comparison.bootstrap import bootstrap_intervals, reasoned, t_intervals
+from mediaeval_ap.comparison.units import units_of
+
+# Values are rounded to steps below 1e-12 once (tests/comparison/test_units.py).
+STEP = 1e-12
+PAIRS = np.array([0, 0, 1]), np.array([1, 2, 2])
+
+
+def intervals(values, clusters=None, kind='bca', level=0.95, resamples=2000, seed=1):
+    values = np.asarray(values, dtype=float)
+    clusters = np.arange(values.shape[1]) if clusters is None else np.array(clusters)
+    pairs = PAIRS if len(values) == 3 else (np.array([0]), np.array([1]))
+    return bootstrap_intervals(units_of(values, clusters), pairs, kind, level, resamples, seed)
+
+
+def bounds(found):
+    return [[each.low, each.high] for each in found]
+
+
+@pytest.fixture(params=[(25, 0.95), (300, 0.9)])
+def sample(request):
+    """(values of three runs, level); eighths, so that sums are exact in SciPy's call, too."""
+    n, level = request.param
+    return np.random.default_rng(2).integers(0, 9, (3, n)) / 8, level
+
+
+def test_runs_and_differences_are_those_of_scipy(sample):
+    values, level = sample
+    found = intervals(values, level=level)
+    plain = [*values, *(values[a] - values[b] for a, b in zip(*PAIRS, strict=True))]
+    for interval, each in zip([*found.runs, *found.pairs], plain, strict=True):
+        expected = stats.bootstrap(
+            (each,),
+            np.mean,
+            n_resamples=2000,
+            confidence_level=level,
+            rng=np.random.default_rng(1),
+        ).confidence_interval
+        assert interval.low == pytest.approx(expected.low, abs=STEP)
+        assert interval.high == pytest.approx(expected.high, abs=STEP)
+
+
+def test_clusters_are_those_of_scipy():
+    """A mean over the queries of the clusters drawn: a ratio of two sums."""
+    generator = np.random.default_rng(3)
+    values, clusters = generator.integers(0, 9, (2, 60)) / 8, generator.integers(0, 20, 60)
+    clusters = np.unique(clusters, return_inverse=True)[1]
+    sizes = np.bincount(clusters).astype(float)
+    sums = np.bincount(clusters, values[0])
+    expected = stats.bootstrap(
+        (sums, sizes),
+        lambda s, n, axis: s.sum(axis=axis) / n.sum(axis=axis),
+        paired=True,
+        n_resamples=2000,
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    found = intervals(values, clusters).runs[0]
+    assert [found.low, found.high] == pytest.approx([expected.low, expected.high], abs=STEP)
+
+
+def test_batches_change_nothing(monkeypatch):
+    values = np.random.default_rng(4).random((3, 30))
+    at_once = intervals(values)
+    monkeypatch.setattr('mediaeval_ap.comparison.bootstrap.BATCH', 30 * 7)
+    assert intervals(values) == at_once
+
+
+def test_t_is_that_of_its_formula():
+    values = np.random.default_rng(5).random((2, 30))
+    spread = stats.t.ppf(0.975, 29) * values.std(axis=1, ddof=1) / np.sqrt(30)
+    expected = np.stack([values.mean(axis=1) - spread, values.mean(axis=1) + spread], axis=1)
+    # A mean, a deviation and a product of doubles.
+    assert np.allclose(bounds(t_intervals(values, 0.95)), expected, rtol=1e-12, atol=0)
+
+
+def test_ranks_are_those_of_the_same_resamples():
+    values = np.random.default_rng(6).integers(0, 3, (3, 12)) / 4
+    drawn = np.random.default_rng(1).integers(0, 12, (2000, 12))  # as SciPy draws them
+    ranks = np.array([oracle.ranks([values[run, row].sum() for run in range(3)]) for row in drawn])
+    ordered = np.sort(ranks, axis=0)
+    # The 50th and the 1950th of 2000: 2.5 % of the resamples are at or beyond each.
+    expected = list(zip(ordered[49].tolist(), ordered[1949].tolist(), strict=True))
+    assert intervals(values).ranks == expected
+
+
+def test_equal_runs_share_their_ranks():
+    values = np.random.default_rng(7).random(40)
+    found = intervals([values, values])
+    assert found.ranks == [(1, 1), (1, 1)]
+    assert found.runs[0] == found.runs[1]
+    assert found.pairs[0].low is None
+    assert found.pairs[0].reason
+
+
+@pytest.mark.parametrize('value', [0, 1, 1 / 3])
+def test_equal_values_have_no_interval_but_a_reason(value):
+    values = np.full((2, 10), value)
+    for found in (intervals(values).runs, t_intervals(values, 0.95)):
+        assert {(each.low, each.high) for each in found} == {(None, None)}
+        assert all(each.reason for each in found)
+        reasons = {each.reason for each in reasoned(found, values, 'values')}
+        assert reasons == {f'all values are {value:g}'}
+
+
+def test_one_query_has_no_interval_but_a_reason():
+    found = intervals([[0.5], [0.25]])
+    assert [each.reason for each in [*found.runs, *found.pairs]] == ['one query or cluster'] * 3
+    assert found.ranks == [(1, 2), (1, 2)]
+    assert t_intervals(np.array([[0.5]]), 0.95)[0].reason == 'one query'
+
+
+def test_what_bca_is_not_defined_for_has_a_reason():
+    """All resamples that differ from the mean are on one side of it."""
+    found = intervals([[0, 1], [0, 0]], resamples=1, seed=0)
+    assert found.runs[1].reason
+    for each in [*found.runs, *found.pairs]:
+        assert (each.low is None) == (each.high is None) == bool(each.reason)

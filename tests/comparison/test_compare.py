@@ -1,0 +1,268 @@
+"""Whole comparisons: what must not change, what must change how, refusals, official data."""
+
+import json
+import math
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from compared_runs import evaluation, several
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from mediaeval_ap import AveragePrecision, compare
+from mediaeval_ap.errors import MissingExtraError, NarrowIntervalWarning, ParameterError
+
+FAST = {'resamples': 60, 'permutations': 300}
+EIGHTHS = st.integers(0, 8).map(lambda number: number / 8)
+
+
+def drawn(seed, n_runs=3, n_queries=60, n_cutoffs=2):
+    """Values of runs by query and cutoff, of which a third are equal."""
+    generator = np.random.default_rng(seed)
+    values = generator.random((n_runs, n_queries, n_cutoffs))
+    values[:, ::3] = values[0, ::3]
+    return values
+
+
+def without_warning(*arguments, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', NarrowIntervalWarning)
+        return compare(*arguments, **{**FAST, **settings})
+
+
+def described(comparison):
+    return json.dumps(comparison.to_dict())
+
+
+@settings(max_examples=15)  # statsmodels collects garbage at each call, which takes long
+@given(
+    st.integers(2, 30).flatmap(
+        lambda n: st.lists(st.lists(EIGHTHS, min_size=n, max_size=n), min_size=1, max_size=4)
+    ),
+    st.sampled_from(['holm', 'bh', 'tukey']),
+    st.randoms(use_true_random=False),
+)
+def test_the_order_of_runs_and_queries_changes_no_bit(rows, correction, random):
+    names = [f'q{place}' for place in range(len(rows[0]))]
+    order = list(range(len(names)))
+    random.shuffle(order)
+    before = several(*[np.array(row) / 3 for row in rows], queries=names)
+    after = several(
+        *[np.array([row[place] for place in order]) / 3 for row in rows],
+        queries=[names[place] for place in order],
+    )
+    shuffled = list(after)
+    random.shuffle(shuffled)
+    one = without_warning(before, correction=correction, baseline='a')
+    other = without_warning(
+        {name: after[name] for name in shuffled}, correction=correction, baseline='a'
+    )
+    assert described(one) == described(other)
+
+
+def test_names_of_runs_change_neither_p_nor_intervals():
+    values = drawn(1, n_runs=2)
+    one = without_warning({'a': evaluation(values[0]), 'b': evaluation(values[1])})
+    other = without_warning({'b': evaluation(values[0]), 'a': evaluation(values[1])})
+    for pair, renamed in zip(one.pairs, other.pairs, strict=True):
+        assert (pair.difference, pair.p, pair.interval) == (
+            renamed.difference,
+            renamed.p,
+            renamed.interval,
+        )
+
+
+@pytest.mark.parametrize('correction', ['holm', 'tukey'])
+def test_a_constant_for_both_runs_changes_no_difference(correction):
+    values = drawn(2)
+    one = without_warning(several(*values), correction=correction)
+    other = without_warning(several(*(values / 2 + 0.25)), correction=correction)
+    halved = without_warning(several(*(values / 2)), correction=correction)
+    assert [(pair.p, pair.p_adjusted) for pair in one.pairs] == [
+        (pair.p, pair.p_adjusted) for pair in other.pairs
+    ]
+    for pair, shifted in zip(halved.pairs, other.pairs, strict=True):
+        # Adding rounds each value once more.
+        assert shifted.difference == pytest.approx(pair.difference, abs=1e-15)
+        assert shifted.interval.low == pytest.approx(pair.interval.low, abs=1e-12)
+        assert shifted.interval.high == pytest.approx(pair.interval.high, abs=1e-12)
+
+
+@pytest.mark.parametrize('correction', ['holm', 'tukey'])
+def test_scaling_scales_differences_and_leaves_p(correction):
+    values = drawn(3)
+    one = without_warning(several(*values), correction=correction)
+    other = without_warning(several(*(values / 4)), correction=correction)  # exact in binary
+    for pair, scaled in zip(one.pairs, other.pairs, strict=True):
+        assert (scaled.p, scaled.p_adjusted) == (pair.p, pair.p_adjusted)
+        # A power of two is exact but for the interpolation between two resamples.
+        assert scaled.difference == pair.difference / 4
+        assert scaled.interval.low == pytest.approx(pair.interval.low / 4, rel=1e-13)
+        assert scaled.interval.high == pytest.approx(pair.interval.high / 4, rel=1e-13)
+        assert scaled.dz == pytest.approx(pair.dz, rel=1e-13)
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda n: st.lists(st.lists(EIGHTHS, min_size=n, max_size=n), min_size=1, max_size=4)
+    ),
+    st.sampled_from(['bca', 't']),
+)
+def test_nothing_is_nan_and_nothing_lacks_without_a_reason(rows, interval):
+    comparison = without_warning(several(*rows), correction='tukey', interval=interval)
+    for each in [*comparison.leaderboard, *comparison.pairs]:
+        assert (each.interval.low is None) == bool(each.interval.reason)
+        assert (each.interval.high is None) == bool(each.interval.reason)
+        assert (each.dz is None) == bool(each.reason)
+    numbers = json.loads(described(comparison), parse_constant=lambda name: pytest.fail(name))
+    assert numbers['kind'] == 'comparison'
+
+
+def test_fewer_than_fifty_differences_are_warned_of_once():
+    values = drawn(4)
+    with pytest.warns(
+        NarrowIntervalWarning, match='6 of 6 pairs of runs differ on fewer than 50'
+    ) as found:
+        comparison = compare(several(*values), **FAST)
+    assert len(found) == 1
+    assert found[0].filename == __file__
+    assert list(map(str, comparison.warnings)) == [str(found[0].message)]
+
+
+def test_fifty_differences_and_none_are_not_warned_of():
+    a, b = np.zeros(60), np.zeros(60)
+    b[:50] = 0.5
+    assert compare(several(a, b, a), **FAST).warnings == ()
+
+
+def test_one_run_has_a_leaderboard_without_pairs():
+    comparison = compare({'a': evaluation(drawn(5)[0])}, correction='tukey', baseline='a', **FAST)
+    assert [(each.rank, each.group) for each in comparison.leaderboard] == [(1, 'a')] * 2
+    assert comparison.pairs == []
+    assert comparison.to_frame('pairs').empty
+
+
+def test_clusters_are_flipped_whole():
+    """Two videos of 10 queries: of 4 patterns of signs, two are as extreme."""
+    reference = [('x', f'v{place // 10}', str(place), f'n{place:02}') for place in range(20)]
+    evaluate = AveragePrecision(reference, K=[10]).evaluate
+    right = [(*row, 0.5) for row in reference]
+    results = {'all': evaluate(right), 'few': evaluate([right[0], right[10]])}
+    by_query = without_warning(results).pairs[0]
+    by_video = without_warning(results, cluster='video', reference=reference).pairs[0]
+    assert (by_query.p, by_query.n_nonzero) == (2 / 2**18, 18)
+    assert (by_video.p, by_video.n_nonzero) == (2 / 4, 2)
+    assert by_video.difference == by_query.difference == 0.9
+
+
+WRONG = {
+    'baseline': ({'baseline': 'z'}, "baseline: found 'z', expected one of 'a', 'b'"),
+    'correction': ({'correction': 'sidak'}, "correction: found 'sidak', expected one of holm, bh"),
+    'interval': ({'interval': 'z'}, "interval: found 'z', expected one of bca, t"),
+    'level': ({'level': 95}, 'level: found 95, expected a number between 0 and 1'),
+    'level as text': ({'level': '0.9'}, "level: found '0.9'"),
+    'cluster': ({'cluster': 'corpus'}, "cluster: found 'corpus', expected one of none, video"),
+    'by': ({'by': 'video'}, "by: found 'video', expected one of corpus, relevant"),
+    'resamples': ({'resamples': 0}, 'resamples: found 0, expected a positive integer'),
+    'permutations': ({'permutations': 1.5}, 'permutations: found 1.5, expected a positive'),
+    'seed': ({'seed': -1}, 'seed: found -1, expected an integer from 0'),
+    'seed as bool': ({'seed': True}, 'seed: found True, expected an integer from 0'),
+    't of clusters': ({'interval': 't', 'cluster': 'video'}, "found 't' with clusters"),
+}
+
+
+@pytest.mark.parametrize(('settings', 'message'), WRONG.values(), ids=WRONG)
+def test_wrong_arguments_are_refused(settings, message):
+    with pytest.raises(ParameterError, match=message):
+        compare(several([1, 0], [0, 1]), **settings)
+
+
+def test_without_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'scipy', None)
+    with pytest.raises(
+        MissingExtraError, match=r"scipy is not installed; pip install 'mediaeval-ap\[insight\]'"
+    ):
+        compare(several([1, 0]))
+
+
+def test_every_shape_has_the_same_numbers():
+    comparison = without_warning(several(*drawn(6)), baseline='b')
+    frame = comparison.to_frame()
+    assert frame['interval_low'].tolist() == [each.interval.low for each in comparison.leaderboard]
+    assert frame['rank_high'].tolist() == [each.rank_interval[1] for each in comparison.leaderboard]
+    as_json = json.loads(comparison.to_json())
+    assert as_json == json.loads(described(comparison))
+    assert [each['p'] for each in as_json['pairs']] == [each.p for each in comparison.pairs]
+    assert as_json['manifest']['inputs']['reference'] == {'name': 'reference.txt', 'sha256': 'r'}
+    with pytest.raises(ParameterError, match='table: found'):
+        comparison.to_frame('runs')
+
+
+RUNS = ['eumssi_contrastive2', 'gtm-uvigo_primary', 'tokyotech_primary']
+
+
+@pytest.fixture(scope='module')
+def campaign(official_data):
+    """(reference, subset, results) of three real runs."""
+    folder = official_data / '2016'
+    reference, subset = (
+        folder / 'reference/reference.2016-10-16.txt',
+        folder / 'reference/test.eval',
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            'ignore'
+        )  # of the data; tests/official/test_official.py looks at them
+        evaluate = AveragePrecision(reference, K=[1, 10, 100, 1000], subset=subset).evaluate
+        results = {
+            run: evaluate(folder / f'submissions/{run}.txt', folder / 'reference/queries.txt')
+            for run in RUNS
+        }
+    return reference, subset, results
+
+
+def test_real_runs(campaign):
+    _, _, results = campaign
+    comparison = without_warning(results, baseline=RUNS[0], resamples=2000, permutations=20_000)
+    values = {run: dict(zip(each.queries, each.ap, strict=True)) for run, each in results.items()}
+    for standing in comparison.leaderboard:
+        at = comparison.metrics.index(standing.metric)
+        assert standing.map == results[standing.run].map[at]
+        assert standing.floor == pytest.approx(0.1436, abs=5e-5)  # as it was published
+        assert standing.interval.low < standing.map < standing.interval.high
+    for pair in comparison.pairs:
+        at = comparison.metrics.index(pair.metric)
+        queries = sorted(values[pair.a])
+        a, b = (np.array([values[run][query][at] for query in queries]) for run in (pair.a, pair.b))
+        assert pair.wins + pair.ties + pair.losses == len(queries)
+        expected = stats.permutation_test(
+            (a, b),
+            lambda x, y, axis: np.mean(x - y, axis=axis),
+            permutation_type='samples',
+            vectorized=True,
+            n_resamples=2000,
+            batch=200,
+            rng=np.random.default_rng(1),
+        ).pvalue
+        # As in test_sign_flips.py, with its own number of draws for each.
+        assert abs(pair.p - expected) < 5 * math.sqrt(1 / (4 * 20_000) + 4 / (4 * 2000))
+
+
+def test_real_runs_by_video(campaign):
+    reference, subset, results = campaign
+    settings = {'reference': reference, 'subset': subset, 'cluster': 'video', 'by': 'corpus'}
+    comparison = without_warning(results, **settings)
+    assert comparison.counts['units'] < comparison.counts['queries']
+    by_query = without_warning(results)
+    assert [each.map for each in comparison.leaderboard] == [
+        each.map for each in by_query.leaderboard
+    ]
+    groups = comparison.to_frame('by')
+    of_one = groups[(groups['run'] == RUNS[0]) & (groups['metric'] == 'MAP@1')]
+    mean = np.average(of_one['map'], weights=of_one['n_queries'])
+    assert mean == pytest.approx(results[RUNS[0]].map[0], rel=1e-12)  # sums in another order
+    with pytest.raises(ParameterError, match='its subset'):
+        compare(results, **{**settings, 'subset': None})

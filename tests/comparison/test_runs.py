@@ -1,0 +1,189 @@
+"""Runs that can be compared, and the reasons why others cannot."""
+
+import pandas
+import pytest
+from compared_runs import evaluation, several
+
+from mediaeval_ap import AveragePrecision, PersonDiscovery2015, evaluate_trec
+from mediaeval_ap.challenges import evaluate_first_hit, evaluate_gap, evaluate_lrap, evaluate_map
+from mediaeval_ap.comparison.runs import read_runs
+from mediaeval_ap.errors import ParameterError
+
+A = [0.5, 0.25]
+
+
+def test_order_of_runs_and_queries_is_that_of_their_names():
+    runs = read_runs(
+        [
+            evaluation([[0.1, 0.2], [0.3, 0.4]], 'z', queries=['y', 'x'], n_relevant=[1, 2]),
+            evaluation([[0.5, 0.6], [0.7, 0.8]], 'a', queries=['x', 'y'], n_relevant=[2, 1]),
+        ]
+    )
+    assert (runs.names, runs.queries, runs.metrics) == (['a', 'z'], ['x', 'y'], ['MAP@1', 'MAP@10'])
+    assert runs.values.tolist() == [[[0.5, 0.7], [0.3, 0.1]], [[0.6, 0.8], [0.4, 0.2]]]
+    assert runs.n_relevant.tolist() == [2, 1]
+    assert (runs.definition, runs.sources['z'].name) == ('trec', 'z')
+
+
+def test_a_query_asked_twice_stays_twice():
+    queries = ['x', 'y', 'x']
+    runs = read_runs(several([1, 0.5, 1], [0, 0.25, 0], queries=queries))
+    assert runs.queries == ['x', 'x', 'y']
+    assert runs.values.tolist() == [[[1, 1, 0.5], [0, 0, 0.25]]]
+    assert runs.notes == ['1 repeated queries count again, as if they were other queries']
+    with pytest.raises(ParameterError, match='some queries more than once'):
+        read_runs({'a': evaluation(A, queries='xy'), 'b': evaluation([1, 1, 1], queries='xxy')})
+
+
+OTHERS = {
+    'definition': (
+        {'definition': 'kaggle'},
+        "definition: found kaggle for 'b', expected trec as for 'a'.*also=",
+    ),
+    'queries': ({'queries': ['q000', 'z']}, "queries: found 2 .*'q001' only for 'a'"),
+    'reference': ({'sha256': 'other'}, 'reference: found reference.txt .*SHA-256'),
+    'reference in memory': (
+        {'n_relevant': [1, 2], 'sha256': None},
+        "found 2 relevant shots of 'q001' for 'b', expected 1 as for 'a'",
+    ),
+    'setting': ({'parameters': {'ties': 'worst'}}, "ties: found 'worst' for 'b', expected None"),
+    'measure': ({'measures': {'P@5': [1, 0]}}, "metrics: found 'MAP@1, P@5' for 'b'"),
+}
+
+
+@pytest.mark.parametrize(('settings', 'message'), OTHERS.values(), ids=OTHERS)
+def test_a_run_that_was_scored_otherwise_is_refused(settings, message):
+    with pytest.raises(ParameterError, match=message):
+        read_runs({'a': evaluation(A), 'b': evaluation(A, **settings)})
+
+
+def test_other_cutoffs_are_refused():
+    with pytest.raises(ParameterError, match="metrics: found 'MAP@1, MAP@10' for 'b'"):
+        read_runs({'a': evaluation(A), 'b': evaluation([A, A])})
+
+
+def test_a_subset_of_one_run_alone_is_refused():
+    reference, run = [('x', 'v', '1', 'ann')], [('x', 'v', '1', 'ann', 0.5)]
+    whole = AveragePrecision(reference, K=[1]).evaluate(run)
+    part = AveragePrecision(reference, K=[1], subset=[('x', 'v')]).evaluate(run)
+    with pytest.raises(ParameterError, match="subset: found '<rows>' for 'b', expected 'none'"):
+        read_runs({'a': whole, 'b': part})
+
+
+def test_a_name_twice_is_refused_with_the_remedy():
+    with pytest.raises(ParameterError, match=r"the run 'run' twice.*compare\(\{'one'"):
+        read_runs([evaluation(A), evaluation(A)])
+
+
+@pytest.mark.parametrize(
+    ('results', 'message'),
+    [
+        ([], 'found no result'),
+        ({}, 'found no result'),
+        ({'a': []}, "found no result of 'a'"),
+        (5, "<class 'int'>, expected results"),
+        (['run.txt'], "<class 'str'>, expected results"),
+        ({' a': evaluation(A)}, "found ' a' as the name of a run"),
+    ],
+)
+def test_what_is_no_run_is_refused(results, message):
+    with pytest.raises(ParameterError, match=message):
+        read_runs(results)
+
+
+def test_kinds_are_not_mixed():
+    discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
+    of_2015 = discovery.evaluate([('v', '1', 'ann', 0.5)])
+    with pytest.raises(ParameterError, match="kind: found 'Evaluation2015' for 'b'"):
+        read_runs({'a': evaluation([1]), 'b': of_2015})
+
+
+def test_references_in_memory_are_compared_by_relevant_shots():
+    runs = read_runs(several(A, A, sha256=None))
+    assert runs.notes == [
+        'reference: without a file of its own for a hash; of each query, the number of relevant '
+        'shots was compared'
+    ]
+
+
+def test_measures_without_a_value_somewhere_are_left_out():
+    a = evaluation(A, measures={'nDCG': [float('nan'), 1], 'P@5': [0.2, 0.4]})
+    b = evaluation(A, measures={'nDCG': [0.5, 1], 'P@5': [0.6, 0.8]})
+    runs = read_runs({'a': a, 'b': b})
+    assert runs.metrics == ['MAP@1', 'P@5']
+    assert runs.notes == ['nDCG: left out, as some queries have no value']
+    assert 'P@5' not in runs.floor  # what an empty run gets of it is not known
+
+
+def test_2015():
+    discovery = PersonDiscovery2015(
+        [('v', '1'), ('v', '2')], [('v', '1', 'ann'), ('v', '2', 'bob')]
+    )
+    results = {
+        'a': discovery.evaluate([('v', '1', 'ann', 0.5)]),
+        'b': discovery.evaluate([('v', '2', 'bob', 0.5), ('v', '1', 'ann', 0.5)]),
+    }
+    runs = read_runs(results)
+    assert runs.metrics == ['MAP']
+    assert runs.values.tolist() == [[[1, 0], [1, 1]]]
+
+
+def test_trec():
+    qrels = [('1', 'd', 1), ('2', 'e', 1)]
+    results = {
+        'a': evaluate_trec(qrels, [('1', 'd', 1), ('2', 'x', 1)], 10),
+        'b': evaluate_trec(qrels, [('1', 'x', 2), ('1', 'd', 1), ('2', 'e', 1)], 10),
+    }
+    assert read_runs(results).values.tolist() == [[[1, 0], [0.5, 1]]]
+
+
+TRUTH = pandas.DataFrame({'Image': ['2', '1'], 'Id': ['a', 'b']})
+GUESSES = pandas.DataFrame({'Image': ['1', '2'], 'Id': ['b', 'b a']})
+
+
+def test_first_hits_at_several_cutoffs_are_put_side_by_side():
+    scores = [evaluate_first_hit(TRUTH, GUESSES, k) for k in (1, 2)]
+    runs = read_runs({'a': scores})
+    assert runs.metrics == ['first-hit MAP@1', 'first-hit MAP@2']
+    assert (runs.queries, runs.values.tolist()) == (['1', '2'], [[[1, 0]], [[1, 0.5]]])
+    with pytest.raises(ParameterError, match="'a' twice"):
+        read_runs({'a': [*scores, *scores]})
+
+
+def test_scores_of_a_file_are_known_by_its_name(tmp_path):
+    path = tmp_path / 'guesses.csv'
+    GUESSES.to_csv(path, index=False)
+    scores = [evaluate_first_hit(TRUTH, path, k) for k in (1, 2)]
+    assert read_runs(scores).names == [str(path)]
+
+
+def test_scores_of_tables_in_memory_are_not_known_to_be_of_one_run():
+    with pytest.raises(ParameterError, match="'<DataFrame>' twice"):
+        read_runs([evaluate_first_hit(TRUTH, GUESSES, k) for k in (1, 2)])
+
+
+def test_label_ranking():
+    truth = pandas.DataFrame({'fname': ['1', '2'], 'labels': ['x', 'y']})
+    scores = pandas.DataFrame({'fname': ['1', '2'], 'x': [0.9, 0.8], 'y': [0.1, 0.2]})
+    columns = {'id': 'fname', 'label': 'labels'}
+    runs = read_runs({'a': evaluate_lrap(truth, scores, columns=columns)})
+    assert (runs.metrics, runs.values.tolist()) == (['LRAP'], [[[1, 0.5]]])
+    weighted = evaluate_lrap(truth, scores, columns=columns, label_weighted=True)
+    with pytest.raises(ParameterError, match=r'found lwlrap.*mean over labels'):
+        read_runs({'a': weighted})
+
+
+def test_global_ap_is_refused():
+    score = evaluate_gap('samples/landmarks_truth.csv', 'samples/landmarks_predictions.csv')
+    with pytest.raises(ParameterError, match=r'found GAP, expected a metric that is a mean'):
+        read_runs([score])
+
+
+def test_map_of_labels_leaves_out_what_its_mean_leaves_out():
+    scores = evaluate_map('samples/fashion_truth.csv', 'samples/fashion_predictions.csv')
+    score = scores[0] if isinstance(scores, list) else scores
+    runs = read_runs([score])
+    # A sum of some doubles in another order.
+    assert runs.values.mean() == pytest.approx(score.value, rel=1e-12)
+    assert runs.n_relevant.min() > 0
+    assert runs.definition == 'kaggle'

@@ -1,0 +1,60 @@
+"""Randomised Tukey HSD, against all permutations; letters, against all stretches."""
+
+from itertools import combinations
+
+import numpy as np
+import oracle_comparison as oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mediaeval_ap.comparison.tukey import letters, tukey
+from mediaeval_ap.comparison.units import units_of
+
+TINY = [
+    [[1, 0, 1], [0, 1, 0], [0.5, 0, 0]],
+    [[0.5, 0.25, 1, 0], [0.25, 0.25, 0, 0], [0, 0.25, 0.5, 0]],
+    [[0.75, 0.5, 1, 0.25], [0.75, 0.5, 1, 0.25]],
+]
+
+
+@pytest.mark.parametrize('runs', TINY)
+def test_p_is_the_share_of_all_permutations(runs):
+    units = units_of(np.array(runs), np.arange(len(runs[0])))
+    pairs = list(combinations(range(len(runs)), 2))
+    n = 20_000
+    (p,) = tukey(units.sums[:, :, None], tuple(np.array(pairs).T), units.tolerance, n, 0)
+    for pair, found in zip(pairs, p, strict=True):
+        exact = float(oracle.tukey_p(runs)[pair])
+        # A share of n draws: five deviations are exceeded once in a million times.
+        assert abs(found - exact) <= 5 * np.sqrt(exact * (1 - exact) / n) + 1 / (n + 1)
+
+
+def test_metrics_are_families_of_their_own():
+    """The permutations are those of all metrics, and the largest difference is of each."""
+    values = np.random.default_rng(1).integers(0, 9, (3, 12, 2)) / 8
+    pairs = np.array([0, 0, 1]), np.array([1, 2, 2])
+    sums = [units_of(values[:, :, metric], np.arange(12)).sums for metric in range(2)]
+    together = tukey(np.stack(sums, axis=2), pairs, 0, 2000, 0)
+    exchanged = tukey(np.stack(sums[::-1], axis=2), pairs, 0, 2000, 0)
+    assert together.tolist() == exchanged[::-1].tolist()
+
+
+def test_runs_that_are_equal_everywhere():
+    pair = np.array([0]), np.array([1])
+    assert tukey(np.ones((4, 2, 1)), pair, 0, 100, 0).tolist() == [[1.0]]
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=8), st.integers(0, 12))
+def test_letters_are_the_longest_stretches(means, least):
+    means = sorted(means, reverse=True)
+
+    def differ(i, j):
+        return abs(means[i] - means[j]) > least
+
+    assert letters(len(means), differ) == oracle.groups_of(means, differ)
+
+
+def test_more_groups_than_letters():
+    found = letters(54, lambda i, j: True)
+    assert (found[0], found[51], found[52], found[53]) == ('a', 'Z', '(53)', '(54)')
