@@ -36,7 +36,8 @@ class WatchPage:
     >>> from mediaeval_ap import AveragePrecision, WatchPage
     >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
     >>> page = WatchPage(average_precision, 'hypothesis.txt')
-    >>> for point in average_precision.watch('samples/hypothesis.txt', every=4000):
+    >>> queries = ['nicolas_sarkozy', 'alain_juppe']
+    >>> for point in average_precision.watch('samples/hypothesis.txt', queries, every=4000):
     ...     page.add(point)
     >>> page.to_html()[:15]
     '<!doctype html>'
