@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 from page.browsing import STATES, Visit
-from page.pages import HOSTILE_NAMES, HOSTILE_RUN
+from page.pages import HOSTILE_NAMES, HOSTILE_RUN, column
 
 from mediaeval_ap.errors import WithoutRelevantWarning, printable
 
@@ -33,12 +33,6 @@ def evaluations(campaign):
     evaluate = campaign.average_precision.evaluate
     with pytest.warns(WithoutRelevantWarning):
         return {run: evaluate(path, campaign.queries) for run, path in campaign.runs.items()}
-
-
-def column(table, number):
-    """The texts of a column, of the rows that are shown."""
-    cells = table.locator(f'tbody tr:not([hidden]) > :nth-child({number})')
-    return cells.evaluate_all('(cells) => cells.map((each) => each.textContent.trim())')
 
 
 def value_of(text):
@@ -110,7 +104,8 @@ def test_no_character_turns_text_around_or_hides_it(tab):
       const found = [];
       while (walker.nextNode()) {
         const { parentElement, data } = walker.currentNode;
-        if (!['SCRIPT', 'STYLE'].includes(parentElement.tagName) && /[\\p{Cf}]|[\\u2028\\u2029]/u.test(data)) {
+        const isShown = !['SCRIPT', 'STYLE'].includes(parentElement.tagName);
+        if (isShown && /[\\p{Cf}\\u2028\\u2029]/u.test(data)) {
           found.push(`${parentElement.localName}: ${data.slice(0, 80)}`);
         }
       }
@@ -279,15 +274,16 @@ LOOK_AT_FOCUS = """() => {
   const style = getComputedStyle(each);
   const box = each.getBoundingClientRect();
   const inside = (value, length) => Math.min(Math.max(value, 1), length - 1);
-  const at = document.elementFromPoint(
-    inside(box.left + box.width / 2, innerWidth), inside(box.top + Math.min(box.height / 2, 12), innerHeight));
+  const [x, y] = [box.left + box.width / 2, box.top + Math.min(box.height / 2, 12)];
+  const at = document.elementFromPoint(inside(x, innerWidth), inside(y, innerHeight));
   const before = window.focusedBefore;
   window.focusedBefore = each;
   const faults = [];
   if (style.outlineStyle === 'none' || parseFloat(style.outlineWidth) < 1) faults.push('no outline');
   if (!each.contains(at) && !at?.contains(each)) faults.push('covered');
-  if (before?.isConnected && !(before.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING)) {
-    faults.push('behind what comes later');
+  const follows = Node.DOCUMENT_POSITION_FOLLOWING;
+  if (before?.isConnected && !(before.compareDocumentPosition(each) & follows)) {
+    faults.push('out of order');
   }
   const name = each.textContent.trim().slice(0, 40) || each.id;
   return [each.dataset.order, faults.map((fault) => `${each.localName} ${name}: ${fault}`)];
@@ -315,8 +311,8 @@ def test_tab_reaches_everything_in_order_and_shows_where_it_is(opened, campaign,
 # Without
 
 
-def test_without_javascript_the_lead_and_the_leaderboard_are_there(opened, browser, campaign, data):
-    with Visit(browser, STATES[0], java_script_enabled=False) as visit:
+def test_without_javascript_the_lead_and_the_leaderboard_are_there(browser, campaign, data):
+    with Visit(browser, java_script_enabled=False) as visit:
         visit.tab.goto(campaign.url)
         assert visit.tab.locator('h1').inner_text() == data['lead']['headline']
         board = visit.tab.locator('.board table').first
