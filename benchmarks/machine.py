@@ -28,10 +28,28 @@ def describe(peers: Sequence[str] = ()) -> str:
     )
 
 
-def write(name: str, headers: list[str], rows: list[list[str]], peers: Sequence[str] = ()) -> None:
-    """Print a table of results, and keep it with its command and machine."""
+def write(
+    name: str,
+    headers: list[str],
+    rows: list[list[str]],
+    peers: Sequence[str] = (),
+    about: Sequence[str] = (),
+) -> None:
+    """Print and keep a table of results."""
+    print(keep(name, headers, rows, peers, about))
+
+
+def keep(
+    name: str,
+    headers: list[str],
+    rows: list[list[str]],
+    peers: Sequence[str] = (),
+    about: Sequence[str] = (),
+) -> str:
+    """Write a table of results with its command, machine, and paragraphs about it; return it."""
     command = ' '.join(['python', f'benchmarks/{Path(sys.argv[0]).name}', *sys.argv[1:]])
     text = f'{tabulate(rows, headers, tablefmt="github", disable_numparse=True)}\n'
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f'{name}.md').write_text(f'`{command}`\n\n{describe(peers)}\n\n{text}')
-    print(text)
+    paragraphs = [f'`{command}`', describe(peers), *about, text]
+    (RESULTS / f'{name}.md').write_text('\n\n'.join(paragraphs))
+    return text

@@ -1,12 +1,23 @@
 """Times of work in this process, of commands, and of steps in a process of their own."""
 
+import os
 import resource
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from statistics import median
+from tempfile import TemporaryFile
 from time import perf_counter
+from typing import NamedTuple
+
+
+class Process(NamedTuple):
+    """What a command took, and what it printed."""
+
+    seconds: float
+    peak_mib: float
+    printed: str
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -21,6 +32,19 @@ def median_seconds(work: Callable[[], object], repeats: int) -> float:
 
 def output_of(command: Sequence[object]) -> str:
     return subprocess.run([*map(str, command)], capture_output=True, text=True, check=True).stdout
+
+
+def whole_process(command: Sequence[object]) -> Process:
+    """Run a command, and count all of it: the start of Python, imports, reading, and memory."""
+    begin = perf_counter()
+    with TemporaryFile('w+') as printed:
+        process = subprocess.Popen([*map(str, command)], stdout=printed)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = perf_counter() - begin
+        if status:
+            raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), process.args)
+        printed.seek(0)
+        return Process(seconds, usage.ru_maxrss / 1024, printed.read())
 
 
 def print_steps(moments: Sequence[float], *numbers: float) -> None:

@@ -1,15 +1,13 @@
 """Plain TREC files beside pytrec_eval, as whole processes: `python benchmarks/trec.py`."""
 
-import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory, TemporaryFile
-from time import perf_counter
+from tempfile import TemporaryDirectory
 
 import machine
+from timing import Process, whole_process
 
 N_TOPICS = 1_000
 N_DOCUMENTS = 1_000
@@ -49,16 +47,8 @@ def peer(folder: Path) -> None:
     print(*means, 'n_relevant', sep=',')
 
 
-def measured(command: list[str]) -> tuple[float, float, list[float]]:
-    """Seconds, MiB at most, and the means that were printed."""
-    begin = perf_counter()
-    with TemporaryFile('w+') as printed:
-        process = subprocess.Popen(command, stdout=printed)
-        _, _, usage = os.wait4(process.pid, 0)
-        seconds = perf_counter() - begin
-        printed.seek(0)
-        means = [float(field) for field in printed.read().split(',')[-4:-1]]
-    return seconds, usage.ru_maxrss / 1024, means
+def means_of(process: Process) -> list[str]:
+    return [f'{float(field):.12f}' for field in process.printed.split(',')[-4:-1]]
 
 
 if __name__ == '__main__':
@@ -75,16 +65,16 @@ if __name__ == '__main__':
             'pytrec_eval': [sys.executable, __file__, name],
         }
         commands['`evaluate-trec`'] += options
-        runs: dict[str, list[tuple[float, float, list[float]]]] = {who: [] for who in commands}
+        runs: dict[str, list[Process]] = {who: [] for who in commands}
         for _ in range(REPEATS):  # in turns, so that both see the same machine
             for who, command in commands.items():
-                runs[who].append(measured(command))
+                runs[who].append(whole_process(command))
         lines = [
             [
                 who,
-                f'{median(run[0] for run in of_one):.2f} s',
-                f'{median(run[1] for run in of_one):.0f} MiB',
-                *(f'{mean:.12f}' for mean in of_one[0][2]),
+                f'{median(run.seconds for run in of_one):.2f} s',
+                f'{median(run.peak_mib for run in of_one):.0f} MiB',
+                *means_of(of_one[0]),
             ]
             for who, of_one in runs.items()
         ]

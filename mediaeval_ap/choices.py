@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar, get_args
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.plain_text import is_text, plain_text
 
+NEAR = 0.2  # largest distance between spellings of a name: one edit in five characters
 MAX_BYTES = 4 << 30  # a choice: far more than a campaign's largest run, and less than most memories
 MAX_PROBLEMS = 20_000  # more than the lines of the largest run of a campaign
 RATIO_2015 = 0.95  # above which a name is close enough to a query
@@ -75,6 +76,15 @@ def check_ratio(ratio: object) -> None:
     if isinstance(ratio, Real) and not isinstance(ratio, bool) and 0 <= number <= 1:
         return
     raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
+
+
+def check_near(near: object) -> float:
+    """Return the largest distance between spellings of a name as a float."""
+    number: Any = near  # compared as it is, too: an integer may be too large for a double
+    is_number = isinstance(near, Real) and not isinstance(near, bool)
+    if is_number and 0 <= number < 1 and float(number) < 1:
+        return float(number)
+    raise ParameterError(f'near: found {shown(near)}, expected a number from 0 to below 1')
 
 
 def check_level(level: object) -> float:

@@ -11,6 +11,11 @@ def average_precision(reference, hypotheses, query, k, repeats, depth, denominat
     relevant = [row[:3] for row in reference if row[3] == query]
     marks = oracle.relevance(oracle.ranked(hypotheses, query), set(relevant), repeats)
     R = len(relevant if repeats == 'again' else set(relevant))
+    return average_precision_of_marks(marks, R, k, depth, denominator, without)
+
+
+def average_precision_of_marks(marks, R, k, depth, denominator, without):
+    """Apply the formula to 1 or 0 by rank."""
     if not R:
         return Fraction(without)
     k = math.inf if k == 'all' else k

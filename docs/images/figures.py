@@ -1,6 +1,7 @@
-"""Draw the figures of `docs/figures.md` from the samples: a leaderboard, and the parts of the loss.
+"""Draw figures of the docs from the samples: leaderboards, and the parts of the loss.
 
-`python docs/images/figures.py` writes `leaderboard.svg` and `loss.svg`.
+`python docs/images/figures.py` writes `leaderboard.svg` and `loss.svg`, which `docs/figures.md`
+shows, and `is-my-system-better.svg`, which the tutorial of that name shows.
 """
 
 from pathlib import Path
@@ -11,13 +12,32 @@ from mediaeval_ap.report.vega import save
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / 'samples'
 CONFIDENT = 0.5
+SURE = 0.3
 FEW = 1000  # resamples and permutations: enough for pictures
+
+
+def sample_run():
+    fields = [line.split() for line in (SAMPLES / 'hypothesis.txt').read_text().splitlines()]
+    return [(*row, float(confidence)) for *row, confidence in fields]
+
+
+def better():
+    """The leaderboard of the sample run, its rounded confidences, and its sure rows."""
+    run = sample_run()
+    runs = {
+        'ours': run,
+        'rounded': [(*row, round(confidence, 1)) for *row, confidence in run],
+        'sure': [row for row in run if row[-1] >= SURE],
+    }
+    evaluate = AveragePrecision(SAMPLES / 'reference.txt', K=[10], definition='trec').evaluate
+    results = {name: evaluate(rows) for name, rows in runs.items()}
+    comparison = compare(results, baseline='ours', resamples=2000, permutations=10_000)
+    return comparison.plot.leaderboard()
 
 
 def runs():
     """The sample run, its confident rows, and its rows with one confidence for all."""
-    fields = [line.split() for line in (SAMPLES / 'hypothesis.txt').read_text().splitlines()]
-    whole = [(*row, float(confidence)) for *row, confidence in fields]
+    whole = sample_run()
     confident = [row for row in whole if row[-1] >= CONFIDENT]
     flat = [(*row[:-1], CONFIDENT) for row in whole]
     return {'whole': whole, 'confident': confident, 'flat': flat}
@@ -29,7 +49,8 @@ def charts():
     comparison = compare(evaluations, correction='tukey', resamples=FEW, permutations=FEW)
     first, *others = (average_precision.explain(run) for run in runs().values())
     loss = first.plot.loss(*others, names=list(runs()))
-    return {'leaderboard': comparison.plot.leaderboard(), 'loss': loss}
+    leaderboard = comparison.plot.leaderboard()
+    return {'leaderboard': leaderboard, 'loss': loss, 'is-my-system-better': better()}
 
 
 if __name__ == '__main__':

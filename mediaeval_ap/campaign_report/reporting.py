@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mediaeval_ap.choices import Correction
+from mediaeval_ap.choices import Correction, check_near
 from mediaeval_ap.definitions import Cutoff, check_cutoffs
 from mediaeval_ap.errors import warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
@@ -88,7 +88,6 @@ class Reporting:
         MAP@100 0.121 (95 % interval 0.000 to 0.213). There is no other run to compare it with.
         """
         from mediaeval_ap.campaign_report.collecting import collect
-        from mediaeval_ap.diagnosis.explain import check_near
 
         criteria = self._criteria
         by_default = 100 if 100 in criteria.K else criteria.K[-1]

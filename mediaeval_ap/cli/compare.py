@@ -83,9 +83,9 @@ def compare(
     max_bytes: int,
     **procedure: Any,
 ) -> None:
-    """Compare runs on the same queries: intervals, tests and groups.
+    """Compare runs: confidence intervals, tests and groups.
 
-    It says which runs differ by more than chance would explain, at each cutoff. Two RUNs or more.
+    It scores two RUNs or more on the same queries, and says which of them the data tell apart.
     """
     _refuse_one('RUN', runs, 'evaluate scores one')
     _check_baseline(procedure['baseline'], runs)

@@ -6,33 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mediaeval_ap import choices
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import Output, write_document
-from mediaeval_ap.definitions import ALL, OR_ALL, Cutoff, check_cutoff
-from mediaeval_ap.errors import ParameterError, QueryError
+from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.errors import QueryError
 
 if TYPE_CHECKING:
     from mediaeval_ap.report.document import Document
 
-NEAR = 0.2  # one edit in five characters
 COSTLIEST = 10
-
-
-def cutoff_or_all(_: click.Context, __: click.Parameter, value: str) -> Cutoff:
-    if value == ALL:
-        return ALL
-    try:
-        return check_cutoff(int(value) if value.isascii() and value.isdigit() else value)
-    except ParameterError as error:
-        expected = f'a positive integer below 2**63{OR_ALL.replace(chr(39), "")}'
-        raise click.BadParameter(f'found {value!r}, expected {expected}') from error
-
-
-def spelling_distance(_: click.Context, __: click.Parameter, value: float) -> float:
-    if 0 <= value < 1:
-        return value
-    raise click.BadParameter(f'found {value:g}, expected a number from 0 to below 1')
 
 
 @main.command(
@@ -48,22 +32,15 @@ def spelling_distance(_: click.Context, __: click.Parameter, value: float) -> fl
 @options.QUERIES
 @options.input_file('--against', 'Another run: split its difference to RUN in the same way.')
 @options.SUBSET
-@options.valued(
-    *('-k', '--cutoff', 'cutoff'),
-    heading='Scoring',
-    metavar='K',
-    default='100',
-    callback=cutoff_or_all,
-    help='Cutoff; "all" means no cutoff.',
-)
+@options.cutoff(100, 'Cutoff; "all" means no cutoff.')
 @options.valued(
     '--near',
     heading='Scoring',
     type=float,
     metavar='DISTANCE',
-    default=NEAR,
-    callback=spelling_distance,
-    help='Largest distance between two spellings of one name, from 0 to below 1.',
+    default=choices.NEAR,
+    callback=options.checked(choices.check_near),
+    help='Largest distance between spellings of a name, from 0 to below 1.',
 )
 @options.DEFINITION
 @options.LIMITS

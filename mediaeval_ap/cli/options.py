@@ -127,6 +127,13 @@ def cutoffs(default: Iterable[Cutoff] | None, help: str) -> Decorator:
     )
 
 
+def cutoff(default: Cutoff | None, help: str) -> Decorator:
+    """Return the option of a single cutoff."""
+    names, heading = ('-k', '--cutoff', 'cutoff'), 'Scoring'
+    shown = None if default is None else str(default)
+    return valued(*names, heading=heading, metavar='K', callback=_cutoff, default=shown, help=help)
+
+
 def depth(default: int, help: str, largest: int = LARGEST_CUTOFF) -> Decorator:
     """Return the option of how much of a ranking there is."""
     return integer('-n', '--depth', default=default, largest=largest, heading='Output', help=help)
@@ -144,17 +151,21 @@ def together(*decorators: Decorator) -> Decorator:
 
 
 def _cutoffs(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Cutoff]:
-    cutoffs: list[Cutoff] = []
-    for value in values:
-        for field in value.split(','):
-            if field == definitions.ALL:
-                cutoffs.append(definitions.ALL)
-            elif re.fullmatch('[0-9]{1,19}', field) and 0 < int(field) <= LARGEST_CUTOFF:
-                cutoffs.append(int(field))
-            else:
-                expected = 'positive integers, or all, between commas'
-                raise click.BadParameter(f'found {value!r}, expected {expected}')
-    return cutoffs
+    expected = 'positive integers, or all, between commas'
+    return [_read_cutoff(value, each, expected) for value in values for each in value.split(',')]
+
+
+def _cutoff(_: click.Context, __: click.Parameter, value: str | None) -> Cutoff | None:
+    return None if value is None else _read_cutoff(value, value, 'a positive integer, or all')
+
+
+def _read_cutoff(value: str, field: str, expected: str) -> Cutoff:
+    """Return the cutoff in a field of a value, or refuse the value."""
+    if field == definitions.ALL:
+        return definitions.ALL
+    if re.fullmatch('[0-9]{1,19}', field) and 0 < int(field) <= LARGEST_CUTOFF:
+        return int(field)
+    raise click.BadParameter(f'found {value!r}, expected {expected}')
 
 
 def _file_of_names(_: click.Context, __: click.Parameter, path: str | None) -> str | None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mediaeval_ap import choices
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, write_whole
 from mediaeval_ap.campaign_report.run_names import named
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
-from mediaeval_ap.cli.explain import NEAR, cutoff_or_all, spelling_distance
 from mediaeval_ap.cli.output import NEW_FILE, STANDARD_STREAM, Output, write
 from mediaeval_ap.cli.procedure import procedure_options
 from mediaeval_ap.definitions import Cutoff
@@ -41,22 +41,17 @@ OF_FIGURES = ('svg', 'png', 'pdf')
 @options.SUBSET
 @options.CUTOFFS
 @options.DEFINITION
-@options.valued(
-    *('-k', '--loss-cutoff', 'k'),
-    heading='Scoring',
-    metavar='K',
-    default=None,
-    callback=lambda ctx, parameter, k: None if k is None else cutoff_or_all(ctx, parameter, k),
-    help='Cutoff whose loss is split; "all" means no cutoff.  [default: 100, or the last of -K]',
+@options.cutoff(
+    None, 'Cutoff whose loss is split; "all" means no cutoff.  [default: 100, or the last of -K]'
 )
 @options.valued(
     '--near',
     heading='Scoring',
     type=float,
     metavar='DISTANCE',
-    default=NEAR,
-    callback=spelling_distance,
-    help='Largest distance between two spellings of one name, from 0 to below 1.',
+    default=choices.NEAR,
+    callback=options.checked(choices.check_near),
+    help='Largest distance between spellings of a name, from 0 to below 1.',
 )
 @procedure_options('tukey')
 @options.LIMITS
@@ -75,7 +70,7 @@ OF_FIGURES = ('svg', 'png', 'pdf')
 def report(
     runs: tuple[str, ...],
     queries: str | None,
-    k: Cutoff | None,
+    cutoff: Cutoff | None,
     near: float,
     figure: str | None,
     format: str,
@@ -93,7 +88,7 @@ def report(
         require(module, 'report', 'report')
     criteria = ('reference', 'subset', 'cutoffs', 'definition', 'max_bytes')
     average_precision = options.read_reference(**{name: settings.pop(name) for name in criteria})
-    made = average_precision.report(runs, queries, k=k, near=near, **settings)
+    made = average_precision.report(runs, queries, k=cutoff, near=near, **settings)
     if figure is None:
         write(str(made.to_html()), output)
     else:

@@ -97,7 +97,7 @@ def _interval(low: float, high: float, varies: bool) -> Interval:
     if not varies:
         return Interval(None, None, 'all resamples have one mean')
     if np.isnan(low) or np.isnan(high):
-        return Interval(None, None, 'BCa is not defined for so few different values')
+        return Interval(None, None, 'BCa is not defined: all resamples are on one side of the mean')
     return Interval(float(low), float(high))
 
 

@@ -103,7 +103,8 @@ def compare(
     -----
     p is that of paired sign flips, two-sided: exact for up to 20 differences that are not zero,
     else (b + 1) / (n + 1) of n random patterns (Phipson and Smyth, 2010). Tukey's is that of
-    Carterette (2012). The order of runs and queries changes nothing.
+    Carterette (2012). The order of runs and queries changes nothing. Time grows with the square
+    of the number of queries, as BCa leaves out each in turn.
 
     Examples
     --------
@@ -119,7 +120,8 @@ def compare(
     settings = Settings(
         baseline, correction, interval, level, cluster, by, resamples, permutations, seed
     )
-    require('scipy', 'insight', 'compare')
+    for library in ('scipy', 'statsmodels'):  # before the work, not in the middle of it
+        require(library, 'insight', 'compare')
     runs = read_runs(results)
     settings.check_baseline(runs.names)
     places = None
@@ -175,6 +177,8 @@ def _notes(settings: Settings, runs: Runs) -> list[str]:
         notes.append(note_of_floor(n_without, n_queries, floor * n_queries / n_without))
     if n_without and settings.cluster == 'video':
         notes.append('each query without a relevant shot is a cluster of its own')
+    if unknown := [metric for metric in runs.metrics if metric not in runs.floor]:
+        notes.append(f'{", ".join(unknown)}: no floor, as the mean of an empty run is not known')
     if runs.n_relevant is None:
         notes.append('no means without the floor: numbers of relevant items are not known')
     return notes

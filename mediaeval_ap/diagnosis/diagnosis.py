@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import __version__
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff
 from mediaeval_ap.diagnosis.difference import Difference, check_comparable
+from mediaeval_ap.diagnosis.documents import SCHEMA, describe
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun
 from mediaeval_ap.diagnosis.reconcile import (
     MapByDefinition,
@@ -21,14 +22,15 @@ from mediaeval_ap.diagnosis.reconcile import (
     reconcile,
     reconcile_run,
 )
-from mediaeval_ap.diagnosis.rows import SCHEMA, ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
+from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
 from mediaeval_ap.diagnosis.single_query import ranking_of, relevant_shots
-from mediaeval_ap.diagnosis.ties import TieBounds, bounds_of, mean_bounds, notes_of_unknown
-from mediaeval_ap.errors import DataWarning, ParameterError, require, shown
+from mediaeval_ap.diagnosis.ties import TieBounds
+from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown
 from mediaeval_ap.report.document import Document, counted
 from mediaeval_ap.report.formats import short
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.results.means_and_notes import notes_of
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
@@ -131,7 +133,7 @@ class Diagnosis(Described):
     @property
     def notes(self) -> list[str]:
         """Sentences about queries that are special, and about parts that can be negative."""
-        of_ties = notes_of_unknown(self.ties, self.queries, self._examined.ranking)
+        of_ties = _notes_of_ties(self.ties, self.queries)
         return [*self.evaluation.notes, *_notes_of(self.definition), *of_ties]
 
     @cached_property
@@ -320,7 +322,7 @@ class Diagnosis(Described):
             'k': self.k,
             'ap': self.map,
             'loss': self.mean_parts,
-            'ties': {level: mean_bounds(each) for level, each in self.ties.items()},
+            'ties': {level: each.means() for level, each in self.ties.items()},
             'definitions': [asdict(each) for each in self.definitions],
             'queries': [
                 {'query': each.query, 'ap': each.ap, 'n_relevant': each.n_relevant}
@@ -362,9 +364,7 @@ class Diagnosis(Described):
 
     def _ties_of(self, row: int) -> dict[str, dict[str, Any]]:
         """Return the bounds of a query, by level, and the reason where a value is not known."""
-        return {
-            level: bounds_of(each, row, self._examined.ranking) for level, each in self.ties.items()
-        }
+        return {level: each.of_query(row) for level, each in self.ties.items()}
 
     def _losses(self, rows: Any) -> list[QueryLoss]:
         chosen = np.asarray(rows, dtype=np.int64)
@@ -376,8 +376,6 @@ class Diagnosis(Described):
         ]
 
     def _document(self) -> Document:
-        from mediaeval_ap.diagnosis.documents import describe
-
         return describe(self)
 
 
@@ -388,3 +386,12 @@ def _notes_of(definition: Definition) -> list[str]:
             'negative'
         ]
     return []
+
+
+def _notes_of_ties(ties: Mapping[str, TieBounds], queries: Sequence[str]) -> list[str]:
+    reasons = {row: reason for each in ties.values() for row, reason in each.reasons.items()}
+    if not reasons:
+        return []
+    row, reason = min(reasons.items())
+    (note,) = notes_of(len(reasons), len(queries), 'have no expected AP over the orders of ties')
+    return [f'{note}, as {printable(queries[row])}: {reason}']

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.diagnosis.documents import describe_difference
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.report.document import Document, counted
 from mediaeval_ap.results.described import Described
@@ -80,8 +81,6 @@ class Difference(Described):
         }
 
     def _document(self) -> Document:
-        from mediaeval_ap.diagnosis.documents import describe_difference
-
         return describe_difference(self)
 
 

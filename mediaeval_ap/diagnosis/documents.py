@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap import __version__
 from mediaeval_ap.definitions import ap_column
-from mediaeval_ap.diagnosis.rows import SCHEMA
-from mediaeval_ap.diagnosis.ties import bounds_by_query, mean_bounds
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Block, Document, Grid, Heading, counted
 from mediaeval_ap.results.columns import ALL_QUERIES
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.diagnosis.difference import Difference
     from mediaeval_ap.diagnosis.rows import Before, QueryDiagnosis
 
+SCHEMA = 'mediaeval-ap/diagnosis/1'
 EXPLAINED = {
     'repeats': 'shots that count again (negative: a gain)',
     'ties': 'hits behind equals: same distance, confidence',
@@ -72,7 +71,7 @@ def _about_run(diagnosis: Diagnosis, per_query: bool, costliest: int) -> Iterato
     yield f'M{ap} {diagnosis.map:.3f} over {over}. The rest to 1:\n'
     n_losing = {part: int((abs(each) > NOTHING).sum()) for part, each in diagnosis.parts.items()}
     yield _loss(diagnosis.mean_parts, n_losing)
-    yield _ties({level: mean_bounds(each) for level, each in diagnosis.ties.items()})
+    yield _ties({level: each.means() for level, each in diagnosis.ties.items()})
     yield Grid(
         ['DEFINITION', f'M{ap}', 'queries changed'],
         [[each.definition, each.map, each.n_changed] for each in diagnosis.definitions],
@@ -157,8 +156,8 @@ def _rows(diagnosis: Diagnosis) -> Grid:
     means = diagnosis.mean_parts
     columns |= {part: [*each.tolist(), means[part]] for part, each in diagnosis.parts.items()}
     for level, bounds in diagnosis.ties.items():
-        mean_of = mean_bounds(bounds)
-        for name, each in bounds_by_query(bounds).items():
+        mean_of = bounds.means()
+        for name, each in bounds.columns().items():
             columns[f'{level}_{name}'] = [*each, mean_of[name]]
     settings = [diagnosis.run, diagnosis.definition.name]
     rows = zip(*columns.values(), strict=True)

@@ -15,10 +15,13 @@ from mediaeval_ap.diagnosis.loss import Counts, Ranks, ranks_of
 from mediaeval_ap.diagnosis.name_kinds import NameKinds
 from mediaeval_ap.diagnosis.returned_shots import Returned, ShotIndex, Shots, shots_of
 from mediaeval_ap.diagnosis.ties import TiedHits, put_together, tied_hits
+from mediaeval_ap.errors import printable
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import CountedRun
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.frozen_ranking import Ranking
+
+SHOT = ('corpus_id', 'video_id', 'shot_id')
 
 
 class Found(NamedTuple):
@@ -74,6 +77,12 @@ class ExaminedRun:
         both = [put_together(each) for each in zip(*tied, strict=True)]
         counts = self._counts(queries)
         return Found(returned, kinds, shots, ranks_of(shots, hits), counts, both)
+
+    def shot_id(self, number: int) -> str:
+        """Return corpus, video and shot of a numbered shot, as people read them."""
+        row = np.flatnonzero(self.ranking.shots.codes == number)[:1]
+        ids = (self.ranking.table.texts(field, row)[0] for field in SHOT)
+        return printable('/'.join(ids))
 
     def _counts(self, queries: Sequence[str]) -> Counts:
         reference, ranking = self.criteria.reference, self.ranking

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +14,10 @@ from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun, Found
 from mediaeval_ap.diagnosis.loss import average_precisions, parts_of
 from mediaeval_ap.diagnosis.ties import TieBounds, tie_bounds
-from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import CountedRun, names_asked, with_inputs
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Table
-
-NEAR = 0.2  # a choice: one edit in five characters
 
 
 def diagnose(
@@ -44,7 +39,7 @@ def diagnose(
     evaluation = with_inputs(evaluation, criteria, run, queries)
     confused = confused_names(found.returned, found.kinds, names, run.ranking)
     missed = near_misses(found.returned, found.kinds, names, run.ranking)
-    of_ties = _tie_bounds(found, depths(K), definition, rows)
+    of_ties = _tie_bounds(found, depths(K), definition, rows, examined.shot_id)
     diagnoses = []
     for column, k in enumerate(K):
         parts = parts_of(values[:, :, column], n_relevant)
@@ -63,11 +58,15 @@ def diagnose(
 
 
 def _tie_bounds(
-    found: Found, K: Sequence[int], definition: Definition, rows: NDArray[np.int64]
+    found: Found,
+    K: Sequence[int],
+    definition: Definition,
+    rows: NDArray[np.int64],
+    shot_id: Callable[[int], str],
 ) -> list[dict[str, TieBounds]]:
     """Return the bounds of ties at each cutoff, by level, of queries that may repeat."""
     levels = [
-        tie_bounds(tied, found.counts.relevant, found.counts.ranked, K, definition)
+        tie_bounds(tied, found.counts.relevant, found.counts.ranked, K, definition, shot_id)
         for tied in found.tied
     ]
     return [
@@ -76,10 +75,3 @@ def _tie_bounds(
         )
         for bounds in zip(*levels, strict=True)
     ]
-
-
-def check_near(near: Any) -> float:
-    """Return the largest distance of another spelling as a float."""
-    if isinstance(near, Real) and not isinstance(near, bool) and 0 <= float(near) < 1:
-        return float(near)
-    raise ParameterError(f'near: found {shown(near)}, expected a number from 0 to below 1')

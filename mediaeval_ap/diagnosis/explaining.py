@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from mediaeval_ap.choices import NEAR, check_near
 from mediaeval_ap.definitions import Cutoff, check_cutoffs
 from mediaeval_ap.errors import warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
@@ -27,7 +28,7 @@ class Explaining:
         queries: Any = None,
         *,
         k: Cutoff = 100,
-        near: float = 0.2,
+        near: float = NEAR,
         progress: bool = False,
     ) -> Diagnosis:
         """Split the loss of a run, 1 - AP at a cutoff, into parts that add up to it.
@@ -105,7 +106,7 @@ class Explaining:
         >>> diagnosis.near_misses[0].letters
         ('+e at 4',)
         """
-        from mediaeval_ap.diagnosis.explain import check_near, diagnose
+        from mediaeval_ap.diagnosis.explain import diagnose
 
         criteria = self._criteria
         given = [k] if isinstance(k, Iterable) and not isinstance(k, str | bytes) else k

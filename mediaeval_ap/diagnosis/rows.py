@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.diagnosis.documents import describe_query
 from mediaeval_ap.diagnosis.reconcile import ByDefinition
 from mediaeval_ap.report.document import Document
 from mediaeval_ap.results.described import Described
 
-SCHEMA = 'mediaeval-ap/diagnosis/1'
 PARTS = (
     'repeats',
     'ties',
@@ -234,6 +234,4 @@ class QueryDiagnosis(Described):
         return {('loss' if name == 'parts' else name): each for name, each in value.items()}
 
     def _document(self) -> Document:
-        from mediaeval_ap.diagnosis.documents import describe_query
-
         return describe_query(self)

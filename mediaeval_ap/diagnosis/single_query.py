@@ -7,14 +7,12 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences, run_starts
 from mediaeval_ap.definitions import Cutoff, Repeats, depths
-from mediaeval_ap.diagnosis.examined_run import ExaminedRun, Found
+from mediaeval_ap.diagnosis.examined_run import SHOT, ExaminedRun, Found
 from mediaeval_ap.diagnosis.loss import in_front
 from mediaeval_ap.diagnosis.name_kinds import KINDS, OWN
 from mediaeval_ap.diagnosis.rows import Before, RankedHypothesis, RelevantShot
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.shots import Shots
-
-SHOT = ('corpus_id', 'video_id', 'shot_id')
 
 
 def ranking_of(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis]:

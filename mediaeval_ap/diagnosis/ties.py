@@ -7,7 +7,7 @@ measures efficiently in the presence of tied scores", ECIR 2008.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,28 +16,57 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences, ranges, run_starts
 from mediaeval_ap.definitions import Definition, Repeats
-from mediaeval_ap.errors import printable
 from mediaeval_ap.metrics.ap_of_hits import Counts, least, precision_at_hits
 from mediaeval_ap.metrics.precision_with_ties import TieBlocks, expected_precisions
-from mediaeval_ap.ranking.frozen_ranking import Ranking
 
 NONE = -1  # the shot of a block whose mean is known
 
 
 @dataclass(frozen=True, eq=False)
 class TieBounds:
-    """Average precision of queries over all orders of ties; the maximum needs the truth."""
+    """Average precision of queries over all orders of ties.
+
+    Parameters
+    ----------
+    minimum, maximum : ndarray of float64, shape (n_queries,)
+        The least and the greatest. No system can choose the maximum, as it needs the truth: it is a
+        bound.
+    expected : ndarray of float64, shape (n_queries,)
+        The mean over all orders; NaN where it is not known.
+    reasons : mapping of int to str
+        Why it is not known, by the position of the query: a shot is returned several times in one
+        block of ties, by a definition whose mean then has no closed form.
+    """
 
     minimum: NDArray[np.float64]
-    expected: NDArray[np.float64]  # NaN where it is not known
+    expected: NDArray[np.float64]
     maximum: NDArray[np.float64]
-    unknown: Mapping[int, int]  # position of a query without it: the shot that is returned again
+    reasons: Mapping[int, str]
 
     def of(self, rows: NDArray[np.int64]) -> TieBounds:
         """Return the bounds of some of the queries, which may repeat."""
-        known = self.unknown
-        unknown = {at: known[row] for at, row in enumerate(rows.tolist()) if row in known}
-        return TieBounds(self.minimum[rows], self.expected[rows], self.maximum[rows], unknown)
+        known = self.reasons
+        reasons = {at: known[row] for at, row in enumerate(rows.tolist()) if row in known}
+        return TieBounds(self.minimum[rows], self.expected[rows], self.maximum[rows], reasons)
+
+    def of_query(self, row: int) -> dict[str, Any]:
+        """Return the bounds of a query; if expected is not known, it is None and has a reason."""
+        bounds = {name: column[row] for name, column in self.columns().items()}
+        return bounds | ({'reason': self.reasons[row]} if row in self.reasons else {})
+
+    def columns(self) -> dict[str, list[float | None]]:
+        """Return each bound of all queries; None where expected is not known."""
+        expected: list[float | None] = self.expected.tolist()
+        for row in self.reasons:
+            expected[row] = None
+        return {'min': self.minimum.tolist(), 'expected': expected, 'max': self.maximum.tolist()}
+
+    def means(self) -> dict[str, float | None]:
+        """Return the means over the queries; that of expected is None if one is not known."""
+        return {
+            name: None if None in column else math.fsum(filter(None, column)) / len(column)
+            for name, column in self.columns().items()
+        }
 
 
 class TiedHits(NamedTuple):
@@ -153,8 +182,9 @@ def tie_bounds(
     n_returned: int,
     K: Sequence[int],
     definition: Definition,
+    shot_id: Callable[[int], str],
 ) -> list[TieBounds]:
-    """Return the bounds of all rankings at each cutoff.
+    """Return the bounds of all rankings at each cutoff; reasons name shots by their ids.
 
     Rankings reach at least to the end of the block that holds the rank of the largest cutoff.
     """
@@ -182,8 +212,12 @@ def tie_bounds(
         bounds[1][list(unknown)] = np.nan
         for each in bounds:
             each[n_relevant == 0] = definition.without_relevant
+        reasons = {
+            ranking: f'{shot_id(shot)} is returned several times in one block of ties'
+            for ranking, shot in unknown.items()
+        }
         minimum, expected, maximum = bounds
-        found.append(TieBounds(minimum, expected, maximum, unknown))
+        found.append(TieBounds(minimum, expected, maximum, reasons))
     return found
 
 
@@ -321,59 +355,6 @@ class _Straddling(NamedTuple):
         weights = np.exp(logarithms - logarithms.max())
         probabilities: NDArray[np.float64] = weights / weights.sum()
         return probabilities
-
-
-def bounds_by_query(bounds: TieBounds) -> dict[str, list[float | None]]:
-    """Return minimum, expected (None where it is not known) and maximum of each query."""
-    return {
-        'min': bounds.minimum.tolist(),
-        'expected': [
-            None if row in bounds.unknown else value
-            for row, value in enumerate(bounds.expected.tolist())
-        ],
-        'max': bounds.maximum.tolist(),
-    }
-
-
-def mean_bounds(bounds: TieBounds) -> dict[str, float | None]:
-    """Return the means over the queries; that of expected is None if one is not known."""
-    columns = bounds_by_query(bounds)
-    return {
-        name: None
-        if name == 'expected' and bounds.unknown
-        else math.fsum(filter(None, column)) / len(column)
-        for name, column in columns.items()
-    }
-
-
-def bounds_of(bounds: TieBounds, row: int, ranking: Ranking) -> dict[str, Any]:
-    """Return the bounds of a query; if expected is not known, it is None and has a reason."""
-    of_query = {name: column[row] for name, column in bounds_by_query(bounds).items()}
-    if row not in bounds.unknown:
-        return of_query
-    shot = _shot_id(ranking, bounds.unknown[row])
-    return {**of_query, 'reason': f'{shot} is returned several times in one block of ties'}
-
-
-def notes_of_unknown(
-    ties: Mapping[str, TieBounds], queries: Sequence[str], ranking: Ranking
-) -> list[str]:
-    """Return a sentence on the queries whose expected value is not known, with one of them."""
-    unknown = {row: shot for each in ties.values() for row, shot in each.unknown.items()}
-    if not unknown:
-        return []
-    row, shot = min(unknown.items())
-    what = 'have no expected AP over orders of ties: a shot is returned several times in a block'
-    return [
-        f'{len(unknown)} of {len(queries)} queries {what}, as {_shot_id(ranking, shot)} for '
-        f'{printable(queries[row])}'
-    ]
-
-
-def _shot_id(ranking: Ranking, shot: int) -> str:
-    rows = np.flatnonzero(ranking.shots.codes == shot)[:1]
-    fields = 'corpus_id', 'video_id', 'shot_id'
-    return printable('/'.join(ranking.table.texts(field, rows)[0] for field in fields))
 
 
 def _unknown(

@@ -144,9 +144,7 @@ def precision_recall(
     ]
     high = max([1.0, *(row['x'] for row in rows)])
     x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, high], nice=False), axis=ticks())
-    y = alt.Y(
-        'value:Q', title='precision', scale=alt.Scale(domain=[0, 1], nice=False), axis=ticks()
-    )
+    y = alt.Y('value:Q', title='precision', scale=alt.Scale(domain=[0, 1], nice=False))
     tooltip = [
         alt.Tooltip('series:N', title='run'),
         alt.Tooltip('rank:Q', title='rank'),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 import altair as alt
@@ -23,6 +23,15 @@ from mediaeval_ap.report.figure_parts import (
 )
 
 _LISTED = 5  # queries that are named in a tooltip
+_CLASSES = [
+    ('0', 'vermilion'),
+    ('above 0 to ¼', 'quarter'),
+    ('to ½', 'half'),
+    ('to ¾', 'three-quarters'),
+    ('below 1', 'nearly-one'),
+    ('1', 'green'),
+    ('above 1', 'mauve'),
+]
 
 
 def leaderboard(
@@ -171,19 +180,7 @@ def distribution(
     """Draw how many queries of each run have a value of 0, of 1, and between them."""
     classes = _CLASSES if any(float(v) > 1 for line in values for v in line) else _CLASSES[:-1]
     labels = [label for label, _ in classes]
-    rows = []
-    for run, line in zip(runs, values, strict=True):
-        counts = [0] * len(_CLASSES)
-        for value in line:
-            counts[_class_of(float(value))] += 1
-        begin = 0
-        for label, count in zip(labels, counts, strict=False):
-            if count:
-                row = {'run': run, 'class': label, 'count': count}
-                rows.append(
-                    row | {'begin': begin, 'end': begin + count, 'share': count / len(line)}
-                )
-                begin += count
+    rows = _counted(runs, values)
     tooltip = [
         alt.Tooltip('run:N', title='run'),
         alt.Tooltip('class:N', title=metric),
@@ -209,15 +206,17 @@ def distribution(
     return finish(chart, f'{metric} of the queries of {len(runs)} runs', STEP * max(len(runs), 1))
 
 
-_CLASSES = [
-    ('0', 'vermilion'),
-    ('above 0 to ¼', 'quarter'),
-    ('to ½', 'half'),
-    ('to ¾', 'three-quarters'),
-    ('below 1', 'nearly-one'),
-    ('1', 'green'),
-    ('above 1', 'mauve'),
-]
+def _counted(runs: Sequence[str], values: Sequence[Column]) -> list[Row]:
+    """Return each class of each run with the number of its queries and the ends of its bar."""
+    rows = []
+    for run, line in zip(runs, values, strict=True):
+        classes = Counter(_class_of(float(value)) for value in line)
+        begin = 0
+        for place, count in sorted(classes.items()):
+            row = {'run': run, 'class': _CLASSES[place][0], 'count': count}
+            rows.append(row | {'begin': begin, 'end': begin + count, 'share': count / len(line)})
+            begin += count
+    return rows
 
 
 def _class_of(value: float) -> int:

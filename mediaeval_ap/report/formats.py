@@ -75,7 +75,9 @@ class Table:
 
     def captioned(self, block: Captioned, width: int | None) -> str:
         caption = self.text(block.caption)
-        caption = caption if width is None else textwrap.fill(caption, width)
+        caption = (
+            caption if width is None else textwrap.fill(caption, width, break_on_hyphens=False)
+        )
         return f'{caption}\n\n{self.grid(block.grid, width)}'
 
     def remarks(self, remarks: Remarks) -> str:

@@ -15,13 +15,14 @@ from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.results.documents import SCHEMA
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015
 from mediaeval_ap.results.result import Result
-from mediaeval_ap.results.score import Score
+from mediaeval_ap.results.score import COUNTS, Score
 from mediaeval_ap.tables import MAX_BYTES, Source
 from mediaeval_ap.tables.byte_sources import ByteSource
 
 __all__ = ['read_results']
 
 KINDS = {dict: 'an object', list: 'a list', str: 'text', float: 'a number', int: 'an integer'}
+LARGEST_COUNT = 1 << 53  # far more than shots there can be, and sums fit into 64 bits
 PER_QUERY = 'the values of each query: write the file with --format json --per-query'
 
 
@@ -102,6 +103,11 @@ def _parsed(content: bytes, name: str) -> object:
     except (ValueError, RecursionError):
         found = 'a number of too many digits, or too many brackets'
         raise FormatError(name, '', '', found, f'{SCHEMA!r}') from None
+    if b'\\ud' in content.lower():  # half of a surrogate pair is text that cannot be written
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise FormatError(name, '', '', 'half of a character', 'JSON of Unicode') from None
     return value
 
 
@@ -159,7 +165,7 @@ def _evaluation(value: Mapping[str, Any], manifest: dict[str, Any]) -> Evaluatio
         queries=[_field(row, 'query', str) for row in rows],
         K=cutoffs,
         ap=np.column_stack([_numbers(rows, name) for name in columns]),
-        n_relevant=_numbers(rows, 'n_relevant').astype(np.int64),
+        n_relevant=_counts(rows, 'n_relevant'),
         definition=definition,
         measures={name: _numbers(rows, name, may_lack=True) for name in others},
         **manifest,
@@ -174,7 +180,7 @@ def _evaluation_2015(value: Mapping[str, Any], manifest: dict[str, Any]) -> Eval
         queries=[_field(row, 'query', str) for row in rows],
         names=[row.get('name') for row in rows],
         ratios=_numbers(rows, 'ratio'),
-        n_relevant=_numbers(rows, 'n_relevant').astype(np.int64),
+        n_relevant=_counts(rows, 'n_relevant'),
         ap=_numbers(rows, 'AP'),
         correct=np.array([row.get('correct') is True for row in rows])
         if 'correct' in rows[0]
@@ -191,14 +197,14 @@ def _score(value: Mapping[str, Any], manifest: dict[str, Any]) -> Score:
     rows = _rows(value)
     _has_input(manifest, Score.RUN)
     metric = _field(value, 'metric', str)
-    names = ['value', *(['n_relevant'] if 'n_relevant' in rows[0] else [])]
-    values = {name: _numbers(rows, name) for name in names}
-    if 'n_relevant' in values:
-        values['n_relevant'] = values['n_relevant'].astype(np.int64)
+    counts = {name: _counts(rows, name) for name in COUNTS if name in rows[0]}
+    values: dict[str, NDArray[Any]] = {'value': _numbers(rows, 'value')}
+    if 'n_relevant' in counts:
+        values['n_relevant'] = counts['n_relevant']
     return Score(
         metric=metric,
         value=_field(_field(value, 'means', dict), metric, float),
-        table=pandas.DataFrame(rows),
+        table=pandas.DataFrame(rows).assign(**counts),
         notes=_field(value, 'notes', list),
         queries=pyarrow.array([_field(row, 'query', str) for row in rows]),
         values=values,
@@ -251,6 +257,15 @@ def _numbers(
     if np.isinf(numbers).any():
         raise Fault(name, 'a number that is too large', 'finite numbers')
     return numbers
+
+
+def _counts(rows: Sequence[Mapping[str, Any]], name: str) -> NDArray[np.int64]:
+    """Return a number of shots or labels of each query."""
+    found = [_field(row, name, int) for row in rows]
+    for count in found:
+        if not 0 <= count <= LARGEST_COUNT:
+            raise Fault(name, shown(count), f'an integer from 0 to {LARGEST_COUNT}')
+    return np.array(found, dtype=np.int64)
 
 
 def _field(value: Mapping[str, Any], name: str, kind: type) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.errors import DataWarning, ParameterError, shown
+from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
 from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.report.document import Grid
 from mediaeval_ap.results.blocks import the_same
@@ -232,11 +232,13 @@ class Score(Result):
     def _compared(self) -> Compared:
         if self.metric in NO_MEAN:
             raise ParameterError(
-                f'{self._run}: found {self.metric}, expected a metric that is a mean over queries: '
+                f'{printable(self._run)}: found {self.metric}, expected a metric that is a mean over queries: '
                 f'{NO_MEAN[self.metric]}'
             )
         if self.queries is None:
-            raise ParameterError(f'{self._run}: found a score without its queries, expected them')
+            raise ParameterError(
+                f'{printable(self._run)}: found a score without its queries, expected them'
+            )
         queries, values = self.queries.to_pylist(), next(iter(self.values.values()))
         n_relevant = self.values.get('n_relevant')
         if n_relevant is not None:  # queries without a relevant label are not in the mean

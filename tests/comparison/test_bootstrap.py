@@ -81,13 +81,15 @@ def test_t_is_that_of_its_formula():
 
 
 def test_ranks_are_those_of_the_same_resamples():
-    values = np.random.default_rng(6).integers(0, 3, (3, 12)) / 4
+    values = np.random.default_rng(6).integers(0, 5, (3, 12)) / 4
+    values += [[0], [0.25], [1]]
     drawn = np.random.default_rng(1).integers(0, 12, (2000, 12))  # as SciPy draws them
     ranks = np.array([oracle.ranks([values[run, row].sum() for run in range(3)]) for row in drawn])
     ordered = np.sort(ranks, axis=0)
     # The 50th and the 1950th of 2000: 2.5 % of the resamples are at or beyond each.
     expected = list(zip(ordered[49].tolist(), ordered[1949].tolist(), strict=True))
     assert intervals(values).ranks == expected
+    assert expected[0] != expected[2]
 
 
 def test_equal_runs_share_their_ranks():
@@ -117,8 +119,10 @@ def test_one_query_has_no_interval_but_a_reason():
 
 
 def test_what_bca_is_not_defined_for_has_a_reason():
-    """All resamples that differ from the mean are on one side of it."""
-    found = intervals([[0, 1], [0, 0]], resamples=1, seed=0)
-    assert found.runs[1].reason
-    for each in [*found.runs, *found.pairs]:
-        assert (each.low is None) == (each.high is None) == bool(each.reason)
+    """Two resamples, both with a mean above that of the values."""
+    drawn = np.random.default_rng(4).integers(0, 3, (2, 3))  # fixed: two such resamples
+    values = np.array([0, 0, 1])
+    assert values[drawn].mean(axis=1).min() > values.mean()
+    found = intervals([values, [0, 0, 0]], resamples=2, seed=4).runs[0]
+    assert (found.low, found.high) == (None, None)
+    assert found.reason == 'BCa is not defined: all resamples are on one side of the mean'

@@ -180,12 +180,28 @@ def test_wrong_arguments_are_refused(settings, message):
         compare(several([1, 0], [0, 1]), **settings)
 
 
-def test_without_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, 'scipy', None)
+@pytest.mark.parametrize('library', ['scipy', 'statsmodels'])
+def test_without_the_extra(monkeypatch, library):
+    monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(
-        MissingExtraError, match=r"scipy is not installed; pip install 'mediaeval-ap\[insight\]'"
+        MissingExtraError,
+        match=rf"{library} is not installed; pip install 'mediaeval-ap\[insight\]'",
     ):
         compare(several([1, 0]))
+
+
+def test_what_is_not_known_of_the_floor_is_said():
+    comparison = compare({'a': evaluation([1, 0], measures={'P@5': [1, 0.5]})}, **FAST)
+    assert [each.floor for each in comparison.leaderboard] == [0, None]
+    assert comparison.notes == ['P@5: no floor, as the mean of an empty run is not known']
+
+
+def test_few_lines_say_who_leads():
+    results = several(*[[place / 10] * 50 for place in range(12)])
+    lines = repr(without_warning(results, correction='tukey')).splitlines()
+    assert lines[0] == 'Comparison of 12 runs, 50 queries, tukey; MAP@1:'
+    assert lines[1] == "  1  'l'  1.100 [none, none]"
+    assert (len(lines), lines[-1]) == (12, '  … and 2 more')
 
 
 def test_every_shape_has_the_same_numbers():

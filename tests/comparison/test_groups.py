@@ -2,12 +2,14 @@
 
 import numpy as np
 import oracle_comparison as oracle
+import pandas
 import pytest
 from compared_runs import evaluation, several
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap import AveragePrecision, compare
+from mediaeval_ap import AveragePrecision, PersonDiscovery2015, compare
+from mediaeval_ap.challenges import evaluate_first_hit
 from mediaeval_ap.comparison.groups import Places, cluster_numbers
 from mediaeval_ap.comparison.runs import read_runs
 from mediaeval_ap.errors import ParameterError
@@ -85,6 +87,16 @@ def test_the_subset_is_that_of_the_runs():
 def test_without_the_reference_there_are_no_videos(settings):
     with pytest.raises(ParameterError, match=f'{next(iter(settings))}: found no reference'):
         compare(runs_of(REFERENCE), **settings)
+
+
+def test_results_without_videos_or_numbers_of_relevant_shots():
+    of_2015 = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
+    results = {'a': of_2015.evaluate([('v', '1', 'ann', 0.5)])}
+    with pytest.raises(ParameterError, match='cluster: found results without videos'):
+        compare(results, cluster='video', reference=REFERENCE)
+    table = pandas.DataFrame({'Image': ['1', '2'], 'Id': ['a', 'b']})
+    with pytest.raises(ParameterError, match=r"by: found 'relevant' for results without numbers"):
+        compare({'a': evaluate_first_hit(table, table)}, by='relevant', resamples=50)
 
 
 def test_means_by_corpus():

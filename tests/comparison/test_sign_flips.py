@@ -31,11 +31,18 @@ def test_few_differences_are_enumerated(pairs):
     assert n_nonzero == sum(each != 0 for each in differences)
 
 
-def test_sums_that_rounding_alone_tells_apart_are_equal():
-    """0.1 + 0.2 - 0.3 is not 0 in double precision; half of the 8 patterns give 0 or 0.6."""
-    a, b = [0.1, 0.2, 0.0], [0.0, 0.0, 0.3]
-    assert flipped(a, b)[0] == 1
-    assert oracle.sign_flip_p([Fraction(1, 10), Fraction(2, 10), Fraction(-3, 10)]) == 1
+@pytest.mark.parametrize('tenths', [(1, 2, -3, 7), (-1, -2, 3, 7)])
+def test_sums_that_rounding_alone_tells_apart_are_equal(tenths):
+    """0.1 + 0.2 - 0.3 + 0.7 and -0.1 - 0.2 + 0.3 + 0.7 differ in the last step."""
+    a, b = ([max(0, sign * each) / 10 for each in tenths] for sign in (1, -1))
+    assert flipped(a, b)[0] == oracle.sign_flip_p([Fraction(each, 10) for each in tenths])
+
+
+@pytest.mark.parametrize('sign', [1, -1])
+def test_no_pattern_is_less_extreme_than_a_sum_of_zero(sign):
+    """36 differences are drawn, and rounding makes some steps of their sum."""
+    a, b = [0.1, 0.2, 0] * 12, [0, 0, 0.3] * 12
+    assert flipped(*(a, b)[::sign])[0] == 1
 
 
 @pytest.mark.parametrize('n', [5, 12])

@@ -1,24 +1,36 @@
 """Bounds over all orders of ties, against every order tried."""
 
 from fractions import Fraction
+from itertools import groupby
 
 import numpy as np
+import oracle
+import oracle_fields
 import oracle_ties
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from oracle import REPEATS
 
-from mediaeval_ap import definitions
-from mediaeval_ap.definitions import Repeats
+from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.diagnosis.ties import put_together, tie_bounds, tied_hits
-from tests.strategies import examples
+from tests.strategies import corpora, examples, reference_rows, videos
+from tests.strategies import names as run_names
+from tests.strategies import shots as shots_of_runs
 
 # Sums of a few dozen quotients, and probabilities from logarithms, are some units in the last place
 # away from the exact fraction.
 CLOSE = {'rel': 1e-12, 'abs': 1e-14}
 NAMES = definitions.names()
+RULES = {
+    'again': Repeats.COUNT,
+    'irrelevant': Repeats.IRRELEVANT,
+    'dropped': Repeats.DROP,
+}
 shots = st.integers(0, 4)
 rankings = st.lists(st.lists(shots, min_size=1, max_size=5), min_size=1, max_size=3)
+few_fields = corpora, videos, shots_of_runs, run_names, st.sampled_from([0.5, 0.5, 0.25])
 relevant_shots = st.sets(shots, max_size=4)
 names = st.sampled_from(NAMES)
 
@@ -36,7 +48,8 @@ def bounds_of(rankings, relevant, n_relevant, k, definition, n_returned=None):
         n_here = len(set(order.tolist())) if is_drop else len(order)
     depths = definitions.depths([k])
     n_relevant = np.full(len(rankings), n_relevant)
-    (bounds,) = tie_bounds(put_together(hits), n_relevant, n_returned or n_here, depths, definition)
+    together, n_returned = put_together(hits), n_returned or n_here
+    (bounds,) = tie_bounds(together, n_relevant, n_returned, depths, definition, str)
     return bounds
 
 
@@ -53,10 +66,52 @@ def test_every_order(blocks, relevant, n_missing, k, definition):
     expected = oracle_ties.tie_bounds(blocks, relevant, n_relevant, k, definition)
     bounds = bounds_of([blocks], relevant, n_relevant, k, definition)
     found = values_of(bounds, 0)
-    if 0 in bounds.unknown:
-        again = [block for block in blocks if block.count(bounds.unknown[0]) > 1]
-        assert again
+    if 0 in bounds.reasons:
+        shot, _, reason = bounds.reasons[0].partition(' ')
+        assert reason == 'is returned several times in one block of ties'
+        assert any(block.count(int(shot)) > 1 for block in blocks)
         assert definition in ('trec', 'hits')
+        assert np.isnan(found[1])
+        found[1] = expected[1]
+    assert found == pytest.approx([float(each) for each in expected], **CLOSE)
+
+
+some_of = {
+    letters: st.sets(st.sampled_from(letters), min_size=1).map(tuple) for letters in ('RkN', 'RkNH')
+}
+
+
+@examples(4)
+@given(
+    rankings,
+    relevant_shots,
+    st.integers(1, 9),
+    some_of['RkN'].map(lambda fields: tuple({*fields, 'k'})),  # ranks below are not ranked
+    some_of['RkNH'].map(lambda fields: tuple({*fields, 'H'})),
+    st.sampled_from(Repeats),
+)
+@example([[0, 1, 2, 3, 4]], {0, 1, 2}, 3, ('k',), ('H',), Repeats.IRRELEVANT)
+@example([[0, 1, 2, 3, 4]], {0, 1, 2}, 3, ('R', 'k'), ('R', 'H'), Repeats.COUNT)
+@example([[0], [5], [1], [2, 3]], {0, 1, 2}, 4, ('R', 'k'), ('H',), Repeats.IRRELEVANT)
+@example([[0], [5], [1, 1, 2]], {0, 1}, 3, ('R', 'k'), ('H',), Repeats.DROP)
+@example([[5], [0, 1, 2, 3, 4]], {0, 1, 2, 5}, 3, ('k',), ('H', 'N'), Repeats.DROP)
+def test_denominators_that_move(blocks, relevant, k, depth, denominator, repeats):
+    assume(sum(map(len, blocks)) <= 8)
+    n_relevant = max(1, len(relevant) - 1)  # fewer than hits, as if the reference lacked one
+    definition = Definition('mine', depth, denominator, 1, repeats, 'a test')
+    (rule,) = (rule for rule, name in RULES.items() if name is repeats)
+    marks = {(shot,) for shot in relevant}
+    every = [
+        oracle_fields.average_precision_of_marks(
+            oracle.relevance([(shot,) for shot in order], marks, rule),
+            *(n_relevant, k, depth, denominator, 1),
+        )
+        for order in oracle_ties.orders(blocks)
+    ]
+    bounds = bounds_of([blocks], relevant, n_relevant, k, definition)
+    expected = [min(every), sum(every) / Fraction(len(every)), max(every)]
+    found = values_of(bounds, 0)
+    if bounds.reasons:
         assert np.isnan(found[1])
         found[1] = expected[1]
     assert found == pytest.approx([float(each) for each in expected], **CLOSE)
@@ -96,20 +151,20 @@ def test_what_follows_the_block_at_the_cutoff_is_not_needed(blocks, relevant, k,
 @pytest.mark.parametrize(
     ('definition', 'blocks', 'k', 'unknown'),
     [
-        ('trec', [[1, 1, 2]], 2, 1),
-        ('trec', [[1, 1, 2, 2]], 2, None),  # each equally often: as if once
-        ('trec', [[1, 1], [1, 2, 3]], 2, None),  # 1 is dropped from the second block
-        ('trec', [[3, 4], [1, 1, 2]], 2, None),  # below the cutoff
-        ('hits', [[1, 1, 2]], 2, 1),
-        ('hits', [[1, 1, 2]], 3, None),  # the number of hits above the cutoff is the same in all
-        ('hits', [[1, 2, 2]], 2, None),  # 2 is not relevant
-        ('kaggle', [[1, 1, 2]], 2, None),
+        ('trec', [[1, 1, 2]], 2, ['1']),
+        ('trec', [[1, 1, 2, 2]], 2, []),  # each equally often: as if once
+        ('trec', [[1, 1], [1, 2, 3]], 2, []),  # 1 is dropped from the second block
+        ('trec', [[3, 4], [1, 1, 2]], 2, []),  # below the cutoff
+        ('hits', [[1, 1, 2]], 2, ['1']),
+        ('hits', [[1, 1, 2]], 3, []),  # the number of hits above the cutoff is the same in all
+        ('hits', [[1, 2, 2]], 2, []),  # 2 is not relevant
+        ('kaggle', [[1, 1, 2]], 2, []),
     ],
 )
 def test_the_mean_is_refused_by_the_shot_that_is_returned_again(definition, blocks, k, unknown):
     bounds = bounds_of([blocks], {1}, 1, k, definition)
-    assert bounds.unknown == ({} if unknown is None else {0: unknown})
-    assert np.isnan(bounds.expected[0]) == (unknown is not None)
+    assert [reason.split()[0] for reason in bounds.reasons.values()] == unknown
+    assert np.isnan(bounds.expected[0]) == bool(unknown)
 
 
 def test_large_block_at_the_cutoff():
@@ -120,3 +175,40 @@ def test_large_block_at_the_cutoff():
     terms = [Fraction(1, 100) * (1 + Fraction(39 * i, 3999)) / (i + 1) for i in range(100)]
     expected = sum(terms) / 40
     assert values_of(bounds, 0) == pytest.approx([0, float(expected), 1], **CLOSE)
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@examples(1)
+@given(
+    reference_rows,
+    st.lists(st.tuples(*few_fields), min_size=1, max_size=7),
+    run_names,
+    st.integers(1, 7) | st.just('all'),
+    names,
+)
+def test_runs(reference, run, query, k, definition):
+    assume(k != 'all' or definition != 'by-k')
+    explain = AveragePrecision(reference, definition=definition).explain
+    found = explain(run, [query], k=k).of(query)
+    relevant = [row[:3] for row in reference if row[3] == query]
+    is_counted = REPEATS[definition] == 'again'
+    n_relevant = len(relevant if is_counted else set(relevant))
+    times = oracle.temporal_ranks(run)
+    levels = {
+        'equal_confidence': lambda i: (),
+        'arbitrary': lambda i: times[i],
+    }
+    for level, last_key in levels.items():
+        keyed = sorted(
+            (oracle.normalized_distance(query, row[3]), -row[4], last_key(i), row[:3])
+            for i, row in enumerate(run)
+        )
+        blocks = [[row[3] for row in block] for _, block in groupby(keyed, key=lambda row: row[:3])]
+        expected = oracle_ties.tie_bounds(blocks, set(relevant), n_relevant, k, definition)
+        bounds = found.ties[level]
+        values = [bounds['min'], bounds['expected'], bounds['max']]
+        if 'reason' in bounds:
+            assert values[1] is None
+            values[1] = expected[1]
+        assert values == pytest.approx([float(each) for each in expected], **CLOSE)
+        assert expected[0] - CLOSE['rel'] <= found.ap <= expected[2] + CLOSE['rel']

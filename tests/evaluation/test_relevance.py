@@ -34,6 +34,7 @@ def test_repeated_rows_count_as_repeated_shots_do(counts_again, n_relevant):
     reference = reference_of([*ROWS, ROWS[1]], counts_again)
     assert reference.n_repeated == 1
     assert reference.n_relevant('ann') == n_relevant
+    assert [reference.n_shots(name) for name in ('ann', 'cleo')] == [2, 0]
 
 
 @pytest.mark.parametrize(('counts_again', 'hits'), [(True, [0, 2, 3]), (False, [0, 3])])

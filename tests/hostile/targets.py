@@ -31,7 +31,7 @@ from hostile.submissions import (
     leniently,
     validated,
 )
-from mediaeval_ap import AveragePrecision, challenges
+from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, read_results
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import Error
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET, read
@@ -132,13 +132,56 @@ VALUES = [
 
 def described_otherwise(data):
     """A saved session some values of whose description are others, chosen by these bytes."""
+    described(
+        with_other_values(parquet.read_schema(io.BytesIO(session())).metadata[METADATA], data)
+    )
+
+
+def with_other_values(text, data):
+    """JSON some values of which are others, chosen by these bytes."""
     chance = Random(data)
-    description = json.loads(parquet.read_schema(io.BytesIO(session())).metadata[METADATA])
+    value = json.loads(text)
     for _ in range(len(data) % 4):
-        holder, key = chance.choice(list(places_of(description)))
+        holder, key = chance.choice(list(places_of(value)))
         holder[key] = f'<{chance.randrange(len(VALUES))}>'
-    text = re.sub(r'"<(\d+)>"', lambda match: VALUES[int(match[1])], json.dumps(description))
-    described(text.encode())
+    changed = re.sub(r'"<(\d+)>"', lambda match: VALUES[int(match[1])], json.dumps(value))
+    return changed.encode()
+
+
+def results(data):
+    """What is wrong with results is said when they are read, and never when they are shown."""
+    found = read_results(io.BytesIO(data), max_bytes=MAX_BYTES)
+    outcome(lambda: [each._compared() for each in found])  # GAP has no mean over queries
+    try:
+        json.dumps([[repr(each), each.to_dict(), each.to_csv()] for each in found])
+    except Error as error:
+        raise AssertionError(f'read, and then: {error}') from error
+
+
+def results_otherwise(data):
+    results(with_other_values(stored_results(data), data))
+
+
+@cache
+def all_results() -> list[bytes]:
+    """Results of each kind, as commands write them."""
+    run = AveragePrecision([('x', 'v', '1', 'ann')], [1, 'all']).evaluate(
+        [('x', 'v', '1', 'ann', 1)]
+    )
+    labels = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')]).evaluate([('v', '1', 'ann', 1)])
+    scores = [
+        evaluate(io.BytesIO(TRUTH[name]), io.BytesIO(files[0]), unknown='drop', per_query=True)
+        for name, evaluate, files in (
+            ('map', challenges.evaluate_map, LISTS),
+            ('gap', challenges.evaluate_gap, SURE),
+            ('lrap', challenges.evaluate_lrap, SCORES),
+        )
+    ]
+    return [each.to_json(per_query=True).encode() for each in (run, labels, *scores)]
+
+
+def stored_results(data):
+    return all_results()[len(data) // 4 % len(all_results())]
 
 
 def places_of(values):
@@ -231,4 +274,6 @@ TARGETS = {
     'lenient': Target(partial(leniently, HYPOTHESIS), RUN),
     'validate': Target(validated, SUBMISSIONS),
     'evaluate-2015': Target(evaluate_2015, LABELS_2015),
+    'results': Target(results, tuple(all_results())),
+    'results-values': Target(results_otherwise, (b'', b'1' * 5, b'2' * 10, b'3' * 15, b'4' * 19)),
 }

@@ -11,7 +11,7 @@ import random
 import numpy as np
 import pytest
 
-from mediaeval_ap import AveragePrecision, evaluate_trec
+from mediaeval_ap import AveragePrecision, definitions, evaluate_trec
 from mediaeval_ap.tables import HYPOTHESIS, read
 
 pytestmark = [
@@ -56,6 +56,25 @@ def test_every_query(run, published):
     figures = [expected['queries'][query] for query in evaluation.queries]
     assert evaluation.n_relevant.tolist() == [each['n_relevant'] for each in figures]
     assert np.abs(evaluation.ap - [each[published] for each in figures]).max() < WRITTEN
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+def test_the_parts_of_the_loss_add_up(run, definition):
+    """At several cutoffs; each AP is that of the evaluation, bit for bit."""
+    reference, subset, hypothesis, queries, expected = run
+    K = [1, 10, 100, 1000]
+    average_precision = AveragePrecision(reference, K, subset=subset, definition=definition)
+    evaluation = average_precision.evaluate(hypothesis, queries)
+    for column, k in enumerate(K):
+        diagnosis = average_precision.explain(hypothesis, queries, k=k)
+        assert diagnosis.queries == evaluation.queries
+        assert len(diagnosis.queries) == len(expected['queries'])
+        assert diagnosis.ap.tolist() == evaluation.ap[:, column].tolist()
+        assert np.abs(sum(diagnosis.parts.values()) - (1 - diagnosis.ap)).max() < WRITTEN
+        if definition != 'hits':  # whose denominator moves
+            assert all(
+                (each >= 0).all() for part, each in diagnosis.parts.items() if part != 'repeats'
+            )
 
 
 @pytest.mark.parametrize(

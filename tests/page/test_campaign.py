@@ -271,7 +271,6 @@ MARK_FOCUSABLE = f"""() => {{
 LOOK_AT_FOCUS = """() => {
   const each = document.activeElement;
   if (each === document.body) return null;
-  const style = getComputedStyle(each);
   const box = each.getBoundingClientRect();
   const inside = (value, length) => Math.min(Math.max(value, 1), length - 1);
   const [x, y] = [box.left + box.width / 2, box.top + Math.min(box.height / 2, 12)];
@@ -279,7 +278,8 @@ LOOK_AT_FOCUS = """() => {
   const before = window.focusedBefore;
   window.focusedBefore = each;
   const faults = [];
-  if (style.outlineStyle === 'none' || parseFloat(style.outlineWidth) < 1) faults.push('no outline');
+  const { outlineStyle, outlineWidth } = getComputedStyle(each);
+  if (outlineStyle === 'none' || parseFloat(outlineWidth) < 1) faults.push('no outline');
   if (!each.contains(at) && !at?.contains(each)) faults.push('covered');
   const follows = Node.DOCUMENT_POSITION_FOLLOWING;
   if (before?.isConnected && !(before.compareDocumentPosition(each) & follows)) {

@@ -166,6 +166,18 @@ WRONG = {
         lambda value: json.dumps(value).replace('"AP@1": 1.0', '"AP@1": 1e999'),
         'AP@1: found a number that is too large, expected finite numbers$',
     ),
+    'a count': (
+        lambda value: first(value)['queries'][1].update(n_relevant=0.5),
+        r'n_relevant: found 0\.5, expected an integer$',
+    ),
+    'a count below 0': (
+        lambda value: first(value)['queries'][1].update(n_relevant=-1),
+        f'n_relevant: found -1, expected an integer from 0 to {2**53}$',
+    ),
+    'half of a character': (
+        lambda value: first(value)['queries'][1].update(query='\ud800'),
+        'found half of a character, expected JSON of Unicode$',
+    ),
     'another value': (
         lambda value: first(value)['queries'][0].update({'AP@1': 0.25}),
         'MAP@1: found 0.5, expected 0.125, the mean of the values of its queries$',

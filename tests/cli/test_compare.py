@@ -1,0 +1,279 @@
+"""The commands `compare` and `compare-results`."""
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+from commands import run
+
+from mediaeval_ap import AveragePrecision, compare
+from mediaeval_ap.comparison.documents import describe
+from mediaeval_ap.report.formats import FORMATS, render
+
+ROOT = Path(__file__).parents[2]
+SHAPE = json.loads((ROOT / 'docs/reference/schemas/comparison-1.schema.json').read_text())
+NAMES = [f'name_{letter}{number}' for letter in 'abc' for number in range(10)]
+QUICK = ['--resamples', '200', '--permutations', '200', '--quiet']
+SMALL = {'resamples': 200, 'permutations': 200}
+
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+
+
+@pytest.fixture(autouse=True)
+def runs(tmp_path, monkeypatch):
+    """Thirty people in four videos of two corpora, and runs that find all or half, or find late."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f'c{n % 2} v{n % 4} {n} {name}' for n, name in enumerate(NAMES)]
+    right = [f'{row} 0.9' for row in rows]
+    wrong = [f'c0 v0 99 {name} 0.95' for name in NAMES]
+    files = {
+        'reference.txt': rows,
+        'queries.txt': [*NAMES, 'nobody_else'],
+        'subset.txt': ['c0 v0', 'c1 v1'],
+        'best.txt': right,
+        'half.txt': right[::2],
+        'late.txt': [line for pair in zip(right, wrong, strict=True) for line in pair],
+    }
+    for name, lines in files.items():
+        Path(name).write_text('\n'.join(lines) + '\n')
+
+
+def compared(*options, expected=0, command='compare', files=('best.txt', 'half.txt', 'late.txt')):
+    result = run(command, 'reference.txt', *files, '-K', '1,10', *QUICK, *options)
+    assert result.exit_code == expected, result.output
+    return result
+
+
+def in_python(
+    *, queries='queries.txt', subset=None, definition='mediaeval-2016', also=(), **settings
+):
+    """The same comparison by the functions of the package."""
+
+    def results(definition):
+        scorer = AveragePrecision('reference.txt', [1, 10], subset=subset, definition=definition)
+        return [scorer.evaluate(f'{name}.txt', queries) for name in ('best', 'half', 'late')]
+
+    others = {name: results(name) for name in also} or None
+    return compare(results(definition), also=others, **{**SMALL, **settings})
+
+
+@pytest.mark.parametrize('format', FORMATS)
+@pytest.mark.parametrize('pairs', [False, True])
+def test_formats(format, pairs):
+    options = ['--pairs'] if pairs else []
+    written = compared('--format', format, *options, '--queries', 'queries.txt').stdout
+    assert written == render(describe(in_python(), pairs=pairs), format)
+
+
+OPTIONS = {
+    '--baseline half.txt': {'baseline': 'half.txt'},
+    '--correction bh': {'correction': 'bh'},
+    '--correction tukey': {'correction': 'tukey'},
+    '--interval t': {'interval': 't'},
+    '--level 0.9': {'level': 0.9},
+    '--cluster video': {'cluster': 'video', 'reference': 'reference.txt'},
+    '--by corpus': {'by': 'corpus', 'reference': 'reference.txt'},
+    '--by relevant': {'by': 'relevant'},
+    '--seed 7': {'seed': 7},
+    '--definition trec': {'definition': 'trec'},
+    '--subset subset.txt': {'subset': 'subset.txt'},
+    '--also-definitions trec,by-k': {'also': ['trec', 'by-k']},
+}
+
+
+@pytest.mark.parametrize('options', OPTIONS)
+def test_options(options):
+    written = json.loads(
+        compared(*options.split(), '--queries', 'queries.txt', '--format', 'json').stdout
+    )
+    assert written == in_python(**OPTIONS[options]).to_dict()
+    jsonschema.Draft202012Validator(SHAPE).validate(written)
+
+
+def test_measures():
+    written = json.loads(compared('--measures', 'RR', '--format', 'json').stdout)
+    assert written['metrics'] == ['MAP@1', 'MAP@10', 'RR']
+    jsonschema.Draft202012Validator(SHAPE).validate(written)
+
+
+def test_reasons_instead_of_numbers():
+    """Equal runs on one query: no interval, no effect size, and no tau."""
+    Path('again.txt').write_text(Path('best.txt').read_text())
+    Path('one.txt').write_text(f'{NAMES[0]}\n')
+    options = ['--queries', 'one.txt', '--format', 'json', '--baseline', 'best.txt']
+    written = json.loads(compared(*options, files=['best.txt', 'again.txt']).stdout)
+    jsonschema.Draft202012Validator(SHAPE).validate(written)
+    (pair, _) = written['pairs']
+    assert pair['interval']['reason']
+    assert pair['dz'] is None
+    assert pair['reason']
+    assert written['orders'][0]['tau'] is None
+    assert written['orders'][0]['reason']
+
+
+def test_the_suffix_of_the_output_tells_the_format():
+    compared('-o', 'comparison.tex')
+    assert Path('comparison.tex').read_text().startswith('\\begin{table}')
+
+
+def test_standard_input():
+    result = run(
+        *('compare', '-', 'best.txt', 'half.txt', '-K', '1', *QUICK, '--format', 'csv'),
+        *('--by', 'corpus', '--cluster', 'video', '--also-definitions', 'trec'),
+        input=Path('reference.txt').read_text(),
+    )
+    assert [row['run'] for row in csv.DictReader(io.StringIO(result.stdout))] == [
+        'best.txt',
+        'half.txt',
+    ]
+
+
+USAGE = {
+    'best.txt': 'found 1 RUN (best.txt), expected two or more; evaluate scores one',
+    'best.txt half.txt --baseline none.txt': "found 'none.txt', expected one of best.txt, half.txt",
+    'best.txt half.txt --also-definitions none': "definition: found 'none', expected one of by-k",
+    'best.txt half.txt --also-definitions trec,trec': 'found trec,trec, expected each name once',
+    'best.txt half.txt --also-definitions trec --definition trec': 'trec is the definition already',
+    'best.txt half.txt --level 1': 'level: found 1.0, expected a number between 0 and 1',
+    'best.txt half.txt --resamples 0': 'found 0, expected an integer from 1',
+    'best.txt half.txt --correction bonferroni': "'bonferroni' is not one of 'holm'",
+    'best.txt half.txt -K 1,1': 'found 1 twice',
+}
+
+
+@pytest.mark.parametrize('arguments', USAGE)
+def test_errors_in_the_command_line(arguments):
+    result = run('compare', 'reference.txt', *arguments.split())
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert USAGE[arguments] in result.stderr
+
+
+def test_errors_in_the_data():
+    Path('bad.txt').write_text('c0 v0 1 ann high\n')
+    result = compared(files=['best.txt', 'bad.txt'], expected=1)
+    assert result.stderr.startswith('Error: bad.txt, line 1, confidence: ')
+    result = compared(files=['best.txt', 'best.txt'], expected=1)
+    assert "found the run 'best.txt' twice, expected each once" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_missing_extra_is_one_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'scipy', None)
+    result = compared(expected=1)
+    assert result.stderr == (
+        "Error: compare: scipy is not installed; pip install 'mediaeval-ap[insight]'\n"
+    )
+
+
+def test_warnings_are_told_unless_quiet():
+    arguments = ['reference.txt', 'best.txt', 'half.txt', '--resamples', '100', '-K', '1']
+    assert 'differ on fewer than 50 queries' in run('compare', *arguments).stderr
+    assert run('compare', *arguments, '--quiet').stderr == ''
+
+
+# Of results that were written before.
+
+
+def results_of(command, *arguments, to):
+    result = run(command, *arguments, '--format', 'json', '--per-query', '-o', to, '--quiet')
+    assert result.exit_code == 0, result.output
+    return to
+
+
+def from_results(*arguments, expected=0):
+    result = run('compare-results', *arguments, *QUICK)
+    assert result.exit_code == expected, result.output
+    return result
+
+
+RUNS = ['best.txt', 'half.txt', 'late.txt']
+
+
+@pytest.mark.parametrize(
+    'options', ['', '--by relevant --correction tukey', '--cluster video --by corpus']
+)
+def test_the_same_as_of_the_runs(options):
+    """Scoring first and comparing later gives every digit that comparing at once gives."""
+    given = [*options.split(), '--format', 'json']
+    together = ['--reference', 'reference.txt'] if 'corpus' in options else []
+    path = results_of('evaluate', 'reference.txt', *RUNS, '-K', '1,10', to='results.json')
+    written = json.loads(from_results(path, *given, *together).stdout)
+    assert written == json.loads(compared(*given).stdout)
+
+
+def test_each_run_in_a_file_of_its_own():
+    paths = [
+        results_of('evaluate', 'reference.txt', name, '-K', '1,10', to=f'{name}.json')
+        for name in RUNS
+    ]
+    one = results_of('evaluate', 'reference.txt', *RUNS, '-K', '1,10', to='results.json.gz')
+    assert from_results(*paths[::-1]).stdout == from_results(one).stdout
+
+
+def test_results_of_all_commands(monkeypatch):
+    samples = ROOT / 'samples'
+    folder = samples / 'discovery_2015'
+    Path('my.qrels').write_text('7 0 d1 1\n8 0 d2 1\n')
+    commands = {
+        'evaluate-2015': [
+            folder / '2015.ref',
+            folder / 'run.label',
+            '--shots',
+            folder / '2015.shot',
+        ],
+        'evaluate-trec': ['my.qrels', 'my.run'],
+        'map': [samples / 'fashion_truth.csv', samples / 'fashion_predictions.csv', '-K', '5,12'],
+        'lrap': [samples / 'sounds_truth.csv', samples / 'sounds_scores.csv'],
+    }
+    Path('my.run').write_text('7 Q0 d1 1 0.5 me\n8 Q0 d1 1 0.5 me\n')
+    metrics = {'map': ['MAP@5', 'MAP@12'], 'lrap': ['LRAP'], 'evaluate-2015': ['MAP']}
+    for command, (reference, first, *others) in commands.items():
+        Path('again').write_bytes(Path(first).read_bytes())
+        arguments = [str(each) for each in (reference, first, 'again', *others)]
+        path = results_of(command, *arguments, to=f'{command}.json')
+        written = json.loads(from_results(path, '--format', 'json').stdout)
+        jsonschema.Draft202012Validator(SHAPE).validate(written)
+        assert written['metrics'] == metrics.get(command, written['metrics'])
+        assert sorted(written['runs']) == sorted([str(first), 'again'])
+        assert all(pair['p'] == 1 for pair in written['pairs'])
+
+
+def test_results_that_cannot_be_compared():
+    samples = ROOT / 'samples'
+    truth, predictions = (samples / f'landmarks_{each}.csv' for each in ('truth', 'predictions'))
+    Path('again.csv').write_bytes(predictions.read_bytes())
+    gap = results_of('gap', str(truth), str(predictions), 'again.csv', to='gap.json')
+    error = 'found GAP, expected a metric that is a mean over queries'
+    assert error in from_results(gap, expected=1).stderr
+    one = results_of('evaluate', 'reference.txt', 'best.txt', to='one.json')
+    other = results_of(
+        *('evaluate', 'reference.txt', 'half.txt', '--queries', 'queries.txt'), to='other.json'
+    )
+    assert "queries: found 31 for 'half.txt' and 30 for 'best.txt' ('nobody_else' only for" in (
+        from_results(one, other, expected=1).stderr
+    )
+    result = from_results(one, expected=2)
+    assert 'found 1 run (best.txt), expected two or more; in all RESULTS' in result.stderr
+    result = run('evaluate', 'reference.txt', *RUNS, '--format', 'json', '-o', 'means.json')
+    error = "means.json, result 1 ('best.txt'), queries: found nothing, expected the values of"
+    assert error in from_results('means.json', expected=1).stderr
+    assert (
+        'reference.txt, line 1: found no JSON' in from_results('reference.txt', expected=1).stderr
+    )
+
+
+@pytest.mark.parametrize('option', ['--by corpus', '--cluster video'])
+def test_clusters_and_corpora_need_the_reference(option):
+    result = from_results('results.json', *option.split(), expected=2)
+    assert f'{option} needs --reference FILE' in result.stderr
+
+
+def test_another_reference_is_refused():
+    path = results_of('evaluate', 'reference.txt', *RUNS, '-K', '1', to='results.json')
+    Path('other.txt').write_text(Path('reference.txt').read_text() + f'c0 v0 50 {NAMES[3]}\n')
+    result = from_results(path, '--by', 'corpus', '--reference', 'other.txt', expected=1)
+    assert "other.txt: found 2 relevant shots of 'name_a3', expected 1" in result.stderr

@@ -1,0 +1,162 @@
+"""The command `explain`: what it writes in each format, and its JSON by the schema."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from commands import run
+
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.diagnosis import documents
+from mediaeval_ap.report.formats import FORMATS, render
+
+ROOT = Path(__file__).parents[2]
+SHAPE = json.loads((ROOT / 'docs/reference/schemas/diagnosis-1.schema.json').read_text())
+OTHER = 'other.txt'
+
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+
+
+@pytest.fixture(autouse=True)
+def samples(monkeypatch, tmp_path):
+    """The samples, and a run that lacks the last hypotheses of theirs."""
+    for name in ('reference.txt', 'hypothesis.txt', 'queries.txt'):
+        (tmp_path / name).write_bytes((ROOT / 'samples' / name).read_bytes())
+    lines = (tmp_path / 'hypothesis.txt').read_text().splitlines(keepends=True)
+    (tmp_path / OTHER).write_text(''.join(lines[:9000]))
+    monkeypatch.chdir(tmp_path)
+
+
+def explained(*options, expected=0):
+    result = run('explain', 'reference.txt', 'hypothesis.txt', *options, '--quiet')
+    assert result.exit_code == expected, result.output
+    return result
+
+
+def in_python(queries='queries.txt', *, hypothesis='hypothesis.txt', k=100, near=0.2, **criteria):
+    return AveragePrecision('reference.txt', **criteria).explain(
+        hypothesis, queries, k=k, near=near
+    )
+
+
+@pytest.mark.parametrize('format', FORMATS)
+def test_formats(format):
+    written = explained('--queries', 'queries.txt', '--format', format).stdout
+    assert written == render(documents.describe(in_python()), format)
+
+
+@pytest.mark.parametrize('format', FORMATS)
+def test_single_query(format):
+    written = explained('nicolas_sarkozy', '--format', format).stdout
+    found = in_python(['nicolas_sarkozy']).of('nicolas_sarkozy')
+    assert written == render(documents.describe_query(found), format)
+
+
+@pytest.mark.parametrize('format', FORMATS)
+def test_difference(format):
+    options = '--queries', 'queries.txt', '--against', OTHER, '--format', format
+    difference = in_python().against(in_python(hypothesis=OTHER))
+    assert explained(*options).stdout == render(documents.describe_difference(difference), format)
+
+
+@pytest.mark.parametrize(
+    ('options', 'settings'),
+    [
+        ('-k 10', {'k': 10}),
+        ('--cutoff all', {'k': 'all'}),
+        ('--near 0', {'near': 0}),
+        ('--definition trec', {'definition': 'trec'}),
+    ],
+)
+def test_options(options, settings):
+    written = explained(*options.split(), '--queries', 'queries.txt', '--format', 'json').stdout
+    assert json.loads(written) == json.loads(in_python(**settings).to_json())
+    assert written != explained('--queries', 'queries.txt', '--format', 'json').stdout
+
+
+def test_subset():
+    Path('subset.txt').write_text('NEWS C_news_0516_2000\n')
+    written = explained('alain_juppe', '--subset', 'subset.txt', '--format', 'json').stdout
+    assert json.loads(written)['n_relevant'] == 1
+
+
+def test_queries_that_are_listed():
+    names = Path('queries.txt').read_text().split()
+    every = explained('--queries', 'queries.txt', '--per-query').stdout
+    one = explained('--queries', 'queries.txt', '--costliest', '1').stdout
+    for text, listed in (every, names), (one, ['alain_juppe']):
+        begins = [line.split(' ')[0] for line in text.splitlines()]
+        first = begins.index('query' if text is every else 'COSTLIEST') + 2
+        assert begins[first : first + len(listed)] == listed
+    assert '… and ' in one
+
+
+@pytest.mark.parametrize(
+    'options',
+    [
+        '--queries queries.txt',
+        '--queries queries.txt -k all',
+        '--queries queries.txt --definition hits',
+        '--queries queries.txt --definition trec -k 1000',
+        'alain_juppe',
+        'francois_hollande -k 2 --definition hits',
+        'nobody_at_all',
+        'nobody_at_all -k all --definition trec',
+        '--queries queries.txt --against other.txt',
+    ],
+)
+def test_schema(options):
+    written = json.loads(explained(*options.split(), '--format', 'json').stdout)
+    jsonschema.Draft202012Validator(SHAPE).validate(written)
+
+
+def test_schema_with_a_reason():
+    rows = ['x v 1 anna 0.5', 'x v 1 anne 0.5', 'x v 2 anna 0.5']
+    Path('hypothesis.txt').write_text('\n'.join(rows))
+    Path('reference.txt').write_text('x v 1 ann')
+    options = '--definition', 'trec', '-k', '1', '--format', 'json'
+    written = json.loads(explained(*options).stdout)
+    jsonschema.Draft202012Validator(SHAPE).validate(written)
+    of_query = written['queries'][0]['ties']['equal_confidence']
+    assert of_query['expected'] is None
+    assert of_query['reason'] == 'x/v/1 is returned several times in one block of ties'
+    assert written['ties']['equal_confidence']['expected'] is None
+    assert any(f'as ann: {of_query["reason"]}' in note for note in written['notes'])
+
+
+def test_rows_add_up():
+    written = explained('--queries', 'queries.txt', '--format', 'csv').stdout
+    rows = list(csv.DictReader(io.StringIO(written)))
+    assert [row['query'] for row in rows] == [*Path('queries.txt').read_text().split(), 'all']
+    for row in rows:
+        parts = [float(row[part]) for part in documents.EXPLAINED]
+        # Eleven parts and AP are each rounded a few times.
+        assert sum(parts) == pytest.approx(1 - float(row['AP@100']), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('options', 'status', 'message'),
+    [
+        ('-k 0', 2, "found '0', expected a positive integer, or all"),
+        ('-k 1,2', 2, "found '1,2', expected a positive integer, or all"),
+        ('-k all --definition by-k', 2, 'K: found all, expected numbers: by-k divides by k'),
+        ('--near 1', 2, 'near: found 1.0, expected a number from 0 to below 1'),
+        ('--near nan', 2, 'near: found nan, expected a number from 0 to below 1'),
+        ('--costliest 0', 2, 'found 0, expected an integer from 1 to'),
+        ('ann --queries queries.txt', 2, 'QUERY and --queries are given: give one of them'),
+        ('--queries ann', 1, '--queries takes a file of names, one per line'),
+        ('--against missing.txt', 1, 'missing.txt: No such file or directory'),
+        ('--against - --queries -', 2, 'standard input (-) can be read once only'),
+    ],
+)
+def test_errors(options, status, message):
+    result = explained(*options.split(), expected=status)
+    assert message in result.stderr
+    assert not result.stdout
+
+
+def test_empty_name():
+    assert 'query: found' in explained('', expected=2).stderr

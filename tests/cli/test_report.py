@@ -1,0 +1,90 @@
+"""The command `report`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import run
+from page_text import data_of
+
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.cli.report import FIGURES
+
+QUICK = ['--resamples', '50', '--permutations', '50', '--quiet']
+
+
+@pytest.fixture
+def runs(folder):
+    Path('other.txt').write_text('x v 2 ann 0.9\nx w 1 anne 0.8\nx w 1 bob 0.7\n')
+    return ['report', 'reference.txt', 'run.txt', 'other.txt', *QUICK]
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # two queries are few
+def test_the_page_is_that_of_python(runs):
+    options = ['-K', '1,2', '-k', '2', '--near', '0.3', '--definition', 'trec', '--seed', '3']
+    tests = ['--correction', 'holm', '--interval', 't', '--level', '0.9', '--baseline', 'run.txt']
+    result = run(*runs, *options, *tests, '--queries', 'queries.txt', '-o', 'report.html')
+    assert (result.exit_code, result.output) == (0, '')
+    report = AveragePrecision('reference.txt', [1, 2], definition='trec').report(
+        ['run.txt', 'other.txt'],
+        'queries.txt',
+        k=2,
+        near=0.3,
+        correction='holm',
+        interval='t',
+        level=0.9,
+        baseline='run.txt',
+        seed=3,
+        resamples=50,
+        permutations=50,
+    )
+    assert Path('report.html').read_text() == report.to_html()
+    assert data_of(report.to_html())['comparison'] == json.loads(
+        json.dumps(report.comparison.to_dict())
+    )
+
+
+def test_standard_output(runs):
+    result = run(*runs, '-o', '-')
+    assert result.exit_code == 0
+    assert result.stdout.startswith('<!doctype html>')
+    assert set(data_of(result.stdout)['runs']) == {'run.txt', 'other.txt'}
+
+
+@pytest.mark.parametrize('figure', FIGURES)
+def test_figures(runs, figure):
+    result = run(*runs, '--figure', figure, '-o', '-')
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith('<svg')
+
+
+@pytest.mark.parametrize(
+    ('name', 'begin'), [('a.png', b'\x89PNG'), ('a.PDF', b'%PDF'), ('a.svg.gz', b'\x1f\x8b')]
+)
+def test_the_suffix_is_the_format_of_a_figure(runs, name, begin):
+    result = run(*runs, '--figure', 'loss', '-o', name)
+    assert (result.exit_code, result.output) == (0, '')
+    assert Path(name).read_bytes().startswith(begin)
+
+
+@pytest.mark.parametrize(
+    ('options', 'message'),
+    [
+        ([], "Missing option '-o' / '--output'"),
+        (['-o', 'a.svg'], '--format svg is of a figure: give --figure, one of leaderboard'),
+        (['-o', 'a.html', '--figure', 'loss'], '--figure: found the format html, expected one of'),
+        (['-o', '-', '--figure', 'loss', '--format', 'png'], '--format png is not text'),
+        (['-o', 'a.pdf.gz', '--figure', 'loss'], 'a.pdf.gz: pdf is compressed already'),
+        (['-o', 'a.csv'], '-o: found the suffix .csv, expected one of .html, .svg, .png, .pdf'),
+        (['-o', 'a.html', '--baseline', 'x'], "--baseline: found 'x', expected one of run.txt, o"),
+        (['-o', 'run.txt'], 'refusing to overwrite run.txt: it is an input'),
+        (['run.txt', '-o', 'a.html'], "runs: found 'run.txt' twice"),
+        (['-o', 'a.html', '-k', '0'], "found '0', expected a positive integer"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_read(runs, options, message):
+    Path('reference.txt').write_text('wrong\n')
+    result = run(*runs, *options)
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert message in result.stderr
+    assert not Path('a.html').exists()

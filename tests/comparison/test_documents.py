@@ -1,0 +1,199 @@
+"""What a comparison shows to people, and prints for papers."""
+
+import pytest
+
+from mediaeval_ap import AveragePrecision, compare
+from mediaeval_ap.comparison.documents import MOST_RUNS, describe
+from mediaeval_ap.report.document import Captioned, Grid, Heading
+from mediaeval_ap.report.formats import render
+
+REFERENCE = [('x', f'v{shot % 7}', str(shot), f'name_{shot}') for shot in range(60)]
+QUERIES = [f'name_{shot}' for shot in range(60)]
+
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+
+
+def compared(found, *, queries=QUERIES, K=(1, 10), **settings):
+    """Runs by name, each of which answers so many queries, every one right."""
+    scorer = AveragePrecision(REFERENCE, K)
+    right = [(*row, 0.5) for row in REFERENCE]
+    results = {name: scorer.evaluate(right[:count], queries) for name, count in found.items()}
+    return compare(results, **{'resamples': 300, 'permutations': 1000, **settings})
+
+
+THREE = {'low': 20, 'top': 50, 'same': 20}
+
+
+def blocks(comparison, **options):
+    """The blocks that people see, each grid below the name of its heading."""
+    named, name = {}, ''
+    for block in describe(comparison, **options).blocks():
+        if isinstance(block, Heading):
+            name = block.name
+        else:
+            named[name] = block
+            name = 'after'
+    return named
+
+
+def printed(comparison):
+    table, *_ = describe(comparison).for_papers()
+    assert isinstance(table, Captioned)
+    return table
+
+
+def marks(comparison):
+    """The mark of each run at the last cutoff, in the table of a paper."""
+    return {run: cells[-1].mark for run, *cells in printed(comparison).grid.rows}
+
+
+def test_best_runs_stand_first_and_all_equal_best_ones_are_bold():
+    rows = printed(compared({'b': 20, 'a': 20, 'c': 10})).grid.rows
+    assert [(run, cell.is_best) for _, run, cell, _ in rows] == [
+        ('a', True),
+        ('b', True),
+        ('c', False),
+    ]
+
+
+def test_a_dagger_marks_what_differs_from_the_baseline():
+    comparison = compared(THREE, baseline='low')
+    assert marks(comparison) == {'top': '†', 'low': '', 'same': ''}
+    assert printed(comparison).caption.endswith(
+        'Seed 0. †: differs from low, corrected p ≤ 0.05. Best in bold.'
+    )
+
+
+def test_at_another_level_less_is_marked():
+    """The run differs on six queries: p is 2/64."""
+    found = {'low': 20, 'more': 26}
+    assert marks(compared(found, baseline='low'))['more'] == '†'
+    comparison = compared(found, baseline='low', level=0.99)
+    assert comparison.pairs[0].p_adjusted == 2 / 64
+    assert marks(comparison)['more'] == ''
+    assert 'corrected p ≤ 0.01' in printed(comparison).caption
+
+
+def test_letters_of_groups():
+    comparison = compared(THREE, correction='tukey')
+    assert marks(comparison) == {'top': 'a', 'low': 'b', 'same': 'b'}
+    assert 'Runs that share a letter are not told apart (p > 0.05).' in printed(comparison).caption
+
+
+def test_letters_of_worse_runs():
+    """Without baseline and groups, a mean has the letters of the runs that are worse."""
+    table = printed(compared(THREE))
+    assert [(row[0].value, row[1], row[-1].mark) for row in table.grid.rows] == [
+        ('a', 'top', 'bc'),
+        ('b', 'low', ''),
+        ('c', 'same', ''),
+    ]
+    assert table.caption.endswith('Letters: higher than those runs, corrected p ≤ 0.05.')
+
+
+def test_many_runs_have_no_letters_and_their_pairs_are_shown_if_asked_for():
+    comparison = compared({f'run_{count}': count for count in range(10, 10 * MOST_RUNS + 11, 10)})
+    assert [header for header in printed(comparison).grid.headers if not header] == []
+    assert 'MAP@10: differences of pairs' not in blocks(comparison)
+    assert '15 pairs of runs are not shown' in blocks(comparison)['after']
+    pairs = blocks(comparison, pairs=True)['MAP@10: differences of pairs']
+    assert len(pairs.rows) == 15
+    few = compared(THREE)
+    assert len(blocks(few)['MAP@10: differences of pairs'].rows) == 3
+
+
+CAPTIONS = {
+    'p by paired sign flips of queries (1,000 permutations), corrected by Holm over all pairs of '
+    'runs for each metric. Seed 3.': {'seed': 3},
+    'corrected by Benjamini and Hochberg over the pairs with low for each metric.': {
+        'correction': 'bh',
+        'baseline': 'low',
+    },
+    'p by randomised Tukey HSD (1,000 permutations of runs within queries).': {
+        'correction': 'tukey'
+    },
+    "Means over 60 queries (mediaeval-2016), with 90 % intervals (Student's t over queries).": {
+        'interval': 't',
+        'level': 0.9,
+    },
+    'BCa bootstrap, 300 resamples of 7 clusters of queries, by video': {
+        'cluster': 'video',
+        'reference': REFERENCE,
+    },
+}
+
+
+@pytest.mark.parametrize('expected', CAPTIONS)
+def test_captions_name_the_procedure(expected):
+    comparison = compared(THREE, **CAPTIONS[expected])
+    assert expected in comparison.caption()
+    assert comparison.caption() in printed(comparison).caption
+
+
+def test_differences_to_the_baseline():
+    found = blocks(compared(THREE, baseline='low'))
+    grid = found['MAP@10: difference to low']
+    assert [row[0] for row in grid.rows] == ['top', 'same']
+    _, difference, p, corrected, counts, dz = grid.rows[0]
+    assert (difference.value, counts.value) == (0.5, '30/30/0')
+    assert (p.value, corrected.value) == (f'{1 / 1001:.4f}', f'{2 / 1001:.4f}')  # Holm: of two
+    assert round(dz, 3) == 0.992  # half of them 1, half 0: 0.5 by sqrt(15 / 59)
+    _, difference, p, corrected, counts, dz = grid.rows[1]
+    assert (difference.value, difference.detail, counts.value) == (0, '', '0/60/0')
+    assert (p.value, dz) == ('1.0000', None)
+
+
+def test_a_p_below_four_decimals_is_not_zero():
+    found = blocks(compared({'all': 60, 'none': 1}, permutations=20_000))
+    (row,) = found['MAP@10: differences of pairs'].rows
+    assert row[3].value == '<0.0001'
+
+
+def test_the_floor_is_told_where_there_is_one():
+    """Under mediaeval-2016, a query without a relevant shot counts 1."""
+    comparison = compared(THREE, queries=[*QUERIES, 'nobody', 'no_one'], K=10)
+    text = render(describe(comparison), 'table')
+    floor = 2 / 62
+    assert (
+        'Without the 2 queries that have no relevant shot '
+        f'(an empty run has {floor:.3f})\n\nrun      MAP@10\n'
+    ) in text
+    rows = blocks(comparison)['Without the 2 queries that have no relevant shot'].rows
+    assert dict(rows) == {'top': 50 / 60, 'low': 20 / 60, 'same': 20 / 60}
+    assert 'Without' not in render(describe(compared(THREE)), 'table')
+
+
+def test_means_by_group():
+    found = blocks(compared(THREE, by='corpus', reference=REFERENCE))
+    grid = found['MAP@1 by corpus']
+    assert grid.headers == ['run', 'x (60)']
+    assert grid.rows == [['top', 50 / 60], ['low', 20 / 60], ['same', 20 / 60]]
+
+
+def test_rows_are_runs_or_pairs():
+    comparison = compared(THREE)
+    assert [row['run'] for row in describe(comparison).rows().objects()] == [
+        *('top', 'low', 'same'),
+        *('top', 'low', 'same'),
+    ]
+    pairs = describe(comparison, pairs=True).rows()
+    assert isinstance(pairs, Grid)
+    assert [(row['a'], row['b']) for row in pairs.objects()][:3] == [
+        ('top', 'low'),
+        ('top', 'same'),
+        ('low', 'same'),
+    ]
+
+
+@pytest.mark.parametrize('width', [60, 80, 120])
+def test_tables_fit_on_a_terminal(width):
+    """Names as long as those of the campaign, four cutoffs, and everything that is shown."""
+    found = {'eumssi_contrastive2': 50, 'gtm-uvigo_primary': 30, 'tokyotech_primary': 20}
+    for settings in {'by': 'relevant'}, {'baseline': 'gtm-uvigo_primary'}, {'correction': 'tukey'}:
+        comparison = compared(found, K=(1, 10, 100, 1000), **settings)
+        text = render(describe(comparison), 'table', width)
+        tables = [line for line in text.splitlines() if '  ' in line or '---' in line]
+        assert all(len(line) <= width for line in tables)
+        caption, *_ = text.partition('\n\n')
+        assert all(len(line) <= width for line in caption.splitlines())
+        assert '[0.' in text

@@ -1,0 +1,97 @@
+"""The LaTeX of a comparison compiles, and shows each name as it is."""
+
+import shutil
+import subprocess
+from itertools import count
+
+import pytest
+
+from mediaeval_ap import AveragePrecision, compare
+
+DOCUMENT = r"""\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage{lmodern}
+\usepackage{booktabs}
+\pdfcompresslevel=0
+\begin{document}
+Table~\ref{tab:comparison}.
+%s
+\end{document}
+"""
+HOSTILE = [
+    r'a_b&c%d#e$f{g}h\i^j~k',
+    '[x]*',
+    '*y',
+    'a--b---c',
+    '`q\'s "x" <t> |p|',
+    '?` !`',
+    'a%b}',
+    r'$x^2$ \input{x} \end{tabular}',
+    'émile–ü … † ≤',
+    'a\x1bb',
+]
+RUNS = ['eumssi_contrastive2', 'gtm-uvigo_primary', 'tokyotech_primary']
+
+pytestmark = [
+    pytest.mark.skipif(not shutil.which('pdflatex'), reason='needs pdflatex and booktabs'),
+    pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning'),
+]
+
+
+def comparison(names, **options):
+    """Runs of falling worth on sixty queries, the first two of which are equal."""
+    reference = [('x', 'v', str(shot), f'name_{shot}') for shot in range(60)]
+    scorer = AveragePrecision(reference, K=[1, 10, 100, 'all'], definition='trec')
+    right = [(*row, 0.5) for row in reference]
+    found = count(60, -5)
+    results = {name: scorer.evaluate(right[: next(found)]) for name in names}
+    return compare(results, resamples=200, permutations=500, **options)
+
+
+def compiled(text, folder):
+    """The log of a document that shows the text; it fails if LaTeX does."""
+    (folder / 'paper.tex').write_text(DOCUMENT % text)
+    command = ['pdflatex', '-interaction=nonstopmode', '-halt-on-error', 'paper.tex']
+    for _ in range(2):  # for the reference to the table
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
+    return done.stdout
+
+
+OPTIONS = [
+    {},
+    {'baseline': RUNS[1]},
+    {'correction': 'tukey', 'interval': 't', 'by': 'relevant'},
+]
+
+
+@pytest.mark.parametrize('options', OPTIONS)
+def test_a_table_of_four_cutoffs_fits_on_the_page(options, tmp_path):
+    log = compiled(comparison(RUNS, **options).to_latex(), tmp_path)
+    assert 'undefined' not in log
+    overfull = [line for line in log.splitlines() if 'Overfull' in line]
+    assert all(float(line.split('(')[1].split('pt')[0]) < LESS_THAN_A_COLUMN for line in overfull)
+
+
+LESS_THAN_A_COLUMN = 12  # points, twice the space beside a column: the fonts are wide here
+
+
+@pytest.mark.parametrize('baseline', [None, *HOSTILE[:2]])
+def test_hostile_names(baseline, tmp_path):
+    text = comparison(HOSTILE, baseline=baseline, correction='tukey').to_latex()
+    assert 'undefined' not in compiled(text, tmp_path)
+    if shutil.which('pdftotext'):
+        command = ['pdftotext', '-layout', 'paper.pdf', '-']
+        shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        words = ''.join(shown.stdout.split())
+        for name in HOSTILE[:8]:
+            assert ''.join(name.split()) in words
+
+
+def test_pairs(tmp_path):
+    from mediaeval_ap.comparison.documents import describe
+    from mediaeval_ap.report.formats import render
+
+    text = render(describe(comparison(['a_1', 'b&2']), pairs=True), 'latex')
+    assert 'undefined' not in compiled(text, tmp_path)
+    assert text.count(r'\label{') == 5

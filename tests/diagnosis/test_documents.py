@@ -1,0 +1,173 @@
+"""Diagnoses for people: what is listed, in which order, and how wide."""
+
+import csv
+import io
+import json
+
+import pytest
+from rich.cells import cell_len
+
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.diagnosis.documents import (
+    EXPLAINED,
+    FOUND,
+    describe,
+    describe_difference,
+    describe_query,
+)
+from mediaeval_ap.diagnosis.name_kinds import KINDS
+from mediaeval_ap.diagnosis.rows import PARTS
+from mediaeval_ap.report.formats import render
+
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+
+QUERY = 'ann_lee'
+REFERENCE = [('x', 'v', str(shot), QUERY) for shot in range(1, 7)] + [('x', 'v', '3', 'bob')]
+REFERENCE += [('x', 'v', '4', 'cat'), ('x', 'w', '1', 'dan')]
+RUN = [
+    ('x', 'v', '9', QUERY, 0.9),
+    ('x', 'v', '1', QUERY, 0.5),
+    ('x', 'v', '7', QUERY, 0.5),  # tied with the next
+    ('x', 'v', '8', QUERY, 0.5),
+    ('x', 'v', '2', 'anne_lee', 0.4),  # a near spelling
+    ('x', 'v', '3', 'bob', 0.4),  # right for that shot
+    ('x', 'v', '4', 'bob', 0.4),  # a wrong person
+    ('x', 'v', '5', 'lee', 0.4),  # nobody, with a shared word
+]
+
+
+def explain(run=RUN, queries=(QUERY, 'bob', 'dan'), **settings):
+    return AveragePrecision(REFERENCE).explain(run, list(queries), **settings)
+
+
+def table_of(text, title):
+    """The rows of the table that begins with a title."""
+    lines = iter(text.splitlines())
+    next(line for line in lines if line.startswith(title))
+    next(lines)
+    return [row.split() for row in iter(lambda: next(lines, ''), '')]
+
+
+def test_every_part_and_kind_is_explained():
+    assert tuple(EXPLAINED) == PARTS
+    assert tuple(FOUND) == (*KINDS, 'absent')
+
+
+def test_loss_of_a_run():
+    diagnosis = explain()
+    rows = table_of(render(describe(diagnosis), 'table'), 'LOST TO')
+    assert [row[0] for row in rows] == [*PARTS, 'all']
+    assert [float(row[1]) for row in rows[:-1]] == pytest.approx(
+        list(diagnosis.mean_parts.values()),
+        abs=0.0005,  # three decimals
+    )
+    assert float(rows[-1][1]) == pytest.approx(1 - diagnosis.map, abs=0.0005)
+    n_queries = {row[0]: int(row[2]) for row in rows[:-1]}
+    assert n_queries['spelling'] == n_queries['copresent'] == 1
+    assert n_queries['noise'] == n_queries['cutoff'] == 0
+
+
+@pytest.mark.parametrize('width', [80, 60])
+def test_width(width):
+    diagnosis, other = explain(), explain(RUN[:3])
+    documents = [
+        describe(diagnosis),
+        describe_query(diagnosis.of(QUERY)),
+        describe_difference(diagnosis.against(other)),
+    ]
+    for document in documents:
+        text = render(document, 'table', width)
+        assert max(map(cell_len, text.splitlines())) <= width
+
+
+def test_loss_needs_no_folding_at_80_columns():
+    longest = max(explanation for explanation in map(len, EXPLAINED.values()))
+    headers = len('unanswerable') + len('-0.000') + len('queries') + 3 * 2 + 2
+    assert headers + longest <= 80
+
+
+def test_names():
+    text = render(describe(explain()), 'table')
+    (confused,) = table_of(text, 'CONFUSED QUERY')
+    assert confused == [QUERY, 'bob', '1', '1.000', '7', 'edits']
+    (missed,) = table_of(text, 'NEAR MISS OF')
+    assert missed == [QUERY, 'anne_lee', '1', '1', '+e', 'at', '4']
+
+
+def test_costliest_queries_with_the_part_that_costs_most():
+    rows = table_of(render(describe(explain(), costliest=2), 'table'), 'COSTLIEST QUERIES')
+    assert [(row[0], row[3]) for row in rows] == [('dan', 'absent'), (QUERY, 'absent')]
+
+
+def test_every_query():
+    text = render(describe(explain(), per_query=True), 'table')
+    assert 'COSTLIEST' not in text
+    assert [row[0] for row in table_of(text, 'query')] == [QUERY, 'bob', 'dan', 'all']
+
+
+def test_relevant_shots_of_a_query():
+    text = render(describe_query(explain().of(QUERY)), 'table')
+    rows = table_of(text, 'RELEVANT SHOT')
+    found = {row[0]: ' '.join(row[1:]) for row in rows}
+    assert {shot: fate[2:-6] for shot, fate in found.items() if shot != 'x/v/6'} == {
+        'x/v/1': 'under the query ann_lee',
+        'x/v/2': 'under a near spelling anne_lee',
+        'x/v/3': 'under others shown in it bob',
+        'x/v/4': 'under a wrong person bob',
+        'x/v/5': 'under part of the name lee',
+    }
+    assert found['x/v/6'].startswith('not at all')
+
+
+def test_ranking_of_a_query_down_to_ten_and_to_its_last_hit():
+    far = [('x', 'u', str(shot), QUERY, 0.8) for shot in range(20)]
+    text = render(describe_query(explain([*far, *RUN]).of(QUERY)), 'table')
+    lines = text.splitlines()
+    begin = next(number for number, line in enumerate(lines) if 'misses before' in line)
+    rows = [line.split() for line in lines[begin + 2 :]]
+    rows = rows[: rows.index([])]
+    assert [int(row[0]) for row in rows] == [*range(1, 11), 22, 25, 26, 27, 28]
+    assert rows[10][1:3] == ['yes', 'x/v/1']
+    assert ' '.join(rows[10][6:]) == '21 more confident'
+    assert ' '.join(rows[11][6:]) == '23 nearer'
+    assert '13 ranks below 10 without a hit left out' in text
+
+
+def test_definitions_of_a_query():
+    text = render(describe_query(explain(RUN[:2]).of(QUERY)), 'table')
+    rows = {row[0]: ' '.join(row[2:]) for row in table_of(text, 'DEFINITION')}
+    assert rows['mediaeval-2016'] == 'in use'
+    assert rows['trec'] == 'divides by R = 6 instead of N = 2'
+
+
+def test_difference_names_the_better_run_and_the_part():
+    one, other = explain(RUN[:4]), explain(RUN[1:4])
+    text = render(describe_difference(one.against(other)), 'table')
+    assert f'{other.map - one.map:+.3f} over 3 queries' in text
+    (better,) = table_of(text, 'BETTER')
+    assert better[0] == QUERY
+    assert 'WORSE' not in text
+    rows = table_of(text, 'DIFFERENCE')
+    assert [row[0] for row in rows] == [*PARTS, 'all']
+    assert sum(float(row[1]) for row in rows[:-1]) == pytest.approx(
+        other.map - one.map,
+        abs=len(PARTS) * 0.0005,  # three decimals each
+    )
+
+
+def test_rows_and_json_hold_the_same():
+    diagnosis = explain()
+    value = json.loads(render(describe(diagnosis), 'json'))
+    rows = list(csv.DictReader(io.StringIO(render(describe(diagnosis), 'csv'))))
+    for row, query in zip(rows, [*value['queries'], value | {'query': 'all'}], strict=True):
+        assert row['query'] == query['query']
+        assert float(row['AP@100']) == query['ap']
+        assert {part: float(row[part]) for part in PARTS} == query['loss']
+        for level, bounds in query['ties'].items():
+            for name, bound in bounds.items():
+                assert float(row[f'{level}_{name}']) == bound
+
+
+def test_what_a_terminal_obeys_is_escaped():
+    shown = render(describe_query(explain([('x', 'v', '1', 'a\x1bb', 0.5)]).of(QUERY)), 'table')
+    assert '\x1b' not in shown

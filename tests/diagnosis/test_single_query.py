@@ -1,0 +1,110 @@
+"""A single query: its ranking with what stands before each hit, and its relevant shots."""
+
+import oracle
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.diagnosis.rows import Before, RelevantShot
+from mediaeval_ap.errors import ParameterError
+
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+
+
+def before(rows, marks, query, at):
+    """Count the rows before a hit that are no hits, by the first key that differs."""
+    counts = [0, 0, 0]
+    for row, mark in zip(rows[:at], marks[:at], strict=True):
+        if not mark:
+            is_nearer = oracle.edit_distance(query, row[3]) and (
+                oracle.normalized_distance(query, row[3])
+                < oracle.normalized_distance(query, rows[at][3])
+            )
+            if is_nearer or (row[3] == query != rows[at][3]):
+                counts[0] += 1
+            else:
+                counts[1 if row[4] > rows[at][4] else 2] += 1
+    return Before(*counts)
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+@given(
+    strategies.reference_rows, strategies.hypothesis_rows, st.integers(1, 30), strategies.subsets
+)
+@strategies.examples(2)
+def test_ranking_and_ranks(definition, reference, hypotheses, k, subset):
+    query = reference[0][3]
+    reference = [row for row in reference if subset is None or row[:2] in subset]
+    if not reference:
+        return
+    average_precision = AveragePrecision(reference, subset=subset, definition=definition)
+    found = average_precision.explain(hypotheses, [query], k=k).of(query)
+    rows = oracle.ranked([row for row in hypotheses if subset is None or row[:2] in subset], query)
+    relevant = {row[:3] for row in reference if row[3] == query}
+    marks = oracle.relevance(rows, relevant, oracle.REPEATS[definition])
+    if oracle.REPEATS[definition] == 'dropped':
+        rows = [row for i, row in enumerate(rows) if row[:3] not in [each[:3] for each in rows[:i]]]
+
+    assert [
+        (each.rank, each.corpus, each.video, each.shot, each.name, each.confidence)
+        for each in found.ranking
+    ] == [(rank, *row) for rank, row in enumerate(rows[:k], 1)]
+    assert [each.distance for each in found.ranking] == [
+        float(oracle.normalized_distance(query, row[3])) for row in rows[:k]
+    ]
+    assert [each.relevant for each in found.ranking] == [bool(mark) for mark in marks[:k]]
+    assert [each.before for each in found.ranking] == [
+        before(rows, marks, query, at) if mark else None for at, mark in enumerate(marks[:k])
+    ]
+
+    shots = [row[:3] for row in rows]
+    ranks = {shot: shots.index(shot) + 1 if shot in shots else None for shot in relevant}
+    assert {(each.corpus, each.video, each.shot): each.rank for each in found.relevant} == ranks
+    returned = [each.rank for each in found.relevant if each.rank is not None]
+    assert returned == sorted(returned)
+    assert [each.rank for each in found.relevant[len(returned) :]] == [None] * (
+        len(relevant) - len(returned)
+    )
+
+
+def test_names_are_in_the_order_of_the_ranking():
+    reference = [('x', 'v', '1', 'anna')]
+    hypotheses = [
+        ('x', 'v', '1', name, confidence)
+        for name, confidence in [('bob', 1), ('annb', 0.1), ('annc', 0.2), ('annb', 0.3)]
+    ]
+    found = AveragePrecision(reference).explain(hypotheses).of('anna')
+    (shot,) = found.relevant
+    assert shot.names == ('annb', 'annc', 'bob')
+    assert shot == RelevantShot('x', 'v', '1', 1, shot.names, 'confused', 0.0) or shot.adds == 0
+
+
+def test_what_is_added_makes_up_the_parts():
+    reference = [('x', 'v', str(shot), 'anna') for shot in range(6)]
+    hypotheses = [
+        ('x', 'v', '9', 'anna', 0.9),
+        ('x', 'v', '0', 'anna', 0.5),
+        *[('x', 'v', str(shot), 'zoe', 0.1 * shot) for shot in (3, 1, 2)],
+        *[('x', 'w', str(shot), 'anna', 0.7) for shot in range(9)],
+    ]
+    diagnosis = AveragePrecision(reference, definition='trec').explain(hypotheses, k=20)
+    found = diagnosis.of('anna')
+    added = {}
+    for shot in found.relevant:
+        added[shot.kind] = added.get(shot.kind, 0) + shot.adds
+    assert list(added) == ['own', 'noise', 'absent']
+    assert added.pop('own') == 0
+    # sums of differences of the same doubles, in another order
+    assert added == pytest.approx({part: found.parts[part] for part in added}, abs=1e-15)
+
+
+def test_unknown_query():
+    diagnosis = AveragePrecision([('x', 'v', '1', 'ann')]).explain([('x', 'v', '1', 'ann', 0.5)])
+    with pytest.raises(ParameterError) as caught:
+        diagnosis.of('bob')
+    assert str(caught.value) == (
+        "of: found 'bob', expected one of the 1 query of this diagnosis; "
+        'explain the run with this query'
+    )

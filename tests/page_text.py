@@ -1,0 +1,50 @@
+"""A page as its text says it, without a browser: elements, scripts, data."""
+
+import base64
+import json
+import re
+import zlib
+from html.parser import HTMLParser
+
+WITHOUT_END = {'meta', 'link', 'input', 'circle', 'line', 'rect'}
+
+
+class PageText(HTMLParser):
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.elements = []  # (name, attributes) of each
+        self.inside = {'script': [], 'style': [], 'h1': [], 'title': []}  # texts of these
+        self.cells = []  # texts of the cells of tables
+        self._open = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self._open = tag
+        if tag in self.inside:
+            self.inside[tag].append('')
+        elif tag in ('td', 'th'):
+            self.cells.append('')
+
+    def handle_data(self, text):
+        if self._open in self.inside:
+            self.inside[self._open][-1] += text
+        elif self._open in ('td', 'th'):
+            self.cells[-1] += text
+
+    def handle_endtag(self, tag):
+        self._open = None
+
+    def attributes(self, name):
+        """The values of an attribute, of all elements that have it."""
+        return [attributes[name] for _, attributes in self.elements if name in attributes]
+
+
+def unpacked(text, block='page-data'):
+    packed = re.search(f'id="{block}">([^<]*)<', text)[1]
+    return zlib.decompress(base64.b64decode(packed), 16 + zlib.MAX_WBITS).decode()
+
+
+def data_of(text):
+    return json.loads(unpacked(text))
