@@ -245,6 +245,25 @@ def test_the_chosen_query_shows_its_ranking(tab, data, campaign):
     ]
 
 
+def test_the_chosen_query_and_run_are_drawn(tab, data):
+    query = data['queries'].index('bit_cleix')
+    tab.locator('#query-choice').select_option(value=str(query))
+    for run in range(len(data['runs'])):
+        for select in ('#run-choice', '#other-choice'):
+            tab.locator(select).select_option(value=str(run))
+        n_hits = len(data['rankings']['hits'][run][query])
+        assert n_hits > 0
+        drawn = symbols(tab, 'precision_recall')
+        drawn.nth(n_hits - 1).wait_for(state='attached')
+        assert drawn.count() == n_hits
+
+
+def test_the_saved_data_are_those_of_the_page(tab, data):
+    with tab.expect_download() as download:
+        tab.locator('#download').click()
+    assert json.loads(download.value.path().read_text(encoding='utf-8')) == data
+
+
 # Keyboard
 
 
