@@ -114,6 +114,13 @@ def test_no_character_turns_text_around_or_hides_it(tab):
     assert texts == []
 
 
+def test_every_warning_is_at_the_foot(tab):
+    """The comparison has some of its own."""
+    footer = tab.locator('footer')
+    assert footer.get_by_text('pairs of runs differ on fewer than 50 queries').count() == 1
+    assert footer.get_by_text('reference.txt: 1 of 27 queries have no relevant shot').count() == 1
+
+
 # Tables
 
 
