@@ -149,7 +149,7 @@ class CampaignReport:
             },
             'confused': self._confused,
             'rankings': self.rankings,
-            'warnings': [str(warning) for warning in self.warnings],
+            'warnings': self._warned,
             'manifest': {**compared['manifest'], 'inputs': self._inputs},
         }
 
@@ -159,6 +159,11 @@ class CampaignReport:
     def __repr__(self) -> str:
         lead = self._lead
         return '\n'.join([f'{type(self).__name__}: {lead["headline"]}', *lead['sentences']])
+
+    @property
+    def _warned(self) -> list[str]:
+        """Return all that was warned of, each once."""
+        return list(dict.fromkeys(map(str, [*self.warnings, *self.comparison.warnings])))
 
     @cached_property
     def _compared(self) -> dict[str, Any]:
@@ -247,7 +252,7 @@ class CampaignReport:
             'definition': sections.definition_of(evaluation.definition),
             'procedure': [comparison.caption(), *sections.procedure_of(self._any_diagnosis.near)],
             'notes': list(dict.fromkeys([*comparison.notes, *evaluation.notes])),
-            'warnings': [str(warning) for warning in self.warnings],
+            'warnings': self._warned,
             'inputs': self._inputs,
         }
 

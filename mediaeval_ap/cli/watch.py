@@ -21,9 +21,8 @@ HTML = 'html'
 
 @main.command(
     examples=[
-        'mediaeval-ap watch reference.txt hypothesis.txt --every 4000 -K 10',
+        'mediaeval-ap watch reference.txt hypothesis.txt --every 4000 -o watch.html',
         'head -2000 hypothesis.txt | mediaeval-ap watch reference.txt --format jsonl',
-        'mediaeval-ap watch reference.txt hypothesis.txt --follow -o watch.html',
     ],
     exit_status=f'{EXIT_STATUS}; 130: Ctrl-C; 143: SIGTERM',
 )

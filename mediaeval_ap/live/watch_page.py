@@ -36,7 +36,8 @@ class WatchPage:
     >>> from mediaeval_ap import AveragePrecision, WatchPage
     >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
     >>> page = WatchPage(average_precision, 'hypothesis.txt')
-    >>> for point in average_precision.watch('samples/hypothesis.txt', every=4000):
+    >>> queries = ['nicolas_sarkozy', 'alain_juppe']
+    >>> for point in average_precision.watch('samples/hypothesis.txt', queries, every=4000):
     ...     page.add(point)
     >>> page.to_html()[:15]
     '<!doctype html>'
@@ -128,7 +129,13 @@ class WatchPage:
 
         Examples
         --------
-        The class has one.
+        >>> from mediaeval_ap import AveragePrecision, WatchPage
+        >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1])
+        >>> page = WatchPage(average_precision)
+        >>> for point in average_precision.watch([('x', 'v', '1', 'ann', 0.5)]):
+        ...     page.add(point)
+        >>> 'MAP@1 of &lt;rows&gt; is 1.000 after 1 hypothesis.' in page.to_html()
+        True
         """
         points = list(self._points)  # another thread may add to them
         if not points:

@@ -40,8 +40,8 @@ def map_by_k(
 def watch(lines: Column, metrics: Sequence[str], maps: Sequence[Column]) -> alt.LayerChart:
     """Draw means as the run grew, a line for each metric with its name at the end."""
     scale = alt.Scale(zero=False, nice=False)
-    x = alt.X('x:Q', title='lines of the run', scale=scale, axis=ticks('d'))
-    at = alt.Tooltip('x:Q', title='lines', format='d')
+    x = alt.X('x:Q', title='hypotheses', scale=scale, axis=ticks('d'))
+    at = alt.Tooltip('x:Q', title='hypotheses', format='d')
     return _lines(x, at, [int(each) for each in lines], metrics, maps, 'MAP')
 
 

@@ -63,8 +63,8 @@ def opened(browser):
     """Open a page in a tab of its own, by default on a desk."""
     with ExitStack() as stack:
 
-        def open_page(page, state=STATES[0], **settings):
-            visit = stack.enter_context(Visit(browser, state, **settings))
+        def open_page(page, state=STATES[0]):
+            visit = stack.enter_context(Visit(browser, state))
             visit.open(page.url)
             return visit
 

@@ -135,3 +135,9 @@ def watched(folder):
     return Page(
         folder / 'watched.html', average_precision, {HOSTILE_RUN: folder / HOSTILE_RUN}, queries
     )
+
+
+def column(table, number):
+    """The texts of a column, of the rows that are shown."""
+    cells = table.locator(f'tbody tr:not([hidden]) > :nth-child({number})')
+    return cells.evaluate_all('(cells) => cells.map((each) => each.textContent.trim())')

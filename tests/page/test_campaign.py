@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 from page.browsing import STATES, Visit
-from page.pages import HOSTILE_NAMES, HOSTILE_RUN
+from page.pages import HOSTILE_NAMES, HOSTILE_RUN, column
 
 from mediaeval_ap.errors import WithoutRelevantWarning, printable
 
@@ -33,12 +33,6 @@ def evaluations(campaign):
     evaluate = campaign.average_precision.evaluate
     with pytest.warns(WithoutRelevantWarning):
         return {run: evaluate(path, campaign.queries) for run, path in campaign.runs.items()}
-
-
-def column(table, number):
-    """The texts of a column, of the rows that are shown."""
-    cells = table.locator(f'tbody tr:not([hidden]) > :nth-child({number})')
-    return cells.evaluate_all('(cells) => cells.map((each) => each.textContent.trim())')
 
 
 def value_of(text):
@@ -110,13 +104,21 @@ def test_no_character_turns_text_around_or_hides_it(tab):
       const found = [];
       while (walker.nextNode()) {
         const { parentElement, data } = walker.currentNode;
-        if (!['SCRIPT', 'STYLE'].includes(parentElement.tagName) && /[\\p{Cf}]|[\\u2028\\u2029]/u.test(data)) {
+        const isShown = !['SCRIPT', 'STYLE'].includes(parentElement.tagName);
+        if (isShown && /[\\p{Cf}\\u2028\\u2029]/u.test(data)) {
           found.push(`${parentElement.localName}: ${data.slice(0, 80)}`);
         }
       }
       return found;
     }""")
     assert texts == []
+
+
+def test_every_warning_is_at_the_foot(tab):
+    """The comparison has some of its own."""
+    footer = tab.locator('footer')
+    assert footer.get_by_text('pairs of runs differ on fewer than 50 queries').count() == 1
+    assert footer.get_by_text('reference.txt: 1 of 27 queries have no relevant shot').count() == 1
 
 
 # Tables
@@ -250,6 +252,25 @@ def test_the_chosen_query_shows_its_ranking(tab, data, campaign):
     ]
 
 
+def test_the_chosen_query_and_run_are_drawn(tab, data):
+    query = data['queries'].index('bit_cleix')
+    tab.locator('#query-choice').select_option(value=str(query))
+    for run in range(len(data['runs'])):
+        for select in ('#run-choice', '#other-choice'):
+            tab.locator(select).select_option(value=str(run))
+        n_hits = len(data['rankings']['hits'][run][query])
+        assert n_hits > 0
+        drawn = symbols(tab, 'precision_recall')
+        drawn.nth(n_hits - 1).wait_for(state='attached')
+        assert drawn.count() == n_hits
+
+
+def test_the_saved_data_are_those_of_the_page(tab, data):
+    with tab.expect_download() as download:
+        tab.locator('#download').click()
+    assert json.loads(download.value.path().read_text(encoding='utf-8')) == data
+
+
 # Keyboard
 
 
@@ -276,18 +297,19 @@ MARK_FOCUSABLE = f"""() => {{
 LOOK_AT_FOCUS = """() => {
   const each = document.activeElement;
   if (each === document.body) return null;
-  const style = getComputedStyle(each);
   const box = each.getBoundingClientRect();
   const inside = (value, length) => Math.min(Math.max(value, 1), length - 1);
-  const at = document.elementFromPoint(
-    inside(box.left + box.width / 2, innerWidth), inside(box.top + Math.min(box.height / 2, 12), innerHeight));
+  const [x, y] = [box.left + box.width / 2, box.top + Math.min(box.height / 2, 12)];
+  const at = document.elementFromPoint(inside(x, innerWidth), inside(y, innerHeight));
   const before = window.focusedBefore;
   window.focusedBefore = each;
   const faults = [];
-  if (style.outlineStyle === 'none' || parseFloat(style.outlineWidth) < 1) faults.push('no outline');
+  const { outlineStyle, outlineWidth } = getComputedStyle(each);
+  if (outlineStyle === 'none' || parseFloat(outlineWidth) < 1) faults.push('no outline');
   if (!each.contains(at) && !at?.contains(each)) faults.push('covered');
-  if (before?.isConnected && !(before.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING)) {
-    faults.push('behind what comes later');
+  const follows = Node.DOCUMENT_POSITION_FOLLOWING;
+  if (before?.isConnected && !(before.compareDocumentPosition(each) & follows)) {
+    faults.push('out of order');
   }
   const name = each.textContent.trim().slice(0, 40) || each.id;
   return [each.dataset.order, faults.map((fault) => `${each.localName} ${name}: ${fault}`)];
@@ -315,8 +337,8 @@ def test_tab_reaches_everything_in_order_and_shows_where_it_is(opened, campaign,
 # Without
 
 
-def test_without_javascript_the_lead_and_the_leaderboard_are_there(opened, browser, campaign, data):
-    with Visit(browser, STATES[0], java_script_enabled=False) as visit:
+def test_without_javascript_the_lead_and_the_leaderboard_are_there(browser, campaign, data):
+    with Visit(browser, java_script_enabled=False) as visit:
         visit.tab.goto(campaign.url)
         assert visit.tab.locator('h1').inner_text() == data['lead']['headline']
         board = visit.tab.locator('.board table').first
