@@ -1,6 +1,6 @@
 """Comparison, diagnosis and page of seventeen runs, and its statistics beside SciPy and ranx.
 
-`python benchmarks/insight.py`
+`python benchmarks/insight.py [REPEATS]`
 """
 
 import os
@@ -28,7 +28,7 @@ from mediaeval_ap.evaluation.whole_run import read_counted
 K = [1, 10, 100, 1000]
 METRIC = 'MAP@100'  # of the values that peers get
 RESAMPLES, PERMUTATIONS = 10_000, 100_000
-REPEATS = 3
+REPEATS = 3  # of each process
 NEAR = 0.2  # that of `explain`
 N_PEER_PAIRS = 4  # a peer takes seconds for each
 MOST_ERRORS = 5  # standard errors between two estimates of p: chance exceeds it once in a million
@@ -65,7 +65,7 @@ def check_sums(diagnoses: list[Diagnosis]) -> None:
 STEPS = {'--explain': explain_all, '--diagnose': diagnose_all}  # in processes of their own
 
 
-def whole_processes(folder: Path) -> list[list[str]]:
+def whole_processes(folder: Path, repeats: int) -> list[list[str]]:
     """Return a row for each command: seconds, memory, size of what it wrote."""
     reference, queries, runs = files_of(folder)
     table, page = folder / 'comparison.json', folder / 'report.html'
@@ -81,7 +81,7 @@ def whole_processes(folder: Path) -> list[list[str]]:
     }
     rows = []
     for what, (command, output) in commands.items():
-        processes = [whole_process(command) for _ in range(REPEATS)]
+        processes = [whole_process(command) for _ in range(repeats)]
         size = '' if output is None else f'{output.stat().st_size / 1e6:.2f} MB'
         rows.append([what, *measured(processes), size])
     return rows
@@ -89,10 +89,13 @@ def whole_processes(folder: Path) -> list[list[str]]:
 
 def measured(processes: list[Process]) -> list[str]:
     peak = max(process.peak_mib for process in processes)
-    return [f'{median(each.seconds for each in processes):.1f} s', f'{peak:.0f} MiB']
+    times = (
+        median(getattr(each, kind) for each in processes) for kind in ('seconds', 'cpu_seconds')
+    )
+    return [*(f'{each:.1f} s' for each in times), f'{peak:.0f} MiB']
 
 
-def beside_peers(folder: Path) -> list[list[str]]:
+def beside_peers(folder: Path, repeats: int) -> list[list[str]]:
     """Return a row for each peer: seconds, and how far its values are from those of `compare`."""
     reference, queries, runs = files_of(folder)
     average_precision = AveragePrecision(reference, K=K)
@@ -102,7 +105,7 @@ def beside_peers(folder: Path) -> list[list[str]]:
     def work() -> None:
         made.append(compare(results, resamples=RESAMPLES, permutations=PERMUTATIONS))
 
-    own = median_seconds(work, REPEATS)
+    own = median_seconds(work, repeats)
     comparison = made[0]
     what = f'`compare` of what is scored: {len(comparison.pairs)} pairs, all intervals and ranks'
     return [
@@ -184,24 +187,28 @@ def beside_bootstrap(comparison: Comparison) -> list[str]:
     return ['`scipy.stats.bootstrap`, one run', f'{median(times):.2f} s', agreement]
 
 
-def main() -> None:
+def main(repeats: int) -> None:
     load = f'Load of the machine before: {os.getloadavg()[0]:.1f} (mean of one minute).'
     with TemporaryDirectory() as name:
         folder = Path(name)
         make_runs(folder)
         about = (
             f'17 runs, 599 queries, K = {" ".join(map(str, K))}; {RESAMPLES:,} resamples, '
-            f'{PERMUTATIONS:,} permutations, all pairs. Median of {REPEATS} processes.'
+            f'{PERMUTATIONS:,} permutations, all pairs. Processes: median of {repeats}.'
         )
-        headers = ['whole process', 'time', 'memory at most', 'output']
-        machine.write('insight', headers, whole_processes(folder), ['scipy'], [load, about])
+        headers = ['whole process', 'time', 'CPU time', 'memory at most', 'output']
+        machine.write(
+            'insight', headers, whole_processes(folder, repeats), ['scipy'], [load, about]
+        )
         headers = ['in one process', 'time', 'agreement']
-        machine.write('insight-peers', headers, beside_peers(folder), ['scipy', 'ranx'], [load])
+        machine.write(
+            'insight-peers', headers, beside_peers(folder, repeats), ['scipy', 'ranx'], [load]
+        )
 
 
 if __name__ == '__main__':
     warnings.simplefilter('ignore', DataWarning)  # of AP above 1, which is known
-    if sys.argv[1:]:
+    if sys.argv[1:2] and sys.argv[1] in STEPS:
         check_sums(STEPS[sys.argv[1]](Path(sys.argv[2])))
     else:
-        main()
+        main(int(sys.argv[1]) if sys.argv[1:] else REPEATS)
