@@ -1,6 +1,6 @@
 """Comparison, diagnosis and page of seventeen runs, and its statistics beside SciPy and ranx.
 
-`python benchmarks/insight.py`
+`python benchmarks/insight.py [REPEATS]`
 """
 
 import os
@@ -17,16 +17,19 @@ import machine
 import numpy as np
 from numpy.typing import NDArray
 from runs import make_runs
-from timing import Process, median_seconds, peak_gib, print_steps, whole_process
+from timing import Process, median_seconds, whole_process
 
-from mediaeval_ap import AveragePrecision, Comparison, compare
+from mediaeval_ap import AveragePrecision, Comparison, Diagnosis, compare
 from mediaeval_ap.comparison.comparison import Pair
+from mediaeval_ap.diagnosis.explain import diagnose
 from mediaeval_ap.errors import DataWarning
+from mediaeval_ap.evaluation.whole_run import read_counted
 
 K = [1, 10, 100, 1000]
 METRIC = 'MAP@100'  # of the values that peers get
 RESAMPLES, PERMUTATIONS = 10_000, 100_000
-REPEATS = 3
+REPEATS = 3  # of each process
+NEAR = 0.2  # that of `explain`
 N_PEER_PAIRS = 4  # a peer takes seconds for each
 MOST_ERRORS = 5  # standard errors between two estimates of p: chance exceeds it once in a million
 Floats = NDArray[np.float64]
@@ -37,36 +40,48 @@ def files_of(folder: Path) -> tuple[Path, Path, list[Path]]:
     return folder / 'reference.txt', folder / 'queries.txt', sorted((folder / 'runs').iterdir())
 
 
-def explain_all(folder: Path) -> None:
-    """Print the seconds of diagnosing all runs at all cutoffs, and GiB at most."""
+def explain_all(folder: Path) -> list[Diagnosis]:
+    """Diagnose each run at each cutoff, as users do."""
     reference, queries, runs = files_of(folder)
-    warnings.simplefilter('ignore', DataWarning)  # of AP above 1, which is known
-    begin = perf_counter()
-    average_precision = AveragePrecision(reference, K=K)
-    for run in runs:
-        for k in K:
-            diagnosis = average_precision.explain(run, queries, k=k)
-            total = np.sum([*diagnosis.parts.values()], axis=0)
-            assert np.allclose(total, 1 - diagnosis.ap, rtol=0, atol=1e-12)
-    print_steps([begin, perf_counter()], peak_gib())
+    explain = AveragePrecision(reference, K=K).explain
+    return [explain(run, queries, k=k) for run in runs for k in K]
 
 
-def whole_processes(folder: Path) -> list[list[str]]:
+def diagnose_all(folder: Path) -> list[Diagnosis]:
+    """Diagnose each run at all cutoffs, from one ranking of each query."""
+    reference, queries, runs = files_of(folder)
+    criteria = AveragePrecision(reference, K=K)._criteria
+    asked = criteria.read_queries(queries)
+    counted = (read_counted(criteria, run) for run in runs)
+    return [each for run in counted for each in diagnose(criteria, run, asked, K, NEAR)]
+
+
+def check_sums(diagnoses: list[Diagnosis]) -> None:
+    for diagnosis in diagnoses:
+        total = np.sum([*diagnosis.parts.values()], axis=0)
+        assert np.allclose(total, 1 - diagnosis.ap, rtol=0, atol=1e-12), diagnosis.run
+
+
+STEPS = {'--explain': explain_all, '--diagnose': diagnose_all}  # in processes of their own
+
+
+def whole_processes(folder: Path, repeats: int) -> list[list[str]]:
     """Return a row for each command: seconds, memory, size of what it wrote."""
     reference, queries, runs = files_of(folder)
     table, page = folder / 'comparison.json', folder / 'report.html'
-    package = [sys.executable, '-m', 'mediaeval_ap']
+    package, own = [sys.executable, '-m', 'mediaeval_ap'], [sys.executable, __file__]
     inputs = [reference, *runs, '--queries', queries, '-K', ','.join(map(str, K))]
     counts = ['--resamples', RESAMPLES, '--permutations', PERMUTATIONS]
     commands: dict[str, tuple[list[object], Path | None]] = {
         '`evaluate`': ([*package, 'evaluate', *inputs, '--format', 'csv'], None),
         '`compare`': ([*package, 'compare', *inputs, *counts, '-o', table], table),
-        '`explain`, all in one process': ([sys.executable, __file__, '--explain', folder], None),
+        '`explain`, 68 calls in one process': ([*own, '--explain', folder], None),
+        'the same from one ranking for all cutoffs': ([*own, '--diagnose', folder], None),
         '`report`': ([*package, 'report', *inputs, *counts, '-o', page], page),
     }
     rows = []
     for what, (command, output) in commands.items():
-        processes = [whole_process(command) for _ in range(REPEATS)]
+        processes = [whole_process(command) for _ in range(repeats)]
         size = '' if output is None else f'{output.stat().st_size / 1e6:.2f} MB'
         rows.append([what, *measured(processes), size])
     return rows
@@ -74,21 +89,23 @@ def whole_processes(folder: Path) -> list[list[str]]:
 
 def measured(processes: list[Process]) -> list[str]:
     peak = max(process.peak_mib for process in processes)
-    return [f'{median(each.seconds for each in processes):.1f} s', f'{peak:.0f} MiB']
+    times = (
+        median(getattr(each, kind) for each in processes) for kind in ('seconds', 'cpu_seconds')
+    )
+    return [*(f'{each:.1f} s' for each in times), f'{peak:.0f} MiB']
 
 
-def beside_peers(folder: Path) -> list[list[str]]:
+def beside_peers(folder: Path, repeats: int) -> list[list[str]]:
     """Return a row for each peer: seconds, and how far its values are from those of `compare`."""
     reference, queries, runs = files_of(folder)
     average_precision = AveragePrecision(reference, K=K)
-    warnings.simplefilter('ignore', DataWarning)  # of AP above 1, which is known
     results = {run.stem: average_precision.evaluate(run, queries) for run in runs}
     made: list[Comparison] = []
 
     def work() -> None:
         made.append(compare(results, resamples=RESAMPLES, permutations=PERMUTATIONS))
 
-    own = median_seconds(work, REPEATS)
+    own = median_seconds(work, repeats)
     comparison = made[0]
     what = f'`compare` of what is scored: {len(comparison.pairs)} pairs, all intervals and ranks'
     return [
@@ -170,23 +187,28 @@ def beside_bootstrap(comparison: Comparison) -> list[str]:
     return ['`scipy.stats.bootstrap`, one run', f'{median(times):.2f} s', agreement]
 
 
-def main() -> None:
+def main(repeats: int) -> None:
     load = f'Load of the machine before: {os.getloadavg()[0]:.1f} (mean of one minute).'
     with TemporaryDirectory() as name:
         folder = Path(name)
         make_runs(folder)
         about = (
             f'17 runs, 599 queries, K = {" ".join(map(str, K))}; {RESAMPLES:,} resamples, '
-            f'{PERMUTATIONS:,} permutations, all pairs. Median of {REPEATS} processes.'
+            f'{PERMUTATIONS:,} permutations, all pairs. Processes: median of {repeats}.'
         )
-        headers = ['whole process', 'time', 'memory at most', 'output']
-        machine.write('insight', headers, whole_processes(folder), ['scipy'], [load, about])
+        headers = ['whole process', 'time', 'CPU time', 'memory at most', 'output']
+        machine.write(
+            'insight', headers, whole_processes(folder, repeats), ['scipy'], [load, about]
+        )
         headers = ['in one process', 'time', 'agreement']
-        machine.write('insight-peers', headers, beside_peers(folder), ['scipy', 'ranx'], [load])
+        machine.write(
+            'insight-peers', headers, beside_peers(folder, repeats), ['scipy', 'ranx'], [load]
+        )
 
 
 if __name__ == '__main__':
-    if sys.argv[1:2] == ['--explain']:
-        explain_all(Path(sys.argv[2]))
+    warnings.simplefilter('ignore', DataWarning)  # of AP above 1, which is known
+    if sys.argv[1:2] and sys.argv[1] in STEPS:
+        check_sums(STEPS[sys.argv[1]](Path(sys.argv[2])))
     else:
-        main()
+        main(int(sys.argv[1]) if sys.argv[1:] else REPEATS)

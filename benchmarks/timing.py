@@ -16,6 +16,7 @@ class Process(NamedTuple):
     """What a command took, and what it printed."""
 
     seconds: float
+    cpu_seconds: float  # of all cores; on a busy machine the steadier figure
     peak_mib: float
     printed: str
 
@@ -44,7 +45,8 @@ def whole_process(command: Sequence[object]) -> Process:
         if status:
             raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), process.args)
         printed.seek(0)
-        return Process(seconds, usage.ru_maxrss / 1024, printed.read())
+        cpu_seconds = usage.ru_utime + usage.ru_stime
+        return Process(seconds, cpu_seconds, usage.ru_maxrss / 1024, printed.read())
 
 
 def print_steps(moments: Sequence[float], *numbers: float) -> None:
