@@ -18,16 +18,16 @@ from time import perf_counter
 
 import machine
 import numpy as np
+from numpy.typing import NDArray
+from runs import make_runs
+
+from mediaeval_ap import AveragePrecision
 from mediaeval_ap.comparison.bootstrap import bootstrap_intervals, t_intervals
 from mediaeval_ap.comparison.groups import Places, cluster_numbers
 from mediaeval_ap.comparison.runs import read_runs
 from mediaeval_ap.comparison.sign_flips import sign_flips
 from mediaeval_ap.comparison.tukey import tukey
 from mediaeval_ap.comparison.units import Units, units_of
-from numpy.typing import NDArray
-from runs import make_runs
-
-from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import DataWarning
 
 SEED = 2016  # any would do: everybody gets the same draws
@@ -82,7 +82,9 @@ def exchangeable(every: Floats, n_runs: int, n: int, random: np.random.Generator
 def is_below(units: Units, permutations: int, random: np.random.Generator) -> bool:
     """Return whether sign flips tell two runs apart."""
     pair = (np.array([0]), np.array([1]))
-    (p,), _ = sign_flips(units.sums, pair, units.tolerance, permutations, seed_of(random))
+    (p,), _ = sign_flips(
+        units.sums, units.sizes, pair, units.tolerance, permutations, seed_of(random)
+    )
     return bool(p <= ALPHA)
 
 
