@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mediaeval_ap import choices
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import Output, write_document
@@ -32,15 +31,7 @@ COSTLIEST = 10
 @options.input_file('--against', 'Another run: split its difference to RUN in the same way.')
 @options.SUBSET
 @options.cutoff(100, 'Cutoff; "all" means no cutoff.')
-@options.valued(
-    '--near',
-    heading='Scoring',
-    type=float,
-    metavar='DISTANCE',
-    default=choices.NEAR,
-    callback=options.checked(choices.check_near),
-    help='Largest distance between spellings of a name, from 0 to below 1.',
-)
+@options.NEAR
 @options.DEFINITION
 @options.LIMITS
 @options.flag(

@@ -205,6 +205,15 @@ MEASURES = option(
     callback=_measures,
     help='Measures of ir_measures to add, as nDCG@10,P@5,RR. Can be repeated.',
 )
+NEAR = valued(
+    '--near',
+    heading='Scoring',
+    type=float,
+    metavar='DISTANCE',
+    default=choices.NEAR,
+    callback=checked(choices.check_near),
+    help='Largest distance between spellings of a name, from 0 to below 1.',
+)
 STRICT = flag(
     '--strict',
     heading='Input',

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mediaeval_ap import choices
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, write_whole
 from mediaeval_ap.campaign_report.run_names import named
 from mediaeval_ap.cli import options
@@ -44,15 +43,7 @@ OF_FIGURES = ('svg', 'png', 'pdf')
 @options.cutoff(
     None, 'Cutoff whose loss is split; "all" means no cutoff.  [default: 100, or the last of -K]'
 )
-@options.valued(
-    '--near',
-    heading='Scoring',
-    type=float,
-    metavar='DISTANCE',
-    default=choices.NEAR,
-    callback=options.checked(choices.check_near),
-    help='Largest distance between spellings of a name, from 0 to below 1.',
-)
+@options.NEAR
 @procedure_options('tukey')
 @options.LIMITS
 @options.choice(

@@ -9,7 +9,7 @@ import numpy as np
 
 from mediaeval_ap import choices
 from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, check_policy
-from mediaeval_ap.comparison.comparison import Comparison, GroupMean, Pair
+from mediaeval_ap.comparison.comparison import Agreement, Comparison, GroupMean, Pair
 from mediaeval_ap.comparison.groups import Places, by_corpus, by_relevant, cluster_numbers
 from mediaeval_ap.comparison.orders import agreements
 from mediaeval_ap.comparison.runs import Runs, read_runs
@@ -136,31 +136,43 @@ def compare(
         require(library, 'insight', 'compare')
     runs = read_runs(results)
     settings.check_baseline(runs.names)
-    places = None
-    if settings.cluster == 'video' or settings.by == 'corpus':
-        places = Places(runs, 'cluster' if settings.by != 'corpus' else 'by', reference, subset)
+    places = _places(settings, runs, reference, subset)
+    comparison = _compared(settings, runs, places, agreements(runs, also))
+    warn_caller(comparison.warnings)
+    return comparison
+
+
+def _places(settings: Settings, runs: Runs, reference: Any, subset: Any) -> Places | None:
+    """Return the videos of each query, if they are needed."""
+    if settings.by == 'corpus':
+        return Places(runs, 'by', reference, subset)
+    return Places(runs, 'cluster', reference, subset) if settings.cluster == 'video' else None
+
+
+def _compared(
+    settings: Settings, runs: Runs, places: Places | None, orders: list[Agreement]
+) -> Comparison:
+    """Return the comparison of runs that can be compared."""
+    groups = _group_means(settings, runs, places)  # what is refused is refused before the tests
     clusters = cluster_numbers(runs, places if settings.cluster == 'video' else None)
     tested = tests_of(settings, runs, clusters)
     pairs = [pair for each in tested for pair in each.pairs]
-    found = _warnings(pairs)
-    comparison = Comparison(
+    return Comparison(
         runs=tested[-1].order,
         metrics=runs.metrics,
         queries=runs.queries,
         values={each.metric: each.values_in(tested[-1].order) for each in tested},
         leaderboard=[standing for each in tested for standing in leaderboard(each, settings, runs)],
         pairs=pairs,
-        orders=agreements(runs, also),
-        groups_by=_group_means(settings, runs, places),
+        orders=orders,
+        groups_by=groups,
         parameters={**settings.to_dict(), 'definition': runs.definition},
         counts=_counts(runs, int(clusters.max()) + 1),
         notes=[*runs.notes, *_notes(settings, runs)],
         sources=runs.sources,
         inputs=runs.inputs,
-        warnings=tuple(found),
+        warnings=tuple(_warnings(pairs)),
     )
-    warn_caller(found)
-    return comparison
 
 
 def _group_means(settings: Settings, runs: Runs, places: Places | None) -> list[GroupMean]:
