@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mediaeval_ap.report.document import counted
+from mediaeval_ap.report.page import p_value
 
 TESTS = {
     'tukey': 'randomised Tukey HSD',
@@ -52,16 +53,16 @@ def _verdict(
             other = _other(pairs[0], leader)
             return (
                 f'{leader} leads, and the data tell it apart from {other}',
-                f'{_upper(test)}: p = {largest:.4f}.',
+                f'{_upper(test)}: {_equals(largest)}.',
             )
         return (
             f'{leader} leads, and the data tell it apart from every other run',
-            f'{_upper(test)}: the largest corrected p against it is {largest:.4f}.',
+            f'{_upper(test)}: the largest corrected p against it is {p_value(largest)}.',
         )
     known = [pair['p_adjusted'] for pair in unsure if pair['p_adjusted'] is not None]
-    reason = f'the smallest corrected p among these is {min(known):.4f}' if known else ''
+    reason = f'the smallest corrected p among these is {p_value(min(known))}' if known else ''
     if len(names) == 1:
-        reason = f'corrected p = {known[0]:.4f}' if known else unsure[0]['reason']
+        reason = f'corrected {_equals(known[0])}' if known else unsure[0]['reason']
     headline = f'{leader} leads, but the data do not tell it apart from {listed(names)}'
     rest = len(pairs) - len(unsure)
     others = f' They do tell it apart from {rest} other {"run" if rest == 1 else "runs"}.'
@@ -110,3 +111,7 @@ def _upper(text: str) -> str:
 
 def _said(headline: str, sentences: list[str]) -> dict[str, Any]:
     return {'headline': headline, 'sentences': sentences}
+
+
+def _equals(p: float) -> str:
+    return 'p < 0.0001' if p < 0.0001 else f'p = {p:.4f}'

@@ -99,6 +99,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     environment.filters['figure'] = figure
+    environment.filters['p_value'] = p_value
     environment.filters['count'] = '{:,}'.format
     return environment
 
@@ -111,3 +112,8 @@ def _shown(value: Any) -> Any:
 def figure(value: float | None, digits: int = 3) -> str:
     """Return a number as a table shows it; a dash where there is none."""
     return '–' if value is None else f'{value:.{digits}f}'
+
+
+def p_value(p: float | None) -> str:
+    """Return a p as a table shows it; a small one is never shown as 0, which none is."""
+    return 'below 0.0001' if p is not None and p < 0.0001 else figure(p, 4)

@@ -54,6 +54,11 @@ def test_of_two_runs_the_other_is_named():
     assert reason.endswith('Paired sign flips, corrected by Holm over 599 queries: p = 0.0100.')
 
 
+def test_a_small_p_is_not_shown_as_nothing():
+    assert said([0.5, 0.4], [1e-5])[1].endswith(': p < 0.0001.')
+    assert said([0.5, 0.4, 0.1], [1e-5, 1e-5])[1].endswith('against it is below 0.0001.')
+
+
 def test_the_data_do_not_tell_it_apart():
     headline, reason = said([0.5, 0.4, 0.3, 0.1], [0.4, 0.06, 0.05])
     assert headline == 'a leads, but the data do not tell it apart from b and c'

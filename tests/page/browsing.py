@@ -174,7 +174,7 @@ class Visit:
         return self.tab.evaluate(LABELS, [LEAST_PIXELS, LEAST_CONTRAST])
 
     def axe(self):
-        """What axe-core finds on the first rows of each table; it takes minutes for all."""
+        """What axe-core finds on the first rows of each table; on all it takes minutes."""
         from axe_playwright_python.sync_playwright import Axe
 
         self.tab.evaluate(FIRST_ROWS, ROWS)

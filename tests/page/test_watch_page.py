@@ -86,4 +86,3 @@ def test_without_javascript_the_points_are_there(browser, watched, points):
     with Visit(browser, java_script_enabled=False) as visit:
         visit.tab.goto(watched.url)
         assert visit.tab.locator('#points tbody tr').filter(visible=True).count() == len(points)
-        assert visit.tab.get_by_text('This figure needs JavaScript').is_visible()

@@ -8,7 +8,7 @@ import pytest
 from jinja2 import UndefinedError
 from page_text import PageText, data_of, unpacked
 
-from mediaeval_ap.report.page import figure, packed, page, static
+from mediaeval_ap.report.page import figure, p_value, packed, page, static
 
 HOSTILE = '</script><script>alert(1)</script>'
 CONTEXT = {
@@ -119,3 +119,11 @@ def test_what_a_template_lacks_is_an_error():
 
 def test_a_missing_number_is_a_dash():
     assert [figure(None), figure(0.5), figure(1 / 3, 4)] == ['–', '0.500', '0.3333']
+
+
+@pytest.mark.parametrize(
+    ('p', 'shown'),
+    [(None, '–'), (1 / 100_001, 'below 0.0001'), (0.0001, '0.0001'), (0.5, '0.5000')],
+)
+def test_no_p_is_shown_as_nothing(p, shown):
+    assert p_value(p) == shown
