@@ -80,12 +80,13 @@ class Reporting:
 
         Examples
         --------
+        >>> from mediaeval_ap import AveragePrecision
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
         >>> run = 'samples/hypothesis.txt'
         >>> report = average_precision.report([run], 'samples/queries.txt')
         >>> report
         CampaignReport: hypothesis.txt scores MAP@100 0.121
-        MAP@100 0.121 (95 % interval 0.000 to 0.213). There is no other run to compare it with.
+        MAP@100 0.121 (95 % interval 0.000 to 0.192). There is no other run to compare it with.
         """
         from mediaeval_ap.campaign_report.collecting import collect
 

@@ -31,8 +31,9 @@ OF_FIGURES = ('svg', 'png', 'pdf')
 @main.command(
     examples=[
         "awk '$5 >= 0.5' hypothesis.txt > sure.txt && mediaeval-ap report reference.txt "
-        'hypothesis.txt sure.txt -o report.html',
-        'mediaeval-ap report reference.txt hypothesis.txt --figure loss -o loss.svg',
+        'hypothesis.txt sure.txt --queries queries.txt -o report.html',
+        'mediaeval-ap report reference.txt hypothesis.txt --queries queries.txt --figure loss '
+        '-o loss.svg',
     ]
 )
 @options.REFERENCE
