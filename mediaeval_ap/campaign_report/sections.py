@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from Levenshtein import opcodes
 from numpy.typing import NDArray
-from rapidfuzz.distance.Levenshtein import normalized_distance
+from rapidfuzz.distance.Levenshtein import normalized_distance, opcodes
 
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.report.document import counted
@@ -155,14 +154,13 @@ def letters(query: str, name: str) -> list[tuple[str, str]]:
     if normalized_distance(query, name) > HALF:
         return [('same', name)]
     pieces = []
-    for kind, begin, end, other_begin, other_end in opcodes(query, name):
-        if kind == 'equal':
-            pieces.append(('same', query[begin:end]))
+    for edit in opcodes(query, name):
+        old = query[edit.src_start : edit.src_end]
+        if edit.tag == 'equal':
+            pieces.append(('same', old))
             continue
-        if begin < end:
-            pieces.append(('lacks', query[begin:end]))
-        if other_begin < other_end:
-            pieces.append(('has', name[other_begin:other_end]))
+        new = name[edit.dest_start : edit.dest_end]
+        pieces += [(kind, text) for kind, text in (('lacks', old), ('has', new)) if text]
     return pieces
 
 

@@ -117,7 +117,14 @@ def _some(option):
     """A value that an option takes."""
     if isinstance(option.type, click.Choice):
         return option.type.choices[0]
-    special = {'columns': 'id=1', 'truth_columns': 'id=1', 'queries': 'queries.txt'}
+    special = {
+        'columns': 'id=1',
+        'truth_columns': 'id=1',
+        'queries': 'queries.txt',
+        'cutoff': '5',
+        'level': '0.9',
+        'near': '0.1',
+    }
     if option.name in special:
         return special[option.name]
     numbers = click.types.IntParamType | click.types.FloatParamType

@@ -10,6 +10,11 @@ CUTOFF_COMMANDS = sorted(
     name for name, each in main.commands.items() if 'cutoffs' in {p.name for p in each.params}
 )
 
+FILES = {command: ['missing.txt', 'missing.txt'] for command in CUTOFF_COMMANDS} | {
+    'compare': ['missing.txt', 'one.txt', 'other.txt'],
+    'report': ['missing.txt', 'missing.txt', '-o', 'report.html'],
+}
+
 
 @pytest.mark.parametrize('command', CUTOFF_COMMANDS)
 @pytest.mark.parametrize(
@@ -21,7 +26,7 @@ CUTOFF_COMMANDS = sorted(
 )
 def test_cutoffs_that_are_given_twice(folder, command, options, message):
     """Before anything is read."""
-    result = run(command, 'missing.txt', 'missing.txt', *options)
+    result = run(command, *FILES[command], *options)
     assert (result.exit_code, result.stdout) == (2, '')
     assert result.stderr.endswith(f'Error: {message}\n')
 
@@ -39,7 +44,7 @@ def test_cutoffs_that_are_given_twice(folder, command, options, message):
 )
 def test_no_cutoff_where_it_is_no_use(folder, command, options, message):
     """Of `map`, whose challenge has cutoffs only, tests/cli/test_challenges.py tells."""
-    result = run(command, 'missing.txt', 'missing.txt', *options)
+    result = run(command, *FILES[command], *options)
     assert (result.exit_code, result.stdout) == (2, '')
     assert result.stderr.endswith(f'Error: {message}\n')
 

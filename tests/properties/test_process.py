@@ -216,7 +216,7 @@ def test_importing_takes_no_signals():
 
 
 TELLING = """
-from mediaeval_ap.cli import watch, watch_input, watch_screen
+from mediaeval_ap.cli import watch_input, watch_output, watch_screen
 end_rows = watch_input.Ending._end
 def telling(*given):
     end_rows(*given)  # and leaves, the second time
@@ -228,7 +228,7 @@ import time
 def stuck(*given, **named):
     print('stuck', file=sys.stderr, flush=True)
     while True: time.sleep(0.01)
-watch.write = stuck
+watch_output.write = stuck
 """
 
 
