@@ -6,6 +6,7 @@ No numpy here: the command lists the choices in its help.
 from __future__ import annotations
 
 import sys
+from decimal import Decimal
 from numbers import Real
 from operator import index
 from typing import Any, Literal, TypeVar, get_args
@@ -94,6 +95,11 @@ def check_level(level: object) -> float:
     if isinstance(level, Real) and not isinstance(level, bool) and 0 < number < 1:
         return float(number)
     raise ParameterError(f'level: found {shown(level)}, expected a number between 0 and 1')
+
+
+def alpha_of(level: float) -> float:
+    """Return what a corrected p is at most for a difference, at this level of confidence."""
+    return float(1 - Decimal(repr(float(level))))  # 0.1 of 0.9, as a p of 0.1 is compared with it
 
 
 def check_seed(seed: object) -> int:

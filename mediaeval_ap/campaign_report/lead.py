@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.report.document import counted
+from mediaeval_ap.report.formats import short_p
 from mediaeval_ap.report.page import p_value
 
 TESTS = {
@@ -36,7 +38,7 @@ def lead_of(comparison: Mapping[str, Any], n_queries: int) -> dict[str, Any]:
         if pair['metric'] == metric and leader['run'] in (pair['a'], pair['b'])
     ]
     parameters = comparison['manifest']['parameters']
-    alpha = 1 - parameters['level']
+    alpha = alpha_of(parameters['level'])
     unsure = [pair for pair in pairs if not _is_told_apart(pair, board, alpha)]
     test = f'{TESTS[parameters["correction"]]} over {counted(n_queries, "query", "queries")}'
     headline, sentence = _verdict(leader['run'], pairs, unsure, test)
@@ -114,4 +116,4 @@ def _said(headline: str, sentences: list[str]) -> dict[str, Any]:
 
 
 def _equals(p: float) -> str:
-    return 'p < 0.0001' if p < 0.0001 else f'p = {p:.4f}'
+    return f'p {short_p(p, "< ", "= ")}'

@@ -11,9 +11,10 @@ from mediaeval_ap import choices, definitions
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import Output, write_document
-from mediaeval_ap.cli.procedure import procedure_options
+from mediaeval_ap.cli.procedure import check_baseline, procedure_options
+from mediaeval_ap.comparison.settings import require_libraries
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import ParameterError, printable, shown
+from mediaeval_ap.errors import ParameterError, printable
 
 if TYPE_CHECKING:
     from mediaeval_ap.results.result import Result
@@ -35,12 +36,12 @@ def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> li
 PROCEDURE = options.together(
     procedure_options('holm'),
     options.choice(
-        '--by', choices.GROUPINGS, None, 'Means over groups of queries, too: by {words}.'
+        '--by', choices.GROUPINGS, None, 'Add means over groups of queries: by {words}.'
     ),
     options.flag(
         '--pairs',
         heading='Output',
-        help='Show all pairs of runs, in csv and jsonl instead of runs.',
+        help='Show all pairs of runs; csv and jsonl then have pairs instead of runs.',
     ),
     options.LIMITS,
     options.FORMAT,
@@ -87,11 +88,11 @@ def compare(
 
     It scores two RUNs or more on the same queries, and says which of them the data tell apart.
     """
-    _refuse_one('RUN', runs, 'evaluate scores one')
-    _check_baseline(procedure['baseline'], runs)
+    _check_names('RUN', runs, 'evaluate scores one', procedure['baseline'])
     _refuse_again(definition, also_definitions)
     for each in definition, *also_definitions:
         options.check_cutoffs(cutoffs, each, measures)
+    require_libraries()
     from mediaeval_ap.average_precision import AveragePrecision
     from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
 
@@ -140,6 +141,7 @@ def compare_results(
     if reference is None and (procedure['cluster'] != 'none' or procedure['by'] == 'corpus'):
         which = '--by corpus' if procedure['cluster'] == 'none' else '--cluster video'
         raise click.UsageError(f'{which} needs --reference FILE')
+    require_libraries()
     from mediaeval_ap.results.json_files import read_results
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
@@ -147,23 +149,18 @@ def compare_results(
     videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
     stored = [each for path in results for each in read_results(path, max_bytes=max_bytes)]
     names = list(dict.fromkeys(each._run for each in stored))
-    _refuse_one('run', names, 'in all RESULTS')
-    _check_baseline(procedure['baseline'], names)
+    _check_names('run', names, 'in all RESULTS', procedure['baseline'])
     _write(stored, reference=table, subset=videos, **procedure)
 
 
-def _refuse_one(what: str, runs: Sequence[str], remedy: str) -> None:
-    if len(runs) < 2:
-        raise click.UsageError(
-            f'found 1 {what} ({printable(runs[0])}), expected two or more; {remedy}'
-        )
-
-
-def _check_baseline(baseline: str | None, runs: Iterable[str]) -> None:
+def _check_names(what: str, runs: Sequence[str], remedy: str, baseline: str | None) -> None:
+    """Refuse one run, and a baseline that is none of them."""
     names = ['<stdin>' if run == '-' else run for run in runs]
-    if baseline is not None and baseline not in names:
-        expected = ', '.join(map(printable, names))
-        raise click.UsageError(f'--baseline: found {shown(baseline)}, expected one of {expected}')
+    if len(names) < 2:
+        raise click.UsageError(
+            f'found 1 {what} ({printable(names[0])}), expected two or more; {remedy}'
+        )
+    check_baseline(baseline, names)
 
 
 def _refuse_again(definition: str, also: Iterable[str]) -> None:

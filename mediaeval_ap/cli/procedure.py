@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import click
+
 from mediaeval_ap import choices
 from mediaeval_ap.cli import options
+from mediaeval_ap.comparison import settings
 from mediaeval_ap.definitions import LARGEST_CUTOFF
+from mediaeval_ap.errors import ParameterError
 
 
 def procedure_options(correction: choices.Correction) -> options.Decorator:
-    """Return the options of intervals and tests, with a default for the correction."""
+    """Return the options of tests and intervals, with a default for the correction."""
+    return options.together(_tests(correction), _intervals(), _random_numbers())
+
+
+def _tests(correction: choices.Correction) -> options.Decorator:
     return options.together(
         options.option(
             '--baseline',
@@ -22,6 +32,11 @@ def procedure_options(correction: choices.Correction) -> options.Decorator:
             correction,
             'Correction of p for many pairs: {words}; tukey also forms groups.',
         ),
+    )
+
+
+def _intervals() -> options.Decorator:
+    return options.together(
         options.choice(
             '--interval',
             choices.INTERVALS,
@@ -43,6 +58,11 @@ def procedure_options(correction: choices.Correction) -> options.Decorator:
             'none',
             'What is resampled and flipped together: {words}; none is each query by itself.',
         ),
+    )
+
+
+def _random_numbers() -> options.Decorator:
+    return options.together(
         options.integer(
             '--resamples',
             default=choices.RESAMPLES,
@@ -61,3 +81,11 @@ def procedure_options(correction: choices.Correction) -> options.Decorator:
             '--seed', default=0, least=0, heading='Scoring', help='Seed of all random numbers.'
         ),
     )
+
+
+def check_baseline(baseline: str | None, runs: Iterable[str]) -> None:
+    """Refuse a baseline that is no run, before the work."""
+    try:
+        settings.check_baseline(baseline, runs)
+    except ParameterError as error:
+        raise click.UsageError(f'--{error}') from error

@@ -12,9 +12,9 @@ from mediaeval_ap.campaign_report.run_names import named
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import NEW_FILE, STANDARD_STREAM, Output, write
-from mediaeval_ap.cli.procedure import procedure_options
+from mediaeval_ap.cli.procedure import check_baseline, procedure_options
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import ParameterError, printable, require, shown
+from mediaeval_ap.errors import ParameterError, printable, require
 
 if TYPE_CHECKING:
     from mediaeval_ap.campaign_report.campaign_report import CampaignReport
@@ -111,9 +111,7 @@ def _check_names(runs: tuple[str, ...], baseline: str | None) -> None:
         names = list(named(runs))
     except ParameterError as error:
         raise click.UsageError(str(error)) from error
-    if baseline is not None and baseline not in names:
-        expected = ', '.join(map(printable, names))
-        raise click.UsageError(f'--baseline: found {shown(baseline)}, expected one of {expected}')
+    check_baseline(baseline, names)
 
 
 def _write_figure(report: CampaignReport, figure: str, format: str, output: Output) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import IntervalKind
-from mediaeval_ap.comparison.comparison import Interval
+from mediaeval_ap.comparison.entries import Interval
 from mediaeval_ap.comparison.units import Units
 from mediaeval_ap.errors import require
 
@@ -37,11 +37,11 @@ def bootstrap_intervals(
     a, b = pairs
     n_units, n_runs = units.sums.shape
     if n_units == 1:
-        return _without(n_runs, len(a))
+        return _of_one_unit(units, len(a))
     stats = require('scipy.stats', 'insight', 'compare')
 
     def statistic(drawn: NDArray[np.intp], axis: int) -> NDArray[np.float64]:
-        counts = _counts(drawn.reshape(-1, drawn.shape[-1]), n_units)
+        counts = _times_drawn(drawn.reshape(-1, drawn.shape[-1]), n_units)
         sums = units.sums.T @ counts.T
         sizes = counts @ units.sizes
         # Of sums, not of means: these are exact, and equal ones have to be seen as equal.
@@ -61,9 +61,9 @@ def bootstrap_intervals(
             rng=np.random.default_rng(seed),
         )
     drawn = found.bootstrap_distribution
-    varies = drawn.min(axis=1) < drawn.max(axis=1)
-    bounds = zip(*found.confidence_interval, varies, strict=True)
-    intervals = [_interval(low, high, bool(is_not_one)) for low, high, is_not_one in bounds]
+    are_different = drawn.min(axis=1) < drawn.max(axis=1)
+    bounds = zip(*found.confidence_interval, are_different, strict=True)
+    intervals = [_interval(low, high, bool(varies)) for low, high, varies in bounds]
     ranks = _rank_intervals(drawn[:n_runs], level)
     return Intervals(intervals[:n_runs], intervals[n_runs:], ranks)
 
@@ -80,7 +80,7 @@ def t_intervals(values: NDArray[np.float64], level: float) -> list[Interval]:
     return [_interval(*each) for each in zip(low, high, varies.tolist(), strict=True)]
 
 
-def reasoned(
+def with_reasons(
     intervals: Sequence[Interval], values: NDArray[np.float64], what: str
 ) -> list[Interval]:
     """Give intervals of values, or differences, that are all equal the reason for it."""
@@ -101,13 +101,14 @@ def _interval(low: float, high: float, varies: bool) -> Interval:
     return Interval(float(low), float(high))
 
 
-def _without(n_runs: int, n_pairs: int) -> Intervals:
+def _of_one_unit(units: Units, n_pairs: int) -> Intervals:
     """Return what a single query, or cluster, says: nothing about other ones."""
-    none = Interval(None, None, 'one query or cluster')
+    n_runs = units.sums.shape[1]
+    none = Interval(None, None, 'one query' if units.sizes[0] == 1 else 'one cluster of queries')
     return Intervals([none] * n_runs, [none] * n_pairs, [(1, n_runs)] * n_runs)
 
 
-def _counts(drawn: NDArray[np.intp], n_units: int) -> NDArray[np.float64]:
+def _times_drawn(drawn: NDArray[np.intp], n_units: int) -> NDArray[np.float64]:
     """Return how often each unit is drawn in each resample."""
     n_resamples = len(drawn)
     keys = drawn + np.arange(0, n_resamples * n_units, n_units)[:, None]

@@ -9,14 +9,15 @@ import numpy as np
 
 from mediaeval_ap import choices
 from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, check_policy
-from mediaeval_ap.comparison.comparison import Agreement, Comparison, GroupMean, Pair
+from mediaeval_ap.comparison.comparison import Comparison
+from mediaeval_ap.comparison.entries import Agreement, GroupMean, Pair
 from mediaeval_ap.comparison.groups import Places, by_corpus, by_relevant, cluster_numbers
 from mediaeval_ap.comparison.orders import agreements
 from mediaeval_ap.comparison.runs import Runs, read_runs
-from mediaeval_ap.comparison.settings import Settings
+from mediaeval_ap.comparison.settings import Settings, check_baseline, require_libraries
 from mediaeval_ap.comparison.standings import leaderboard
 from mediaeval_ap.comparison.testing import tests_of
-from mediaeval_ap.errors import DataWarning, NarrowIntervalWarning, require, warn_caller
+from mediaeval_ap.errors import DataWarning, NarrowIntervalWarning, warn_caller
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.report.document import counted
 from mediaeval_ap.results.means_and_notes import note_of_floor
@@ -121,23 +122,24 @@ def compare(
     (0.9, True)
     """
     check_policy('correction', correction, choices.CORRECTIONS)
+    if permutations is None:
+        permutations = choices.PERMUTATIONS[correction]
     settings = Settings(
         baseline,
         correction,
         interval,
-        level,
+        choices.check_level(level),
         cluster,
         by,
-        resamples,
-        choices.PERMUTATIONS[correction] if permutations is None else permutations,
-        seed,
+        choices.check_limit(resamples, 'resamples'),
+        choices.check_limit(permutations, 'permutations'),
+        choices.check_seed(seed),
     )
-    for library in ('scipy', 'statsmodels'):  # before the work, not in the middle of it
-        require(library, 'insight', 'compare')
+    require_libraries()
     runs = read_runs(results)
-    settings.check_baseline(runs.names)
+    check_baseline(baseline, runs.names)
     places = _places(settings, runs, reference, subset)
-    comparison = _compared(settings, runs, places, agreements(runs, also))
+    comparison = _comparison(settings, runs, places, agreements(runs, also))
     warn_caller(comparison.warnings)
     return comparison
 
@@ -149,7 +151,7 @@ def _places(settings: Settings, runs: Runs, reference: Any, subset: Any) -> Plac
     return Places(runs, 'cluster', reference, subset) if settings.cluster == 'video' else None
 
 
-def _compared(
+def _comparison(
     settings: Settings, runs: Runs, places: Places | None, orders: list[Agreement]
 ) -> Comparison:
     """Return the comparison of runs that can be compared."""

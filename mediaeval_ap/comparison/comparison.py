@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, get_args
 
 from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
 from mediaeval_ap.choices import check_policy
+from mediaeval_ap.comparison.entries import Agreement, GroupMean, Pair, Part, Standing
 from mediaeval_ap.errors import DataWarning, require, shown
-from mediaeval_ap.report.document import Document, Grid, counted
+from mediaeval_ap.report.document import Document, counted
 from mediaeval_ap.report.formats import short
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.tables import Source
@@ -21,93 +22,10 @@ if TYPE_CHECKING:
 
     from mediaeval_ap.comparison.plot import ComparisonPlot
 
-__all__ = ['Agreement', 'Comparison', 'GroupMean', 'Interval', 'Pair', 'Standing']
+__all__ = ['Comparison']
 
 SCHEMA = 'mediaeval-ap/comparison/1'
-Part: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by']
 RUNS_IN_REPR = 10  # a choice: a few lines
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A confidence interval; without bounds, the reason."""
-
-    low: float | None
-    high: float | None
-    reason: str = ''
-
-
-@dataclass(frozen=True)
-class Standing:
-    """A run on the leaderboard of a metric.
-
-    What compares it with the baseline is None without one, and for the baseline itself. `floor` is
-    the mean of a run without any hypothesis.
-    """
-
-    metric: str
-    run: str
-    map: float
-    interval: Interval
-    rank: int
-    rank_interval: tuple[int, int]
-    difference: float | None
-    difference_interval: Interval | None
-    p: float | None
-    p_adjusted: float | None
-    wins: int | None
-    ties: int | None
-    losses: int | None
-    dz: float | None
-    reason: str
-    group: str | None
-    group_reason: str
-    floor: float | None
-    map_without_floor: float | None
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two runs by one metric, `a` before `b` on its leaderboard; `reason` is that of a missing dz.
-
-    `n_nonzero` counts the queries, or clusters, whose differences are not zero.
-    """
-
-    metric: str
-    a: str
-    b: str
-    difference: float
-    interval: Interval
-    p: float
-    p_adjusted: float
-    wins: int
-    ties: int
-    losses: int
-    dz: float | None
-    n_nonzero: int
-    exact: bool
-    reason: str
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Kendall's tau-b between the orders that two metrics give; without it, the reason."""
-
-    a: str
-    b: str
-    tau: float | None
-    reason: str = ''
-
-
-@dataclass(frozen=True)
-class GroupMean:
-    """The mean of a run over the queries of a group."""
-
-    group: str
-    n_queries: int
-    metric: str
-    run: str
-    map: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -220,7 +138,8 @@ class Comparison(Described):
         dict
             ``schema``, ``version``, ``kind``, ``runs``, ``metrics``, ``leaderboard``, ``pairs``,
             ``orders``, ``by``, ``notes``, and ``manifest``: ``version``, ``definition``,
-            ``parameters``, ``counts``, ``inputs`` (name, SHA-256). None stands beside its reason.
+            ``parameters``, ``counts``, ``inputs`` (name, SHA-256). Each None has its reason
+            beside it; in the manifest it stands for what was not given.
         """
         described = {role: asdict(source) for role, source in self.inputs.items()}
         parameters = dict(self.parameters)
@@ -269,56 +188,15 @@ class Comparison(Described):
         """
         import pandas
 
-        grid = self._grid(check_policy('table', table, get_args(Part)))
-        return pandas.DataFrame(grid.rows, columns=list(grid.headers))
+        from mediaeval_ap.comparison.documents import grid_of
 
-    def _grid(self, table: Part) -> Grid:
-        """Return one of the tables with every digit."""
-        entries: Sequence[Any] = getattr(self, 'groups_by' if table == 'by' else table)
-        kind = {'leaderboard': Standing, 'pairs': Pair, 'orders': Agreement, 'by': GroupMean}[table]
-        columns = columns_of(kind)
-        flattened = map(flat, entries)
-        return Grid(columns, [[row[name] for name in columns] for row in flattened])
+        grid = grid_of(self, check_policy('table', table, get_args(Part)))
+        return pandas.DataFrame(grid.rows, columns=list(grid.headers))
 
     def _document(self) -> Document:
         from mediaeval_ap.comparison.documents import describe
 
         return describe(self)
-
-
-def columns_of(kind: Any) -> list[str]:
-    """Return the columns of a table of such entries."""
-    columns: list[str] = []
-    for each in fields(kind):
-        if each.name in BOUNDS:
-            columns += BOUNDS[each.name]
-        else:
-            columns.append(each.name)
-    return columns
-
-
-BOUNDS = {
-    'interval': ['interval_low', 'interval_high', 'interval_reason'],
-    'rank_interval': ['rank_low', 'rank_high'],
-    'difference_interval': [
-        'difference_interval_low',
-        'difference_interval_high',
-        'difference_interval_reason',
-    ],
-}
-
-
-def flat(entry: Any) -> dict[str, Any]:
-    """Return an entry as values by column, each bound of an interval by itself."""
-    row: dict[str, Any] = {}
-    for name, value in asdict(entry).items():
-        if name not in BOUNDS:
-            row[name] = value
-            continue
-        bounds = value.values() if isinstance(value, dict) else value
-        bounds = [None] * len(BOUNDS[name]) if bounds is None else bounds
-        row |= dict(zip(BOUNDS[name], bounds, strict=True))
-    return row
 
 
 def _plain(entry: Any) -> dict[str, Any]:

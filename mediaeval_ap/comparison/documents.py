@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
+from mediaeval_ap.choices import alpha_of
+from mediaeval_ap.comparison.entries import Agreement, GroupMean, Interval, Pair, Part, Standing
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Block, Captioned, Document, Grid, Heading, Marked, counted
-from mediaeval_ap.report.formats import short
+from mediaeval_ap.report.formats import short, short_p
 
 if TYPE_CHECKING:
-    from mediaeval_ap.comparison.comparison import Comparison, Interval, Pair, Standing
+    from mediaeval_ap.comparison.comparison import Comparison
 
 LABEL = 'tab:comparison'
 DAGGER = '†'
-LEAST_P = 0.0001  # a choice: four decimals
 MOST_RUNS = 5  # a choice: their pairs are shown to people who did not ask for them
 
 
@@ -26,7 +27,7 @@ def describe(comparison: Comparison, *, pairs: bool = False) -> Document:
     return Document(
         lambda: _blocks(comparison, pairs),
         comparison.to_dict,
-        lambda: comparison._grid('pairs' if pairs else 'leaderboard'),
+        lambda: grid_of(comparison, 'pairs' if pairs else 'leaderboard'),
         lambda: [_as_printed(comparison), *(_pairs_as_printed(comparison) if pairs else ())],
     )
 
@@ -134,7 +135,7 @@ def _means(comparison: Comparison) -> Captioned:
     cells = {}
     for one in comparison.leaderboard:
         mark = _mark(one, comparison) if baseline is not None else one.group or ''
-        cells[one.metric, one.run] = Marked(one.map, one.rank == 1, mark, _interval(one.interval))
+        cells[one.metric, one.run] = Marked(one.map, one.rank == 1, mark, _bounds(one.interval))
     text = ' '.join([comparison.caption(), *_legend(comparison)])
     return Captioned(_by_run(comparison, cells), text, LABEL)
 
@@ -154,7 +155,7 @@ def _legend(comparison: Comparison) -> Iterator[str]:
 
 
 def _alpha(comparison: Comparison) -> float:
-    return float(round(1 - comparison.parameters['level'], 12))  # 0.05, not 0.05000000000000004
+    return alpha_of(comparison.parameters['level'])
 
 
 def _level(comparison: Comparison) -> str:
@@ -180,9 +181,9 @@ def _differences(comparison: Comparison) -> Iterator[Block]:
         yield Heading(f'{metric}: difference to {baseline}')
         standings = [one for one in comparison.leaderboard if one.metric == metric]
         yield Grid(
-            ['run', *COMPARED],
+            ['run', *DIFFERENCE],
             [
-                [one.run, *_compared(one, one.difference_interval)]
+                [one.run, *_cells_of(one, one.difference_interval)]
                 for one in standings
                 if one.run != baseline
             ],
@@ -203,31 +204,29 @@ def _pairs_as_printed(comparison: Comparison) -> Iterator[Block]:
 
 def _pairs_by(comparison: Comparison, metric: str) -> Grid:
     pairs = [pair for pair in comparison.pairs if pair.metric == metric]
-    rows = [[pair.a, pair.b, *_compared(pair, pair.interval)] for pair in pairs]
-    return Grid(['first', 'second', *COMPARED], rows)
+    rows = [[pair.a, pair.b, *_cells_of(pair, pair.interval)] for pair in pairs]
+    return Grid(['first', 'second', *DIFFERENCE], rows)
 
 
 FIRST_MINUS_SECOND = 'first run minus second'
-COMPARED = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
+DIFFERENCE = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
 
 
-def _compared(one: Standing | Pair, interval: Interval | None) -> list[Any]:
+def _cells_of(one: Standing | Pair, interval: Interval | None) -> list[Any]:
     """Return the cells that say how two runs differ."""
-    difference = Marked(one.difference, detail='' if interval is None else _interval(interval))
+    difference = Marked(one.difference, detail='' if interval is None else _bounds(interval))
     counts = '/'.join(str(each) for each in (one.wins, one.ties, one.losses))
     return [difference, _p(one.p), _p(one.p_adjusted), Marked(counts), one.dz]
 
 
-def _interval(interval: Interval) -> str:
+def _bounds(interval: Interval) -> str:
     if interval.low is None or interval.high is None:
         return ''
     return f'[{short(interval.low)},{short(interval.high)}]'
 
 
 def _p(p: float | None) -> Marked:
-    if p is None:
-        return Marked('')
-    return Marked(f'<{LEAST_P}' if p < LEAST_P else f'{p:.4f}')
+    return Marked('' if p is None else short_p(p))
 
 
 def _without_floor(comparison: Comparison) -> Iterator[Block]:
@@ -254,3 +253,48 @@ def _groups(comparison: Comparison) -> Iterator[Block]:
             [run, *(means.get((metric, run, group)) for group in sizes)] for run in comparison.runs
         ]
         yield Grid(['run', *(f'{group} ({size})' for group, size in sizes.items())], rows)
+
+
+def grid_of(comparison: Comparison, table: Part) -> Grid:
+    """Return one of the tables of a comparison with every digit."""
+    entries: Sequence[Any] = getattr(comparison, 'groups_by' if table == 'by' else table)
+    columns = _columns_of(KINDS[table])
+    return Grid(columns, [[row[name] for name in columns] for row in map(_flat, entries)])
+
+
+KINDS = {'leaderboard': Standing, 'pairs': Pair, 'orders': Agreement, 'by': GroupMean}
+
+
+def _columns_of(kind: Any) -> list[str]:
+    """Return the columns of a table of such entries."""
+    columns: list[str] = []
+    for each in fields(kind):
+        if each.name in BOUNDS:
+            columns += BOUNDS[each.name]
+        else:
+            columns.append(each.name)
+    return columns
+
+
+BOUNDS = {
+    'interval': ['interval_low', 'interval_high', 'interval_reason'],
+    'rank_interval': ['rank_low', 'rank_high'],
+    'difference_interval': [
+        'difference_interval_low',
+        'difference_interval_high',
+        'difference_interval_reason',
+    ],
+}
+
+
+def _flat(entry: Any) -> dict[str, Any]:
+    """Return an entry as values by column, each bound of an interval by itself."""
+    row: dict[str, Any] = {}
+    for name, value in asdict(entry).items():
+        if name not in BOUNDS:
+            row[name] = value
+            continue
+        bounds = value.values() if isinstance(value, dict) else value
+        bounds = [None] * len(BOUNDS[name]) if bounds is None else bounds
+        row |= dict(zip(BOUNDS[name], bounds, strict=True))
+    return row

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.comparison.comparison import GroupMean
+from mediaeval_ap.comparison.entries import GroupMean
 from mediaeval_ap.comparison.runs import Runs
 from mediaeval_ap.comparison.units import numbered
 from mediaeval_ap.errors import ParameterError, printable, shown

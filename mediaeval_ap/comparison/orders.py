@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from mediaeval_ap.comparison.comparison import Agreement
+from mediaeval_ap.comparison.entries import Agreement
 from mediaeval_ap.comparison.runs import Runs, read_runs
 from mediaeval_ap.comparison.testing import exact_mean
 from mediaeval_ap.errors import ParameterError, require, shown

@@ -47,7 +47,7 @@ class Run:
 
 
 def read_runs(results: object) -> Runs:
-    """Check that runs can be compared, and put them in an order that is not that of the caller."""
+    """Check that runs can be compared, and sort runs and queries by name."""
     runs = [_run(name, each) for name, each in sorted(_by_name(results).items())]
     first = runs[0]
     for other in runs[1:]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from mediaeval_ap import choices
 from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, check_policy
-from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.errors import ParameterError, require, shown
+
+LIBRARIES = ('scipy', 'statsmodels')
 
 
 @dataclass(frozen=True)
@@ -29,21 +32,24 @@ class Settings:
         check_policy('cluster', self.cluster, choices.CLUSTERS)
         if self.by is not None:
             check_policy('by', self.by, choices.GROUPINGS)
-        choices.check_level(self.level)
-        choices.check_limit(self.resamples, 'resamples')
-        choices.check_limit(self.permutations, 'permutations')
-        choices.check_seed(self.seed)
         if self.interval == 't' and self.cluster != 'none':
             raise ParameterError(
                 "interval: found 't' with clusters, expected 'bca': t takes queries as independent"
             )
 
-    def check_baseline(self, runs: list[str]) -> None:
-        """Refuse a baseline that is no run."""
-        if self.baseline is not None and self.baseline not in runs:
-            names = ', '.join(map(shown, runs))
-            raise ParameterError(f'baseline: found {shown(self.baseline)}, expected one of {names}')
-
     def to_dict(self) -> dict[str, Any]:
         """Return the settings for the manifest."""
         return asdict(self)
+
+
+def require_libraries() -> None:
+    """Refuse to begin the work without the libraries that it ends with."""
+    for library in LIBRARIES:
+        require(library, 'insight', 'compare')
+
+
+def check_baseline(baseline: str | None, runs: Iterable[str]) -> None:
+    """Refuse a baseline that is no run."""
+    if baseline is not None and baseline not in (names := list(runs)):
+        expected = ', '.join(map(shown, names))
+        raise ParameterError(f'baseline: found {shown(baseline)}, expected one of {expected}')

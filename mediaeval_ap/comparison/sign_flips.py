@@ -21,10 +21,10 @@ def sign_flips(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the two-sided p of each pair of columns, and its number of differences that count.
 
-    The columns of `sums` have the sums of a run by unit, in whole steps (`Units`); a difference of
-    a step a query, of `sizes`, is rounding and does not count. Up to
-    `MOST_ENUMERATED` differences, p is exact. Else it is (b + 1) / (n + 1) of `permutations`
-    random patterns, the same for all pairs (Phipson and Smyth, 2010).
+    The columns of `sums` have the sums of a run by unit, in whole steps (`Units`). A difference of
+    at most one step for each query of a unit is rounding and counts as 0. Up to `MOST_ENUMERATED`
+    differences, p is exact. Else it is (b + 1) / (n + 1) of `permutations` random patterns, the
+    same for all pairs (Phipson and Smyth, 2010).
     """
     a, b = pairs
     n_nonzero = np.array(

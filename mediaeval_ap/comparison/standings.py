@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mediaeval_ap.comparison.comparison import Interval, Pair, Standing
+from mediaeval_ap.choices import alpha_of
+from mediaeval_ap.comparison.entries import Interval, Pair, Standing
 from mediaeval_ap.comparison.runs import Runs
 from mediaeval_ap.comparison.settings import Settings
-from mediaeval_ap.comparison.testing import MetricTests, adjusted
-from mediaeval_ap.comparison.tukey import letters
-from mediaeval_ap.results.means_and_notes import mean
+from mediaeval_ap.comparison.testing import MetricTests, adjusted, exact_mean
+from mediaeval_ap.comparison.tukey import group_letters
 
 
 def leaderboard(tests: MetricTests, settings: Settings, runs: Runs) -> list[Standing]:
@@ -20,22 +21,22 @@ def leaderboard(tests: MetricTests, settings: Settings, runs: Runs) -> list[Stan
     pairs = tests.pairs
     ranks = ranks_of(tests.units.steps(np.array(tests.means)).tolist())
     if settings.correction == 'tukey':
-        groups: list[str | None] = list(group_letters(tests.order, pairs, 1 - settings.level))
+        groups: list[str | None] = list(groups_of(tests.order, pairs, alpha_of(settings.level)))
         group_reason = ''
     else:
         groups = [None] * len(ranks)
         group_reason = 'letters need the correction tukey'
     standings = [
-        _alone(tests, settings, runs, run, ranks[run], group, group_reason)
-        for run, group in zip(tests.places, groups, strict=True)
+        _without_baseline(tests, settings, runs, run, ranks[run], group, group_reason)
+        for run, group in zip(tests.best_first, groups, strict=True)
     ]
     if settings.baseline is None:
         return standings
-    against = _against(pairs, settings)
-    return [_compared(each, settings.baseline, against) for each in standings]
+    pairs_with = _pairs_with(pairs, settings)
+    return [_with_baseline(each, settings.baseline, pairs_with) for each in standings]
 
 
-def _alone(
+def _without_baseline(
     tests: MetricTests,
     settings: Settings,
     runs: Runs,
@@ -45,8 +46,9 @@ def _alone(
     group_reason: str,
 ) -> Standing:
     """Return the standing of a run that is compared with no baseline."""
-    relevant = None if runs.n_relevant is None else tests.values[run][runs.n_relevant > 0]
     name = tests.names[run]
+    floor = runs.floor.get(tests.metric)
+    without_floor, why_not = _without_floor(tests.values[run], runs.n_relevant)
     return Standing(
         metric=tests.metric,
         run=name,
@@ -65,12 +67,25 @@ def _alone(
         reason='the baseline itself' if name == settings.baseline else 'no baseline',
         group=group,
         group_reason=group_reason,
-        floor=runs.floor.get(tests.metric),
-        map_without_floor=None if relevant is None else mean(relevant),
+        floor=floor,
+        floor_reason='the mean of an empty run is not known' if floor is None else '',
+        map_without_floor=without_floor,
+        map_without_floor_reason=why_not,
     )
 
 
-def _against(pairs: Sequence[Pair], settings: Settings) -> dict[str, tuple[Pair, float]]:
+def _without_floor(
+    values: NDArray[np.float64], n_relevant: NDArray[np.int64] | None
+) -> tuple[float | None, str]:
+    """Return the mean over the queries that have a relevant shot, or why there is none."""
+    if n_relevant is None:
+        return None, 'numbers of relevant items are not known'
+    if not n_relevant.any():
+        return None, 'no query has a relevant shot'
+    return exact_mean(values[n_relevant > 0]), ''
+
+
+def _pairs_with(pairs: Sequence[Pair], settings: Settings) -> dict[str, tuple[Pair, float]]:
     """Return the pair of each run and the baseline, with p corrected for all of these.
 
     Tukey's p is for all pairs in any case.
@@ -83,13 +98,13 @@ def _against(pairs: Sequence[Pair], settings: Settings) -> dict[str, tuple[Pair,
     return dict(zip(runs, zip(chosen, p, strict=True), strict=True))
 
 
-def _compared(
-    standing: Standing, baseline: str, against: dict[str, tuple[Pair, float]]
+def _with_baseline(
+    standing: Standing, baseline: str, pairs_with: dict[str, tuple[Pair, float]]
 ) -> Standing:
     """Return a standing with what compares the run with the baseline."""
     if standing.run == baseline:
         return standing
-    pair, p_adjusted = against[standing.run]
+    pair, p_adjusted = pairs_with[standing.run]
     is_first = pair.a == standing.run
     wins, losses = (pair.wins, pair.losses) if is_first else (pair.losses, pair.wins)
     return replace(
@@ -119,7 +134,7 @@ def opposite(interval: Interval) -> Interval:
     return Interval(0 - interval.high, 0 - interval.low)  # not -0.0
 
 
-def group_letters(order: Sequence[str], pairs: Sequence[Pair], alpha: float) -> list[str]:
+def groups_of(order: Sequence[str], pairs: Sequence[Pair], alpha: float) -> list[str]:
     """Return the letters of runs in the order of the leaderboard."""
     p = {(pair.a, pair.b): pair.p_adjusted for pair in pairs}
-    return letters(len(order), lambda i, j: p[order[i], order[j]] <= alpha)
+    return group_letters(len(order), lambda i, j: p[order[i], order[j]] <= alpha)

@@ -11,8 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import Correction
-from mediaeval_ap.comparison.bootstrap import Intervals, bootstrap_intervals, reasoned, t_intervals
-from mediaeval_ap.comparison.comparison import Pair
+from mediaeval_ap.comparison.bootstrap import (
+    Intervals,
+    bootstrap_intervals,
+    t_intervals,
+    with_reasons,
+)
+from mediaeval_ap.comparison.entries import Pair
 from mediaeval_ap.comparison.runs import Runs
 from mediaeval_ap.comparison.settings import Settings
 from mediaeval_ap.comparison.sign_flips import MOST_ENUMERATED, sign_flips
@@ -50,8 +55,8 @@ class MetricTests:
     values: NDArray[np.float64]  # (n_runs, n_queries)
     units: Units
     means: list[float]
-    places: list[int]  # the numbers of the runs, best first
-    numbers: list[tuple[int, int]]  # of the runs of each pair, the better one first
+    best_first: list[int]  # the numbers of the runs
+    pair_numbers: list[tuple[int, int]]  # of the runs of each pair, the better one first
     intervals: Intervals
     p: list[float]
     p_adjusted: list[float]
@@ -60,7 +65,7 @@ class MetricTests:
     @property
     def order(self) -> list[str]:
         """The runs, best first."""
-        return [self.names[place] for place in self.places]
+        return [self.names[place] for place in self.best_first]
 
     def values_in(self, order: Sequence[str]) -> NDArray[np.float64]:
         """Return the values of runs in an order."""
@@ -68,8 +73,8 @@ class MetricTests:
 
     @cached_property
     def pairs(self) -> list[Pair]:
-        """Return the pairs."""
-        return [self._pair(place, *each) for place, each in enumerate(self.numbers)]
+        """The pairs of runs, the better one first."""
+        return [self._pair(place, *each) for place, each in enumerate(self.pair_numbers)]
 
     def _pair(self, place: int, a: int, b: int) -> Pair:
         differences = self.units.differences(self.values[a], self.values[b])
@@ -110,10 +115,10 @@ def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list
     """Return what was found out about each metric."""
     units = [units_of(values, clusters) for values in runs.values]
     means = [[exact_mean(row) for row in values] for values in runs.values]
-    places = [best_first(each, runs.names) for each in means]
-    numbers = [list(combinations(each, 2)) for each in places]
-    p, n_nonzero = _sign_flips(settings, units, numbers)
-    p_adjusted = _adjusted(settings, units, numbers, p)
+    orders = [_best_first(each, runs.names) for each in means]
+    numbers = [list(combinations(each, 2)) for each in orders]
+    p, n_nonzero = _flipped(settings, units, numbers)
+    p_adjusted = _corrected(settings, units, numbers, p)
     found = []
     for at, metric in enumerate(tracked(runs.metrics, 'bootstrap', 'metric')):
         intervals = _intervals(settings, units[at], runs.values[at], numbers[at])
@@ -125,7 +130,7 @@ def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list
                 runs.values[at],
                 units[at],
                 means[at],
-                places[at],
+                orders[at],
                 numbers[at],
                 *statistics,
             )
@@ -133,12 +138,12 @@ def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list
     return found
 
 
-def best_first(means: Sequence[float], names: Sequence[str]) -> list[int]:
+def _best_first(means: Sequence[float], names: Sequence[str]) -> list[int]:
     """Return the numbers of runs in the order of the leaderboard."""
     return sorted(range(len(means)), key=lambda run: (-means[run], names[run]))
 
 
-def _sign_flips(
+def _flipped(
     settings: Settings, units: Sequence[Units], numbers: Sequence[Sequence[tuple[int, int]]]
 ) -> tuple[list[list[float]], list[list[int]]]:
     """Return p, and the number of differences, by metric and pair; flips are those of all."""
@@ -153,7 +158,7 @@ def _sign_flips(
     return p.reshape(shape).tolist(), n_nonzero.reshape(shape).tolist()
 
 
-def _adjusted(
+def _corrected(
     settings: Settings,
     units: Sequence[Units],
     numbers: Sequence[Sequence[tuple[int, int]]],
@@ -190,8 +195,8 @@ def _intervals(
             runs=t_intervals(values, settings.level), pairs=t_intervals(differences, settings.level)
         )
     return found._replace(
-        runs=reasoned(found.runs, values, 'values'),
-        pairs=reasoned(found.pairs, differences, 'differences'),
+        runs=with_reasons(found.runs, values, 'values'),
+        pairs=with_reasons(found.pairs, differences, 'differences'),
     )
 
 

@@ -83,7 +83,7 @@ def _permuting(
     return work
 
 
-def letters(n_runs: int, differ: Callable[[int, int], bool]) -> list[str]:
+def group_letters(n_runs: int, differ: Callable[[int, int], bool]) -> list[str]:
     """Return the letters of runs in their order, best first: runs that share one do not differ.
 
     A letter stands for a longest stretch of the order whose best and worst run do not differ.

@@ -13,7 +13,9 @@ SUM_BITS = 51  # a sum, and twice the difference of two, stay below 2**53, so do
 
 @dataclass(frozen=True)
 class Units:
-    """Sums of values over each unit, in steps of 2**-`exponent`, and the queries of each unit.
+    """Sums of values over each unit, as whole multiples (steps) of a small power of 2.
+
+    A step is 2**-`exponent`; `sizes` are the numbers of queries of the units.
 
     Values are rounded to steps once. All that follows are sums of integers, which doubles hold, so
     neither the order of runs and queries nor the library of matrix products can change a bit, and

@@ -338,6 +338,14 @@ def short(value: Any) -> str:
     return str(len(value)) if isinstance(value, list) else str(value)
 
 
+def short_p(p: float, below: str = '<', equal: str = '') -> str:
+    """Return a p with four decimals; a small one is never shown as 0, which none is."""
+    return f'{below}{LEAST_P}' if p < LEAST_P else f'{equal}{p:.4f}'
+
+
+LEAST_P = 0.0001  # a choice: four decimals
+
+
 def _rows(document: Document) -> Grid:
     assert document.rows is not None  # else `render` refuses the formats that have rows
     return document.rows()

@@ -13,6 +13,7 @@ from typing import Any
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import printable, require
+from mediaeval_ap.report.formats import short_p
 
 HERE = 'mediaeval_ap.report'
 AS_GZIP = 16 + zlib.MAX_WBITS
@@ -115,5 +116,5 @@ def figure(value: float | None, digits: int = 3) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """Return a p as a table shows it; a small one is never shown as 0, which none is."""
-    return 'below 0.0001' if p is not None and p < 0.0001 else figure(p, 4)
+    """Return a p as a table shows it; a dash where there is none."""
+    return figure(p) if p is None else short_p(p, 'below ')

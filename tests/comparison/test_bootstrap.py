@@ -5,7 +5,7 @@ import oracle_comparison as oracle
 import pytest
 from scipy import stats
 
-from mediaeval_ap.comparison.bootstrap import bootstrap_intervals, reasoned, t_intervals
+from mediaeval_ap.comparison.bootstrap import bootstrap_intervals, t_intervals, with_reasons
 from mediaeval_ap.comparison.units import units_of
 
 # Values are rounded to steps below 1e-12 once (tests/comparison/test_units.py).
@@ -107,7 +107,7 @@ def test_equal_values_have_no_interval_but_a_reason(value):
     for found in (intervals(values).runs, t_intervals(values, 0.95)):
         assert {(each.low, each.high) for each in found} == {(None, None)}
         assert all(each.reason for each in found)
-        reasons = {each.reason for each in reasoned(found, values, 'values')}
+        reasons = {each.reason for each in with_reasons(found, values, 'values')}
         assert reasons == {f'all values are {value:g}'}
 
 

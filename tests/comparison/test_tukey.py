@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.comparison.tukey import letters, tukey
+from mediaeval_ap.comparison.tukey import group_letters, tukey
 from mediaeval_ap.comparison.units import units_of
 
 TINY = [
@@ -60,9 +60,9 @@ def test_letters_are_the_longest_stretches(means, least):
     def differ(i, j):
         return abs(means[i] - means[j]) > least
 
-    assert letters(len(means), differ) == oracle.groups_of(means, differ)
+    assert group_letters(len(means), differ) == oracle.groups_of(means, differ)
 
 
 def test_more_groups_than_letters():
-    found = letters(54, lambda i, j: True)
+    found = group_letters(54, lambda i, j: True)
     assert (found[0], found[51], found[52], found[53]) == ('a', 'Z', '(53)', '(54)')

@@ -1,0 +1,93 @@
+"""The entries of the tables of a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Part: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by']
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval; without bounds, the reason."""
+
+    low: float | None
+    high: float | None
+    reason: str = ''
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A run on the leaderboard of a metric.
+
+    What compares it with the baseline is None without one, and for the baseline itself. `floor` is
+    the mean of a run without any hypothesis.
+    """
+
+    metric: str
+    run: str
+    map: float
+    interval: Interval
+    rank: int
+    rank_interval: tuple[int, int]
+    difference: float | None
+    difference_interval: Interval | None
+    p: float | None
+    p_adjusted: float | None
+    wins: int | None
+    ties: int | None
+    losses: int | None
+    dz: float | None
+    reason: str
+    group: str | None
+    group_reason: str
+    floor: float | None
+    floor_reason: str
+    map_without_floor: float | None
+    map_without_floor_reason: str
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs by one metric, `a` before `b` on its leaderboard; `reason` is that of a missing dz.
+
+    p and `n_nonzero`, the number of differences that are not zero, are of queries, or of clusters.
+    Wins, ties, losses and dz are of queries in any case. `exact` is of p before its correction.
+    """
+
+    metric: str
+    a: str
+    b: str
+    difference: float
+    interval: Interval
+    p: float
+    p_adjusted: float
+    wins: int
+    ties: int
+    losses: int
+    dz: float | None
+    n_nonzero: int
+    exact: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Kendall's tau-b between the orders that two metrics give; without it, the reason."""
+
+    a: str
+    b: str
+    tau: float | None
+    reason: str = ''
+
+
+@dataclass(frozen=True)
+class GroupMean:
+    """The mean of a run over the queries of a group."""
+
+    group: str
+    n_queries: int
+    metric: str
+    run: str
+    map: float
