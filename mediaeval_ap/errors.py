@@ -26,6 +26,7 @@
     ├── UnknownIdsWarning                  the predictions have ids that the truth lacks
     ├── UnlistedProblemsWarning            more problems of a kind than are listed
     ├── NarrowIntervalWarning              confidence intervals may be too narrow
+    ├── FewPermutationsWarning             no data could be significant with so few permutations
     └── ScoreAboveOneWarning               average precision exceeds 1
 
 Catch `Error` for all errors, or the builtin class in parentheses. Every message is one line.
@@ -46,6 +47,7 @@ __all__ = [
     'DataWarning',
     'EmptyRunWarning',
     'Error',
+    'FewPermutationsWarning',
     'FormatError',
     'HalfStepError',
     'MissingExtraError',
@@ -208,6 +210,10 @@ class UnlistedProblemsWarning(DataWarning):
 
 class NarrowIntervalWarning(DataWarning):
     """Confidence intervals that rest on few differences, and may be too narrow."""
+
+
+class FewPermutationsWarning(DataWarning):
+    """So few permutations of a test that no data could be significant."""
 
 
 class ScoreAboveOneWarning(DataWarning):

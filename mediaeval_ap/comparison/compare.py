@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mediaeval_ap import choices
-from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, check_policy
+from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, alpha_of, check_policy
 from mediaeval_ap.comparison.comparison import Comparison
 from mediaeval_ap.comparison.entries import Agreement, GroupMean, Pair
 from mediaeval_ap.comparison.groups import Places, by_corpus, by_relevant, cluster_numbers
@@ -17,7 +18,12 @@ from mediaeval_ap.comparison.runs import Runs, read_runs
 from mediaeval_ap.comparison.settings import Settings, check_baseline, require_libraries
 from mediaeval_ap.comparison.standings import leaderboard
 from mediaeval_ap.comparison.testing import tests_of
-from mediaeval_ap.errors import DataWarning, NarrowIntervalWarning, warn_caller
+from mediaeval_ap.errors import (
+    DataWarning,
+    FewPermutationsWarning,
+    NarrowIntervalWarning,
+    warn_caller,
+)
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.report.document import counted
 from mediaeval_ap.results.means_and_notes import note_of_floor
@@ -52,7 +58,8 @@ def compare(
     ----------
     results : iterable of Evaluation, Evaluation2015 or Score, or mapping from str to these
         Results of one kind, with the same queries, definition and reference. The keys of a mapping
-        name the runs. Scores at several cutoffs are a list, or share the name of their run.
+        name the runs. One run has intervals, but no pairs. Scores at several cutoffs are a list, or
+        share the name of their run.
     baseline : str, optional
         The run to compare all others with on the leaderboard.
     correction : {'holm', 'bh', 'tukey'}
@@ -101,14 +108,17 @@ def compare(
     Warns
     -----
     NarrowIntervalWarning
-        When runs differ on fewer than 50 queries.
+        When runs differ on fewer than 50 queries, or clusters.
+    FewPermutationsWarning
+        When no data could give a corrected p of at most 1 - level.
 
     Notes
     -----
     p is that of paired sign flips, two-sided: exact for up to 20 differences that are not zero,
-    else (b + 1) / (n + 1) of n random patterns (Phipson and Smyth, 2010). Tukey's is that of
-    Carterette (2012). The order of runs and queries changes nothing. Time grows with the square
-    of the number of queries, as BCa leaves out each in turn.
+    else (b + 1) / (n + 1) of n random patterns (Phipson and Smyth, 2010). Tukey's corrected p is
+    that of Carterette (2012). With clusters, p and intervals are of clusters, but wins, ties,
+    losses and dz of queries. The order of runs and queries changes nothing. Time grows with the
+    square of the number of queries, as BCa leaves out each in turn.
 
     Examples
     --------
@@ -173,7 +183,7 @@ def _comparison(
         notes=[*runs.notes, *_notes(settings, runs)],
         sources=runs.sources,
         inputs=runs.inputs,
-        warnings=tuple(_warnings(pairs)),
+        warnings=tuple(_warnings(settings, pairs)),
     )
 
 
@@ -201,8 +211,13 @@ def _notes(settings: Settings, runs: Runs) -> list[str]:
         n_queries = len(runs.queries)
         floor = next(iter(runs.floor.values()))
         notes.append(note_of_floor(n_without, n_queries, floor * n_queries / n_without))
-    if n_without and settings.cluster == 'video':
-        notes.append('each query without a relevant shot is a cluster of its own')
+    if settings.cluster == 'video':
+        notes.append(
+            'p, intervals and numbers of differences that are not 0 are of clusters; wins, ties, '
+            'losses and dz are of queries'
+        )
+        if n_without:
+            notes.append('each query without a relevant shot is a cluster of its own')
     if unknown := [metric for metric in runs.metrics if metric not in runs.floor]:
         notes.append(f'{", ".join(unknown)}: no floor, as the mean of an empty run is not known')
     if runs.n_relevant is None:
@@ -210,14 +225,52 @@ def _notes(settings: Settings, runs: Runs) -> list[str]:
     return notes
 
 
-def _warnings(pairs: Sequence[Pair]) -> list[DataWarning]:
-    n_few = sum(0 < pair.n_nonzero < FEW for pair in pairs)
-    if not n_few:
+def _warnings(settings: Settings, pairs: Sequence[Pair]) -> list[DataWarning]:
+    found: list[DataWarning] = []
+    few = {frozenset((pair.a, pair.b)) for pair in pairs if 0 < pair.n_nonzero < FEW}
+    n_pairs = len({frozenset((pair.a, pair.b)) for pair in pairs})
+    if few:
+        units = 'queries' if settings.cluster == 'none' else 'clusters of queries'
+        by = ' by some metric' if len({pair.metric for pair in pairs}) > 1 else ''
+        found.append(
+            NarrowIntervalWarning(
+                f'{_some(len(few), n_pairs)} on fewer than {FEW} {units}{by}: intervals of '
+                'their differences may be too narrow; see docs/comparison.md'
+            )
+        )
+    return [*found, *_too_few_permutations(settings, pairs, n_pairs)]
+
+
+def _some(n_few: int, n_pairs: int) -> str:
+    """Return how many pairs of runs differ, as the beginning of a sentence."""
+    if n_pairs == 1:
+        return '1 pair of runs differs'
+    return (
+        f'all {n_pairs:,} pairs of runs differ'
+        if n_few == n_pairs
+        else (f'{n_few:,} of {n_pairs:,} pairs of runs {"differs" if n_few == 1 else "differ"}')
+    )
+
+
+def _too_few_permutations(
+    settings: Settings, pairs: Sequence[Pair], n_pairs: int
+) -> list[DataWarning]:
+    """Return a warning if no data could give a corrected p that is small enough."""
+    is_tukey = settings.correction == 'tukey'
+    family = [pair for pair in pairs if settings.baseline in (None, pair.a, pair.b)]
+    if not family or (not is_tukey and any(pair.exact for pair in family)):
+        return []
+    n_metrics = len({pair.metric for pair in pairs})
+    # Holm multiplies the smallest p by the size of the family.
+    factor = len(family) // n_metrics if settings.correction == 'holm' else 1
+    alpha = alpha_of(settings.level)
+    least = factor / (settings.permutations + 1)
+    if least <= alpha:
         return []
     return [
-        NarrowIntervalWarning(
-            f'{n_few} of {counted(len(pairs), "pair", "pairs")} of runs differ on fewer than {FEW} '
-            'queries (or clusters): intervals of their differences may be too narrow; see '
-            'docs/comparison.md'
+        FewPermutationsWarning(
+            f'{counted(settings.permutations, "permutation gives", "permutations give")} no '
+            f'corrected p below {min(least, 1):.4f}, and {alpha:g} is what tells runs apart: take '
+            f'{math.ceil(factor / alpha):,} or more'
         )
     ]

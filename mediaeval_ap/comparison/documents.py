@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields, replace
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.comparison.entries import Agreement, GroupMean, Interval, Pair, Part, Standing
+from mediaeval_ap.comparison.sign_flips import MOST_ENUMERATED
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Block, Captioned, Document, Grid, Heading, Marked, counted
 from mediaeval_ap.report.formats import short, short_p
@@ -40,33 +41,51 @@ def caption(comparison: Comparison) -> str:
 def _caption(comparison: Comparison, baseline: str | None) -> str:
     """Return the caption of pairs with a baseline, or of all pairs without one."""
     settings, counts = comparison.parameters, comparison.counts
-    units = 'queries'
+    unit = of_units = 'queries'
     if settings['cluster'] != 'none':
-        units = f'{counted(counts["units"], "cluster", "clusters")} of queries, by video'
+        unit = 'clusters'
+        of_units = f'{counted(counts["units"], "cluster", "clusters")} of queries, by video'
     family = 'all pairs of runs' if baseline is None else f'the pairs with {printable(baseline)}'
-    words = {**_with_commas(settings), 'units': units, 'family': family}
+    words = {
+        'unit': unit,
+        'units': of_units,
+        'family': family,
+        'resamples': counted(settings['resamples'], 'resample', 'resamples'),
+        'permutations': counted(settings['permutations'], 'permutation', 'permutations'),
+        'flips': _flips(comparison, baseline),
+    }
     definition = f' ({settings["definition"]})' if settings['definition'] else ''
+    test = f' {TESTS[settings["correction"]].format(**words)}.' if comparison.pairs else ''
     return (
         f'Means over {counted(len(comparison.queries), "query", "queries")}{definition}, with '
-        f'{_level(comparison)} intervals ({INTERVALS[settings["interval"]].format(**words)}). '
-        f'{TESTS[settings["correction"]].format(**words)}. Seed {settings["seed"]}.'
+        f'{_level(comparison)} intervals ({INTERVALS[settings["interval"]].format(**words)}).'
+        f'{test} Seed {settings["seed"]}.'
     )
 
 
 INTERVALS = {
-    'bca': 'BCa bootstrap, {resamples} resamples of {units}',
+    'bca': 'BCa bootstrap, {resamples} of {units}',
     't': "Student's t over {units}",
 }
-PAIRED = 'p by paired sign flips of {units} ({permutations} permutations), corrected by '
+PAIRED = 'p by paired sign flips of {units} ({flips})'
 TESTS = {
-    'holm': f'{PAIRED}Holm over {{family}} for each metric',
-    'bh': f'{PAIRED}Benjamini and Hochberg over {{family}} for each metric',
-    'tukey': 'p by randomised Tukey HSD ({permutations} permutations of runs within {units})',
+    'holm': f'{PAIRED}, corrected by Holm over {{family}} for each metric',
+    'bh': f'{PAIRED}, corrected by Benjamini and Hochberg over {{family}} for each metric',
+    'tukey': f'{PAIRED}; corrected p by randomised Tukey HSD over all pairs of runs for each '
+    'metric ({permutations} of runs within {unit})',
 }
 
 
-def _with_commas(settings: Mapping[str, Any]) -> dict[str, str]:
-    return {name: f'{settings[name]:,}' for name in ('resamples', 'permutations')}
+def _flips(comparison: Comparison, baseline: str | None) -> str:
+    """Return which sign flips gave the p of the pairs: all, random ones, or either."""
+    pairs = [pair for pair in comparison.pairs if baseline in (None, pair.a, pair.b)]
+    drawn = counted(comparison.parameters['permutations'], 'random flip', 'random flips')
+    few = f'at most {MOST_ENUMERATED} differences'
+    if not any(pair.exact for pair in pairs):
+        return drawn
+    if all(pair.exact for pair in pairs):
+        return f'exact: {few} are not 0'
+    return f'exact for {few} that are not 0, else {drawn}'
 
 
 def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
@@ -151,7 +170,7 @@ def _legend(comparison: Comparison) -> Iterator[str]:
         below = f'corrected p ≤ {_alpha(comparison):g}'
         yield f'{DAGGER}: differs from {printable(baseline)}, {below}.'
     elif any(one.group for one in comparison.leaderboard):
-        yield f'Runs that share a letter are not told apart (p > {_alpha(comparison):g}).'
+        yield f'Runs that share a letter are not told apart (corrected p > {_alpha(comparison):g}).'
 
 
 def _alpha(comparison: Comparison) -> float:
@@ -199,6 +218,8 @@ def _pairs(comparison: Comparison) -> Iterator[Block]:
 def _pairs_as_printed(comparison: Comparison) -> Iterator[Block]:
     for number, metric in enumerate(comparison.metrics, 1):
         text = f'{metric}: differences of pairs, {FIRST_MINUS_SECOND}. {_caption(comparison, None)}'
+        if comparison.parameters['cluster'] != 'none':
+            text += ' Wins, ties, losses and dz are of queries.'
         yield Captioned(_pairs_by(comparison, metric), text, f'{LABEL}-pairs-{number}')
 
 

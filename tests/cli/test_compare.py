@@ -134,7 +134,9 @@ def test_standard_input():
 
 USAGE = {
     'best.txt': 'found 1 RUN (best.txt), expected two or more; evaluate scores one',
-    'best.txt half.txt --baseline none.txt': "found 'none.txt', expected one of best.txt, half.txt",
+    'best.txt half.txt --baseline none.txt': (
+        "--baseline: found 'none.txt', expected one of 'best.txt', 'half.txt'"
+    ),
     'best.txt half.txt --also-definitions none': "definition: found 'none', expected one of by-k",
     'best.txt half.txt --also-definitions trec,trec': 'found trec,trec, expected each name once',
     'best.txt half.txt --also-definitions trec --definition trec': 'trec is the definition already',
@@ -169,9 +171,22 @@ def test_a_missing_extra_is_one_line(monkeypatch):
     )
 
 
+@pytest.mark.parametrize('library', ['scipy', 'statsmodels'])
+@pytest.mark.parametrize('command', ['compare', 'compare-results'])
+def test_a_missing_extra_is_told_before_the_work(monkeypatch, command, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    Path('bad.txt').write_text('c0 v0 1 ann high\n')
+    files = ['reference.txt', 'bad.txt', 'best.txt'] if command == 'compare' else ['bad.txt']
+    result = run(command, *files)
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr == (
+        f"Error: compare: {library} is not installed; pip install 'mediaeval-ap[insight]'\n"
+    )
+
+
 def test_warnings_are_told_unless_quiet():
     arguments = ['reference.txt', 'best.txt', 'half.txt', '--resamples', '100', '-K', '1']
-    assert 'differ on fewer than 50 queries' in run('compare', *arguments).stderr
+    assert 'differs on fewer than 50 queries' in run('compare', *arguments).stderr
     assert run('compare', *arguments, '--quiet').stderr == ''
 
 

@@ -76,7 +76,10 @@ def test_the_suffix_is_the_format_of_a_figure(runs, name, begin):
         (['-o', '-', '--figure', 'loss', '--format', 'png'], '--format png is not text'),
         (['-o', 'a.pdf.gz', '--figure', 'loss'], 'a.pdf.gz: pdf is compressed already'),
         (['-o', 'a.csv'], '-o: found the suffix .csv, expected one of .html, .svg, .png, .pdf'),
-        (['-o', 'a.html', '--baseline', 'x'], "--baseline: found 'x', expected one of run.txt, o"),
+        (
+            ['-o', 'a.html', '--baseline', 'x'],
+            "--baseline: found 'x', expected one of 'run.txt', 'o",
+        ),
         (['-o', 'run.txt'], 'refusing to overwrite run.txt: it is an input'),
         (['run.txt', '-o', 'a.html'], "runs: found 'run.txt' twice"),
         (['-o', 'a.html', '-k', '0'], "found '0', expected a positive integer"),

@@ -113,9 +113,14 @@ def test_equal_values_have_no_interval_but_a_reason(value):
 
 def test_one_query_has_no_interval_but_a_reason():
     found = intervals([[0.5], [0.25]])
-    assert [each.reason for each in [*found.runs, *found.pairs]] == ['one query or cluster'] * 3
+    assert [each.reason for each in [*found.runs, *found.pairs]] == ['one query'] * 3
     assert found.ranks == [(1, 2), (1, 2)]
     assert t_intervals(np.array([[0.5]]), 0.95)[0].reason == 'one query'
+
+
+def test_one_cluster_has_no_interval_but_a_reason():
+    found = intervals([[0.5, 0.25], [0, 1]], clusters=[0, 0])
+    assert [each.reason for each in [*found.runs, *found.pairs]] == ['one cluster of queries'] * 3
 
 
 def test_what_bca_is_not_defined_for_has_a_reason():

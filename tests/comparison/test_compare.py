@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mediaeval_ap import AveragePrecision, compare
-from mediaeval_ap.errors import MissingExtraError, NarrowIntervalWarning, ParameterError
+from mediaeval_ap.errors import (
+    FewPermutationsWarning,
+    MissingExtraError,
+    NarrowIntervalWarning,
+    ParameterError,
+)
 
 FAST = {'resamples': 60, 'permutations': 300}
 EIGHTHS = st.integers(0, 8).map(lambda number: number / 8)
@@ -118,18 +123,86 @@ def test_nothing_is_nan_and_nothing_lacks_without_a_reason(rows, interval):
         assert (each.interval.high is None) == bool(each.interval.reason)
         assert (each.dz is None) == bool(each.reason)
     numbers = json.loads(described(comparison), parse_constant=lambda name: pytest.fail(name))
-    assert numbers['kind'] == 'comparison'
+    assert list(without_reason(numbers)) == []
+
+
+def without_reason(value, path=()):
+    """The nulls of a JSON value that have no reason beside them.
+
+    Those of the manifest stand for what was not given.
+    """
+    if isinstance(value, list):
+        for place, each in enumerate(value):
+            yield from without_reason(each, (*path, place))
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            if each is None and not value.get(f'{name}_reason', value.get('reason')):
+                yield (*path, name)
+            elif (*path, name) != ('manifest',):
+                yield from without_reason(each, (*path, name))
+
+
+@pytest.mark.parametrize('settings', [{}, {'baseline': 'a'}, {'correction': 'tukey'}])
+@pytest.mark.parametrize(
+    'results',
+    [
+        several([1, 0.5], [1, 0.5], measures={'P@5': [1, 0.5]}),
+        several([1], [0.5], n_relevant=[0], definition='mediaeval-2016'),
+        several([1, 1], [0, 0]),
+    ],
+)
+def test_each_null_has_a_reason_beside_it(results, settings):
+    whole = without_warning(results, **settings).to_dict()
+    assert 'null' in json.dumps({**whole, 'manifest': {}})
+    assert list(without_reason(whole)) == []
 
 
 def test_fewer_than_fifty_differences_are_warned_of_once():
     values = drawn(4)
-    with pytest.warns(
-        NarrowIntervalWarning, match='6 of 6 pairs of runs differ on fewer than 50'
-    ) as found:
+    message = 'all 3 pairs of runs differ on fewer than 50 queries by some metric: '
+    with pytest.warns(NarrowIntervalWarning, match=message) as found:
         comparison = compare(several(*values), **FAST)
     assert len(found) == 1
     assert found[0].filename == __file__
     assert list(map(str, comparison.warnings)) == [str(found[0].message)]
+
+
+def test_pairs_that_differ_little_are_counted():
+    few, many = np.zeros(60), np.zeros(60)
+    few[:10], many[:50] = 0.5, 0.5
+    with pytest.warns(NarrowIntervalWarning, match='^1 pair of runs differs on fewer than 50 que'):
+        compare(several(few, 0 * few), **FAST)
+    with pytest.warns(NarrowIntervalWarning, match='^2 of 3 pairs of runs differ on fewer'):
+        compare(several(few, 0 * few, many), **FAST)
+
+
+TOO_FEW = {
+    # At least 1 / 19, thrice 1 / 60 by Holm, and 1 / 20.
+    ('tukey', 18): '18 permutations give no corrected p below 0.0526, and 0.05 is what tells',
+    ('holm', 58): '58 permutations give no corrected p below 0.0508, and .*: take 60 or more',
+    ('bh', 18): '18 permutations give no corrected p below 0.0526, .*: take 20 or more',
+    ('tukey', 19): None,
+    ('holm', 59): None,
+    ('bh', 19): None,
+}
+
+
+@pytest.mark.parametrize(('correction', 'permutations'), TOO_FEW)
+def test_permutations_by_which_nothing_can_differ(correction, permutations):
+    values = np.random.default_rng(8).random((3, 60))  # fixed: some values, whichever
+    settings = {'correction': correction, 'permutations': permutations, 'resamples': 50}
+    message = TOO_FEW[correction, permutations]
+    if message is None:
+        assert compare(several(*values), **settings).warnings == ()
+        return
+    with pytest.warns(FewPermutationsWarning, match=message):
+        compare(several(*values), **settings)
+
+
+def test_an_exact_p_needs_no_permutations():
+    comparison = without_warning(several([1] * 8, [0] * 8), permutations=1)
+    assert comparison.pairs[0].p == 2 / 2**8
+    assert [type(each) for each in comparison.warnings] == [NarrowIntervalWarning]
 
 
 def test_fifty_differences_and_none_are_not_warned_of():
@@ -156,6 +229,22 @@ def test_clusters_are_flipped_whole():
     assert (by_query.p, by_query.n_nonzero) == (2 / 2**18, 18)
     assert (by_video.p, by_video.n_nonzero) == (2 / 4, 2)
     assert by_video.difference == by_query.difference == 0.9
+    assert (by_video.wins, by_video.ties) == (18, 2)
+
+
+def test_what_is_of_clusters_is_said():
+    reference = [('x', f'v{place // 2}', str(place), f'n{place}') for place in range(8)]
+    evaluate = AveragePrecision(reference, K=[10]).evaluate
+    right = [(*row, 0.5) for row in reference]
+    results = {'all': evaluate(right), 'few': evaluate(right[:1])}
+    with pytest.warns(NarrowIntervalWarning, match='on fewer than 50 clusters of queries: '):
+        comparison = compare(results, cluster='video', reference=reference, **FAST)
+    note = (
+        'p, intervals and numbers of differences that are not 0 are of clusters; wins, ties, '
+        'losses and dz are of queries'
+    )
+    assert note in comparison.notes
+    assert note not in without_warning(results).notes
 
 
 WRONG = {

@@ -77,7 +77,10 @@ def test_at_another_level_less_is_marked():
 def test_letters_of_groups():
     comparison = compared(THREE, correction='tukey')
     assert marks(comparison) == {'top': 'a', 'low': 'b', 'same': 'b'}
-    assert 'Runs that share a letter are not told apart (p > 0.05).' in printed(comparison).caption
+    assert (
+        'Runs that share a letter are not told apart (corrected p > 0.05).'
+        in printed(comparison).caption
+    )
 
 
 def test_letters_of_worse_runs():
@@ -103,14 +106,27 @@ def test_many_runs_have_no_letters_and_their_pairs_are_shown_if_asked_for():
 
 
 CAPTIONS = {
-    'p by paired sign flips of queries (1,000 permutations), corrected by Holm over all pairs of '
-    'runs for each metric. Seed 3.': {'seed': 3},
+    'p by paired sign flips of queries (1,000 random flips), corrected by Holm over all pairs of '
+    'runs for each metric. Seed 3.': {'seed': 3, 'found': {'low': 1, 'top': 50}},
+    'p by paired sign flips of queries (exact for at most 20 differences that are not 0, else '
+    '1,000 random flips), corrected by Holm over all pairs': {},
+    '(exact: at most 20 differences are not 0), corrected by Holm': {'found': {'a': 20, 'b': 15}},
+    'queries (1,000 random flips), corrected by Holm over the pairs with top for each metric.': {
+        'baseline': 'top'
+    },
     'corrected by Benjamini and Hochberg over the pairs with low for each metric.': {
         'correction': 'bh',
         'baseline': 'low',
     },
-    'p by randomised Tukey HSD (1,000 permutations of runs within queries).': {
-        'correction': 'tukey'
+    'else 1,000 random flips); corrected p by randomised Tukey HSD over all pairs of runs for each '
+    'metric (1,000 permutations of runs within queries).': {'correction': 'tukey'},
+    'corrected p by randomised Tukey HSD over all pairs of runs for each metric (1 permutation of '
+    'runs within clusters).': {
+        'correction': 'tukey',
+        'baseline': 'low',
+        'cluster': 'video',
+        'reference': REFERENCE,
+        'permutations': 1,
     },
     "Means over 60 queries (mediaeval-2016), with 90 % intervals (Student's t over queries).": {
         'interval': 't',
@@ -120,14 +136,24 @@ CAPTIONS = {
         'cluster': 'video',
         'reference': REFERENCE,
     },
+    'with 95 % intervals (BCa bootstrap, 300 resamples of queries). Seed 0.': {'found': {'a': 9}},
 }
 
 
 @pytest.mark.parametrize('expected', CAPTIONS)
 def test_captions_name_the_procedure(expected):
-    comparison = compared(THREE, **CAPTIONS[expected])
+    settings = {'found': THREE, **CAPTIONS[expected]}
+    comparison = compared(settings.pop('found'), **settings)
     assert expected in comparison.caption()
     assert comparison.caption() in printed(comparison).caption
+
+
+def test_pairs_of_clusters_say_what_is_of_queries():
+    comparison = compared(THREE, cluster='video', reference=REFERENCE)
+    _, *pairs = describe(comparison, pairs=True).for_papers()
+    assert {
+        each.caption.endswith('Seed 0. Wins, ties, losses and dz are of queries.') for each in pairs
+    } == {True}
 
 
 def test_differences_to_the_baseline():

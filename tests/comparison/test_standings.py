@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap import compare
+from mediaeval_ap.campaign_report.lead import lead_of
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NarrowIntervalWarning')
 FAST = {'resamples': 100, 'permutations': 200}
@@ -89,6 +90,23 @@ def test_groups_are_those_of_tukey():
     }
 
 
+@pytest.mark.parametrize('level', [0.9, 0.8, 0.95])
+def test_a_p_of_exactly_alpha_tells_runs_apart_everywhere(level):
+    """With n permutations, a clear difference has p = 1 / (n + 1)."""
+    permutations = {0.9: 9, 0.8: 4, 0.95: 19}[level]
+    values = np.random.default_rng(4).random((2, 60)) / 4  # fixed: far apart in any case
+    values[0] += 0.5
+    settings = {'correction': 'tukey', 'level': level, 'permutations': permutations}
+    comparison = compare(several(*values), resamples=100, **settings)
+    (pair,) = comparison.pairs
+    assert pair.p_adjusted == {0.9: 0.1, 0.8: 0.2, 0.95: 0.05}[level]
+    assert [each.group for each in comparison.leaderboard] == ['a', 'b']
+    headline = lead_of(comparison.to_dict(), 60)['headline']
+    assert headline == 'a leads, and the data tell it apart from b'
+    with_baseline = compare(several(*values), resamples=100, baseline='b', **settings)
+    assert '†' in with_baseline.to_markdown().partition('run')[2]
+
+
 def test_tukey_compares_all_pairs_with_a_baseline_too():
     results = several(*np.random.default_rng(3).random((3, 30)))
     comparison = compare(results, correction='tukey', baseline='a', **FAST)
@@ -101,6 +119,7 @@ def test_the_floor_and_means_without_it():
     results = several([1, 0.5, 1, 0], n_relevant=[0, 1, 0, 2], definition='mediaeval-2016')
     (standing,) = compare(results, **FAST).leaderboard
     assert (standing.map, standing.floor, standing.map_without_floor) == (0.625, 0.5, 0.25)
+    assert (standing.floor_reason, standing.map_without_floor_reason) == ('', '')
     comparison = compare(results, **FAST)
     assert comparison.notes == [
         '2 of 4 queries have no relevant shot: each counts 1, and an empty run has MAP 0.500'
@@ -112,3 +131,4 @@ def test_no_query_has_a_relevant_shot():
         several([1, 1], n_relevant=[0, 0], definition='mediaeval-2016')
     ).leaderboard
     assert (standing.floor, standing.map_without_floor) == (1, None)
+    assert standing.map_without_floor_reason == 'no query has a relevant shot'
