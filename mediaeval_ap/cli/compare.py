@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +11,7 @@ from mediaeval_ap import choices, definitions
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import Output, write_document
-from mediaeval_ap.cli.procedure import check_baseline, procedure_options
+from mediaeval_ap.cli.procedure import named_runs, procedure_options
 from mediaeval_ap.comparison.settings import require_libraries
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import ParameterError, printable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.results.result import Result
 
 
-def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
+def _definitions(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
     """Return names of definitions, each once."""
     names = [name for value in values for name in value.split(',')]
     try:
@@ -33,6 +33,7 @@ def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> li
     return names
 
 
+ROWS = ('csv', 'jsonl')
 PROCEDURE = options.together(
     procedure_options('holm'),
     options.choice(
@@ -68,7 +69,7 @@ PROCEDURE = options.together(
     heading='Scoring',
     metavar='NAME,...',
     multiple=True,
-    callback=_names,
+    callback=_definitions,
     help='Definitions whose orders of the runs are compared, too. Can be repeated.',
 )
 @PROCEDURE
@@ -88,7 +89,9 @@ def compare(
 
     It scores two RUNs or more on the same queries, and says which of them the data tell apart.
     """
-    _check_names('RUN', runs, 'evaluate scores one', procedure['baseline'])
+    names = _names('RUN', runs, 'evaluate scores one', procedure['baseline'])
+    also = {'--by': procedure['by'], '--also-definitions': also_definitions}
+    _refuse_rows(procedure['format'], also)
     _refuse_again(definition, also_definitions)
     for each in definition, *also_definitions:
         options.check_cutoffs(cutoffs, each, measures)
@@ -103,12 +106,12 @@ def compare(
         each: AveragePrecision(table, cutoffs, subset=videos, definition=each)
         for each in (definition, *also_definitions)
     }
-    results: dict[str, list[Result]] = {each: [] for each in evaluators}
-    for run in runs:
+    results: dict[str, dict[str, Result]] = {each: {} for each in evaluators}
+    for name, run in names.items():
         hypotheses = read(run, HYPOTHESIS, max_bytes=max_bytes)
         for each, evaluator in evaluators.items():
             added = measures if each == definition else ()
-            results[each].append(evaluator.evaluate(hypotheses, asked, measures=added))
+            results[each][name] = evaluator.evaluate(hypotheses, asked, measures=added)
     best = results.pop(definition)
     _write(best, reference=table, subset=videos, also=results or None, **procedure)
 
@@ -141,6 +144,7 @@ def compare_results(
     if reference is None and (procedure['cluster'] != 'none' or procedure['by'] == 'corpus'):
         which = '--by corpus' if procedure['cluster'] == 'none' else '--cluster video'
         raise click.UsageError(f'{which} needs --reference FILE')
+    _refuse_rows(procedure['format'], {'--by': procedure['by']})
     require_libraries()
     from mediaeval_ap.results.json_files import read_results
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
@@ -148,19 +152,34 @@ def compare_results(
     table = None if reference is None else read(reference, REFERENCE, max_bytes=max_bytes)
     videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
     stored = [each for path in results for each in read_results(path, max_bytes=max_bytes)]
-    names = list(dict.fromkeys(each._run for each in stored))
-    _check_names('run', names, 'in all RESULTS', procedure['baseline'])
-    _write(stored, reference=table, subset=videos, **procedure)
+    of_runs: dict[str, list[Result]] = {}
+    for each in stored:
+        of_runs.setdefault(each._run, []).append(each)
+    names = _names('run', list(of_runs), 'in all RESULTS', procedure['baseline'])
+    _write(
+        {name: of_runs[run] for name, run in names.items()},
+        reference=table,
+        subset=videos,
+        **procedure,
+    )
 
 
-def _check_names(what: str, runs: Sequence[str], remedy: str, baseline: str | None) -> None:
-    """Refuse one run, and a baseline that is none of them."""
-    names = ['<stdin>' if run == '-' else run for run in runs]
-    if len(names) < 2:
+def _names(what: str, runs: Sequence[str], remedy: str, baseline: str | None) -> dict[str, str]:
+    """Return two runs or more by their names, and refuse a baseline that is none of them."""
+    if len(runs) < 2:
         raise click.UsageError(
-            f'found 1 {what} ({printable(names[0])}), expected two or more; {remedy}'
+            f'found 1 {what} ({printable(runs[0])}), expected two or more; {remedy}'
         )
-    check_baseline(baseline, names)
+    return named_runs(runs, baseline)
+
+
+def _refuse_rows(format: str, given: Mapping[str, object]) -> None:
+    """Refuse options whose tables the formats of rows leave out."""
+    for option, value in given.items():
+        if value and format in ROWS:
+            raise click.UsageError(
+                f'{option}: {format} has one table; write it as json or markdown'
+            )
 
 
 def _refuse_again(definition: str, also: Iterable[str]) -> None:
@@ -169,7 +188,7 @@ def _refuse_again(definition: str, also: Iterable[str]) -> None:
 
 
 def _write(
-    results: Sequence[Result],
+    results: Mapping[str, Result | Sequence[Result]],
     *,
     pairs: bool,
     format: str,

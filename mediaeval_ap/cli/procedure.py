@@ -7,8 +7,9 @@ from collections.abc import Iterable
 import click
 
 from mediaeval_ap import choices
+from mediaeval_ap.campaign_report.run_names import named
 from mediaeval_ap.cli import options
-from mediaeval_ap.comparison import settings
+from mediaeval_ap.comparison.settings import check_baseline
 from mediaeval_ap.definitions import LARGEST_CUTOFF
 from mediaeval_ap.errors import ParameterError
 
@@ -83,9 +84,14 @@ def _random_numbers() -> options.Decorator:
     )
 
 
-def check_baseline(baseline: str | None, runs: Iterable[str]) -> None:
-    """Refuse a baseline that is no run, before the work."""
+def named_runs(runs: Iterable[str], baseline: str | None) -> dict[str, str]:
+    """Return runs by the names that tell them apart, and refuse a baseline that is none of them."""
     try:
-        settings.check_baseline(baseline, runs)
+        runs_by_name = named(runs)
+    except ParameterError as error:
+        raise click.UsageError(str(error)) from error
+    try:
+        check_baseline(baseline, runs_by_name)
     except ParameterError as error:
         raise click.UsageError(f'--{error}') from error
+    return runs_by_name

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, write_whole
-from mediaeval_ap.campaign_report.run_names import named
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import NEW_FILE, STANDARD_STREAM, Output, write
-from mediaeval_ap.cli.procedure import check_baseline, procedure_options
+from mediaeval_ap.cli.procedure import named_runs, procedure_options
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import ParameterError, printable, require
+from mediaeval_ap.errors import printable, require
 
 if TYPE_CHECKING:
     from mediaeval_ap.campaign_report.campaign_report import CampaignReport
@@ -75,7 +74,7 @@ def report(
     shows every query. The page is one file, which requests nothing from elsewhere.
     """
     format = _checked_format(figure, format, output)
-    _check_names(runs, settings['baseline'])
+    named_runs(runs, settings['baseline'])
     for module in ('altair', 'vl_convert') if figure else ('altair', 'jinja2', 'vl_convert'):
         require(module, 'report', 'report')
     criteria = ('reference', 'subset', 'cutoffs', 'definition', 'max_bytes')
@@ -104,14 +103,6 @@ def _checked_format(figure: str | None, format: str, output: Output) -> str:
     if os.path.splitext(path)[1].lower() in COMPRESSED_SUFFIXES and not is_text:
         raise click.UsageError(f'-o: {printable(path)}: {format} is compressed already')
     return format
-
-
-def _check_names(runs: tuple[str, ...], baseline: str | None) -> None:
-    try:
-        names = list(named(runs))
-    except ParameterError as error:
-        raise click.UsageError(str(error)) from error
-    check_baseline(baseline, names)
 
 
 def _write_figure(report: CampaignReport, figure: str, format: str, output: Output) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.choices import IntervalKind
+from mediaeval_ap.choices import IntervalKind, alpha_of
 from mediaeval_ap.comparison.entries import Interval
 from mediaeval_ap.comparison.units import Units
 from mediaeval_ap.errors import require
@@ -117,7 +117,10 @@ def _times_drawn(drawn: NDArray[np.intp], n_units: int) -> NDArray[np.float64]:
 
 
 def _rank_intervals(means: NDArray[np.float64], level: float) -> list[tuple[int, int]]:
-    """Return the ranks between which a run stands in so many of the resamples."""
+    """Return the ranks between which a run stands in so many of the resamples; all, of too few."""
+    n_runs, n_resamples = means.shape
+    if n_resamples < 2 / alpha_of(level):  # less than one resample is beyond each bound
+        return [(1, n_runs)] * n_runs
     stats = require('scipy.stats', 'insight', 'compare')
     ranks = stats.rankdata(-means, method='min', axis=0)
     tails = [(1 - level) / 2, 1 - (1 - level) / 2]

@@ -29,7 +29,7 @@ def describe(comparison: Comparison, *, pairs: bool = False) -> Document:
         lambda: _blocks(comparison, pairs),
         comparison.to_dict,
         lambda: grid_of(comparison, 'pairs' if pairs else 'leaderboard'),
-        lambda: [_as_printed(comparison), *(_pairs_as_printed(comparison) if pairs else ())],
+        lambda: _for_papers(comparison, pairs),
     )
 
 
@@ -97,10 +97,10 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     yield from _without_floor(comparison)
     if comparison.orders:
         yield Heading('Agreement of two orders of the runs', "Kendall's tau-b")
-        yield Grid(
-            ('one', 'other', 'tau'), [(each.a, each.b, each.tau) for each in comparison.orders]
-        )
-    yield from _groups(comparison)
+        yield _orders(comparison)
+    for metric, grid in _means_by_group(comparison):
+        yield Heading(f'{metric} by {comparison.parameters["by"]}', 'number of queries')
+        yield grid
     notes = list(comparison.notes)
     has_baseline = comparison.parameters['baseline'] is not None
     if pairs or (not has_baseline and len(comparison.runs) <= MOST_RUNS):
@@ -110,6 +110,18 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
         notes.append(f'{n_pairs} pairs of runs are not shown: ask for pairs, or for a baseline')
     if notes:
         yield ''.join(f'{note}\n' for note in notes)
+
+
+def _for_papers(comparison: Comparison, pairs: bool) -> Iterator[Block]:
+    yield _as_printed(comparison)
+    if pairs:
+        yield from _pairs_as_printed(comparison)
+    if comparison.orders:
+        text = "Agreement of two orders of the runs: Kendall's tau-b."
+        yield Captioned(_orders(comparison), text, f'{LABEL}-orders')
+    for number, (metric, grid) in enumerate(_means_by_group(comparison), 1):
+        text = f'{metric} by {comparison.parameters["by"]}, with the number of queries.'
+        yield Captioned(grid, text, f'{LABEL}-by-{number}')
 
 
 def _as_printed(comparison: Comparison) -> Captioned:
@@ -265,15 +277,19 @@ def _without_floor(comparison: Comparison) -> Iterator[Block]:
     yield _by_run(comparison, means)
 
 
-def _groups(comparison: Comparison) -> Iterator[Block]:
+def _orders(comparison: Comparison) -> Grid:
+    rows = [(each.a, each.b, each.tau) for each in comparison.orders]
+    return Grid(('one', 'other', 'tau'), rows)
+
+
+def _means_by_group(comparison: Comparison) -> Iterator[tuple[str, Grid]]:
     sizes = {each.group: each.n_queries for each in comparison.groups_by}
     means = {(each.metric, each.run, each.group): each.map for each in comparison.groups_by}
     for metric in comparison.metrics if sizes else ():
-        yield Heading(f'{metric} by {comparison.parameters["by"]}', 'number of queries')
         rows = [
             [run, *(means.get((metric, run, group)) for group in sizes)] for run in comparison.runs
         ]
-        yield Grid(['run', *(f'{group} ({size})' for group, size in sizes.items())], rows)
+        yield metric, Grid(['run', *(f'{group} ({size})' for group, size in sizes.items())], rows)
 
 
 def grid_of(comparison: Comparison, table: Part) -> Grid:

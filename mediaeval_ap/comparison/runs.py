@@ -17,7 +17,10 @@ from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import Source
 
 SHARED = ('reference', 'truth', 'shots', 'subset', 'consensus', 'evidence_reference')
-NAMES_REMEDY = "name the runs by a mapping: compare({'one': …, 'other': …})"
+NAMES_REMEDY = (
+    'in the shell, score runs from files of different names; in Python, name them by a mapping: '
+    "compare({'one': …, 'other': …})"
+)
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,7 @@ def _refuse_settings(
         )
         raise ParameterError(
             f'compare: definition: found {of_runs} {shown(first.name)}; score all runs by one '
-            'definition, and give others as also={name: results}'
+            'definition, and give others by --also-definitions, in Python also={name: results}'
         )
     settings = expected['parameters']
     for name in sorted({*settings, *found['parameters']} - {'K', 'k'}):
@@ -219,7 +222,7 @@ def _refuse_queries(first: Run, other: Run) -> None:
     raise ParameterError(
         f'compare: queries: found {len(found)} for {shown(other.name)} and {len(expected)} for '
         f'{shown(first.name)} ({what}), expected the same; score all runs on one list of queries, '
-        "files of topics or ids with missing='zero'"
+        "files of topics or ids with --missing zero, in Python missing='zero'"
     )
 
 

@@ -1,7 +1,5 @@
 """The commands `compare` and `compare-results`."""
 
-import csv
-import io
 import json
 import sys
 from pathlib import Path
@@ -122,14 +120,11 @@ def test_the_suffix_of_the_output_tells_the_format():
 
 def test_standard_input():
     result = run(
-        *('compare', '-', 'best.txt', 'half.txt', '-K', '1', *QUICK, '--format', 'csv'),
+        *('compare', '-', 'best.txt', 'half.txt', '-K', '1', *QUICK, '--format', 'json'),
         *('--by', 'corpus', '--cluster', 'video', '--also-definitions', 'trec'),
         input=Path('reference.txt').read_text(),
     )
-    assert [row['run'] for row in csv.DictReader(io.StringIO(result.stdout))] == [
-        'best.txt',
-        'half.txt',
-    ]
+    assert json.loads(result.stdout)['runs'] == ['best.txt', 'half.txt']
 
 
 USAGE = {
@@ -158,9 +153,47 @@ def test_errors_in_the_data():
     Path('bad.txt').write_text('c0 v0 1 ann high\n')
     result = compared(files=['best.txt', 'bad.txt'], expected=1)
     assert result.stderr.startswith('Error: bad.txt, line 1, confidence: ')
-    result = compared(files=['best.txt', 'best.txt'], expected=1)
-    assert "found the run 'best.txt' twice, expected each once" in result.stderr
+
+
+def test_one_run_twice():
+    result = compared(files=['best.txt', 'best.txt'], expected=2)
+    assert "runs: found 'best.txt' twice, expected each run once" in result.stderr
+    path = results_of('evaluate', 'reference.txt', 'best.txt', to='one.json')
+    results_of('evaluate', 'reference.txt', 'half.txt', to='half.json')
+    result = from_results(path, path, 'half.json', expected=1)
+    assert (
+        "found the run 'best.txt' twice, expected each once; in the shell, score" in result.stderr
+    )
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_runs_are_named_by_their_files():
+    folder = Path.cwd() / 'runs'
+    folder.mkdir()
+    paths = [str(Path(name).rename(folder / name)) for name in ('best.txt', 'half.txt')]
+    written = json.loads(compared('--format', 'json', '--baseline', 'half.txt', files=paths).stdout)
+    assert written['runs'] == ['best.txt', 'half.txt']
+    of_runs = written['manifest']['inputs']['runs']
+    assert [of_runs[run]['name'] for run in written['runs']] == paths
+    stored = results_of('evaluate', 'reference.txt', *paths, '-K', '1,10', to='results.json')
+    again = from_results(stored, '--format', 'json', '--baseline', 'half.txt')
+    assert json.loads(again.stdout) == written
+
+
+@pytest.mark.parametrize('format', ['csv', 'jsonl'])
+@pytest.mark.parametrize('option', ['--by relevant', '--also-definitions trec'])
+def test_formats_of_one_table_refuse_others(option, format):
+    result = compared(*option.split(), '--format', format, expected=2)
+    name, _ = option.split()
+    assert f'{name}: {format} has one table; write it as json or markdown' in result.stderr
+
+
+@pytest.mark.parametrize('format', ['markdown', 'latex'])
+def test_papers_have_every_table_that_was_asked_for(format):
+    options = ['--by', 'corpus', '--also-definitions', 'trec', '--format', format]
+    text = compared(*options).stdout
+    assert all(f'MAP@{k} by corpus' in text for k in (1, 10))
+    assert 'trec MAP@10' in text
 
 
 def test_a_missing_extra_is_one_line(monkeypatch):
@@ -253,7 +286,7 @@ def test_results_of_all_commands(monkeypatch):
         written = json.loads(from_results(path, '--format', 'json').stdout)
         jsonschema.Draft202012Validator(SHAPE).validate(written)
         assert written['metrics'] == metrics.get(command, written['metrics'])
-        assert sorted(written['runs']) == sorted([str(first), 'again'])
+        assert sorted(written['runs']) == sorted([Path(first).name, 'again'])
         assert all(pair['p'] == 1 for pair in written['pairs'])
 
 

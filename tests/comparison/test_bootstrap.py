@@ -92,6 +92,11 @@ def test_ranks_are_those_of_the_same_resamples():
     assert expected[0] != expected[2]
 
 
+@pytest.mark.parametrize(('resamples', 'ranks'), [(1, (1, 2)), (39, (1, 2)), (40, (1, 1))])
+def test_a_few_resamples_leave_every_rank_open(resamples, ranks):
+    assert intervals([[0.5, 1], [0, 0.25]], resamples=resamples).ranks[0] == ranks
+
+
 def test_equal_runs_share_their_ranks():
     values = np.random.default_rng(7).random(40)
     found = intervals([values, values])

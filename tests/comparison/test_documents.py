@@ -150,7 +150,7 @@ def test_captions_name_the_procedure(expected):
 
 def test_pairs_of_clusters_say_what_is_of_queries():
     comparison = compared(THREE, cluster='video', reference=REFERENCE)
-    _, *pairs = describe(comparison, pairs=True).for_papers()
+    _, *pairs, _ = describe(comparison, pairs=True).for_papers()  # the last is of orders
     assert {
         each.caption.endswith('Seed 0. Wins, ties, losses and dz are of queries.') for each in pairs
     } == {True}

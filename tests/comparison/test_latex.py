@@ -94,4 +94,4 @@ def test_pairs(tmp_path):
 
     text = render(describe(comparison(['a_1', 'b&2']), pairs=True), 'latex')
     assert 'undefined' not in compiled(text, tmp_path)
-    assert text.count(r'\label{') == 5
+    assert text.count(r'\label{') == 6  # runs, pairs by four metrics, orders
