@@ -16,12 +16,12 @@ from mediaeval_ap.arrays import ranges, run_starts
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.diagnosis.listings import Hits
 from mediaeval_ap.diagnosis.name_kinds import KINDS, OWN
-from mediaeval_ap.diagnosis.returned_shots import Shots
+from mediaeval_ap.diagnosis.returned_shots import ReturnedShots
 from mediaeval_ap.diagnosis.rows import PARTS
 from mediaeval_ap.metrics import average_precision_of_hits
 
-# A rank below every cutoff: only where a run is longer than the largest cutoff, hits are not
-# listed. The sum with any number of shots stays below 2**63.
+# The rank of hits that are not listed, because they stand below the largest cutoff. The sum with
+# any number of shots stays below 2**63.
 OUT_OF_REACH = 2**62
 
 
@@ -38,12 +38,12 @@ class Ranks(NamedTuple):
 
     scored_query: NDArray[np.int64]
     scored: NDArray[np.int64]
-    first: NDArray[np.int64]  # of each shot, in the order of `Shots`; as are the next
+    first: NDArray[np.int64]  # of each shot, in the order of `ReturnedShots`; as are the next
     ties: NDArray[np.int64]  # hits first among equal distances and confidences
     confidence: NDArray[np.int64]  # hits first among equal distances
 
 
-def ranks_of(shots: Shots, hits: Sequence[Hits | None]) -> Ranks:
+def ranks_of(shots: ReturnedShots, hits: Sequence[Hits | None]) -> Ranks:
     """Return the ranks of the shots from the hits of each query; None for one without any."""
     first = np.full(len(shots.query), OUT_OF_REACH)
     ties, equal = first.copy(), first.copy()
@@ -93,9 +93,12 @@ def in_front(
 
 
 def average_precisions(
-    shots: Shots, ranks: Ranks, counts: Counts, K: Sequence[int], definition: Definition
+    shots: ReturnedShots, ranks: Ranks, counts: Counts, K: Sequence[int], definition: Definition
 ) -> NDArray[np.float64]:
-    """Return AP in each state, shape (n_states, n_queries, n_cutoffs), as scored to all absent."""
+    """Return AP after each repair, from the ranking as scored to all relevant shots in front.
+
+    The shape is (n_states, n_queries, n_cutoffs).
+    """
     query = shots.query
     by_kind = [
         in_front(query, ranks.confidence, shots.kind <= kind) for kind in range(OWN + 1, len(KINDS))

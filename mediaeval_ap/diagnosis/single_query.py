@@ -18,7 +18,7 @@ from mediaeval_ap.ranking.shots import Shots
 def ranking_of(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis]:
     """Return the ranking of a query down to a cutoff."""
     ranking = run.ranking
-    ((places, hits, distances),) = run.run.scorer.top([query], *depths([k]))
+    ((places, hits, distances),) = run.scorer.top([query], *depths([k]))
     columns = ranking.columns_at(places, distances)
     before = _before(hits, columns['distance'], columns['confidence'])  # type: ignore[arg-type]
     rows = zip(

@@ -334,7 +334,7 @@ def short(value: Any) -> str:
     if isinstance(value, bool):
         return 'yes' if value else ''
     if isinstance(value, float):
-        return f'{value:.3f}'
+        return f'{value:z.3f}'  # z: what is rounded to 0 has no sign
     return str(len(value)) if isinstance(value, list) else str(value)
 
 

@@ -89,7 +89,7 @@ def test_parts_add_up_to_the_loss(definition, corpus, k, near):
 @pytest.mark.parametrize('definition', definitions.names())
 @given(few, limits)
 def test_one_ranking_serves_all_cutoffs(definition, corpus, near):
-    from mediaeval_ap.diagnosis.explain import diagnose
+    from mediaeval_ap.diagnosis.diagnose import diagnose
     from mediaeval_ap.evaluation.whole_run import read_counted
 
     reference, hypotheses = corpus
