@@ -23,7 +23,7 @@ from mediaeval_ap.diagnosis.reconcile import (
     reconcile_run,
 )
 from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
-from mediaeval_ap.diagnosis.single_query import ranking_of, relevant_shots
+from mediaeval_ap.diagnosis.single_query import notes_of_query, ranking_of, relevant_shots
 from mediaeval_ap.diagnosis.ties import TieBounds, mean_ties, ties_of_query
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown
 from mediaeval_ap.report.document import Document, counted
@@ -251,6 +251,7 @@ class Diagnosis(Described):
             reconcile(facts, self.k, self.definition),
             self.run,
             self.definition.name,
+            notes_of_query(examined, query),
         )
 
     def against(self, other: Diagnosis) -> Difference:

@@ -204,6 +204,8 @@ def _about_query(found: QueryDiagnosis) -> Iterator[Block]:
     yield Heading(found.run, found.definition)
     n_relevant = counted(found.n_relevant, 'relevant shot', 'relevant shots')
     yield f'{printable(found.query)}: {ap} {found.ap:.3f}, {n_relevant}. The rest to 1:\n'
+    if found.notes:
+        yield ''.join(f'{note}\n' for note in found.notes)
     yield _loss({part: loss for part, loss in found.parts.items() if abs(loss) >= ROUNDED})
     if found.relevant:
         yield Grid(

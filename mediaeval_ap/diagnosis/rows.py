@@ -207,6 +207,8 @@ class QueryDiagnosis(Described):
         What each registered definition says of the ranking, and why; the one in use comes first.
     run, definition : str
         The names of the run, and of the definition in use.
+    notes : list of str
+        That the reference has no such name, and the nearest that it has.
     """
 
     query: str
@@ -220,6 +222,7 @@ class QueryDiagnosis(Described):
     definitions: list[ByDefinition] = field(repr=False)
     run: str
     definition: str
+    notes: list[str]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis of the query, for JSON.
@@ -228,7 +231,7 @@ class QueryDiagnosis(Described):
         -------
         dict
             ``query``, ``k``, ``ap``, ``n_relevant``, ``loss`` (the parts), ``ranking``,
-            ``relevant``, ``ties``, ``definitions``, ``run`` and ``definition``.
+            ``relevant``, ``ties``, ``definitions``, ``run``, ``definition`` and ``notes``.
         """
         value = asdict(self)
         return {('loss' if name == 'parts' else name): each for name, each in value.items()}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import extractOne
 
 from mediaeval_ap.arrays import first_occurrences, run_starts
 from mediaeval_ap.definitions import Cutoff, Repeats, depths
@@ -11,6 +13,7 @@ from mediaeval_ap.diagnosis.examined_run import SHOT, ExaminedRun, Found
 from mediaeval_ap.diagnosis.loss import in_front
 from mediaeval_ap.diagnosis.name_kinds import KINDS, OWN
 from mediaeval_ap.diagnosis.rows import Before, RankedHypothesis, RelevantShot
+from mediaeval_ap.errors import shown
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.shots import Shots
 
@@ -93,6 +96,19 @@ def relevant_shots(run: ExaminedRun, query: str, k: Cutoff) -> list[RelevantShot
         corpus, video, shot = ids[row]
         shots.append(RelevantShot(corpus, video, shot, None, (), 'absent', added))
     return shots
+
+
+def notes_of_query(run: ExaminedRun, query: str) -> list[str]:
+    """Return that the reference has no such name, and the nearest that it has."""
+    reference = run.criteria.reference
+    if reference.n_relevant(query):
+        return []
+    note = (
+        f'{shown(query)} has no relevant shot in the reference: '
+        f'AP is {run.criteria.definition.without_relevant:g}, whatever the run has'
+    )
+    nearest = extractOne(query, reference.queries, scorer=Levenshtein.normalized_distance)
+    return [f'{note}; the nearest name there is {shown(nearest[0])}' if nearest else note]
 
 
 def _adds(run: ExaminedRun, found: Found, depth: int) -> list[float]:

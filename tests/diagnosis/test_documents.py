@@ -230,6 +230,16 @@ def test_what_is_rounded_to_nothing_has_no_sign():
     assert '-0.000' not in text
 
 
+def test_what_markdown_and_latex_would_obey_is_escaped():
+    reference = [('x', 'v', '1', 'a_<b>')]
+    diagnosis = AveragePrecision(reference).explain([('x', 'v', '1', 'a_<b>', 0.5)])
+    found, n_others = diagnosis.of('a_<b>'), 'AP@100 1.000, 1 relevant shot'
+    assert f'\na\\_\\<b\\>: {n_others}' in found.to_markdown()
+    latex = found.to_latex()
+    assert '\na\\_' in latex
+    assert 'a_<b>' not in latex.partition('LOST TO')[0].partition('\n')[2]
+
+
 def test_what_a_terminal_obeys_is_escaped():
     shown = render(describe_query(explain([('x', 'v', '1', 'a\x1bb', 0.5)]).of(QUERY)), 'table')
     assert '\x1b' not in shown
