@@ -60,9 +60,9 @@ class Diagnosis(Described):
         Average precision over all orders of ties: of ``equal_confidence``, and of what is left to
         ``arbitrary`` order behind temporal rank.
     confused : list of ConfusedName
-        The other persons under whose names relevant shots were returned, most shots first.
+        The other persons under whose names relevant shots were returned, costliest first.
     near_misses : list of NearMiss
-        The names near a query, most relevant shots first.
+        The names near a query under which relevant shots were returned, costliest first.
 
     Examples
     --------

@@ -120,6 +120,8 @@ def _with_reasons(grid: Grid) -> Grid:
 def _costliest(diagnosis: Diagnosis, n: int) -> Grid:
     rows = []
     for each in diagnosis.costliest(n):
+        if 1 - each.ap < NOTHING:
+            break  # the rest lost nothing
         part, loss = max(each.parts.items(), key=lambda item: item[1])
         worst = part if loss >= ROUNDED else ''
         rows.append([each.query, each.ap, each.n_relevant, worst, loss if worst else None])
@@ -128,29 +130,32 @@ def _costliest(diagnosis: Diagnosis, n: int) -> Grid:
 
 
 def _names(diagnosis: Diagnosis, n: int) -> Iterator[Block]:
-    """Return the names that shots of queries were lost to, those of most shots first."""
+    """Return the names that shots of queries were lost to, the costliest first."""
     confused = [
-        [each.query, each.name, each.count, each.distance, _letters(each.letters)]
+        [
+            *(each.query, each.name, each.adds),
+            *(each.count, each.distance, _letters(each.letters)),
+        ]
         for each in diagnosis.confused
     ]
-    yield from _first(
-        ['CONFUSED QUERY', 'returned under', 'shots', 'distance', 'letters'], confused, n, 'names'
-    )
+    headers = ['CONFUSED QUERY', 'returned under', 'AP lost', 'shots', 'distance', 'letters']
+    yield from _first(headers, confused, n)
     missed = [
-        [each.query, each.name, each.count, each.n_hypotheses, _letters(each.letters)]
+        [
+            *(each.query, each.name, each.adds),
+            *(each.count, each.n_hypotheses, _letters(each.letters)),
+        ]
         for each in diagnosis.near_misses
     ]
-    headers = ['NEAR MISS OF', 'name', 'shots', 'hypotheses', 'letters']
-    yield from _first(headers, missed, n, 'names')
+    headers = ['NEAR MISS OF', 'name', 'AP lost', 'shots', 'hypotheses', 'letters']
+    yield from _first(headers, missed, n)
 
 
-def _first(
-    headers: Sequence[str], rows: Sequence[Sequence[Any]], n: int, what: str
-) -> Iterator[Block]:
+def _first(headers: Sequence[str], rows: Sequence[Sequence[Any]], n: int) -> Iterator[Block]:
     if rows:
         yield Grid(headers, rows[:n])
-    if n_more := len(rows) - n if len(rows) > n else 0:
-        yield f'… and {n_more:,} more {what}\n'
+    if len(rows) > n:
+        yield f'… and {counted(len(rows) - n, "more name", "more names")} (see --costliest)\n'
 
 
 def _letters(letters: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ between them are never moved about.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -116,6 +117,37 @@ def average_precisions(
         average_precision_of_hits(found, all_in_front, counts.relevant, n_ranked, K, definition)
     )
     return np.stack(values)
+
+
+AT_ONCE = 2**20  # ranks; a choice, for memory
+
+
+def gains(
+    shots: ReturnedShots, ranks: Ranks, counts: Counts, K: Sequence[int], definition: Definition
+) -> NDArray[np.float64]:
+    """Return the AP that moving each shot to the front adds, shape (n_shots, n_cutoffs).
+
+    Kind by kind, and those of a kind by rank, each behind those that were moved before.
+    """
+    added = np.zeros((len(shots.query), len(K)))
+    begins = shots.query.searchsorted(np.arange(len(counts.shots) + 1)).tolist()
+    for query, (begin, end) in enumerate(pairwise(begins)):
+        n_own, n_shots = int(np.count_nonzero(shots.kind[begin:end] == OWN)), end - begin
+        order = shots.kind[begin:end].argsort(kind='stable')
+        at_once = max(1, AT_ONCE // max(n_shots, 1))
+        for first in range(n_own, n_shots, at_once):
+            n_moved = np.arange(first, min(first + at_once, n_shots) + 1)
+            state = np.arange(len(n_moved)).repeat(n_shots)
+            moves = order.argsort() < n_moved[:, np.newaxis]
+            moved = in_front(
+                state, np.tile(ranks.confidence[begin:end], len(n_moved)), moves.ravel()
+            )
+            n_relevant = counts.relevant[query].repeat(len(n_moved))
+            values = average_precision_of_hits(
+                state, moved, n_relevant, counts.ranked, K, definition
+            )
+            added[begin + order[n_moved[:-1]]] = np.diff(values, axis=0)
+    return added
 
 
 def parts_of(

@@ -64,6 +64,8 @@ class ConfusedName:
     letters : tuple of str
         The edits that make the name of the query: ``o→u at 5``, ``+n at 9``, ``-e at 2``; positions
         in the query, from 1.
+    adds : float
+        What the repair of these shots adds to AP of the query, as `RelevantShot.adds`.
     """
 
     name: str
@@ -71,6 +73,7 @@ class ConfusedName:
     count: int
     distance: float
     letters: tuple[str, ...]
+    adds: float
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,8 @@ class NearMiss:
         The distance from the query to the name: at most `near` of the diagnosis.
     letters : tuple of str
         The edits, as of `ConfusedName`.
+    adds : float
+        What the repair of these shots adds to AP of the query.
     """
 
     name: str
@@ -98,6 +103,7 @@ class NearMiss:
     n_hypotheses: int
     distance: float
     letters: tuple[str, ...]
+    adds: float
 
 
 @dataclass(frozen=True)

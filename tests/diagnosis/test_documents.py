@@ -91,14 +91,20 @@ def test_loss_needs_no_folding_at_80_columns():
 def test_names():
     text = render(describe(explain()), 'table')
     (confused,) = table_of(text, 'CONFUSED QUERY')
-    assert confused == [QUERY, 'bob', '1', '1.000', '7', 'edits']
+    assert confused == [QUERY, 'bob', '0.083', '1', '1.000', '7', 'edits']  # (3/3 - 3/6) / 6
     (missed,) = table_of(text, 'NEAR MISS OF')
-    assert missed == [QUERY, 'anne_lee', '1', '1', '+e', 'at', '4']
+    assert missed == [QUERY, 'anne_lee', '0.100', '1', '1', '+e', 'at', '4']  # (2/2 - 2/5) / 6
 
 
 def test_costliest_queries_with_the_part_that_costs_most():
     rows = table_of(render(describe(explain(), costliest=2), 'table'), 'COSTLIEST QUERIES')
     assert [(row[0], row[3]) for row in rows] == [('dan', 'absent'), (QUERY, 'absent')]
+
+
+def test_queries_that_lost_nothing_are_not_among_the_costliest():
+    diagnosis = explain([('x', 'v', '3', 'bob', 0.5), ('x', 'u', '1', 'zed', 0.5)], ['bob', QUERY])
+    rows = table_of(render(describe(diagnosis), 'table'), 'COSTLIEST QUERIES')
+    assert [row[0] for row in rows] == [QUERY]
 
 
 def test_every_query():
