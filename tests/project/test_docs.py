@@ -79,6 +79,13 @@ def test_the_figures_of_the_docs_are_those_of_the_samples():
         assert len(said) > 3
 
 
+def test_the_figure_of_the_tutorial_is_that_of_the_samples():
+    chart = runpy.run_path(str(ROOT / 'docs/images/why_did_we_lose.py'))['chart']()
+    said = re.findall('aria-label="(.*?)"', (ROOT / 'docs/images/why-did-we-lose.svg').read_text())
+    assert said == re.findall('aria-label="(.*?)"', to_svg(chart))
+    assert len(said) > 3
+
+
 def test_the_page_of_the_command_line_is_that_of_the_help():
     script = runpy.run_path(str(ROOT / 'docs/command_line.py'))
     assert script['PAGE'].read_text() == script['page']()
