@@ -21,7 +21,7 @@ from timing import Process, median_seconds, whole_process
 
 from mediaeval_ap import AveragePrecision, Comparison, Diagnosis, compare
 from mediaeval_ap.comparison.entries import Pair
-from mediaeval_ap.diagnosis.explain import diagnose
+from mediaeval_ap.diagnosis.diagnose import diagnose
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.evaluation.whole_run import read_counted
 

@@ -10,8 +10,8 @@ from mediaeval_ap.campaign_report.rankings import Rankings
 from mediaeval_ap.campaign_report.run_names import named
 from mediaeval_ap.comparison.compare import compare
 from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.diagnosis.diagnose import diagnose
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
-from mediaeval_ap.diagnosis.explain import diagnose
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,7 @@ from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import Output, write_document
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import QueryError
+from mediaeval_ap.errors import QueryError, shown
 
 if TYPE_CHECKING:
     from mediaeval_ap.report.document import Document
@@ -28,7 +29,7 @@ COSTLIEST = 10
 @options.RUN
 @click.argument('query', required=False)
 @options.QUERIES
-@options.input_file('--against', 'Another run: split its difference to RUN in the same way.')
+@options.input_file('--against', 'Another run: split what it gains or loses compared with RUN.')
 @options.SUBSET
 @options.cutoff(100, 'Cutoff; "all" means no cutoff.')
 @options.NEAR
@@ -96,3 +97,8 @@ def _check_query(query: str) -> None:
         check_query(query)
     except QueryError as error:
         raise click.UsageError(str(error)) from error
+    if os.path.isfile(query):
+        raise click.UsageError(
+            f'QUERY: found the file {shown(query)}, expected a name; '
+            'a second run is given with --against, a file of names with --queries'
+        )

@@ -212,7 +212,8 @@ NEAR = valued(
     metavar='DISTANCE',
     default=choices.NEAR,
     callback=checked(choices.check_near),
-    help='Largest distance between spellings of a name, from 0 to below 1.',
+    help='How far a name may be from a query to be a spelling of it: edits divided by the longer '
+    'length, from 0 to below 1.',
 )
 STRICT = flag(
     '--strict',

@@ -28,23 +28,36 @@ def letters_that_differ(query: str, name: str) -> tuple[str, ...]:
 
 
 def confused_names(
-    returned: Returned, kinds: NDArray[np.int64], queries: Sequence[str], ranking: Ranking
+    returned: Returned,
+    kinds: NDArray[np.int64],
+    added: NDArray[np.float64],
+    queries: Sequence[str],
+    ranking: Ranking,
 ) -> list[ConfusedName]:
-    """Return the other persons under whose names relevant shots were returned, most shots first."""
+    """Return the other persons under whose names relevant shots were returned, costliest first.
+
+    `added` is what the repair of the shot of each hypothesis adds.
+    """
     return [
-        ConfusedName(name, query, count, distance, letters_that_differ(query, name))
-        for name, query, count, distance, _ in _counted(returned, kinds, CONFUSED, queries, ranking)
+        ConfusedName(name, query, count, distance, letters_that_differ(query, name), adds)
+        for adds, count, query, name, distance, _ in _counted(
+            returned, kinds, CONFUSED, added, queries, ranking
+        )
     ]
 
 
 def near_misses(
-    returned: Returned, kinds: NDArray[np.int64], queries: Sequence[str], ranking: Ranking
+    returned: Returned,
+    kinds: NDArray[np.int64],
+    added: NDArray[np.float64],
+    queries: Sequence[str],
+    ranking: Ranking,
 ) -> list[NearMiss]:
-    """Return the names near queries under which relevant shots were returned, most shots first."""
+    """Return the names near queries under which relevant shots were returned, costliest first."""
     return [
-        NearMiss(name, query, count, n_held, distance, letters_that_differ(query, name))
-        for name, query, count, distance, n_held in _counted(
-            returned, kinds, SPELLING, queries, ranking
+        NearMiss(name, query, count, n_held, distance, letters_that_differ(query, name), adds)
+        for adds, count, query, name, distance, n_held in _counted(
+            returned, kinds, SPELLING, added, queries, ranking
         )
     ]
 
@@ -53,10 +66,11 @@ def _counted(
     returned: Returned,
     kinds: NDArray[np.int64],
     kind: int,
+    added: NDArray[np.float64],
     queries: Sequence[str],
     ranking: Ranking,
-) -> list[tuple[str, str, int, float, int]]:
-    """Return name, query, number of shots of a kind, distance, and hypotheses of the name."""
+) -> list[tuple[float, int, str, str, float, int]]:
+    """Return what repair adds, number of shots of a kind, query, name, distance, hypotheses."""
     begins = run_starts([returned.query, returned.shot])
     if not len(begins):
         return []
@@ -67,11 +81,15 @@ def _counted(
     pair = [returned.query[rows], returned.name[rows]]
     rows = rows[run_starts([*pair, returned.shot[rows]])]  # a shot once, however often returned
     pairs = run_starts([returned.query[rows], returned.name[rows]])
+    if not len(pairs):
+        return []
     counts = np.diff(pairs, append=len(rows)).tolist()
+    adds = np.add.reduceat(added[rows], pairs).tolist()
     found = []
-    for row, count in zip(rows[pairs].tolist(), counts, strict=True):
+    for row, count, add in zip(rows[pairs].tolist(), counts, adds, strict=True):
         code = int(returned.name[row])
         name, query = ranking.names.values[code], queries[int(returned.query[row])]
         distance, n_held = float(returned.distance[row]), ranking.n_held(code)
-        found.append((name, query, count, distance, n_held))
-    return sorted(found, key=lambda each: (-each[2], each[1], each[0]))
+        found.append((add, count, query, name, distance, n_held))
+    # What differs by rounding alone is the same.
+    return sorted(found, key=lambda each: (-round(each[0], 12), -each[1], *each[2:4]))

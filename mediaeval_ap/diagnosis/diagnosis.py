@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff
-from mediaeval_ap.diagnosis.difference import Difference, check_comparable
+from mediaeval_ap.diagnosis.difference import Difference, check_comparable, check_same_data
 from mediaeval_ap.diagnosis.documents import SCHEMA, describe
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun
 from mediaeval_ap.diagnosis.reconcile import (
@@ -23,8 +23,8 @@ from mediaeval_ap.diagnosis.reconcile import (
     reconcile_run,
 )
 from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
-from mediaeval_ap.diagnosis.single_query import ranking_of, relevant_shots
-from mediaeval_ap.diagnosis.ties import TieBounds
+from mediaeval_ap.diagnosis.single_query import notes_of_query, ranking_of, relevant_shots
+from mediaeval_ap.diagnosis.ties import TieBounds, mean_ties, ties_of_query
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown
 from mediaeval_ap.report.document import Document, counted
 from mediaeval_ap.report.formats import short
@@ -60,9 +60,9 @@ class Diagnosis(Described):
         Average precision over all orders of ties: of ``equal_confidence``, and of what is left to
         ``arbitrary`` order behind temporal rank.
     confused : list of ConfusedName
-        The other persons under whose names relevant shots were returned, most shots first.
+        The other persons under whose names relevant shots were returned, costliest first.
     near_misses : list of NearMiss
-        The names near a query, most relevant shots first.
+        The names near a query under which relevant shots were returned, costliest first.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class Diagnosis(Described):
     def definitions(self) -> list[MapByDefinition]:
         """What each registered definition says of the run: definition, MAP, queries changed."""
         examined = self._examined
-        relevance = examined.run.scorer.relevance
+        relevance = examined.scorer.relevance
         facts = facts_of(examined.ranking, relevance, self.queries, self.k)
         return reconcile_run(list(facts), self.k, self.definition)
 
@@ -238,7 +238,7 @@ class Diagnosis(Described):
             )
         (loss,) = self._losses([self.queries.index(query)])
         examined = self._examined
-        (facts,) = facts_of(examined.ranking, examined.run.scorer.relevance, [query], self.k)
+        (facts,) = facts_of(examined.ranking, examined.scorer.relevance, [query], self.k)
         return QueryDiagnosis(
             query,
             self.k,
@@ -247,10 +247,11 @@ class Diagnosis(Described):
             loss.parts,
             ranking_of(examined, query, self.k),
             relevant_shots(examined, query, self.k),
-            self._ties_of(self.queries.index(query)),
+            ties_of_query(self.ties, self.queries.index(query)),
             reconcile(facts, self.k, self.definition),
             self.run,
             self.definition.name,
+            notes_of_query(examined, query),
         )
 
     def against(self, other: Diagnosis) -> Difference:
@@ -283,6 +284,7 @@ class Diagnosis(Described):
         (1.0, 1.0)
         """
         check_comparable(self, other)
+        check_same_data(self, other, self._examined.criteria, other._examined.criteria)
         row_of = {query: row for row, query in enumerate(other.queries)}
         rows = [row_of[query] for query in self.queries]
         return Difference(
@@ -300,11 +302,11 @@ class Diagnosis(Described):
         Returns
         -------
         dict
-            ``schema``, ``version``, ``kind``, ``run``, ``k``, ``ap`` (the mean), ``loss`` (the mean
+            ``schema``, ``version``, ``kind``, ``run``, ``k``, ``map``, ``loss`` (the mean
             of each part), ``ties`` (``min``, ``expected`` and ``max``, of ``equal_confidence`` and
             ``arbitrary``), ``definitions``, ``queries`` (``query``, ``ap``, ``n_relevant``,
-            ``loss``, ``ties``), ``confused``,
-            ``near_misses``, ``notes`` and ``manifest``.
+            ``loss``, ``ties``), ``confused``, ``near_misses``, ``notes`` and ``manifest``. A value
+            that is not known is None, and has a ``reason`` beside it.
 
         Examples
         --------
@@ -320,13 +322,13 @@ class Diagnosis(Described):
             'kind': 'diagnosis',
             'run': self.run,
             'k': self.k,
-            'ap': self.map,
+            'map': self.map,
             'loss': self.mean_parts,
-            'ties': {level: each.means() for level, each in self.ties.items()},
+            'ties': mean_ties(self.ties),
             'definitions': [asdict(each) for each in self.definitions],
             'queries': [
                 {'query': each.query, 'ap': each.ap, 'n_relevant': each.n_relevant}
-                | {'loss': each.parts, 'ties': self._ties_of(row)}
+                | {'loss': each.parts, 'ties': ties_of_query(self.ties, row)}
                 for row, each in enumerate(self._losses(range(len(self.queries))))
             ],
             'confused': [asdict(each) for each in self.confused],
@@ -361,10 +363,6 @@ class Diagnosis(Described):
 
         columns = {'ap': self.ap, 'n_relevant': self.n_relevant, **self.parts}
         return pandas.DataFrame(columns, index=pandas.Index(self.queries, name='query'))
-
-    def _ties_of(self, row: int) -> dict[str, dict[str, Any]]:
-        """Return the bounds of a query, by level, and the reason where a value is not known."""
-        return {level: each.of_query(row) for level, each in self.ties.items()}
 
     def _losses(self, rows: Any) -> list[QueryLoss]:
         chosen = np.asarray(rows, dtype=np.int64)

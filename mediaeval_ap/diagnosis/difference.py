@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.diagnosis.documents import describe_difference
 from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.report.document import Document, counted
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.tables import Table
@@ -100,7 +101,10 @@ def check_comparable(a: Diagnosis, b: Diagnosis) -> None:
     if sorted(a.queries) != sorted(b.queries):
         n_others = counted(len(b.queries), 'query', 'queries')
         raise _different(b, f'other queries ({n_others})', f'the {len(a.queries):,}', a)
-    criteria, others = a._examined.criteria, b._examined.criteria
+
+
+def check_same_data(a: Diagnosis, b: Diagnosis, criteria: Criteria, others: Criteria) -> None:
+    """Refuse two diagnoses by criteria with another reference or subset."""
     if criteria is others:
         return
     if Counter(criteria.reference.table.rows()) != Counter(others.reference.table.rows()):

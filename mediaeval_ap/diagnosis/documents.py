@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap import __version__
 from mediaeval_ap.definitions import ap_column
+from mediaeval_ap.diagnosis.ties import BOUNDS, mean_ties, ties_of_query
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Block, Document, Grid, Heading, counted
 from mediaeval_ap.results.columns import ALL_QUERIES
@@ -47,7 +48,6 @@ FOUND = {
     'copresent': 'under others shown in it',
     'absent': 'not at all',
 }
-BOUNDS = ('min', 'expected', 'max')
 TOP = 10  # a choice: names that are listed, and ranks of a query without a hit
 FEW_LETTERS = 4  # a choice: more edits say nothing but that the names differ
 ROUNDED = 0.0005  # a part below is 0.000
@@ -71,13 +71,10 @@ def _about_run(diagnosis: Diagnosis, per_query: bool, costliest: int) -> Iterato
     yield f'M{ap} {diagnosis.map:.3f} over {over}. The rest to 1:\n'
     n_losing = {part: int((abs(each) > NOTHING).sum()) for part, each in diagnosis.parts.items()}
     yield _loss(diagnosis.mean_parts, n_losing)
-    yield _ties({level: each.means() for level, each in diagnosis.ties.items()})
-    yield Grid(
-        ['DEFINITION', f'M{ap}', 'queries changed'],
-        [[each.definition, each.map, each.n_changed] for each in diagnosis.definitions],
-    )
+    yield _ties(mean_ties(diagnosis.ties))
+    yield _definitions(diagnosis)
     if per_query:
-        grid = _rows(diagnosis)
+        grid = _with_reasons(_rows(diagnosis))
         yield Grid(grid.headers[2:], [row[2:] for row in grid.rows])
     else:
         yield _costliest(diagnosis, costliest)
@@ -99,15 +96,32 @@ def _loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None = None)
     return Grid(headers, [[*row[:2], n, row[2]] for row, n in zip(rows, numbers, strict=True)])
 
 
-def _ties(ties: Mapping[str, Mapping[str, float | None]]) -> Grid:
+def _ties(ties: Mapping[str, Mapping[str, Any]]) -> Grid:
     """Return the least, mean and greatest value over all orders of ties."""
     rows = [[TIES[level], *(bounds[name] for name in BOUNDS)] for level, bounds in ties.items()]
     return Grid(['TIES', 'minimum', 'expected', 'maximum'], rows)
 
 
+def _definitions(diagnosis: Diagnosis) -> Grid:
+    headers = ['DEFINITION', f'M{ap_column(diagnosis.k)}', 'queries changed', 'reason']
+    rows = [
+        [each.definition, each.map, each.n_changed, each.reason] for each in diagnosis.definitions
+    ]
+    return _with_reasons(Grid(headers, rows))
+
+
+def _with_reasons(grid: Grid) -> Grid:
+    """Return a grid without its last column, the reasons, if there are none."""
+    if any(row[-1] for row in grid.rows):
+        return grid
+    return Grid(grid.headers[:-1], [row[:-1] for row in grid.rows])
+
+
 def _costliest(diagnosis: Diagnosis, n: int) -> Grid:
     rows = []
     for each in diagnosis.costliest(n):
+        if 1 - each.ap < NOTHING:
+            break  # the rest lost nothing
         part, loss = max(each.parts.items(), key=lambda item: item[1])
         worst = part if loss >= ROUNDED else ''
         rows.append([each.query, each.ap, each.n_relevant, worst, loss if worst else None])
@@ -116,29 +130,32 @@ def _costliest(diagnosis: Diagnosis, n: int) -> Grid:
 
 
 def _names(diagnosis: Diagnosis, n: int) -> Iterator[Block]:
-    """Return the names that shots of queries were lost to, those of most shots first."""
+    """Return the names that shots of queries were lost to, the costliest first."""
     confused = [
-        [each.query, each.name, each.count, each.distance, _letters(each.letters)]
+        [
+            *(each.query, each.name, each.adds),
+            *(each.count, each.distance, _letters(each.letters)),
+        ]
         for each in diagnosis.confused
     ]
-    yield from _first(
-        ['CONFUSED QUERY', 'returned under', 'shots', 'distance', 'letters'], confused, n, 'names'
-    )
+    headers = ['CONFUSED QUERY', 'returned under', 'AP lost', 'shots', 'distance', 'letters']
+    yield from _first(headers, confused, n)
     missed = [
-        [each.query, each.name, each.count, each.n_hypotheses, _letters(each.letters)]
+        [
+            *(each.query, each.name, each.adds),
+            *(each.count, each.n_hypotheses, _letters(each.letters)),
+        ]
         for each in diagnosis.near_misses
     ]
-    headers = ['NEAR MISS OF', 'name', 'shots', 'hypotheses', 'letters']
-    yield from _first(headers, missed, n, 'names')
+    headers = ['NEAR MISS OF', 'name', 'AP lost', 'shots', 'hypotheses', 'letters']
+    yield from _first(headers, missed, n)
 
 
-def _first(
-    headers: Sequence[str], rows: Sequence[Sequence[Any]], n: int, what: str
-) -> Iterator[Block]:
+def _first(headers: Sequence[str], rows: Sequence[Sequence[Any]], n: int) -> Iterator[Block]:
     if rows:
         yield Grid(headers, rows[:n])
-    if n_more := len(rows) - n if len(rows) > n else 0:
-        yield f'… and {n_more:,} more {what}\n'
+    if len(rows) > n:
+        yield f'… and {counted(len(rows) - n, "more name", "more names")} (see --costliest)\n'
 
 
 def _letters(letters: Sequence[str]) -> str:
@@ -147,7 +164,10 @@ def _letters(letters: Sequence[str]) -> str:
 
 
 def _rows(diagnosis: Diagnosis) -> Grid:
-    """Return a row for each query, and a last one for all: means, and the sum of relevant shots."""
+    """Return a row for each query, and a last one for all: means, and the sum of relevant shots.
+
+    The last column has the reason where a value is not known.
+    """
     columns: dict[str, list[Any]] = {
         'query': [*diagnosis.queries, ALL_QUERIES],
         ap_column(diagnosis.k): [*diagnosis.ap.tolist(), diagnosis.map],
@@ -155,13 +175,20 @@ def _rows(diagnosis: Diagnosis) -> Grid:
     }
     means = diagnosis.mean_parts
     columns |= {part: [*each.tolist(), means[part]] for part, each in diagnosis.parts.items()}
-    for level, bounds in diagnosis.ties.items():
-        mean_of = bounds.means()
-        for name, each in bounds.columns().items():
-            columns[f'{level}_{name}'] = [*each, mean_of[name]]
+    ties = [ties_of_query(diagnosis.ties, row) for row in range(len(diagnosis.queries))]
+    ties.append(mean_ties(diagnosis.ties))
+    for level in diagnosis.ties:
+        for name in BOUNDS:
+            columns[f'{level}_{name}'] = [each[level][name] for each in ties]
+    columns['reason'] = [*map(_reason, ties)]
     settings = [diagnosis.run, diagnosis.definition.name]
     rows = zip(*columns.values(), strict=True)
     return Grid(['run', 'definition', *columns], [[*settings, *row] for row in rows])
+
+
+def _reason(ties: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return why expected values are not known: of both levels, each reason once."""
+    return '; '.join(dict.fromkeys(each['reason'] for each in ties.values() if 'reason' in each))
 
 
 def describe_query(found: QueryDiagnosis) -> Document:
@@ -182,6 +209,8 @@ def _about_query(found: QueryDiagnosis) -> Iterator[Block]:
     yield Heading(found.run, found.definition)
     n_relevant = counted(found.n_relevant, 'relevant shot', 'relevant shots')
     yield f'{printable(found.query)}: {ap} {found.ap:.3f}, {n_relevant}. The rest to 1:\n'
+    if found.notes:
+        yield ''.join(f'{note}\n' for note in found.notes)
     yield _loss({part: loss for part, loss in found.parts.items() if abs(loss) >= ROUNDED})
     if found.relevant:
         yield Grid(
@@ -259,7 +288,7 @@ def _about_difference(difference: Difference, per_query: bool, costliest: int) -
     ap, n_queries = ap_column(difference.k), len(difference.queries)
     yield Heading(other, f'minus {printable(one)}, {difference.definition}')
     over = counted(n_queries, 'query', 'queries')
-    yield f'M{ap} {difference.map:+.3f} over {over}. Where it comes from:\n'
+    yield f'M{ap} {difference.map:+z.3f} over {over}. Where it comes from:\n'
     rows = [
         [part, mean, *_better_and_worse(difference.parts[part]), EXPLAINED[part]]
         for part, mean in difference.mean_parts.items()

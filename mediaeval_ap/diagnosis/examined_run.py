@@ -13,7 +13,7 @@ from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.diagnosis.listings import Hits, Listing, hits_of, list_first
 from mediaeval_ap.diagnosis.loss import Counts, Ranks, ranks_of
 from mediaeval_ap.diagnosis.name_kinds import NameKinds
-from mediaeval_ap.diagnosis.returned_shots import Returned, ShotIndex, Shots, shots_of
+from mediaeval_ap.diagnosis.returned_shots import Returned, ReturnedShots, ShotIndex, shots_of
 from mediaeval_ap.diagnosis.ties import TiedHits, put_together, tied_hits
 from mediaeval_ap.errors import printable
 from mediaeval_ap.evaluation.criteria import Criteria
@@ -29,7 +29,7 @@ class Found(NamedTuple):
 
     returned: Returned
     kinds: NDArray[np.int64]  # of each hypothesis in `returned`
-    shots: Shots
+    shots: ReturnedShots
     ranks: Ranks
     counts: Counts
     tied: list[TiedHits]  # of equal confidence, then of equal temporal rank, too
@@ -42,7 +42,7 @@ class ExaminedRun:
         self, criteria: Criteria, run: CountedRun, queries: Sequence[str], near: float
     ) -> None:
         self.criteria = criteria
-        self.run = run
+        self.scorer = run.scorer
         self.ranking: Ranking = run.ranking
         self._index = ShotIndex(run.ranking)
         self._kinds = NameKinds(run.ranking, run.scorer.relevance, queries, near)
@@ -50,7 +50,7 @@ class ExaminedRun:
     def find(self, queries: Sequence[str], depth: int) -> Found:
         """Find the relevant shots of distinct queries, exactly where they stand down to a depth."""
         ranking, repeats = self.ranking, self.criteria.definition.repeats
-        returned = self._index.returned(self.run.scorer.relevance, queries)
+        returned = self._index.returned(self.scorer.relevance, queries)
         ends = np.bincount(returned.query, minlength=len(queries)).cumsum().tolist()
         # A query none of whose relevant shots is in the run is not ranked.
         ranked = [

@@ -106,7 +106,7 @@ class Explaining:
         >>> diagnosis.near_misses[0].letters
         ('+e at 4',)
         """
-        from mediaeval_ap.diagnosis.explain import diagnose
+        from mediaeval_ap.diagnosis.diagnose import diagnose
 
         criteria = self._criteria
         given = [k] if isinstance(k, Iterable) and not isinstance(k, str | bytes) else k

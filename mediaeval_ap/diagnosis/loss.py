@@ -7,6 +7,7 @@ between them are never moved about.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +17,12 @@ from mediaeval_ap.arrays import ranges, run_starts
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.diagnosis.listings import Hits
 from mediaeval_ap.diagnosis.name_kinds import KINDS, OWN
-from mediaeval_ap.diagnosis.returned_shots import Shots
+from mediaeval_ap.diagnosis.returned_shots import ReturnedShots
 from mediaeval_ap.diagnosis.rows import PARTS
 from mediaeval_ap.metrics import average_precision_of_hits
 
-# A rank below every cutoff: only where a run is longer than the largest cutoff, hits are not
-# listed. The sum with any number of shots stays below 2**63.
+# The rank of hits that are not listed, because they stand below the largest cutoff. The sum with
+# any number of shots stays below 2**63.
 OUT_OF_REACH = 2**62
 
 
@@ -38,12 +39,12 @@ class Ranks(NamedTuple):
 
     scored_query: NDArray[np.int64]
     scored: NDArray[np.int64]
-    first: NDArray[np.int64]  # of each shot, in the order of `Shots`; as are the next
+    first: NDArray[np.int64]  # of each shot, in the order of `ReturnedShots`; as are the next
     ties: NDArray[np.int64]  # hits first among equal distances and confidences
     confidence: NDArray[np.int64]  # hits first among equal distances
 
 
-def ranks_of(shots: Shots, hits: Sequence[Hits | None]) -> Ranks:
+def ranks_of(shots: ReturnedShots, hits: Sequence[Hits | None]) -> Ranks:
     """Return the ranks of the shots from the hits of each query; None for one without any."""
     first = np.full(len(shots.query), OUT_OF_REACH)
     ties, equal = first.copy(), first.copy()
@@ -93,9 +94,12 @@ def in_front(
 
 
 def average_precisions(
-    shots: Shots, ranks: Ranks, counts: Counts, K: Sequence[int], definition: Definition
+    shots: ReturnedShots, ranks: Ranks, counts: Counts, K: Sequence[int], definition: Definition
 ) -> NDArray[np.float64]:
-    """Return AP in each state, shape (n_states, n_queries, n_cutoffs), as scored to all absent."""
+    """Return AP after each repair, from the ranking as scored to all relevant shots in front.
+
+    The shape is (n_states, n_queries, n_cutoffs).
+    """
     query = shots.query
     by_kind = [
         in_front(query, ranks.confidence, shots.kind <= kind) for kind in range(OWN + 1, len(KINDS))
@@ -113,6 +117,37 @@ def average_precisions(
         average_precision_of_hits(found, all_in_front, counts.relevant, n_ranked, K, definition)
     )
     return np.stack(values)
+
+
+AT_ONCE = 2**20  # ranks; a choice, for memory
+
+
+def gains(
+    shots: ReturnedShots, ranks: Ranks, counts: Counts, K: Sequence[int], definition: Definition
+) -> NDArray[np.float64]:
+    """Return the AP that moving each shot to the front adds, shape (n_shots, n_cutoffs).
+
+    Kind by kind, and those of a kind by rank, each behind those that were moved before.
+    """
+    added = np.zeros((len(shots.query), len(K)))
+    begins = shots.query.searchsorted(np.arange(len(counts.shots) + 1)).tolist()
+    for query, (begin, end) in enumerate(pairwise(begins)):
+        n_own, n_shots = int(np.count_nonzero(shots.kind[begin:end] == OWN)), end - begin
+        order = shots.kind[begin:end].argsort(kind='stable')
+        at_once = max(1, AT_ONCE // max(n_shots, 1))
+        for first in range(n_own, n_shots, at_once):
+            n_moved = np.arange(first, min(first + at_once, n_shots) + 1)
+            state = np.arange(len(n_moved)).repeat(n_shots)
+            moves = order.argsort() < n_moved[:, np.newaxis]
+            moved = in_front(
+                state, np.tile(ranks.confidence[begin:end], len(n_moved)), moves.ravel()
+            )
+            n_relevant = counts.relevant[query].repeat(len(n_moved))
+            values = average_precision_of_hits(
+                state, moved, n_relevant, counts.ranked, K, definition
+            )
+            added[begin + order[n_moved[:-1]]] = np.diff(values, axis=0)
+    return added
 
 
 def parts_of(

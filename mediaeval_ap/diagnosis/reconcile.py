@@ -60,12 +60,15 @@ class MapByDefinition:
     map : float or None
         Mean average precision; None if the definition has no value without a cutoff.
     n_changed : int or None
-        The number of queries whose AP differs from that by the definition in use.
+        The number of queries whose AP differs from that by the definition in use; None as of `map`.
+    reason : str
+        Why both are None; else empty.
     """
 
     definition: str
     map: float | None
     n_changed: int | None
+    reason: str = ''
 
 
 class Sizes(NamedTuple):
@@ -156,7 +159,7 @@ def reconcile(facts: Facts, k: Cutoff, in_use: Definition) -> list[ByDefinition]
     rows = [ByDefinition(in_use.name, _value(facts, k, in_use), 'in use')]
     for other in _others(in_use):
         if not _has(other, k):
-            rows.append(ByDefinition(other.name, None, f'{other.name} divides by k alone'))
+            rows.append(ByDefinition(other.name, None, _without_cutoff(other)))
         else:
             reason = why(facts, k, in_use, other)
             rows.append(ByDefinition(other.name, _value(facts, k, other), reason))
@@ -169,7 +172,7 @@ def reconcile_run(facts: Sequence[Facts], k: Cutoff, in_use: Definition) -> list
     rows = []
     for definition in [in_use, *_others(in_use)]:
         if not _has(definition, k):
-            rows.append(MapByDefinition(definition.name, None, None))
+            rows.append(MapByDefinition(definition.name, None, None, _without_cutoff(definition)))
             continue
         values = average_precisions(facts, k, definition)
         n_changed = int(np.count_nonzero(~np.isclose(values, used, rtol=SAME, atol=0)))
@@ -242,6 +245,10 @@ def _value(facts: Facts, k: Cutoff, definition: Definition) -> float:
 
 def _others(in_use: Definition) -> Iterator[Definition]:
     return (each for each in definitions.registered() if each.name != in_use.name)
+
+
+def _without_cutoff(definition: Definition) -> str:
+    return f'{definition.name} divides by k alone, and there is no cutoff'
 
 
 def _has(definition: Definition, k: Cutoff) -> bool:

@@ -44,7 +44,7 @@ class ShotIndex:
         return Returned(query.repeat(sizes), shot.repeat(sizes), place, name, unknown)
 
 
-class Shots(NamedTuple):
+class ReturnedShots(NamedTuple):
     """Relevant shots that were returned: by query, then in the order in which they are ranked."""
 
     query: NDArray[np.int64]
@@ -54,7 +54,7 @@ class Shots(NamedTuple):
     kind: NDArray[np.int64]  # number in KINDS
 
 
-def shots_of(returned: Returned, kinds: NDArray[np.int64]) -> Shots:
+def shots_of(returned: Returned, kinds: NDArray[np.int64]) -> ReturnedShots:
     """Return each shot once, with its first hypothesis and the first of the kinds of its names."""
     begins = run_starts([returned.query, returned.shot])
     kind = np.minimum.reduceat(kinds, begins) if len(begins) else kinds[:0]
@@ -66,6 +66,6 @@ def shots_of(returned: Returned, kinds: NDArray[np.int64]) -> Shots:
     place, distance = returned.place[first], returned.distance[first]
     order = np.lexsort((place, distance, returned.query[first]))
     first = first[order]
-    return Shots(
+    return ReturnedShots(
         returned.query[first], returned.shot[first], place[order], distance[order], kind[order]
     )

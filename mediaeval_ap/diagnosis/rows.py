@@ -64,6 +64,8 @@ class ConfusedName:
     letters : tuple of str
         The edits that make the name of the query: ``o→u at 5``, ``+n at 9``, ``-e at 2``; positions
         in the query, from 1.
+    adds : float
+        What the repair of these shots adds to AP of the query, as `RelevantShot.adds`.
     """
 
     name: str
@@ -71,6 +73,7 @@ class ConfusedName:
     count: int
     distance: float
     letters: tuple[str, ...]
+    adds: float
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,8 @@ class NearMiss:
         The distance from the query to the name: at most `near` of the diagnosis.
     letters : tuple of str
         The edits, as of `ConfusedName`.
+    adds : float
+        What the repair of these shots adds to AP of the query.
     """
 
     name: str
@@ -98,6 +103,7 @@ class NearMiss:
     n_hypotheses: int
     distance: float
     letters: tuple[str, ...]
+    adds: float
 
 
 @dataclass(frozen=True)
@@ -207,6 +213,8 @@ class QueryDiagnosis(Described):
         What each registered definition says of the ranking, and why; the one in use comes first.
     run, definition : str
         The names of the run, and of the definition in use.
+    notes : list of str
+        That the reference has no such name, and the nearest that it has.
     """
 
     query: str
@@ -220,6 +228,7 @@ class QueryDiagnosis(Described):
     definitions: list[ByDefinition] = field(repr=False)
     run: str
     definition: str
+    notes: list[str]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis of the query, for JSON.
@@ -228,7 +237,7 @@ class QueryDiagnosis(Described):
         -------
         dict
             ``query``, ``k``, ``ap``, ``n_relevant``, ``loss`` (the parts), ``ranking``,
-            ``relevant``, ``ties``, ``definitions``, ``run`` and ``definition``.
+            ``relevant``, ``ties``, ``definitions``, ``run``, ``definition`` and ``notes``.
         """
         value = asdict(self)
         return {('loss' if name == 'parts' else name): each for name, each in value.items()}

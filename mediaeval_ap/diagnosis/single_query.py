@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import extractOne
 
 from mediaeval_ap.arrays import first_occurrences, run_starts
 from mediaeval_ap.definitions import Cutoff, Repeats, depths
 from mediaeval_ap.diagnosis.examined_run import SHOT, ExaminedRun, Found
-from mediaeval_ap.diagnosis.loss import in_front
-from mediaeval_ap.diagnosis.name_kinds import KINDS, OWN
+from mediaeval_ap.diagnosis.loss import gains
+from mediaeval_ap.diagnosis.name_kinds import KINDS
 from mediaeval_ap.diagnosis.rows import Before, RankedHypothesis, RelevantShot
+from mediaeval_ap.errors import shown
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.shots import Shots
 
@@ -18,7 +23,7 @@ from mediaeval_ap.ranking.shots import Shots
 def ranking_of(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis]:
     """Return the ranking of a query down to a cutoff."""
     ranking = run.ranking
-    ((places, hits, distances),) = run.run.scorer.top([query], *depths([k]))
+    ((places, hits, distances),) = run.scorer.top([query], *depths([k]))
     columns = ranking.columns_at(places, distances)
     before = _before(hits, columns['distance'], columns['confidence'])  # type: ignore[arg-type]
     rows = zip(
@@ -95,30 +100,34 @@ def relevant_shots(run: ExaminedRun, query: str, k: Cutoff) -> list[RelevantShot
     return shots
 
 
+def notes_of_query(run: ExaminedRun, query: str) -> list[str]:
+    """Return that the reference has no such name, and the nearest that it has."""
+    reference = run.criteria.reference
+    if reference.n_relevant(query):
+        return []
+    note = (
+        f'{shown(query)} has no relevant shot in the reference: '
+        f'AP is {run.criteria.definition.without_relevant:g}, whatever the run has'
+    )
+    nearest = extractOne(query, reference.queries, scorer=Levenshtein.normalized_distance)
+    return [f'{note}; the nearest name there is {shown(nearest[0])}' if nearest else note]
+
+
 def _adds(run: ExaminedRun, found: Found, depth: int) -> list[float]:
     """Return what the repair of each shot adds, after all that is repaired before it."""
-    counts, kinds, definition = found.counts, found.shots.kind, run.criteria.definition
+    counts, definition = found.counts, run.criteria.definition
 
-    def score(ranks: NDArray[np.int64], n_added: int = 0) -> float:
-        rankings, n_ranked = np.zeros_like(ranks), counts.ranked + n_added
+    def all_in_front(n_shots: int) -> float:
+        ranks, n_ranked = np.arange(1, n_shots + 1), counts.ranked + n_shots - n_returned
         ap = average_precision_of_hits(
-            rankings, ranks, counts.relevant, n_ranked, [depth], definition
+            np.zeros_like(ranks), ranks, counts.relevant, n_ranked, [depth], definition
         )
         return float(ap[0, 0])
 
-    adds = np.zeros(int(counts.shots[0]))
-    moves = kinds == OWN
-    before = score(in_front(found.shots.query, found.ranks.confidence, moves))
-    for row in np.argsort(kinds, kind='stable')[np.count_nonzero(moves) :].tolist():
-        moves[row] = True
-        after = score(in_front(found.shots.query, found.ranks.confidence, moves))
-        adds[row], before = after - before, after
-    n_returned = len(kinds)
-    for row in range(n_returned, len(adds)):
-        after = score(np.arange(1, row + 2), row + 1 - n_returned)
-        adds[row], before = after - before, after
-    added: list[float] = adds.tolist()
-    return added
+    added: list[float] = gains(found.shots, found.ranks, counts, [depth], definition)[:, 0].tolist()
+    n_returned = len(added)
+    values = [all_in_front(n_shots) for n_shots in range(n_returned, int(counts.shots[0]) + 1)]
+    return added + [after - before for before, after in pairwise(values)]
 
 
 def _ranks_in_run(run: ExaminedRun, query: str, found: Found) -> list[int]:

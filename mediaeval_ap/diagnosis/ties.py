@@ -18,7 +18,9 @@ from mediaeval_ap.arrays import first_occurrences, ranges, run_starts
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.metrics.ap_of_hits import Counts, least, precision_at_hits
 from mediaeval_ap.metrics.precision_with_ties import TieBlocks, expected_precisions
+from mediaeval_ap.results.means_and_notes import notes_of
 
+BOUNDS = ('min', 'expected', 'max')
 NONE = -1  # the shot of a block whose mean is known
 
 
@@ -51,22 +53,32 @@ class TieBounds:
 
     def of_query(self, row: int) -> dict[str, Any]:
         """Return the bounds of a query; if expected is not known, it is None and has a reason."""
-        bounds = {name: column[row] for name, column in self.columns().items()}
-        return bounds | ({'reason': self.reasons[row]} if row in self.reasons else {})
+        columns = zip(BOUNDS, (self.minimum, self.expected, self.maximum), strict=True)
+        bounds: dict[str, Any] = {name: float(column[row]) for name, column in columns}
+        if row in self.reasons:
+            bounds |= {'expected': None, 'reason': self.reasons[row]}
+        return bounds
 
-    def columns(self) -> dict[str, list[float | None]]:
-        """Return each bound of all queries; None where expected is not known."""
-        expected: list[float | None] = self.expected.tolist()
-        for row in self.reasons:
-            expected[row] = None
-        return {'min': self.minimum.tolist(), 'expected': expected, 'max': self.maximum.tolist()}
+    def means(self) -> dict[str, Any]:
+        """Return the means over the queries; if one expected is not known, None and a reason."""
+        n_queries = len(self.expected)
+        columns = zip(BOUNDS, (self.minimum, self.expected, self.maximum), strict=True)
+        means: dict[str, Any] = {name: math.fsum(column) / n_queries for name, column in columns}
+        if self.reasons:
+            what = f'have no expected AP: {self.reasons[min(self.reasons)]}'
+            (reason,) = notes_of(len(self.reasons), n_queries, what)
+            means |= {'expected': None, 'reason': reason}
+        return means
 
-    def means(self) -> dict[str, float | None]:
-        """Return the means over the queries; that of expected is None if one is not known."""
-        return {
-            name: None if None in column else math.fsum(filter(None, column)) / len(column)
-            for name, column in self.columns().items()
-        }
+
+def mean_ties(ties: Mapping[str, TieBounds]) -> dict[str, dict[str, Any]]:
+    """Return the means over the queries, by level."""
+    return {level: each.means() for level, each in ties.items()}
+
+
+def ties_of_query(ties: Mapping[str, TieBounds], row: int) -> dict[str, dict[str, Any]]:
+    """Return the bounds of a query, by level."""
+    return {level: each.of_query(row) for level, each in ties.items()}
 
 
 class TiedHits(NamedTuple):

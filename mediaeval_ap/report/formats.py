@@ -139,9 +139,15 @@ class Markdown(Table):
     def heading(self, name: str, note: str) -> str:
         return f'**{self.text(name)}{note}**\n'
 
+    def paragraph(self, text: str) -> str:
+        return '\n'.join(map(self.plain, text.split('\n')))
+
+    def plain(self, text: str) -> str:
+        """Return text as it is to be read, without the look of code."""
+        return _escape_markdown(r'\\\g<0>', printable(text))
+
     def captioned(self, block: Captioned, width: int | None) -> str:
-        caption = _escape_markdown(r'\\\g<0>', printable(block.caption))
-        return f'{caption}\n\n{self.grid(block.grid)}'
+        return f'{self.plain(block.caption)}\n\n{self.grid(block.grid)}'
 
     def marked(self, text: str, marked: Marked) -> str:
         return super().marked(f'**{text}**' if marked.is_best else text, marked)
@@ -170,6 +176,9 @@ class Latex(Table):
         return latex.escaped(printable(text))
 
     header = text
+
+    def paragraph(self, text: str) -> str:
+        return '\n'.join(map(self.text, text.split('\n')))
 
     def grid(self, grid: Grid, width: int | None = None) -> str:
         # After a line break LaTeX would take a bracket or a star for an argument of it.
@@ -334,7 +343,7 @@ def short(value: Any) -> str:
     if isinstance(value, bool):
         return 'yes' if value else ''
     if isinstance(value, float):
-        return f'{value:.3f}'
+        return f'{value:z.3f}'  # z: what is rounded to 0 has no sign
     return str(len(value)) if isinstance(value, list) else str(value)
 
 

@@ -158,5 +158,24 @@ def test_errors(options, status, message):
     assert not result.stdout
 
 
+def test_a_name_that_the_reference_lacks():
+    """The value is that of the definition, and says nothing about the run."""
+    why = (
+        "'alain_jupe' has no relevant shot in the reference: AP is 1, whatever the run has; "
+        "the nearest name there is 'alain_juppe'"
+    )
+    assert why in explained('alain_jupe').stdout
+    value = json.loads(explained('alain_jupe', '--format', 'json').stdout)
+    assert (value['ap'], value['notes']) == (1, [why])
+    assert json.loads(explained('alain_juppe', '--format', 'json').stdout)['notes'] == []
+
+
+def test_a_file_in_the_place_of_a_name():
+    assert explained(OTHER, expected=2).stderr.endswith(
+        "QUERY: found the file 'other.txt', expected a name; a second run is given with "
+        '--against, a file of names with --queries\n'
+    )
+
+
 def test_empty_name():
     assert 'query: found' in explained('', expected=2).stderr

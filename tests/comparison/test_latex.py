@@ -58,6 +58,13 @@ def compiled(text, folder):
     return done.stdout
 
 
+def test_the_diagnosis_of_a_query_compiles(tmp_path):
+    query = HOSTILE[0]
+    run = [('x', 'v', '1', 'an_&%$', 0.5), ('x', 'v', '2', query, 0.5)]
+    diagnosis = AveragePrecision([('x', 'v', '1', query)]).explain(run)
+    compiled(diagnosis.of(query).to_latex(), tmp_path)
+
+
 OPTIONS = [
     {},
     {'baseline': RUNS[1]},

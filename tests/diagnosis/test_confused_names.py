@@ -2,6 +2,7 @@
 
 import oracle
 import pytest
+import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,8 @@ HYPOTHESES = [
 
 def test_counts():
     diagnosis = AveragePrecision(REFERENCE).explain(HYPOTHESES, ['anna_bell', 'dora', 'anna_bell'])
+    # Of shots 4, 3, 1, 2, 5 in the ranks 1, 2, 5, 6, 7: shot 1 comes to rank 3, then 2 to rank 4.
+    of_1, of_2 = (1 - 3 / 5) / 5, (1 - 4 / 6) / 5
     assert diagnosis.confused == [
         ConfusedName(
             name,
@@ -40,10 +43,46 @@ def test_counts():
             count,
             float(oracle.normalized_distance('anna_bell', name)),
             letters_that_differ('anna_bell', name),
+            pytest.approx(adds, abs=1e-15),  # differences of sums of five doubles
         )
-        for name, count in [('carl', 2), ('dora', 1)]
+        for name, count, adds in [('carl', 2, of_1 + of_2), ('dora', 1, of_1)]
     ]
-    assert diagnosis.near_misses == [NearMiss('anna_gell', 'anna_bell', 1, 3, 1 / 9, ('b→g at 6',))]
+    (missed,) = diagnosis.near_misses
+    assert missed == NearMiss('anna_gell', 'anna_bell', 1, 3, 1 / 9, ('b→g at 6',), 0)
+
+
+def test_the_name_that_costs_most_comes_first():
+    """Two shots at the end of the hits cost less than one before them, and what costs nothing."""
+    reference = [('x', 'v', shot, 'anna_bell') for shot in '1234']
+    run = [
+        ('x', 'v', '1', 'anna_gell', 0.9),
+        ('x', 'v', '2', 'anna_gell', 0.8),
+        ('x', 'v', '8', 'anna_gell', 0.7),
+        ('x', 'v', '3', 'anna_golk', 0.9),
+    ]
+    diagnosis = AveragePrecision(reference).explain(run, near=0.4)
+    assert [(each.name, each.count, each.adds) for each in diagnosis.near_misses] == [
+        ('anna_golk', 1, pytest.approx((1 - 3 / 4) / 4, abs=1e-15)),  # as above
+        ('anna_gell', 2, 0),
+    ]
+
+
+@given(strategies.reference_rows, strategies.hypothesis_rows, st.integers(1, 30))
+@strategies.examples(2)
+def test_names_add_what_their_shots_add(reference, run, k):
+    query = reference[0][3]
+    diagnosis = AveragePrecision(reference).explain(run, [query], k=k)
+    relevant = diagnosis.of(query).relevant
+    for kind, names in ('confused', diagnosis.confused), ('spelling', diagnosis.near_misses):
+        for each in names:
+            added = sum(
+                shot.adds
+                for shot in relevant
+                if shot.kind == kind
+                and each.name in shot.names
+                and (shot.corpus, shot.video, shot.shot, each.name) not in reference
+            )
+            assert each.adds == pytest.approx(added, abs=1e-12)  # sums in another order
 
 
 def test_another_query_confuses_a_person_who_is_not_in_the_reference():

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from rich.cells import cell_len
 
@@ -82,21 +84,27 @@ def test_width(width):
 
 def test_loss_needs_no_folding_at_80_columns():
     longest = max(explanation for explanation in map(len, EXPLAINED.values()))
-    headers = len('unanswerable') + len('-0.000') + len('queries') + 3 * 2 + 2
+    headers = len('unanswerable') + len('-0.001') + len('queries') + 3 * 2 + 2
     assert headers + longest <= 80
 
 
 def test_names():
     text = render(describe(explain()), 'table')
     (confused,) = table_of(text, 'CONFUSED QUERY')
-    assert confused == [QUERY, 'bob', '1', '1.000', '7', 'edits']
+    assert confused == [QUERY, 'bob', '0.083', '1', '1.000', '7', 'edits']  # (3/3 - 3/6) / 6
     (missed,) = table_of(text, 'NEAR MISS OF')
-    assert missed == [QUERY, 'anne_lee', '1', '1', '+e', 'at', '4']
+    assert missed == [QUERY, 'anne_lee', '0.100', '1', '1', '+e', 'at', '4']  # (2/2 - 2/5) / 6
 
 
 def test_costliest_queries_with_the_part_that_costs_most():
     rows = table_of(render(describe(explain(), costliest=2), 'table'), 'COSTLIEST QUERIES')
     assert [(row[0], row[3]) for row in rows] == [('dan', 'absent'), (QUERY, 'absent')]
+
+
+def test_queries_that_lost_nothing_are_not_among_the_costliest():
+    diagnosis = explain([('x', 'v', '3', 'bob', 0.5), ('x', 'u', '1', 'zed', 0.5)], ['bob', QUERY])
+    rows = table_of(render(describe(diagnosis), 'table'), 'COSTLIEST QUERIES')
+    assert [row[0] for row in rows] == [QUERY]
 
 
 def test_every_query():
@@ -159,13 +167,83 @@ def test_rows_and_json_hold_the_same():
     diagnosis = explain()
     value = json.loads(render(describe(diagnosis), 'json'))
     rows = list(csv.DictReader(io.StringIO(render(describe(diagnosis), 'csv'))))
-    for row, query in zip(rows, [*value['queries'], value | {'query': 'all'}], strict=True):
+    for row, query in zip(
+        rows, [*value['queries'], value | {'query': 'all', 'ap': value['map']}], strict=True
+    ):
         assert row['query'] == query['query']
         assert float(row['AP@100']) == query['ap']
         assert {part: float(row[part]) for part in PARTS} == query['loss']
         for level, bounds in query['ties'].items():
             for name, bound in bounds.items():
                 assert float(row[f'{level}_{name}']) == bound
+        assert row['reason'] == ''
+
+
+def nulls(value):
+    """Each null of a JSON value: its name, and the object that it is a value of."""
+    if isinstance(value, dict | list):
+        for name, each in value.items() if isinstance(value, dict) else enumerate(value):
+            if each is None:
+                yield name, value
+            yield from nulls(each)
+
+
+# Where a null stands for "there is none", another field says so.
+SAYS_SO = {
+    'rank': lambda shot: shot['kind'] == 'absent',
+    'before': lambda ranked: ranked['relevant'] is False,
+    'sha256': lambda source: source['name'].startswith('<'),  # no bytes
+}
+TIED = [('x', 'v', '1', 'anna', 0.5), ('x', 'v', '1', 'anne', 0.5), ('x', 'v', '2', 'anna', 0.5)]
+
+
+@pytest.mark.parametrize(('k', 'names'), [(1, []), ('all', ['map', 'n_changed'])])
+def test_every_null_has_a_reason_beside_it(k, names):
+    average_precision = AveragePrecision([('x', 'v', '1', 'ann')], definition='trec')
+    diagnosis = average_precision.explain(TIED, k=k)
+    for document in describe(diagnosis), describe_query(diagnosis.of('ann')):
+        found = [*nulls(json.loads(render(document, 'json')))]
+        unexplained = [
+            (name, value)
+            for name, value in found
+            if name not in SAYS_SO and not (value.get('reason') or value.get('why'))
+        ]
+        assert not unexplained
+        assert all(SAYS_SO[name](value) for name, value in found if name in SAYS_SO)
+    of_run = [name for name, _ in nulls(diagnosis.to_dict()) if name not in SAYS_SO]
+    assert sorted(of_run) == ['expected', 'expected', *names]  # of the query, and of the run
+
+
+def test_reasons_in_rows_and_tables():
+    average_precision = AveragePrecision([('x', 'v', '1', 'ann')], definition='trec')
+    cut, uncut = (
+        describe(average_precision.explain(TIED, k=k), per_query=True) for k in (1, 'all')
+    )
+    why = 'x/v/1 is returned several times in one block of ties'
+    of_ann, of_all = csv.DictReader(io.StringIO(render(cut, 'csv')))
+    assert of_ann['reason'] == why
+    assert of_all['reason'] == f'1 of 1 queries have no expected AP: {why}'
+    assert why in render(cut, 'table').partition('DEFINITION')[2].partition('reason')[2]
+    by_k = next(row for row in table_of(render(uncut, 'table'), 'DEFINITION') if row[0] == 'by-k')
+    assert ' '.join(by_k[1:]) == 'by-k divides by k alone, and there is no cutoff'
+
+
+def test_what_is_rounded_to_nothing_has_no_sign():
+    parts = {part: np.full(3, -1e-5) for part in PARTS}
+    tiny = replace(explain().against(explain()), ap=np.full(3, -1e-5), parts=parts)
+    text = render(describe_difference(tiny), 'table')
+    assert '+0.000 over 3 queries' in text
+    assert '-0.000' not in text
+
+
+def test_what_markdown_and_latex_would_obey_is_escaped():
+    reference = [('x', 'v', '1', 'a_<b>')]
+    diagnosis = AveragePrecision(reference).explain([('x', 'v', '1', 'a_<b>', 0.5)])
+    found, n_others = diagnosis.of('a_<b>'), 'AP@100 1.000, 1 relevant shot'
+    assert f'\na\\_\\<b\\>: {n_others}' in found.to_markdown()
+    latex = found.to_latex()
+    assert '\na\\_' in latex
+    assert 'a_<b>' not in latex.partition('LOST TO')[0].partition('\n')[2]
 
 
 def test_what_a_terminal_obeys_is_escaped():

@@ -36,7 +36,7 @@ limits = st.sampled_from([0, 0.125, 0.2, 0.25, 0.5, 0.9])
 
 @pytest.mark.parametrize('definition', definitions.names())
 @given(few | any_corpus, cutoffs, limits, strategies.subsets, strategies.names)
-@strategies.examples(4)
+@strategies.examples(2)
 def test_parts_are_what_repairs_add(definition, corpus, k, near, subset, stranger):
     reference, hypotheses = corpus
     (k,) = strategies.allowed([k], definition)
@@ -89,7 +89,7 @@ def test_parts_add_up_to_the_loss(definition, corpus, k, near):
 @pytest.mark.parametrize('definition', definitions.names())
 @given(few, limits)
 def test_one_ranking_serves_all_cutoffs(definition, corpus, near):
-    from mediaeval_ap.diagnosis.explain import diagnose
+    from mediaeval_ap.diagnosis.diagnose import diagnose
     from mediaeval_ap.evaluation.whole_run import read_counted
 
     reference, hypotheses = corpus

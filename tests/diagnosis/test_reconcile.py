@@ -44,7 +44,7 @@ def test_each_definition_and_what_changes_its_value(reference, run, query, k, na
     for row in rows:
         other = definitions.get(row.definition)
         if k == 'all' and not other.has_uncut:
-            assert (row.ap, row.why) == (None, 'by-k divides by k alone')
+            assert (row.ap, row.why) == (None, 'by-k divides by k alone, and there is no cutoff')
             continue
         ((expected,), _) = oracle.evaluate(reference, run, query, [k], row.definition)
         assert row.ap == pytest.approx(float(expected), **oracle.CLOSE)
@@ -154,6 +154,7 @@ def test_map_of_a_run_by_each_definition(reference, run, queries, k):
     for name in rows:
         if k == 'all' and name == 'by-k':
             assert (rows[name].map, rows[name].n_changed) == (None, None)
+            assert rows[name].reason == 'by-k divides by k alone, and there is no cutoff'
             continue
         values[name] = [oracle.evaluate(reference, run, q, [k], name)[0][0] for q in queries]
         mean = sum(values[name]) / len(queries)

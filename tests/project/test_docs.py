@@ -1,5 +1,6 @@
 """The documents show what commands and scripts print, link to files, and name what is public."""
 
+import contextlib
 import os
 import re
 import runpy
@@ -43,13 +44,16 @@ def test_commands_print_what_is_shown(document, monkeypatch, tmp_path):
 
 
 NOT_A_PIPELINE = re.compile('[;&$<>]')
+IN_A_FOLDER = re.compile(r'(?:cd (\S+)(?: &&|;) )?(.*)', re.DOTALL)
 
 
 def printed(stage, given):
     """What a stage of a pipeline prints: our command in this process, all else by the shell."""
-    if stage.startswith('mediaeval-ap ') and NOT_A_PIPELINE.search(stage) is None:
-        _, *arguments = shlex.split(stage)
-        return CliRunner().invoke(main, arguments, given, prog_name='mediaeval-ap').output
+    folder, command = IN_A_FOLDER.fullmatch(stage).groups()
+    if command.startswith('mediaeval-ap ') and NOT_A_PIPELINE.search(command) is None:
+        _, *arguments = shlex.split(command)
+        with contextlib.chdir(folder or '.'):
+            return CliRunner().invoke(main, arguments, given, prog_name='mediaeval-ap').output
     path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
     done = subprocess.run(
         ['bash', '-c', stage],
@@ -77,6 +81,13 @@ def test_the_figures_of_the_docs_are_those_of_the_samples():
         said = re.findall('aria-label="(.*?)"', picture)
         assert said == re.findall('aria-label="(.*?)"', to_svg(chart))
         assert len(said) > 3
+
+
+def test_the_figure_of_the_tutorial_is_that_of_the_samples():
+    chart = runpy.run_path(str(ROOT / 'docs/images/why_did_we_lose.py'))['chart']()
+    said = re.findall('aria-label="(.*?)"', (ROOT / 'docs/images/why-did-we-lose.svg').read_text())
+    assert said == re.findall('aria-label="(.*?)"', to_svg(chart))
+    assert len(said) > 3
 
 
 def test_the_page_of_the_command_line_is_that_of_the_help():

@@ -17,6 +17,8 @@ from project.house import (
     picture,
 )
 
+from mediaeval_ap.cli import main
+
 
 @pytest.mark.parametrize('module', sorted(MODULES.keys() - {'__init__'}))
 def test_imports_go_down(module):
@@ -62,6 +64,11 @@ def test_packages_hold_nothing_but_imports(path):
         )
 
 
+# What takes long to import, or comes with an extra; it is imported where it is used.
+HEAVY = {'pandas', 'pyarrow', 'scipy', 'statsmodels', 'altair', 'jinja2', 'vl_convert'}
+COMMANDS = sorted(main.commands)
+
+
 def modules_after(code):
     """The modules that a fresh interpreter has loaded after some code."""
     script = f'import sys\n{code}\nprint(*sys.modules, file=sys.stderr)'
@@ -73,25 +80,32 @@ def modules_after(code):
 
 def test_importing_the_package_imports_nothing_else():
     loaded = modules_after('import mediaeval_ap')
-    assert not loaded & {'numpy', 'pandas', 'pyarrow', 'rapidfuzz', 'click'}
+    assert not loaded & {*HEAVY, 'numpy', 'rapidfuzz', 'click'}
     assert not {name for name in loaded if name.startswith('mediaeval_ap.')}
 
 
-def test_table_path_needs_neither_pandas_nor_pyarrow(tmp_path):
+@pytest.mark.parametrize('command', ['evaluate', 'explain'])
+def test_table_path_needs_nothing_heavy(command, tmp_path):
     reference, run = tmp_path / 'reference.txt', tmp_path / 'run.txt'
     reference.write_text('x v 1 ann\n')
     run.write_text('x v 1 ann 0.5\n')
     loaded = modules_after(
         'from mediaeval_ap.cli import main\n'
-        f'main(["evaluate", {str(reference)!r}, {str(run)!r}], standalone_mode=False)'
+        f'main([{command!r}, {str(reference)!r}, {str(run)!r}], standalone_mode=False)'
     )
     assert 'mediaeval_ap.average_precision' in loaded
-    assert not loaded & {'pandas', 'pyarrow', 'tqdm'}
+    assert not loaded & {*HEAVY, 'tqdm'}
 
 
 def test_help_needs_no_numpy():
-    loaded = modules_after('from mediaeval_ap.cli import main')
-    assert not loaded & {'numpy', 'pandas', 'pyarrow', 'rapidfuzz'}
+    """The help of the command, and of each of its commands, one after another."""
+    loaded = modules_after(
+        'from mediaeval_ap.cli import main\n'
+        f'for command in [[], *([each] for each in {COMMANDS})]:\n'
+        '    main([*command, "--help"], standalone_mode=False)'
+    )
+    assert 'mediaeval_ap.cli.explain' in loaded
+    assert not loaded & {*HEAVY, 'numpy', 'rapidfuzz'}
 
 
 def test_trec_files_need_no_pandas(tmp_path):

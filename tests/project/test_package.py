@@ -1,8 +1,13 @@
 """What the package promises about its public names."""
 
+import ast
 import importlib
 import inspect
 import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +34,38 @@ def public_objects():
         if inspect.isroutine(value) or inspect.isclass(value)
     }
     return [pytest.param(value, id=name) for value, name in functions_and_classes.items()]
+
+
+def imported(path):
+    """The packages that a module imports or requires, without those of Python and its own."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ('require', 'errors.require'):
+            names = [node.args[0].value] if isinstance(node.args[0], ast.Constant) else []
+        else:
+            continue
+        yield from {name.split('.')[0] for name in names} - sys.stdlib_module_names - {PACKAGE.name}
+
+
+PACKAGE = Path(mediaeval_ap.__file__).parent
+
+
+def test_what_is_imported_is_declared():
+    """As a dependency, or in an extra of the package itself; others are of its workshop."""
+    project = tomllib.loads((PACKAGE.parent / 'pyproject.toml').read_text())['project']
+    declared = list(project['dependencies'])
+    for extra in 'insight', 'report', 'trec':
+        declared += project['optional-dependencies'][extra]
+    declared = {re.match('[A-Za-z0-9-]+', each)[0].lower() for each in declared}
+    distributions = packages_distributions()
+    found = {name for path in PACKAGE.rglob('*.py') for name in imported(path)}
+    assert {'numpy', 'scipy', 'altair', 'ir_measures'} <= found
+    for name in found - {'_typeshed'}:  # only type checkers know it
+        by = {each.lower().replace('_', '-') for each in distributions[name]}
+        assert by & declared, f'{name} is imported, and not declared'
 
 
 def methods(cls):

@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.definitions import Cutoff, Definition, depths
 from mediaeval_ap.diagnosis.confused_names import confused_names, near_misses
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun, Found
-from mediaeval_ap.diagnosis.loss import average_precisions, parts_of
+from mediaeval_ap.diagnosis.loss import average_precisions, gains, parts_of
 from mediaeval_ap.diagnosis.ties import TieBounds, tie_bounds
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import CountedRun, names_asked, with_inputs
@@ -37,24 +38,35 @@ def diagnose(
         asked, list(K), ap, relevant, definition, {}, {}, warnings=about_queries
     )
     evaluation = with_inputs(evaluation, criteria, run, queries)
-    confused = confused_names(found.returned, found.kinds, names, run.ranking)
-    missed = near_misses(found.returned, found.kinds, names, run.ranking)
+    added = _added(found, depths(K), definition)
     of_ties = _tie_bounds(found, depths(K), definition, rows, examined.shot_id)
     diagnoses = []
     for column, k in enumerate(K):
         parts = parts_of(values[:, :, column], n_relevant)
+        of_names = found.returned, found.kinds, added[:, column], names, run.ranking
         diagnoses.append(
             Diagnosis(
                 replace(evaluation, K=[k], ap=ap[:, [column]]),
                 near,
                 {part: each[rows] for part, each in parts.items()},
                 of_ties[column],
-                confused,
-                missed,
+                confused_names(*of_names),
+                near_misses(*of_names),
                 examined,
             )
         )
     return diagnoses
+
+
+def _added(found: Found, K: Sequence[int], definition: Definition) -> NDArray[np.float64]:
+    """Return what the repair of the shot of each hypothesis adds: (n_returned, n_cutoffs)."""
+    shots, returned = found.shots, found.returned
+    added = gains(shots, found.ranks, found.counts, K, definition)
+    by_shot = np.lexsort((shots.shot, shots.query))  # as the hypotheses are
+    begins = run_starts([returned.query, returned.shot])
+    sizes = np.diff(begins, append=len(returned.shot))
+    each: NDArray[np.float64] = added[by_shot].repeat(sizes, axis=0)
+    return each
 
 
 def _tie_bounds(
