@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from mediaeval_ap import choices
-from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, check_policy
+from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind
 from mediaeval_ap.comparison.comparison import Agreement, Comparison, GroupMean, Pair
 from mediaeval_ap.comparison.groups import Places, by_corpus, by_relevant, cluster_numbers
 from mediaeval_ap.comparison.orders import agreements
 from mediaeval_ap.comparison.runs import Runs, read_runs
-from mediaeval_ap.comparison.settings import Settings
+from mediaeval_ap.comparison.settings import Settings, checked_settings
 from mediaeval_ap.comparison.standings import leaderboard
 from mediaeval_ap.comparison.testing import tests_of
-from mediaeval_ap.errors import DataWarning, NarrowIntervalWarning, require, warn_caller
+from mediaeval_ap.errors import DataWarning, NarrowIntervalWarning, warn_caller
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.report.document import counted
 from mediaeval_ap.results.means_and_notes import note_of_floor
@@ -120,20 +120,17 @@ def compare(
     >>> comparison.pairs[0].difference, comparison.pairs[0].p < 0.05
     (0.9, True)
     """
-    check_policy('correction', correction, choices.CORRECTIONS)
-    settings = Settings(
-        baseline,
-        correction,
-        interval,
-        level,
-        cluster,
-        by,
-        resamples,
-        choices.PERMUTATIONS[correction] if permutations is None else permutations,
-        seed,
+    settings = checked_settings(
+        baseline=baseline,
+        correction=correction,
+        interval=interval,
+        level=level,
+        cluster=cluster,
+        by=by,
+        resamples=resamples,
+        permutations=permutations,
+        seed=seed,
     )
-    for library in ('scipy', 'statsmodels'):  # before the work, not in the middle of it
-        require(library, 'insight', 'compare')
     runs = read_runs(results)
     settings.check_baseline(runs.names)
     places = _places(settings, runs, reference, subset)

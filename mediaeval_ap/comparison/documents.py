@@ -56,12 +56,23 @@ INTERVALS = {
     'bca': 'BCa bootstrap, {resamples} resamples of {units}',
     't': "Student's t over {units}",
 }
-PAIRED = 'p by paired sign flips of {units} ({permutations} permutations), corrected by '
+SIGN_FLIPS, TUKEY = 'paired sign flips', 'randomised Tukey HSD'
+CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
 TESTS = {
-    'holm': f'{PAIRED}Holm over {{family}} for each metric',
-    'bh': f'{PAIRED}Benjamini and Hochberg over {{family}} for each metric',
-    'tukey': 'p by randomised Tukey HSD ({permutations} permutations of runs within {units})',
+    **{
+        correction: f'p by {SIGN_FLIPS} of {{units}} ({{permutations}} permutations), corrected by '
+        f'{name} over {{family}} for each metric'
+        for correction, name in CORRECTED_BY.items()
+    },
+    'tukey': f'p by {TUKEY} ({{permutations}} permutations of runs within {{units}})',
 }
+
+
+def test_in_words(correction: str) -> str:
+    """Return the name of the test, with its correction."""
+    if correction == 'tukey':
+        return TUKEY
+    return f'{SIGN_FLIPS}, corrected by {CORRECTED_BY[correction]}'
 
 
 def _with_commas(settings: Mapping[str, Any]) -> dict[str, str]:

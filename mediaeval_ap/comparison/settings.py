@@ -7,7 +7,7 @@ from typing import Any
 
 from mediaeval_ap import choices
 from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, check_policy
-from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.errors import ParameterError, require, shown
 
 
 @dataclass(frozen=True)
@@ -47,3 +47,23 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """Return the settings for the manifest."""
         return asdict(self)
+
+
+def checked_settings(
+    *,
+    correction: Correction,
+    permutations: int | None,
+    by: Grouping | None = None,
+    **others: Any,
+) -> Settings:
+    """Return settings with the permutations that the correction has by default.
+
+    Missing libraries are missed here, before the work and not in the middle of it.
+    """
+    check_policy('correction', correction, choices.CORRECTIONS)
+    if permutations is None:
+        permutations = choices.PERMUTATIONS[correction]
+    settings = Settings(correction=correction, permutations=permutations, by=by, **others)
+    for library in ('scipy', 'statsmodels'):
+        require(library, 'insight', 'compare')
+    return settings

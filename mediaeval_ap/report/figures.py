@@ -92,7 +92,7 @@ def loss(runs: Sequence[str], parts: Mapping[str, Column]) -> alt.LayerChart:
         .mark_bar(stroke=palette.light('paper'), strokeWidth=1)
         .encode(
             y=axis_of_names('run', runs),
-            x=alt.X('begin:Q', title=title, axis=ticks()),
+            x=alt.X('begin:Q', title=title, scale=alt.Scale(nice=False), axis=ticks()),
             x2='end:Q',
             color=colours_of('part', labels, colours),
             tooltip=tooltip,

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mediaeval_ap.campaign_report.sections import boards_of, confused_of, letters
+from mediaeval_ap.campaign_report.sections import boards_of, confused_of, marked_letters
 from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss
 
 
@@ -19,7 +19,7 @@ from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss
     ],
 )
 def test_letters_that_differ(query, name, pieces):
-    assert letters(query, name) == pieces
+    assert marked_letters(query, name) == pieces
 
 
 def test_confused_names_of_all_runs_are_put_together():

@@ -59,12 +59,6 @@ def test_the_policy_names_every_script_and_style_by_its_hash_and_allows_nothing_
     assert 'unsafe' not in str(allowed)
 
 
-def test_a_page_without_figures_has_no_bundle():
-    text = page('watch.html.j2', data=DATA, **CONTEXT)
-    assert 'page-bundle' not in PageText(text).attributes('id')
-    assert len(directives(text)['script-src']) == 2
-
-
 def test_nothing_is_requested():
     text = made()
     parsed = PageText(text)
@@ -114,7 +108,12 @@ def test_packed_text_is_letters_and_figures(text):
 
 def test_what_a_template_lacks_is_an_error():
     with pytest.raises(UndefinedError, match='headline'):
-        page('watch.html.j2', data={}, **{k: v for k, v in CONTEXT.items() if k != 'headline'})
+        page(
+            'watch.html.j2',
+            data={},
+            bundle=BUNDLE,
+            **{k: v for k, v in CONTEXT.items() if k != 'headline'},
+        )
 
 
 def test_a_missing_number_is_a_dash():
