@@ -96,7 +96,7 @@ class CampaignPlot(ComparisonPlot):
             raise ParameterError(f'precision_recall: found {shown(query)}, {expected}')
         number = queries.index(query)
         ranks = [list(accumulate(hits[number])) for hits in self._hits]
-        return figure_lines.precision_recall(self._comparison.runs, ranks, n_relevant[query])
+        return figure_lines.precision_recall(self._comparison.runs, ranks, n_relevant[query], query)
 
     def confused(self, n: int = 20) -> altair.LayerChart:
         """Draw the names of other people that were most often confused, over all runs.

@@ -111,16 +111,20 @@ def report(
 
 def _require_libraries(figure: str | None) -> None:
     """Miss what is not installed before anything is read."""
-    for module in ('scipy', 'statsmodels'):
-        require(module, 'insight', 'report')
-    for module in ('altair', 'vl_convert') if figure else ('altair', 'jinja2', 'vl_convert'):
-        require(module, 'report', 'report')
+    of_figures = ('altair', 'vl_convert')
+    for module in ('scipy', 'statsmodels', *of_figures, *(() if figure else ('jinja2',))):
+        require(module, 'insight,report', 'report')
 
 
 def _checked_format(figure: str | None, format: str, output: Output) -> str:
     """Return the format, which must be one of the page or the figure, and fit the output."""
     path = os.fspath(output)
     if format == 'table':  # neither an option nor a suffix says it
+        if path != STANDARD_STREAM:
+            expected = ', '.join(f'.{each}' for each in (PAGE, *OF_FIGURES))
+            raise click.UsageError(
+                f'-o: found {shown(path)}, expected a name that ends in {expected}, or --format'
+            )
         format = PAGE if figure is None else OF_FIGURES[0]
     if figure is None and format != PAGE:
         names = ', '.join(FIGURES)

@@ -149,5 +149,5 @@ class DiagnosisPlot:
             )
         hits = [each.rank for each in found.ranking if each.relevant]
         return figure_lines.precision_recall(
-            short_names([self._diagnosis.run]), [hits], found.n_relevant
+            short_names([self._diagnosis.run]), [hits], found.n_relevant, query
         )

@@ -134,7 +134,7 @@ def label_places(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[float
 
 
 def precision_recall(
-    runs: Sequence[str], hits: Sequence[Sequence[int]], n_relevant: int
+    runs: Sequence[str], hits: Sequence[Sequence[int]], n_relevant: int, query: str = ''
 ) -> alt.LayerChart:
     """Draw precision against recall at the rank of each hit, a line for each run."""
     rows: list[Row] = [
@@ -155,4 +155,7 @@ def precision_recall(
     legend = colours_of('series', runs, palette.of_runs(len(runs)))
     lines = lines.encode(order='rank:Q', color=legend)
     chart = layered([lines, points.encode(color=legend)], rows)
-    return finish(chart, f'Precision and recall of {len(runs)} runs')
+    words = f'Precision and recall of {len(runs)} runs'
+    if not query:
+        return finish(chart, words)
+    return finish(chart.properties(title=query), f'{words} for {query}')

@@ -110,7 +110,7 @@ def _shown(value: Any) -> Any:
 
 def figure(value: float | None, digits: int = 3) -> str:
     """Return a number as a table shows it; a dash where there is none."""
-    return '–' if value is None else f'{value:.{digits}f}'
+    return '–' if value is None else f'{value:z.{digits}f}'
 
 
 def p_value(p: float | None) -> str:

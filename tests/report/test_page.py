@@ -117,7 +117,8 @@ def test_what_a_template_lacks_is_an_error():
 
 
 def test_a_missing_number_is_a_dash():
-    assert [figure(None), figure(0.5), figure(1 / 3, 4)] == ['–', '0.500', '0.3333']
+    shown = [figure(None), figure(0.5), figure(1 / 3, 4), figure(-0.0001), figure(-0.01)]
+    assert shown == ['–', '0.500', '0.3333', '0.000', '-0.010']
 
 
 @pytest.mark.parametrize(

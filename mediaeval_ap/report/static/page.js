@@ -64,7 +64,8 @@ const Page = (() => {
         row.hidden = wanted !== '' && !row.textContent.toLocaleLowerCase('en').includes(wanted);
       }
       const n = rows.filter((row) => !row.hidden).length;
-      shown.textContent = wanted ? `${counted(n, 'row', 'rows')} of ${rows.length.toLocaleString('en')}` : '';
+      const found = n === 0 ? 'nothing matches' : `${counted(n, 'row', 'rows')} of ${rows.length.toLocaleString('en')}`;
+      shown.textContent = wanted ? found : '';
     };
     input.addEventListener('input', apply);
     return apply;
