@@ -50,8 +50,8 @@ class CampaignReport:
     evaluations : dict of str to Evaluation
         The evaluation of each run, by its name.
     rankings : dict
-        For each run, the first ten hypotheses of each query and the ranks of its hits, as numbers
-        into lists of names, shots and videos.
+        For each run, the first hypotheses of each query (at most ten) and the ranks of its hits,
+        as numbers into lists of names, shots and videos.
     warnings : tuple of DataWarning
         What was warned of.
 
@@ -234,6 +234,7 @@ class CampaignReport:
             'level': percent(parameters['level']),
             'correction': parameters['correction'],
             'baseline': parameters['baseline'],
+            'depth': self.rankings['depth'],
             'has_groups': any(row['group'] for row in standings),
             'has_floor': any(row['floor'] for row in standings),
             'boards': sections.boards_of(compared),

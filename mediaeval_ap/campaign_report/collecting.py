@@ -31,7 +31,8 @@ def collect(
     evaluations: dict[str, Evaluation] = {}
     diagnoses: dict[str, Diagnosis] = {}
     found: dict[str, DataWarning] = {}
-    rankings = Rankings(criteria, sorted(names_asked(criteria, queries)[0]))  # as compare sorts
+    asked = sorted(names_asked(criteria, queries)[0])  # as compare sorts
+    rankings = Rankings(criteria, asked, len(runs))
     for name, hypothesis in runs.items():
         run = read_counted(criteria, hypothesis)
         evaluations[name] = evaluate_run(criteria, run, queries)

@@ -239,13 +239,9 @@ def confused(queries: Sequence[str], names: Sequence[str], counts: Column) -> al
         alt.Tooltip('name:N', title='returned as'),
         alt.Tooltip('count:Q', title='shots'),
     ]
-    x = alt.X(
-        'count:Q',
-        title='relevant shots',
-        axis=alt.Axis(
-            tickMinStep=1, tickCount=alt.ExprRef('max(1, min(8, domain("x")[1]))'), format='d'
-        ),
-    )
+    at_most = max(map(int, counts), default=1)
+    whole = alt.Axis(tickCount=min(at_most, 8), tickMinStep=1, format='d')
+    x = alt.X('count:Q', title='relevant shots', axis=whole)
     base = alt.Chart().encode(y=axis_of_names('pair', labels, 230), x=x, tooltip=tooltip)
     bars = base.mark_bar(color=palette.light('vermilion'))
     numbers = base.mark_text(align='left', dx=4).encode(text='count:Q')

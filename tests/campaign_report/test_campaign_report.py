@@ -13,6 +13,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from mediaeval_ap import AveragePrecision, compare
+from mediaeval_ap.campaign_report.rankings import Rankings
 from mediaeval_ap.errors import DataWarning, MissingExtraError, ParameterError
 from mediaeval_ap.report.page import figure
 
@@ -156,6 +157,15 @@ def test_rankings_are_those_of_rank(average_precision, report):
             ids = [(*rankings['videos'][video], shot) for video, shot in told]
             columns = expected[['corpus_id', 'video_id', 'shot_id']]
             assert ids == list(columns.itertuples(index=False, name=None))
+
+
+def test_of_many_rankings_fewer_hypotheses_are_shown(average_precision):
+    def depth(n_runs):
+        queries = sorted(QUERIES)  # 7 of 8 have a relevant shot
+        rankings = Rankings(average_precision._criteria, queries, n_runs)
+        return rankings.to_dict([])['depth']
+
+    assert [depth(n) for n in (1, 857, 1000, 10_000)] == [10, 10, 8, 3]
 
 
 class nothing:
