@@ -440,6 +440,19 @@ def test_the_chosen_query_and_run_are_drawn(tab, data):
         assert drawn.count() == n_hits
 
 
+def test_recall_above_one_stays_in_the_figure(tab, data):
+    """Shots that count again make more hits than there are relevant shots."""
+    query = data['queries'].index('<!--')
+    run = data['runs'].index('constructor')
+    assert len(data['rankings']['hits'][run][query]) > data['n_relevant'][query]
+    tab.locator('#query-choice').select_option(value=str(query))
+    tab.locator('#run-choice').select_option(value=str(run))
+    symbols(tab, 'precision_recall').first.wait_for(state='attached')
+    frame = tab.locator('[data-figure="precision_recall"] .canvas').bounding_box()
+    for each in symbols(tab, 'precision_recall').all():
+        assert each.bounding_box()['x'] <= frame['x'] + frame['width']
+
+
 def test_the_saved_data_are_those_of_the_page(tab, data):
     with tab.expect_download() as download:
         tab.locator('#download').click()

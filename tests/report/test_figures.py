@@ -306,3 +306,8 @@ def test_a_chart_of_many_rows_can_be_saved():
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         assert len(vega.spec_of(chart)['data']['values']) == 6000
+
+
+def test_the_axis_of_the_loss_begins_at_the_least_part():
+    chart = figures.loss(['run'], {'repeats': [-0.001], 'absent': [0.9]}).to_dict()
+    assert chart['layer'][0]['encoding']['x']['scale'] == {'nice': False}

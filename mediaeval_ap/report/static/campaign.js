@@ -162,7 +162,10 @@ Page.ready.then((data) => {
       series: data.runs[each], rank, x: (i + 1) / relevant, value: (i + 1) / rank,
     })));
     const names = shown.map((each) => data.runs[each]);
-    draw('precision_recall', withRows('precision_recall', curves, (name) => names.includes(name)), { isLines: true });
+    const figure = withRows('precision_recall', curves, (name) => names.includes(name));
+    const most = Math.max(1, ...curves.map(({ x }) => x)); // above 1 where shots count again
+    for (const { encoding } of figure.spec.layer) encoding.x.scale.domain = [0, most];
+    draw('precision_recall', figure, { isLines: true });
   };
   let cameFrom = null;
   const openQuery = (query, from) => {
