@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mediaeval_ap import definitions
-from mediaeval_ap.campaign_report.reporting import Reporting
+from mediaeval_ap.campaign_report.reporting import CampaignReporting
 from mediaeval_ap.choices import TREC_DEPTH
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
 from mediaeval_ap.diagnosis.explaining import Explaining
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.live import Live, Point
 
 
-class AveragePrecision(Explaining, Reporting):
+class AveragePrecision(Explaining, CampaignReporting):
     """Average precision of runs against one reference, at several cutoffs.
 
     Parameters

@@ -7,7 +7,7 @@ shows, and `is-my-system-better.svg`, which the tutorial of that name shows.
 from pathlib import Path
 
 from mediaeval_ap import AveragePrecision, compare
-from mediaeval_ap.report.vega import save
+from mediaeval_ap.report.vega import to_svg
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / 'samples'
@@ -55,4 +55,4 @@ def charts():
 
 if __name__ == '__main__':
     for name, chart in charts().items():
-        save(chart, HERE / f'{name}.svg')
+        (HERE / f'{name}.svg').write_text(to_svg(chart), encoding='utf-8')

@@ -19,7 +19,7 @@ from mediaeval_ap.report.formats import to_html
 from mediaeval_ap.results.evaluation import Evaluation
 
 if TYPE_CHECKING:
-    from mediaeval_ap.campaign_report.figures import Figures
+    from mediaeval_ap.campaign_report.plot import CampaignPlot
     from mediaeval_ap.comparison.comparison import Comparison
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 
@@ -50,7 +50,8 @@ class CampaignReport:
     evaluations : dict of str to Evaluation
         The evaluation of each run, by its name.
     rankings : dict
-        The top of each ranking, and the ranks of its hits: integers into tables of text.
+        For each run, the first hypotheses of each query (at most ten) and the ranks of its hits,
+        as numbers into lists of names, shots and videos.
     warnings : tuple of DataWarning
         What was warned of.
 
@@ -71,12 +72,12 @@ class CampaignReport:
     warnings: tuple[DataWarning, ...] = ()
 
     @property
-    def plot(self) -> Figures:
+    def plot(self) -> CampaignPlot:
         """Figures: those of the comparison, ``loss()``, ``precision_recall()``, ``confused()``."""
         require('altair', 'report', 'plot')
-        from mediaeval_ap.campaign_report.figures import Figures
+        from mediaeval_ap.campaign_report.plot import CampaignPlot
 
-        return Figures(self.comparison, self.diagnoses, self.rankings)
+        return CampaignPlot(self.comparison, self.diagnoses, self.rankings)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return the report as one self-contained page, or write it.
@@ -171,7 +172,7 @@ class CampaignReport:
 
     @cached_property
     def _lead(self) -> dict[str, Any]:
-        return lead_of(self._compared, len(self.comparison.queries))
+        return lead_of(self._compared, len(self.comparison.queries), self._n_relevant.count(0))
 
     @cached_property
     def _confused(self) -> list[dict[str, Any]]:
@@ -233,6 +234,7 @@ class CampaignReport:
             'level': percent(parameters['level']),
             'correction': parameters['correction'],
             'baseline': parameters['baseline'],
+            'depth': self.rankings['depth'],
             'has_groups': any(row['group'] for row in standings),
             'has_floor': any(row['floor'] for row in standings),
             'boards': sections.boards_of(compared),
@@ -242,9 +244,9 @@ class CampaignReport:
             'loss': sections.loss_of(
                 k, 'MAP' if k == ALL else f'MAP@{k}', self.diagnoses, runs, figures['loss']
             ),
-            'bins': sections.distribution_of(figures[f'distribution {last}'], runs),
+            'bins': sections.distribution_of(figures, comparison.metrics, runs),
             'confused': [
-                {**row, 'letters': sections.letters(row['query'], row['name'])}
+                {**row, 'letters': sections.marked_letters(row['query'], row['name'])}
                 for row in self._confused[: sections.CONFUSED_AT_MOST]
             ],
             'n_confused': len(self._confused),

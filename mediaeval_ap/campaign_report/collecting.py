@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from mediaeval_ap.campaign_report.campaign_report import CampaignReport
 from mediaeval_ap.campaign_report.rankings import Rankings
-from mediaeval_ap.campaign_report.run_names import named
 from mediaeval_ap.comparison.compare import compare
+from mediaeval_ap.comparison.settings import Settings
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.diagnosis.diagnose import diagnose
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
@@ -21,25 +21,26 @@ from mediaeval_ap.tables import Table
 
 def collect(
     criteria: Criteria,
-    runs: Iterable[Any] | Mapping[str, Any],
+    runs: Mapping[str, Any],
     queries: Table | None,
     k: Cutoff,
     near: float,
-    compared: Mapping[str, Any],
+    settings: Settings,
 ) -> CampaignReport:
-    """Return the report about runs; `compared` are arguments of `compare`."""
+    """Return the report about runs, by their names."""
     evaluations: dict[str, Evaluation] = {}
     diagnoses: dict[str, Diagnosis] = {}
     found: dict[str, DataWarning] = {}
-    rankings = Rankings(criteria, sorted(names_asked(criteria, queries)[0]))  # as compare sorts
-    for name, hypothesis in named(runs).items():
+    asked = sorted(names_asked(criteria, queries)[0])  # as compare sorts
+    rankings = Rankings(criteria, asked, len(runs))
+    for name, hypothesis in runs.items():
         run = read_counted(criteria, hypothesis)
         evaluations[name] = evaluate_run(criteria, run, queries)
         (diagnoses[name],) = diagnose(criteria, run, queries, [k], near)
         rankings.add(name, run)
         found |= {str(warning): warning for warning in evaluations[name].warnings}
-    subset = criteria.subset
-    comparison = compare(evaluations, reference=criteria.reference.table, subset=subset, **compared)
+    reference, subset = criteria.reference.table, criteria.subset
+    comparison = compare(evaluations, reference=reference, subset=subset, **settings.to_dict())
     return CampaignReport(
         comparison,
         {run: diagnoses[run] for run in comparison.runs},

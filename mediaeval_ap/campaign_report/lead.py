@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mediaeval_ap.choices import alpha_of
+from mediaeval_ap.comparison.documents import test_in_words
 from mediaeval_ap.report.document import counted
 from mediaeval_ap.report.formats import short_p
 from mediaeval_ap.report.page import p_value
 
-TESTS = {
-    'tukey': 'randomised Tukey HSD',
-    'holm': 'paired sign flips, corrected by Holm',
-    'bh': 'paired sign flips, corrected by Benjamini and Hochberg',
-}
+LETTER = re.compile(r'\(\d+\)|[a-zA-Z]')  # of a group; behind z and Z there are (53), (54), …
 NAMED_AT_MOST = 3  # a choice: more names make a sentence that nobody reads
 
 
-def lead_of(comparison: Mapping[str, Any], n_queries: int) -> dict[str, Any]:
+def lead_of(
+    comparison: Mapping[str, Any], n_queries: int, n_without_relevant: int = 0
+) -> dict[str, Any]:
     """Return a headline and sentences about the last cutoff, which claim no more than the test."""
+    if n_without_relevant == n_queries:
+        return _said(
+            'No query has a relevant shot: nothing can be told about the runs',
+            ['Every run has the same value for each query, whatever it returns.'],
+        )
+    lead = _about_leader(comparison, n_queries)
+    floor = comparison['leaderboard'][-1]['floor']
+    if n_without_relevant:
+        told = f'{n_without_relevant:,} of {counted(n_queries, "query has", "queries have")}'
+        empty = '' if floor is None else f': an empty run has {floor:.3f}'
+        lead['sentences'].append(f'{told} no relevant shot{empty}.')
+    return lead
+
+
+def _about_leader(comparison: Mapping[str, Any], n_queries: int) -> dict[str, Any]:
     metric = comparison['metrics'][-1]
     board = [row for row in comparison['leaderboard'] if row['metric'] == metric]
     leaders = [row['run'] for row in board if row['rank'] == 1]
@@ -40,13 +55,18 @@ def lead_of(comparison: Mapping[str, Any], n_queries: int) -> dict[str, Any]:
     parameters = comparison['manifest']['parameters']
     alpha = alpha_of(parameters['level'])
     unsure = [pair for pair in pairs if not _is_told_apart(pair, board, alpha)]
-    test = f'{TESTS[parameters["correction"]]} over {counted(n_queries, "query", "queries")}'
-    headline, sentence = _verdict(leader['run'], pairs, unsure, test)
+    over = counted(n_queries, 'query', 'queries')
+    test = f'{test_in_words(parameters["correction"])} over {over}'
+    headline, sentence = _verdict(leader['run'], pairs, unsure, test, alpha)
     return _said(headline, [f'{leader["run"]}: {score}. {sentence}'])
 
 
 def _verdict(
-    leader: str, pairs: Sequence[Mapping[str, Any]], unsure: Sequence[Mapping[str, Any]], test: str
+    leader: str,
+    pairs: Sequence[Mapping[str, Any]],
+    unsure: Sequence[Mapping[str, Any]],
+    test: str,
+    alpha: float,
 ) -> tuple[str, str]:
     names = [_other(pair, leader) for pair in unsure]
     if not unsure:
@@ -61,24 +81,27 @@ def _verdict(
             f'{leader} leads, and the data tell it apart from every other run',
             f'{_upper(test)}: the largest corrected p against it is {p_value(largest)}.',
         )
-    known = [pair['p_adjusted'] for pair in unsure if pair['p_adjusted'] is not None]
-    reason = f'the smallest corrected p among these is {p_value(min(known))}' if known else ''
+    smallest = min(pair['p_adjusted'] for pair in unsure)
+    reason = f'the smallest corrected p among these is {p_value(smallest)}'
     if len(names) == 1:
-        reason = f'corrected {_equals(known[0])}' if known else unsure[0]['reason']
+        reason = f'corrected {_equals(smallest)}'
     headline = f'{leader} leads, but the data do not tell it apart from {listed(names)}'
     rest = len(pairs) - len(unsure)
     others = f' They do tell it apart from {rest} other {"run" if rest == 1 else "runs"}.'
-    because = f'{_upper(test)}: {reason or unsure[0]["reason"]}.'
-    return headline, because + (others if rest else '')
+    needed = f' A difference is told apart at a corrected p of at most {alpha:g}.'
+    return headline, f'{_upper(test)}: {reason}.{needed}{others if rest else ""}'
 
 
 def _is_told_apart(
     pair: Mapping[str, Any], board: Sequence[Mapping[str, Any]], alpha: float
 ) -> bool:
     """Return whether the corrected p is small, and no letter says that the runs are alike."""
-    letters = [set(row['group'] or '') for row in board if row['run'] in (pair['a'], pair['b'])]
-    p = pair['p_adjusted']
-    return p is not None and p <= alpha and not set.intersection(*letters)
+    letters = [
+        set(LETTER.findall(row['group'] or ''))
+        for row in board
+        if row['run'] in (pair['a'], pair['b'])
+    ]
+    return bool(pair['p_adjusted'] <= alpha) and not set.intersection(*letters)
 
 
 def _interval(row: Mapping[str, Any], comparison: Mapping[str, Any]) -> str:

@@ -14,7 +14,9 @@ from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import Top
 from mediaeval_ap.evaluation.whole_run import CountedRun
 
-SHOWN = 10  # hypotheses of each ranking; a choice: 17 runs of 599 queries stay below 1.3 MB
+SHOWN = 10  # hypotheses of each ranking; a choice
+SHOWN_IN_ALL = 60_000  # a choice: the page of 17 runs of 599 queries stays below 1.3 MB
+LEAST_SHOWN = 3
 MOST_DECIMALS = 15  # more digits than a double holds
 LARGEST_EXACT = 2**53  # up to it, an integer is a double
 COLUMNS = ('hits', 'tops', 'lengths', 'distance', 'shot', 'name', 'decimals', 'confidence')
@@ -39,9 +41,11 @@ class Rankings:
     Rankings of queries without a relevant shot are left out: they decide no value.
     """
 
-    def __init__(self, criteria: Criteria, queries: Sequence[str]) -> None:
+    def __init__(self, criteria: Criteria, queries: Sequence[str], n_runs: int) -> None:
         self._queries = queries
         self._is_answerable = [criteria.reference.n_relevant(query) > 0 for query in queries]
+        rankings = max(n_runs * sum(self._is_answerable), 1)
+        self._n_shown = max(LEAST_SHOWN, min(SHOWN, SHOWN_IN_ALL // rankings))
         self._depth = max(depths(criteria.K))
         self._videos, self._shots, self._names, self._distances = (Numbers() for _ in range(4))
         self._runs: dict[str, dict[str, Any]] = {}
@@ -50,7 +54,7 @@ class Rankings:
         """Add the rankings of a run."""
         tops = list(run.scorer.top(self._queries, self._depth))
         shown = [
-            top.places[:SHOWN] if answerable else top.places[:0]
+            top.places[: self._n_shown] if answerable else top.places[:0]
             for top, answerable in zip(tops, self._is_answerable, strict=True)
         ]
         distances = [
@@ -98,7 +102,7 @@ class Rankings:
         the point, or the numbers as they are where this is None.
         """
         return {
-            'depth': SHOWN,
+            'depth': self._n_shown,
             'videos': self._videos.values(),
             'shots': self._shots.values(),
             'names': self._names.values(),

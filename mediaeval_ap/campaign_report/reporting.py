@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mediaeval_ap.choices import Correction, check_near
+from mediaeval_ap import choices
+from mediaeval_ap.campaign_report.run_names import named
+from mediaeval_ap.choices import Cluster, Correction, IntervalKind, check_near
+from mediaeval_ap.comparison.settings import check_baseline, checked_settings
 from mediaeval_ap.definitions import Cutoff, check_cutoffs
 from mediaeval_ap.errors import warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.campaign_report.campaign_report import CampaignReport
 
 
-class Reporting:
+class CampaignReporting:
     """Evaluation criteria by which runs can be compared and diagnosed."""
 
     _criteria: Criteria
@@ -27,10 +30,16 @@ class Reporting:
         queries: Any = None,
         *,
         k: Cutoff | None = None,
-        near: float = 0.2,
-        progress: bool = False,
+        near: float = choices.NEAR,
+        baseline: str | None = None,
         correction: Correction = 'tukey',
-        **compared: Any,
+        interval: IntervalKind = 'bca',
+        level: float = choices.LEVEL,
+        cluster: Cluster = 'none',
+        resamples: int = choices.RESAMPLES,
+        permutations: int | None = None,
+        seed: int = 0,
+        progress: bool = False,
     ) -> CampaignReport:
         """Compare and diagnose the runs of a campaign, for one page about all of them.
 
@@ -45,13 +54,14 @@ class Reporting:
             The cutoff whose loss is split; by default 100 if it is one of `K`, else the last.
         near : float
             As of `explain`.
-        progress : bool
-            As of `evaluate`.
+        baseline : str, optional
+            The run to compare all others with on the leaderboard, by its name.
         correction : {'tukey', 'holm', 'bh'}
             As of `compare`; only ``'tukey'`` gives the letters of groups.
-        **compared
-            ``baseline``, ``interval``, ``level``, ``cluster``, ``by``, ``resamples``,
-            ``permutations`` and ``seed``, as of `compare`.
+        interval, level, cluster, resamples, permutations, seed
+            As of `compare`.
+        progress : bool
+            As of `evaluate`.
 
         Returns
         -------
@@ -93,8 +103,19 @@ class Reporting:
         criteria = self._criteria
         by_default = 100 if 100 in criteria.K else criteria.K[-1]
         (loss_at,) = check_cutoffs([by_default if k is None else k], criteria.definition, 'k')
-        asked = criteria.read_queries(queries)
-        compared['correction'] = correction
-        report = collect(criteria, runs, asked, loss_at, check_near(near), compared)
+        near = check_near(near)
+        settings = checked_settings(
+            baseline=baseline,
+            correction=correction,
+            interval=interval,
+            level=level,
+            cluster=cluster,
+            resamples=resamples,
+            permutations=permutations,
+            seed=seed,
+        )
+        by_name = named(runs)
+        check_baseline(baseline, by_name)
+        report = collect(criteria, by_name, criteria.read_queries(queries), loss_at, near, settings)
         warn_caller(report.warnings)
         return report

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mediaeval_ap.errors import ParameterError, printable, shown
+from mediaeval_ap.results.run_names import short_names
 
 
 def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
@@ -18,12 +19,7 @@ def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
         raise ParameterError(f'runs: found {shown(runs)}, expected a list of runs')
     given = list(runs)
     paths = [os.fsdecode(each) if isinstance(each, str | os.PathLike) else '' for each in given]
-    files = ['<stdin>' if path == '-' else os.path.basename(path) for path in paths]
-    times = Counter(files)
-    names = [
-        (file if times[file] == 1 else path) or f'run {number}'
-        for number, (file, path) in enumerate(zip(files, paths, strict=True), 1)
-    ]
+    names = [name or f'run {number}' for number, name in enumerate(short_names(paths), 1)]
     return dict(_checked(names, given))
 
 

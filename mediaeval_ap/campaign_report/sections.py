@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,36 +11,12 @@ from numpy.typing import NDArray
 from rapidfuzz.distance.Levenshtein import normalized_distance, opcodes
 
 from mediaeval_ap.definitions import Definition
+from mediaeval_ap.diagnosis.parts import PARTS
 from mediaeval_ap.report.document import counted
 
 if TYPE_CHECKING:
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 
-PARTS = {  # of the loss: title, and meaning
-    'repeats': (
-        'Repeats',
-        'A shot that is returned again counts once: below 0 where the definition counts it again.',
-    ),
-    'ties': (
-        'Ties',
-        'Relevant shots come first among hypotheses of equal distance and confidence.',
-    ),
-    'confidence': ('Confidence', 'Relevant shots come first among hypotheses of equal distance.'),
-    'spelling': (
-        'Spelling',
-        'Relevant shots that were returned only under a name close to the query come first.',
-    ),
-    'confused': ('Confused', '… only under the name of another person, who is not in that shot.'),
-    'part_of_name': (
-        'Part of name',
-        '… only under a name of nobody that shares a word with the query.',
-    ),
-    'noise': ('Noise', '… only under another name of nobody.'),
-    'copresent': ('Copresent', '… only under names that are right: of other people in the shot.'),
-    'absent': ('Absent', 'Relevant shots that were not returned at all come first, too.'),
-    'cutoff': ('Cutoff', 'What the definition does not let any ranking reach.'),
-    'unanswerable': ('Unanswerable', 'Queries without a relevant shot, where these count 0.'),
-}
 HALF = 0.5  # of the letters
 CONFUSED_AT_MOST = 150  # rows; a choice: the page stays small, and nobody reads more
 
@@ -83,8 +60,6 @@ def _placed(row: Mapping[str, Any], low: float, high: float) -> dict[str, Any]:
 
 
 def _ranks(row: Mapping[str, Any]) -> dict[str, Any]:
-    if row['rank_interval'] is None:
-        return {'ranks': '–', 'ranks_sort': None}
     first, last = row['rank_interval']
     ranks = f'{first}' if first == last else f'{first} to {last}'
     return {'ranks': ranks, 'ranks_sort': first + last / 10_000}
@@ -105,7 +80,11 @@ def loss_of(
         'k': 'no cutoff' if k == 'all' else f'cutoff {k}',
         'metric': metric,
         'parts': [
-            {'title': PARTS[part][0], 'meaning': PARTS[part][1], 'colour': colour}
+            {
+                'title': _upper(part.replace('_', ' ')),
+                'meaning': f'{_upper(PARTS[part])}.',
+                'colour': colour,
+            }
             for part, colour in zip(parts, colours, strict=True)
         ],
         'rows': [
@@ -119,10 +98,18 @@ def loss_of(
     }
 
 
-def distribution_of(figure: Mapping[str, Any], runs: Sequence[str]) -> dict[str, Any]:
-    """Return the numbers of a figure of the distribution as a table."""
-    classes = [entry['label'] for entry in figure['legend']]
-    counts = {(row['run'], row['class']): row['count'] for row in figure['spec']['data']['values']}
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def distribution_of(
+    figures: Mapping[str, Mapping[str, Any]], metrics: Sequence[str], runs: Sequence[str]
+) -> dict[str, Any]:
+    """Return the numbers of the last distribution as a table with the classes of all of them."""
+    of_metrics = [figures[f'distribution {metric}'] for metric in metrics]
+    classes = [entry['label'] for entry in max((each['legend'] for each in of_metrics), key=len)]
+    values = of_metrics[-1]['spec']['data']['values']
+    counts = {(row['run'], row['class']): row['count'] for row in values}
     rows = [(run, [counts.get((run, each), 0) for each in classes]) for run in runs]
     return {'headers': classes, 'rows': rows}
 
@@ -146,7 +133,7 @@ def confused_of(diagnoses: Mapping[str, Diagnosis]) -> list[dict[str, Any]]:
     return [row for _, row in ordered]
 
 
-def letters(query: str, name: str) -> list[tuple[str, str]]:
+def marked_letters(query: str, name: str) -> list[tuple[str, str]]:
     """Return a name in pieces: the same as in the query, lacking from it, or new.
 
     A name that is more unlike the query than like it stays in one piece.
@@ -198,7 +185,7 @@ def facts_of(n_runs: int, n_queries: int, definition: str, reference: str) -> li
     return [
         ('Compared', f'{counted(n_runs, "run", "runs")}, {counted(n_queries, "query", "queries")}'),
         ('AP definition', definition),
-        ('Reference', reference),
+        ('Reference', os.path.basename(reference)),
     ]
 
 

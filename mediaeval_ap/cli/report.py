@@ -13,13 +13,20 @@ from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import NEW_FILE, STANDARD_STREAM, Output, write
 from mediaeval_ap.cli.procedure import named_runs, procedure_options
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import printable, require
+from mediaeval_ap.errors import printable, require, shown
 
 if TYPE_CHECKING:
+    from altair import TopLevelMixin
+
     from mediaeval_ap.campaign_report.campaign_report import CampaignReport
 
 FIGURES = (
-    *('leaderboard', 'loss', 'map_by_k', 'scatter', 'distribution', 'precision_recall'),
+    'leaderboard',
+    'loss',
+    'map_by_k',
+    'scatter',
+    'distribution',
+    'precision_recall',
     'confused',
 )
 PAGE = 'html'
@@ -47,7 +54,18 @@ OF_FIGURES = ('svg', 'png', 'pdf')
 @procedure_options('tukey')
 @options.LIMITS
 @options.choice(
-    '--figure', FIGURES, None, 'Write one figure instead of the page: {words}.', 'Output'
+    '--figure',
+    FIGURES,
+    None,
+    'Write one figure instead of the page: {words}. Those of AP are at the last of -K; scatter '
+    'draws the two best runs (give two to choose them).',
+    'Output',
+)
+@options.option(
+    '--query',
+    heading='Output',
+    metavar='NAME',
+    help='Query that precision_recall draws.  [default: the first with a relevant shot]',
 )
 @options.file_format([PAGE, *OF_FIGURES], note='  [default: by the suffix of the output]')
 @options.option(
@@ -64,6 +82,7 @@ def report(
     cutoff: Cutoff | None,
     near: float,
     figure: str | None,
+    query: str | None,
     format: str,
     output: Output,
     **settings: Any,
@@ -74,22 +93,37 @@ def report(
     shows every query. The page is one file, which requests nothing from elsewhere.
     """
     format = _checked_format(figure, format, output)
+    if query is not None and figure != 'precision_recall':
+        raise click.UsageError('--query is of the figure precision_recall: give --figure, too')
+    if figure == 'scatter' and len(runs) == 1:
+        raise click.UsageError('--figure scatter: found one run, expected two or more')
     named_runs(runs, settings['baseline'])
-    for module in ('altair', 'vl_convert') if figure else ('altair', 'jinja2', 'vl_convert'):
-        require(module, 'report', 'report')
+    _require_libraries(figure)
     criteria = ('reference', 'subset', 'cutoffs', 'definition', 'max_bytes')
     average_precision = options.read_reference(**{name: settings.pop(name) for name in criteria})
     made = average_precision.report(runs, queries, k=cutoff, near=near, **settings)
     if figure is None:
         write(str(made.to_html()), output)
     else:
-        _write_figure(made, figure, format, output)
+        _write_chart(_chart(made, figure, query), format, output)
+
+
+def _require_libraries(figure: str | None) -> None:
+    """Miss what is not installed before anything is read."""
+    of_figures = ('altair', 'vl_convert')
+    for module in ('scipy', 'statsmodels', *of_figures, *(() if figure else ('jinja2',))):
+        require(module, 'insight,report', 'report')
 
 
 def _checked_format(figure: str | None, format: str, output: Output) -> str:
     """Return the format, which must be one of the page or the figure, and fit the output."""
     path = os.fspath(output)
     if format == 'table':  # neither an option nor a suffix says it
+        if path != STANDARD_STREAM:
+            expected = ', '.join(f'.{each}' for each in (PAGE, *OF_FIGURES))
+            raise click.UsageError(
+                f'-o: found {shown(path)}, expected a name that ends in {expected}, or --format'
+            )
         format = PAGE if figure is None else OF_FIGURES[0]
     if figure is None and format != PAGE:
         names = ', '.join(FIGURES)
@@ -105,12 +139,19 @@ def _checked_format(figure: str | None, format: str, output: Output) -> str:
     return format
 
 
-def _write_figure(report: CampaignReport, figure: str, format: str, output: Output) -> None:
+def _chart(report: CampaignReport, figure: str, query: str | None) -> TopLevelMixin:
+    plot, runs = report.plot, report.comparison.runs
+    if figure == 'scatter':
+        return plot.scatter(runs[0], runs[1])
+    if figure == 'precision_recall':
+        return plot.precision_recall(query)
+    chart: TopLevelMixin = getattr(plot, figure)()
+    return chart
+
+
+def _write_chart(chart: TopLevelMixin, format: str, output: Output) -> None:
     from mediaeval_ap.report.vega import to_bytes, to_svg
 
-    best, *others = report.comparison.runs
-    runs = (best, others[0] if others else best) if figure == 'scatter' else ()
-    chart = getattr(report.plot, figure)(*runs)
     if format == 'svg':
         write(to_svg(chart), output)
     else:

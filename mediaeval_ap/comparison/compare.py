@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from mediaeval_ap import choices
-from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, alpha_of, check_policy
+from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, alpha_of
 from mediaeval_ap.comparison.comparison import Comparison
 from mediaeval_ap.comparison.entries import Agreement, GroupMean, Pair
 from mediaeval_ap.comparison.groups import Places, by_corpus, by_relevant, cluster_numbers
 from mediaeval_ap.comparison.orders import agreements
 from mediaeval_ap.comparison.runs import Runs, read_runs
-from mediaeval_ap.comparison.settings import Settings, check_baseline, require_libraries
+from mediaeval_ap.comparison.settings import Settings, check_baseline, checked_settings
 from mediaeval_ap.comparison.standings import leaderboard
 from mediaeval_ap.comparison.testing import tests_of
 from mediaeval_ap.errors import (
@@ -131,21 +131,17 @@ def compare(
     >>> comparison.pairs[0].difference, comparison.pairs[0].p < 0.05
     (0.9, True)
     """
-    check_policy('correction', correction, choices.CORRECTIONS)
-    if permutations is None:
-        permutations = choices.PERMUTATIONS[correction]
-    settings = Settings(
-        baseline,
-        correction,
-        interval,
-        choices.check_level(level),
-        cluster,
-        by,
-        choices.check_limit(resamples, 'resamples'),
-        choices.check_limit(permutations, 'permutations'),
-        choices.check_seed(seed),
+    settings = checked_settings(
+        baseline=baseline,
+        correction=correction,
+        interval=interval,
+        level=level,
+        cluster=cluster,
+        by=by,
+        resamples=resamples,
+        permutations=permutations,
+        seed=seed,
     )
-    require_libraries()
     runs = read_runs(results)
     check_baseline(baseline, runs.names)
     places = _places(settings, runs, reference, subset)

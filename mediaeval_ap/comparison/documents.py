@@ -67,13 +67,24 @@ INTERVALS = {
     'bca': 'BCa bootstrap, {resamples} of {units}',
     't': "Student's t over {units}",
 }
-PAIRED = 'p by paired sign flips of {units} ({flips})'
+SIGN_FLIPS, TUKEY = 'paired sign flips', 'randomised Tukey HSD'
+CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
+PAIRED = f'p by {SIGN_FLIPS} of {{units}} ({{flips}})'
 TESTS = {
-    'holm': f'{PAIRED}, corrected by Holm over {{family}} for each metric',
-    'bh': f'{PAIRED}, corrected by Benjamini and Hochberg over {{family}} for each metric',
-    'tukey': f'{PAIRED}; corrected p by randomised Tukey HSD over all pairs of runs for each '
-    'metric ({permutations} of runs within {unit})',
+    **{
+        correction: f'{PAIRED}, corrected by {name} over {{family}} for each metric'
+        for correction, name in CORRECTED_BY.items()
+    },
+    'tukey': f'{PAIRED}; corrected p by {TUKEY} over all pairs of runs for each metric '
+    '({permutations} of runs within {unit})',
 }
+
+
+def test_in_words(correction: str) -> str:
+    """Return the name of the test, with its correction."""
+    if correction == 'tukey':
+        return TUKEY
+    return f'{SIGN_FLIPS}, corrected by {CORRECTED_BY[correction]}'
 
 
 def _flips(comparison: Comparison, baseline: str | None) -> str:

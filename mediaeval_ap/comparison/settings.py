@@ -42,6 +42,36 @@ class Settings:
         return asdict(self)
 
 
+def checked_settings(
+    *,
+    correction: Correction,
+    level: float,
+    resamples: int,
+    permutations: int | None,
+    seed: int,
+    by: Grouping | None = None,
+    **others: Any,
+) -> Settings:
+    """Return settings with the permutations that the correction has by default.
+
+    Missing libraries are missed here, before the work and not in the middle of it.
+    """
+    check_policy('correction', correction, choices.CORRECTIONS)
+    if permutations is None:
+        permutations = choices.PERMUTATIONS[correction]
+    settings = Settings(
+        correction=correction,
+        level=choices.check_level(level),
+        resamples=choices.check_limit(resamples, 'resamples'),
+        permutations=choices.check_limit(permutations, 'permutations'),
+        seed=choices.check_seed(seed),
+        by=by,
+        **others,
+    )
+    require_libraries()
+    return settings
+
+
 def require_libraries() -> None:
     """Refuse to begin the work without the libraries that it ends with."""
     for library in LIBRARIES:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap import __version__
 from mediaeval_ap.definitions import ap_column
+from mediaeval_ap.diagnosis.parts import PARTS
 from mediaeval_ap.diagnosis.ties import BOUNDS, mean_ties, ties_of_query
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Block, Document, Grid, Heading, counted
@@ -22,19 +23,6 @@ if TYPE_CHECKING:
     from mediaeval_ap.diagnosis.rows import Before, QueryDiagnosis
 
 SCHEMA = 'mediaeval-ap/diagnosis/1'
-EXPLAINED = {
-    'repeats': 'shots that count again (negative: a gain)',
-    'ties': 'hits behind equals: same distance, confidence',
-    'confidence': 'hits behind shots of higher confidence',
-    'spelling': 'shots found only under a near spelling',
-    'confused': 'shots found only under a wrong person',
-    'part_of_name': 'shots found only under part of the name',
-    'noise': 'shots found only under a name of nobody',
-    'copresent': 'shots found only under others shown in them',
-    'absent': 'shots that were not returned',
-    'cutoff': 'what no ranking reaches at this cutoff',
-    'unanswerable': 'queries without a relevant shot',
-}
 TIES = {
     'equal_confidence': 'equal distance and confidence',
     'arbitrary': 'equal temporal rank, too',
@@ -86,7 +74,7 @@ def _about_run(diagnosis: Diagnosis, per_query: bool, costliest: int) -> Iterato
 def _loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None = None) -> Grid:
     """Return the parts in their order, with what each is."""
     total = math.fsum(parts.values())
-    rows = [[part, loss, EXPLAINED[part]] for part, loss in parts.items()]
+    rows = [[part, loss, PARTS[part]] for part, loss in parts.items()]
     rows.append(['all', total, '1 - AP'])
     headers = ['LOST TO', 'AP', 'meaning']
     if n_losing is None:
@@ -290,7 +278,7 @@ def _about_difference(difference: Difference, per_query: bool, costliest: int) -
     over = counted(n_queries, 'query', 'queries')
     yield f'M{ap} {difference.map:+z.3f} over {over}. Where it comes from:\n'
     rows = [
-        [part, mean, *_better_and_worse(difference.parts[part]), EXPLAINED[part]]
+        [part, mean, *_better_and_worse(difference.parts[part]), PARTS[part]]
         for part, mean in difference.mean_parts.items()
     ]
     rows.append(['all', difference.map, *_better_and_worse(difference.ap), f'M{ap}'])

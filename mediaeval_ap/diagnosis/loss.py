@@ -17,8 +17,8 @@ from mediaeval_ap.arrays import ranges, run_starts
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.diagnosis.listings import Hits
 from mediaeval_ap.diagnosis.name_kinds import KINDS, OWN
+from mediaeval_ap.diagnosis.parts import PARTS
 from mediaeval_ap.diagnosis.returned_shots import ReturnedShots
-from mediaeval_ap.diagnosis.rows import PARTS
 from mediaeval_ap.metrics import average_precision_of_hits
 
 # The rank of hits that are not listed, because they stand below the largest cutoff. The sum with

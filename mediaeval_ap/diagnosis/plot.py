@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.report import figure_lines, figures
+from mediaeval_ap.results.run_names import short_names
 
 if TYPE_CHECKING:
     import altair
@@ -75,7 +74,7 @@ class DiagnosisPlot:
         diagnoses = [self._diagnosis, *others]
         for other in others:
             self._diagnosis.against(other)
-        runs = _names(diagnoses) if names is None else list(names)
+        runs = short_names([each.run for each in diagnoses]) if names is None else list(names)
         if not len(set(runs)) == len(runs) == len(diagnoses):
             raise ParameterError(
                 f'names: found {shown(runs)}, expected {len(diagnoses)} names, all different'
@@ -117,7 +116,7 @@ class DiagnosisPlot:
         )
 
     def precision_recall(self, query: str) -> altair.LayerChart:
-        """Draw precision against recall at each rank of a query's ranking.
+        """Draw precision against recall at the rank of each hit of a query.
 
         Parameters
         ----------
@@ -127,7 +126,7 @@ class DiagnosisPlot:
         Returns
         -------
         altair.LayerChart
-            A line from the first rank to the cutoff.
+            A line through the hits down to the cutoff.
 
         Raises
         ------
@@ -141,21 +140,14 @@ class DiagnosisPlot:
         >>> hypothesis = [('x', 'v', '9', 'ann', 0.9), ('x', 'v', '1', 'ann', 0.5)]
         >>> chart = average_precision.explain(hypothesis).plot.precision_recall('ann')
         >>> [(row['x'], row['value']) for row in chart.to_dict()['data']['values']]
-        [(0.0, 0.0), (0.5, 0.5)]
+        [(0.5, 0.5)]
         """
         found = self._diagnosis.of(query)
         if not found.n_relevant:
             raise ParameterError(
                 f'precision_recall: found {shown(query)}, expected a query with a relevant shot'
             )
-        hits = list(accumulate(each.relevant for each in found.ranking))
-        recalls = [each / found.n_relevant for each in hits]
-        precisions = [each / rank for rank, each in enumerate(hits, start=1)]
-        return figure_lines.precision_recall(_names([self._diagnosis]), [recalls], [precisions])
-
-
-def _names(diagnoses: Sequence[Diagnosis]) -> list[str]:
-    """Return the names of the runs, without their folders where they can be told apart so."""
-    runs = [each.run for each in diagnoses]
-    files = [os.path.basename(run) for run in runs]
-    return files if len(set(files)) == len(set(runs)) else runs
+        hits = [each.rank for each in found.ranking if each.relevant]
+        return figure_lines.precision_recall(
+            short_names([self._diagnosis.run]), [hits], found.n_relevant, query
+        )

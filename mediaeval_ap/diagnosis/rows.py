@@ -11,20 +11,6 @@ from mediaeval_ap.diagnosis.reconcile import ByDefinition
 from mediaeval_ap.report.document import Document
 from mediaeval_ap.results.described import Described
 
-PARTS = (
-    'repeats',
-    'ties',
-    'confidence',
-    'spelling',
-    'confused',
-    'part_of_name',
-    'noise',
-    'copresent',
-    'absent',
-    'cutoff',
-    'unanswerable',
-)
-
 
 @dataclass(frozen=True)
 class QueryLoss:

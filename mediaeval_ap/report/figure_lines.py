@@ -134,13 +134,13 @@ def label_places(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[float
 
 
 def precision_recall(
-    runs: Sequence[str], recalls: Sequence[Column], precisions: Sequence[Column]
+    runs: Sequence[str], hits: Sequence[Sequence[int]], n_relevant: int, query: str = ''
 ) -> alt.LayerChart:
-    """Draw precision against recall at each rank, a line for each run."""
+    """Draw precision against recall at the rank of each hit, a line for each run."""
     rows: list[Row] = [
-        {'series': run, 'rank': rank, 'x': float(recall), 'value': float(precision)}
-        for run, *columns in zip(runs, recalls, precisions, strict=True)
-        for rank, (recall, precision) in enumerate(zip(*columns, strict=True), start=1)
+        {'series': run, 'rank': rank, 'x': n_hits / n_relevant, 'value': n_hits / rank}
+        for run, ranks in zip(runs, hits, strict=True)
+        for n_hits, rank in enumerate(ranks, start=1)
     ]
     high = max([1.0, *(row['x'] for row in rows)])
     x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, high], nice=False), axis=ticks())
@@ -155,4 +155,7 @@ def precision_recall(
     legend = colours_of('series', runs, palette.of_runs(len(runs)))
     lines = lines.encode(order='rank:Q', color=legend)
     chart = layered([lines, points.encode(color=legend)], rows)
-    return finish(chart, f'Precision and recall of {len(runs)} runs')
+    words = f'Precision and recall of {len(runs)} runs'
+    if not query:
+        return finish(chart, words)
+    return finish(chart.properties(title=query), f'{words} for {query}')

@@ -83,6 +83,7 @@ def finish(
         background=palette.light('paper'),
         axis=axes,
         legend=legend,
+        title=alt.TitleConfig(color=text, fontSize=14, fontWeight='normal', limit=WIDTH),
         text=alt.MarkConfig(color=text, fontSize=12),
         view=alt.ViewConfig(stroke=None),
         font='sans-serif',

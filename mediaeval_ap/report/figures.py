@@ -92,7 +92,7 @@ def loss(runs: Sequence[str], parts: Mapping[str, Column]) -> alt.LayerChart:
         .mark_bar(stroke=palette.light('paper'), strokeWidth=1)
         .encode(
             y=axis_of_names('run', runs),
-            x=alt.X('begin:Q', title=title, axis=ticks()),
+            x=alt.X('begin:Q', title=title, scale=alt.Scale(nice=False), axis=ticks()),
             x2='end:Q',
             color=colours_of('part', labels, colours),
             tooltip=tooltip,
@@ -239,7 +239,9 @@ def confused(queries: Sequence[str], names: Sequence[str], counts: Column) -> al
         alt.Tooltip('name:N', title='returned as'),
         alt.Tooltip('count:Q', title='shots'),
     ]
-    x = alt.X('count:Q', title='relevant shots', axis=alt.Axis(tickMinStep=1, format='d'))
+    at_most = max(map(int, counts), default=1)
+    whole = alt.Axis(tickCount=min(at_most, 8), tickMinStep=1, format='d')
+    x = alt.X('count:Q', title='relevant shots', axis=whole)
     base = alt.Chart().encode(y=axis_of_names('pair', labels, 230), x=x, tooltip=tooltip)
     bars = base.mark_bar(color=palette.light('vermilion'))
     numbers = base.mark_text(align='left', dx=4).encode(text='count:Q')

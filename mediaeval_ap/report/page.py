@@ -25,7 +25,7 @@ def page(
     *,
     title: str,
     data: Mapping[str, Any],
-    bundle: str = '',
+    bundle: str,
     scripts: Sequence[str] = (),
     **context: Any,
 ) -> str:
@@ -39,18 +39,17 @@ def page(
 
     style = static('page.css') + style_sheet()
     inline = [static(name) for name in (*SCRIPTS, *scripts)]
-    allowed = [*inline, bundle] if bundle else inline
     text: str = (
         _environment()
         .get_template(template)
         .render(
             title=title,
             version=__version__,
-            policy=policy(allowed, style),
+            policy=policy([*inline, bundle], style),
             style=style,
             scripts=inline,
             data=packed(json.dumps(data, ensure_ascii=False, separators=(',', ':'))),
-            bundle=packed(bundle) if bundle else '',
+            bundle=packed(bundle),
             **context,
         )
     )
@@ -67,7 +66,7 @@ def policy(scripts: Sequence[str], style: str) -> str:
 
 
 def packed(text: str) -> str:
-    """Return text compressed, in letters that mean nothing in HTML: the same for equal text."""
+    """Return text as gzip in Base64."""
     # Text and columns of numbers, which repeat little, compress best in different ways.
     packers = [
         zlib.compressobj(9, zlib.DEFLATED, AS_GZIP, zlib.DEF_MEM_LEVEL, strategy)
@@ -112,7 +111,7 @@ def _shown(value: Any) -> Any:
 
 def figure(value: float | None, digits: int = 3) -> str:
     """Return a number as a table shows it; a dash where there is none."""
-    return '–' if value is None else f'{value:.{digits}f}'
+    return '–' if value is None else f'{value:z.{digits}f}'
 
 
 def p_value(p: float | None) -> str:

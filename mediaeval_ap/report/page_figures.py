@@ -57,12 +57,9 @@ def style_sheet() -> str:
         ''.join(f'  --figure-{name}: {pair[shade]};\n' for name, pair in palette.COLOURS.items())
         for shade in (0, 1)
     )
-    by_choice = f':root[data-theme=dark] {{\n{dark}}}\n'
-    by_system = (
-        f'@media (prefers-color-scheme: dark) {{\n:root:not([data-theme=light]) {{\n{dark}}}\n}}\n'
-    )
-    as_printed = f'@media print {{\n:root:root {{\n{light}}}\n}}\n'
-    return f':root {{\n{light}}}\n{by_choice}{by_system}{as_printed}{_TOOLTIP}'
+    by_system = f'@media (prefers-color-scheme: dark) {{\n:root {{\n{dark}}}\n}}\n'
+    as_printed = f'@media print {{\n:root {{\n{light}}}\n}}\n'
+    return f':root {{\n{light}}}\n{by_system}{as_printed}{_TOOLTIP}'
 
 
 def _coloured(part: Any, is_colour: bool = False) -> Any:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
-from mediaeval_ap.atomic_files import write_whole
-from mediaeval_ap.errors import ParameterError, require, shown
+from mediaeval_ap.errors import require
 
 if TYPE_CHECKING:
     import altair as alt
 
-FORMATS = 'svg', 'png', 'pdf'
 _SCALE = 2  # pixels of a PNG for each of the chart
 
 
@@ -29,24 +26,11 @@ def to_svg(chart: alt.TopLevelMixin) -> str:
 
 
 def to_bytes(chart: alt.TopLevelMixin, form: str) -> bytes:
-    """Return a chart as ``svg``, ``png`` or ``pdf``."""
-    if form == 'svg':
-        return to_svg(chart).encode()
+    """Return a chart as ``png``, with 2 pixels for each of the chart, or ``pdf``."""
     convert = _converter()
     if form == 'png':
         return bytes(convert.vegalite_to_png(spec_of(chart), vl_version=_version(), scale=_SCALE))
     return bytes(convert.vegalite_to_pdf(spec_of(chart), vl_version=_version()))
-
-
-def save(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> None:
-    """Write a chart as SVG, PNG (2 pixels for each of the chart) or PDF, atomically."""
-    form = os.path.splitext(os.fsdecode(path))[1].lower().removeprefix('.')
-    if form not in FORMATS:
-        raise ParameterError(
-            f'path of a figure: found {shown(os.fsdecode(path))}, '
-            f'expected a name that ends in {", ".join(f".{each}" for each in FORMATS)}'
-        )
-    write_whole(path, to_bytes(chart, form))
 
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:

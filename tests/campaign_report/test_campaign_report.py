@@ -1,13 +1,20 @@
 """The report of a campaign: its numbers are those of the comparison, the diagnoses, the runs."""
 
+import json
 import random
+import sys
 from itertools import accumulate
+from pathlib import Path
 
+import jsonschema
 import pytest
 from page_text import PageText, data_of
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
 
 from mediaeval_ap import AveragePrecision, compare
-from mediaeval_ap.errors import DataWarning, ParameterError
+from mediaeval_ap.campaign_report.rankings import Rankings
+from mediaeval_ap.errors import DataWarning, MissingExtraError, ParameterError
 from mediaeval_ap.report.page import figure
 
 QUICK = {'resamples': 50, 'permutations': 50}  # enough for numbers that are only passed on
@@ -89,6 +96,32 @@ def test_values_and_losses_are_told_as_they_are(report):
     assert told == dict(zip(evaluation.queries, evaluation.n_relevant.tolist(), strict=True))
 
 
+ROOT = Path(__file__).parents[2] / 'docs/reference/schemas'
+SHAPES = {path.name: json.loads(path.read_text()) for path in ROOT.glob('*.json')}
+
+
+@pytest.fixture(scope='module')
+def validator():
+    shapes = [(name, DRAFT202012.create_resource(shape)) for name, shape in SHAPES.items()]
+    shape = SHAPES['report-1.schema.json']
+    return jsonschema.Draft202012Validator(shape, registry=Registry().with_resources(shapes))
+
+
+def test_the_data_are_as_the_schema_says(report, validator):
+    value = jsoned(report.to_dict())
+    validator.validate(value)
+    assert all([value['rankings']['shots'], value['confused'], value['warnings']])  # not empty
+    assert set(value) == set(SHAPES['report-1.schema.json']['required'])
+
+
+@pytest.mark.parametrize(
+    'change',
+    [{'values': {'MAP': [['0.5']]}}, {'loss': {'k': 0, 'runs': {}}}, {'kind': 'x'}, {'more': 1}],
+)
+def test_the_schema_refuses_another_shape(report, validator, change):
+    assert not validator.is_valid({**jsoned(report.to_dict()), **change})
+
+
 def test_the_leaderboard_shows_every_standing(report, page):
     cells = PageText(page).cells
     for standing in report.comparison.leaderboard:
@@ -124,6 +157,15 @@ def test_rankings_are_those_of_rank(average_precision, report):
             ids = [(*rankings['videos'][video], shot) for video, shot in told]
             columns = expected[['corpus_id', 'video_id', 'shot_id']]
             assert ids == list(columns.itertuples(index=False, name=None))
+
+
+def test_of_many_rankings_fewer_hypotheses_are_shown(average_precision):
+    def depth(n_runs):
+        queries = sorted(QUERIES)  # 7 of 8 have a relevant shot
+        rankings = Rankings(average_precision._criteria, queries, n_runs)
+        return rankings.to_dict([])['depth']
+
+    assert [depth(n) for n in (1, 857, 1000, 10_000)] == [10, 10, 8, 3]
 
 
 class nothing:
@@ -220,6 +262,43 @@ def test_what_is_no_campaign_is_refused(average_precision, arguments, message):
         average_precision.report(runs, ['ann'], **settings)
 
 
+@pytest.mark.parametrize(
+    ('settings', 'message'),
+    [
+        ({'correction': 'foo'}, "^correction: found 'foo'"),
+        ({'interval': 'foo'}, "^interval: found 'foo'"),
+        ({'cluster': 'foo'}, "^cluster: found 'foo'"),
+        ({'level': 5}, '^level: found 5'),
+        ({'resamples': 0}, '^resamples: found 0'),
+        ({'permutations': 0}, '^permutations: found 0'),
+        ({'seed': -1}, '^seed: found -1'),
+        ({'near': 1}, '^near: found 1'),
+        ({'baseline': 'nobody'}, "^baseline: found 'nobody', expected one of 'one', "),
+        ({'interval': 't', 'cluster': 'video'}, "^interval: found 't' with clusters"),
+    ],
+)
+def test_wrong_settings_are_refused_before_a_run_is_read(average_precision, settings, message):
+    unread = iter([('x', 'v0', '0', 'ann', 0.5)])
+    with pytest.raises(ParameterError, match=message):
+        average_precision.report({'one': unread, 'other': []}, ['ann'], **settings)
+    assert len(list(unread)) == 1
+
+
+@pytest.mark.parametrize('name', ['seeed', 'reference', 'also', 'by'])
+def test_unknown_settings_are_refused_by_name(average_precision, name):
+    with pytest.raises(TypeError, match=f"report.*unexpected keyword argument '{name}'"):
+        average_precision.report(RUNS, QUERIES, **{name: 1})
+
+
+@pytest.mark.parametrize('library', ['scipy', 'statsmodels'])
+def test_a_missing_library_is_missed_before_a_run_is_read(average_precision, library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    unread = iter([('x', 'v0', '0', 'ann', 0.5)])
+    with pytest.raises(MissingExtraError, match=library):
+        average_precision.report({'one': unread}, ['ann'])
+    assert len(list(unread)) == 1
+
+
 @pytest.mark.parametrize('name', ['loss', 'map_by_k', 'leaderboard', 'distribution', 'confused'])
 def test_figures_show_all_runs(report, name):
     settings = {'n': 1000} if name == 'confused' else {}  # all of them
@@ -240,6 +319,7 @@ def test_precision_and_recall_of_a_query(average_precision, report):
         hits = ranking[ranking['relevant']]
         curve = [row for row in rows if row['series'] == name]
         assert [row['value'] for row in curve] == pytest.approx(hits['precision'].tolist())
+        assert [row['rank'] for row in curve] == hits['rank'].tolist()
         assert [row['x'] for row in curve] == [i / 5 for i in range(1, len(hits) + 1)]
 
 

@@ -16,15 +16,16 @@ def comparison(maps, p, groups=None, correction='tukey'):
             'map': value,
             'rank': 1 + sum(other > value for other in maps),
             'group': group,
+            'floor': 0.6,
             'interval': {'low': value - 0.1, 'high': value + 0.1, 'reason': ''},
         }
         for run, value, group in zip(runs, maps, groups, strict=True)
     ]
     pairs = [
-        {'metric': 'MAP', 'a': 'a', 'b': run, 'p_adjusted': each, 'reason': 'because'}
+        {'metric': 'MAP', 'a': 'a', 'b': run, 'p_adjusted': each}
         for run, each in zip(runs[1:], p, strict=True)
     ]
-    pairs.append({'metric': 'MAP', 'a': 'b', 'b': 'c', 'p_adjusted': 0.9, 'reason': ''})
+    pairs.append({'metric': 'MAP', 'a': 'b', 'b': 'c', 'p_adjusted': 0.9})
     parameters = {'correction': correction, 'level': 0.95}
     return {
         'metrics': ['MAP@1', 'MAP'],
@@ -72,10 +73,26 @@ def test_a_letter_in_common_is_enough_not_to_claim_more():
     assert said([0.5, 0.4], [0.01], ['A', 'B'])[0].startswith('a leads, and')
 
 
-def test_without_p_the_reason_stands_there():
-    headline, reason = said([0.5, 0.4], [None])
-    assert headline == 'a leads, but the data do not tell it apart from b'
-    assert reason.endswith(': because.')
+def test_letters_in_parentheses_are_whole_letters():
+    """Behind z and Z, groups are called (53), (54), and so on."""
+    assert said([0.5, 0.4], [0.01], ['(53)', '(54)'])[0].startswith('a leads, and')
+    assert said([0.5, 0.4], [0.01], ['Z(53)', '(53)(54)'])[0].startswith('a leads, but')
+
+
+def test_the_p_that_is_needed_is_named():
+    assert 'told apart at a corrected p of at most 0.05.' in said([0.5, 0.4], [0.09])[1]
+
+
+def test_queries_without_a_relevant_shot_are_named_with_the_floor():
+    lead = lead_of(comparison([0.7, 0.65], [0.01]), 100, 60)
+    assert lead['sentences'][-1] == (
+        '60 of 100 queries have no relevant shot: an empty run has 0.600.'
+    )
+
+
+def test_nothing_is_claimed_where_no_query_has_a_relevant_shot():
+    lead = lead_of(comparison([1.0, 1.0], [1.0]), 3, 3)
+    assert lead['headline'] == 'No query has a relevant shot: nothing can be told about the runs'
 
 
 @pytest.mark.parametrize(

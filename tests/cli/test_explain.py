@@ -11,6 +11,7 @@ from commands import run
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.diagnosis import documents
+from mediaeval_ap.diagnosis.parts import PARTS
 from mediaeval_ap.report.formats import FORMATS, render
 
 ROOT = Path(__file__).parents[2]
@@ -132,7 +133,7 @@ def test_rows_add_up():
     rows = list(csv.DictReader(io.StringIO(written)))
     assert [row['query'] for row in rows] == [*Path('queries.txt').read_text().split(), 'all']
     for row in rows:
-        parts = [float(row[part]) for part in documents.EXPLAINED]
+        parts = [float(row[part]) for part in PARTS]
         # Eleven parts and AP are each rounded a few times.
         assert sum(parts) == pytest.approx(1 - float(row['AP@100']), abs=1e-12)
 

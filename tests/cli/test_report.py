@@ -1,6 +1,7 @@
 """The command `report`."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,33 @@ def test_figures(runs, figure):
     assert result.stdout.startswith('<svg')
 
 
+def test_the_query_of_a_figure_is_chosen(runs):
+    one, other = (
+        run(*runs, '--figure', 'precision_recall', *options, '-o', '-')
+        for options in ([], ['--query', 'bob'])
+    )
+    assert (one.exit_code, other.exit_code) == (0, 0)
+    assert '>ann</text>' in one.stdout
+    assert '>bob</text>' in other.stdout
+    wrong = run(*runs, '--figure', 'precision_recall', '--query', 'zoe', '-o', '-')
+    assert wrong.exit_code != 0
+    assert "precision_recall: found 'zoe'" in wrong.stderr
+
+
+def test_two_runs_are_needed_to_scatter(folder):
+    result = run('report', 'reference.txt', 'run.txt', '--figure', 'scatter', '-o', '-')
+    assert result.exit_code == 2
+    assert '--figure scatter: found one run, expected two or more' in result.stderr
+
+
+@pytest.mark.parametrize('module', ['scipy', 'statsmodels', 'altair', 'jinja2', 'vl_convert'])
+def test_a_missing_library_is_missed_before_anything_is_read(runs, module, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    Path('reference.txt').write_text('wrong\n')
+    result = run(*runs, '-o', 'a.html')
+    assert f"{module} is not installed; pip install 'mediaeval-ap[insight,report]'" in result.stderr
+
+
 @pytest.mark.parametrize(
     ('name', 'begin'), [('a.png', b'\x89PNG'), ('a.PDF', b'%PDF'), ('a.svg.gz', b'\x1f\x8b')]
 )
@@ -82,6 +110,8 @@ def test_the_suffix_is_the_format_of_a_figure(runs, name, begin):
         ),
         (['-o', 'run.txt'], 'refusing to overwrite run.txt: it is an input'),
         (['run.txt', '-o', 'a.html'], "runs: found 'run.txt' twice"),
+        (['-o', 'a'], "-o: found 'a', expected a name that ends in .html, .svg, .png, .pdf"),
+        (['-o', 'a.html', '--query', 'x'], '--query is of the figure precision_recall'),
         (['-o', 'a.html', '-k', '0'], "found '0', expected a positive integer"),
     ],
 )

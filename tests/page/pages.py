@@ -78,7 +78,7 @@ def _misspelt(rows, generator):
 
 
 def write_campaign(folder):
-    """Write a reference, three runs and queries, and return the names of runs and the queries."""
+    """Write a reference, four runs and queries, and return the names of runs and the queries."""
     generator = random.Random(14)  # any: the same rows each time
     reference = list(read(SAMPLES / 'reference.txt', REFERENCE).rows())
     rows = list(read(SAMPLES / 'hypothesis.txt', HYPOTHESIS).rows())
@@ -94,7 +94,9 @@ def write_campaign(folder):
     _written(folder / HOSTILE_RUN, generator.sample(rows, len(rows) // 2))
     queries = [*PEOPLE, 'nobody_of_the_reference', *HOSTILE_NAMES]
     _written(folder / 'queries.txt', [[query] for query in queries])
-    return ['sample.txt', 'misspelt.txt', HOSTILE_RUN], queries
+    again = [(*row[:4], 0.8 - n / 10) for n in range(3) for row in rows if row[3] == '<!--']
+    _written(folder / 'constructor', [row for row in rows if row[3] not in PEOPLE] + again)
+    return ['sample.txt', 'misspelt.txt', HOSTILE_RUN, 'constructor'], queries
 
 
 def campaign(folder):

@@ -9,7 +9,7 @@ import pytest
 from page.browsing import STATES, Visit
 from page.pages import HOSTILE_NAMES, HOSTILE_RUN, column
 
-from mediaeval_ap.errors import WithoutRelevantWarning, printable
+from mediaeval_ap.errors import DataWarning, printable
 
 PHONE = next(state for state in STATES if state.name == 'phone-light')
 
@@ -31,7 +31,7 @@ def data(campaign):
 @pytest.fixture(scope='session')
 def evaluations(campaign):
     evaluate = campaign.average_precision.evaluate
-    with pytest.warns(WithoutRelevantWarning):
+    with pytest.warns(DataWarning):  # one query is nobody, and one counts shots again
         return {run: evaluate(path, campaign.queries) for run, path in campaign.runs.items()}
 
 
@@ -74,6 +74,152 @@ def test_the_table_of_queries_shows_the_ap_of_the_chosen_cutoff(tab, data, evalu
             shown = dict(zip(names, map(float, column(table, 3 + place)), strict=True))
             # Half of the last of three decimals.
             assert shown == pytest.approx(expected, abs=0.0005 + 1e-9)
+
+
+def fixed(value, digits=3):
+    return '–' if value is None else f'{value:.{digits}f}'
+
+
+def of_interval(interval):
+    if interval['low'] is None:
+        return f'none: {interval["reason"]}'
+    return f'{fixed(interval["low"])} to {fixed(interval["high"])}'
+
+
+def of_p(p):
+    return 'below 0.0001' if p < 0.0001 else fixed(p, 4)
+
+
+def rows_of(table):
+    """The texts of the cells of all rows, without white space around them."""
+    return table.locator('tbody tr').evaluate_all(
+        '(rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim()))'
+    )
+
+
+def test_the_leaderboard_shows_intervals_and_ranks_of_the_data(tab, data):
+    for metric in data['metrics']:
+        board = tab.locator(f'.board[data-metric="{metric}"] table')
+        standings = [row for row in data['comparison']['leaderboard'] if row['metric'] == metric]
+        expected = []
+        for row in standings:
+            low, high = row['rank_interval']
+            ranks = str(low) if low == high else f'{low} to {high}'
+            expected.append(
+                [
+                    *(str(row['rank']), printable(row['run']), fixed(row['map'])),
+                    *(of_interval(row['interval']), ranks, row['group']),
+                    fixed(row['map_without_floor']),
+                ]
+            )
+        assert rows_of(board) == expected
+
+
+def test_pairs_are_those_of_the_data(tab, data):
+    expected = [
+        [
+            *(printable(row['a']), printable(row['b']), fixed(row['difference'])),
+            *(of_interval(row['interval']), of_p(row['p']), of_p(row['p_adjusted'])),
+            *(str(row[name]) for name in ('wins', 'ties', 'losses')),
+            fixed(row['dz'], 2),
+        ]
+        for row in data['comparison']['pairs']
+        if row['metric'] == data['metrics'][-1]
+    ]
+    assert len(expected) == 6
+    assert rows_of(tab.locator('#pairs')) == expected
+
+
+def test_the_loss_is_that_of_the_data(tab, data):
+    table = tab.locator('section[aria-labelledby="loss"] table')
+    titles = table.locator('thead th').all_inner_texts()[2:]
+    parts = [re.sub(r'\W', '', each.lower().replace(' ', '_')) for each in titles]
+    means = data['loss']['runs']
+    lost = {part for run in means for part, value in means[run].items() if value}
+    assert set(parts) == lost
+    assert [[name, *values] for name, _, *values in rows_of(table)] == [
+        [printable(run), *(fixed(means[run][part]) if means[run][part] else '0' for part in parts)]
+        for run in data['runs']
+    ]
+
+
+def test_the_agreement_of_orders_is_that_of_the_data(tab, data):
+    orders = data['comparison']['orders']
+    assert len(orders) == 3
+    expected = [
+        [
+            each['a'],
+            each['b'],
+            fixed(each['tau']) if each['reason'] == '' else 'none: ' + each['reason'],
+        ]
+        for each in orders
+    ]
+    assert rows_of(tab.locator('section[aria-labelledby="cutoffs"] table')) == expected
+
+
+CLASSES = {
+    '0': lambda ap: ap == 0,
+    'above 0 to ¼': lambda ap: 0 < ap <= 0.25,
+    'to ½': lambda ap: 0.25 < ap <= 0.5,
+    'to ¾': lambda ap: 0.5 < ap <= 0.75,
+    'below 1': lambda ap: 0.75 < ap < 1,
+    '1': lambda ap: ap == 1,
+    'above 1': lambda ap: ap > 1,
+}
+
+
+def test_the_distribution_counts_every_query_at_each_cutoff(tab, data):
+    """The last cutoff has a class that the first lacks, as shots may count again."""
+    largest = {metric: max(map(max, data['values'][metric])) for metric in data['metrics']}
+    assert largest['MAP@1'] == 1 < largest['MAP@100']
+    table = tab.locator('#bins')
+    assert table.locator('thead th').all_text_contents() == ['Run', *CLASSES]
+    for metric in [*data['metrics'], *data['metrics'][::-1]]:
+        tab.locator('#metric').select_option(label=metric)
+        shown = rows_of(table)
+        assert shown == [
+            [printable(run), *(str(sum(map(holds, values))) for holds in CLASSES.values())]
+            for run, values in zip(data['runs'], data['values'][metric], strict=True)
+        ]
+        assert {sum(map(int, row[1:])) for row in shown} == {len(data['queries'])}
+
+
+def short(value):
+    return str(int(value)) if value in (0, 1) else fixed(value)
+
+
+def test_the_values_of_the_chosen_query_are_those_of_the_data(tab, data):
+    for query in ('bit_cleix', 'nobody_of_the_reference', 'constructor'):
+        place = data['queries'].index(query)
+        tab.locator('#query-choice').select_option(value=str(place))
+        assert rows_of(tab.locator('#query-values')) == [
+            [
+                printable(run),
+                *(short(data['values'][name][number][place]) for name in data['metrics']),
+            ]
+            for number, run in enumerate(data['runs'])
+        ]
+
+
+def test_confused_names_of_each_run_are_those_of_the_data(tab, data):
+    """A run has the name of something that every object of JavaScript has."""
+    assert 'constructor' in data['runs']
+    table = tab.locator('#confusions')
+    for run in [None, *data['runs']]:
+        tab.locator('#confused-run').select_option(label=printable(run or 'all runs'))
+        expected = []
+        for row in data['confused']:
+            counts = row['counts']
+            shots = counts.get(run, 0) if run else sum(counts.values())
+            if shots:
+                cells = (row['kind'], fixed(row['distance']), str(shots), str(len(counts)))
+                expected.append([printable(row['query']), *cells])
+        shown = table.locator('tbody tr:not([data-out])').evaluate_all(
+            '(rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim()))'
+        )
+        assert [[query, *rest] for query, _, *rest in shown] == expected
+        for row in shown:
+            assert 'function' not in ' '.join(row)
 
 
 def test_loss_parts_and_map_add_up_to_one(data):
@@ -173,6 +319,35 @@ def test_a_filter_keeps_the_rows_that_hold_its_text(tab, campaign):
     assert len(column(table, 1)) == len(campaign.queries)
 
 
+def test_pairs_are_filtered_by_run(tab, data):
+    tab.locator('#pairs-of-runs summary').click()
+    box = tab.get_by_label('Show pairs with')
+    box.fill('misspelt')
+    pairs = list(
+        zip(column(tab.locator('#pairs'), 1), column(tab.locator('#pairs'), 2), strict=True)
+    )
+    assert len(pairs) == 3
+    assert all('misspelt.txt' in pair for pair in pairs)
+    output = tab.locator('output[for="pairs-filter"]')
+    assert output.inner_text() == '3 rows of 6'
+    box.fill('no such run')
+    assert column(tab.locator('#pairs'), 1) == []
+    assert output.inner_text() == 'nothing matches'
+
+
+def test_confused_names_are_filtered_and_counted_by_run(tab, data):
+    run = 'misspelt.txt'
+    tab.locator('#confused-run').select_option(label=run)
+    tab.get_by_label('Show names with').fill('bit_')
+    of_run = [row for row in data['confused'] if row['counts'].get(run)]
+    found = [row for row in of_run if 'bit_' in row['query'] + row['name']]
+    assert 0 < len(found) < len(of_run) < len(data['confused'])
+    output = tab.locator('output[for="confusions-filter"]')
+    assert output.inner_text() == f'{len(found)} rows of {len(of_run)}'
+    visible = tab.locator('#confusions tbody tr').filter(visible=True)
+    assert visible.count() == len(found)
+
+
 # Choices and figures
 
 
@@ -263,6 +438,19 @@ def test_the_chosen_query_and_run_are_drawn(tab, data):
         drawn = symbols(tab, 'precision_recall')
         drawn.nth(n_hits - 1).wait_for(state='attached')
         assert drawn.count() == n_hits
+
+
+def test_recall_above_one_stays_in_the_figure(tab, data):
+    """Shots that count again make more hits than there are relevant shots."""
+    query = data['queries'].index('<!--')
+    run = data['runs'].index('constructor')
+    assert len(data['rankings']['hits'][run][query]) > data['n_relevant'][query]
+    tab.locator('#query-choice').select_option(value=str(query))
+    tab.locator('#run-choice').select_option(value=str(run))
+    symbols(tab, 'precision_recall').first.wait_for(state='attached')
+    frame = tab.locator('[data-figure="precision_recall"] .canvas').bounding_box()
+    for each in symbols(tab, 'precision_recall').all():
+        assert each.bounding_box()['x'] <= frame['x'] + frame['width']
 
 
 def test_the_saved_data_are_those_of_the_page(tab, data):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.diagnosis.rows import PARTS
+from mediaeval_ap.diagnosis.parts import PARTS
 from mediaeval_ap.report import figure_lines, figures, palette, vega
 from mediaeval_ap.report.page_figures import on_page, style_sheet
 
@@ -66,7 +66,7 @@ def distribution(runs):
 
 
 def precision_recall(runs):
-    return figure_lines.precision_recall(runs, [[0.5, 1]] * len(runs), [[1, 0.7]] * len(runs))
+    return figure_lines.precision_recall(runs, [[1, 3]] * len(runs), 2)
 
 
 def confused(names):
@@ -234,9 +234,9 @@ def test_distribution_counts_every_query_in_one_class(line):
 
 
 def test_precision_recall_follows_the_ranks():
-    chart = figure_lines.precision_recall(['run'], [[0.0, 0.5, 0.5]], [[0.0, 0.5, 1 / 3]])
+    chart = figure_lines.precision_recall(['run'], [[2, 3, 9]], 4)
     rows = [(row['rank'], row['x'], row['value']) for row in rows_of(chart)]
-    assert rows == [(1, 0, 0), (2, 0.5, 0.5), (3, 0.5, 1 / 3)]
+    assert rows == [(2, 1 / 4, 1 / 2), (3, 2 / 4, 2 / 3), (9, 3 / 4, 3 / 9)]
 
 
 def test_confused_keeps_query_name_and_count():
@@ -297,13 +297,17 @@ def test_the_style_sheet_has_every_variable_in_light_and_dark():
     sheet = style_sheet()
     for name, (light, dark) in palette.COLOURS.items():
         assert sheet.count(f'--figure-{name}: {light};') == 2  # on the screen, and printed
-        assert sheet.count(f'--figure-{name}: {dark};') == 2  # by choice, and by the system
+        assert sheet.count(f'--figure-{name}: {dark};') == 1
     assert len({light for light, _ in palette.COLOURS.values()}) == len(palette.COLOURS)
 
 
 def test_a_chart_of_many_rows_can_be_saved():
-    ranks = np.linspace(0, 1, 6000)
-    chart = figure_lines.precision_recall(['run'], [ranks], [ranks])
+    chart = figure_lines.precision_recall(['run'], [range(1, 6001)], 6000)
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         assert len(vega.spec_of(chart)['data']['values']) == 6000
+
+
+def test_the_axis_of_the_loss_begins_at_the_least_part():
+    chart = figures.loss(['run'], {'repeats': [-0.001], 'absent': [0.9]}).to_dict()
+    assert chart['layer'][0]['encoding']['x']['scale'] == {'nice': False}

@@ -29,10 +29,11 @@ Page.ready.then((data) => {
         cell.className = `q${ap[query] <= 0 ? 0 : Math.min(9, 1 + Math.floor(9 * ap[query]))}`;
       });
     });
-    const { legend, spec } = data.figures[`distribution ${metric}`];
+    const { spec } = data.figures[`distribution ${metric}`];
     const bins = new Map(spec.data.values.map((row) => [`${row.run}\n${row.class}`, row.count]));
+    const labels = [...byId('bins').tHead.rows[0].cells].map((head) => head.textContent);
     [...byId('bins').tBodies[0].rows].forEach((row) => {
-      legend.forEach(({ label }, bin) => {
+      labels.slice(1).forEach((label, bin) => {
         const n = bins.get(`${row.cells[0].textContent}\n${label}`) ?? 0;
         row.cells[bin + 1].textContent = n.toLocaleString('en');
       });
@@ -161,7 +162,10 @@ Page.ready.then((data) => {
       series: data.runs[each], rank, x: (i + 1) / relevant, value: (i + 1) / rank,
     })));
     const names = shown.map((each) => data.runs[each]);
-    draw('precision_recall', withRows('precision_recall', curves, (name) => names.includes(name)), { isLines: true });
+    const figure = withRows('precision_recall', curves, (name) => names.includes(name));
+    const most = Math.max(1, ...curves.map(({ x }) => x)); // above 1 where shots count again
+    for (const { encoding } of figure.spec.layer) encoding.x.scale.domain = [0, most];
+    draw('precision_recall', figure, { isLines: true });
   };
   let cameFrom = null;
   const openQuery = (query, from) => {
@@ -179,15 +183,17 @@ Page.ready.then((data) => {
   });
 
   /* Names that were confused: in all runs, or one of them */
+  const total = (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0);
   const confusedRows = byId('confusions') ? [...byId('confusions').tBodies[0].rows] : [];
   const showConfused = () => {
     const run = data.runs[chosen.confused - 1];
     confusedRows.forEach((row, i) => {
       const { counts } = data.confused[i];
-      const shots = run ? counts[run] ?? 0 : Object.values(counts).reduce((sum, n) => sum + n, 0);
+      const shots = !run ? total(counts) : Object.hasOwn(counts, run) ? counts[run] : 0;
       row.cells[4].textContent = shots.toLocaleString('en');
       row.toggleAttribute('data-out', shots === 0);
     });
+    byId('confusions-filter').dispatchEvent(new Event('input'));
   };
 
   /* Choices */

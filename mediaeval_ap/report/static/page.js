@@ -59,12 +59,13 @@ const Page = (() => {
     const shown = byId(input.id).parentNode.querySelector('output');
     const apply = () => {
       const wanted = input.value.trim().toLocaleLowerCase('en');
-      let n = 0;
+      const rows = [...body.rows].filter((row) => !row.hasAttribute('data-out'));
       for (const row of body.rows) {
         row.hidden = wanted !== '' && !row.textContent.toLocaleLowerCase('en').includes(wanted);
-        n += !row.hidden;
       }
-      shown.textContent = wanted ? `${counted(n, 'row', 'rows')} of ${body.rows.length.toLocaleString('en')}` : '';
+      const n = rows.filter((row) => !row.hidden).length;
+      const found = n === 0 ? 'nothing matches' : `${counted(n, 'row', 'rows')} of ${rows.length.toLocaleString('en')}`;
+      shown.textContent = wanted ? found : '';
     };
     input.addEventListener('input', apply);
     return apply;
@@ -129,5 +130,5 @@ const Page = (() => {
     URL.revokeObjectURL(link.href);
   };
   const ready = begin();
-  return { byId, counted, draw, element, fixed, printable, ready, save, sort };
+  return { byId, counted, draw, element, fixed, printable, ready, save };
 })();

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 
 
-class Figures(ComparisonPlot):
+class CampaignPlot(ComparisonPlot):
     """Figures of a report: those of its comparison, and of the diagnoses of all runs.
 
     `CampaignReport.plot` makes it. Each figure is an Altair chart.
@@ -96,9 +96,7 @@ class Figures(ComparisonPlot):
             raise ParameterError(f'precision_recall: found {shown(query)}, {expected}')
         number = queries.index(query)
         ranks = [list(accumulate(hits[number])) for hits in self._hits]
-        recalls = [[i / n_relevant[query] for i in range(1, len(each) + 1)] for each in ranks]
-        precisions = [[i / rank for i, rank in enumerate(each, 1)] for each in ranks]
-        return figure_lines.precision_recall(self._comparison.runs, recalls, precisions)
+        return figure_lines.precision_recall(self._comparison.runs, ranks, n_relevant[query], query)
 
     def confused(self, n: int = 20) -> altair.LayerChart:
         """Draw the names of other people that were most often confused, over all runs.
@@ -123,16 +121,18 @@ class Figures(ComparisonPlot):
         return figures.confused(queries, names, [counts[key] for key in most])
 
     def on_page(self) -> dict[str, Any]:
-        """Return the specifications of the page with their legends; its script gives some rows."""
+        """Return the specifications of the page with their legends.
+
+        The page's script fills in the rows of scatter and precision_recall.
+        """
         comparison = self._comparison
         runs, values = comparison.runs, list(comparison.values.values())
         most = np.max([each.max(axis=0) for each in values], axis=0).tolist()
-        nothing: Sequence[Sequence[float]] = [[] for _ in runs]
         charts = {
             'loss': self.loss(),
             'map_by_k': self.map_by_k(),
             **{f'distribution {each}': self.distribution(each) for each in comparison.metrics},
-            'precision_recall': figure_lines.precision_recall(runs, nothing, nothing),
+            'precision_recall': figure_lines.precision_recall(runs, [[] for _ in runs], 1),
             'scatter': figures.scatter('', '', comparison.queries, most, most),  # as far as it goes
         }
         embedded = {name: asdict(on_page(chart)) for name, chart in charts.items()}
