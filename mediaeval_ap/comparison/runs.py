@@ -18,7 +18,8 @@ from mediaeval_ap.tables import Source
 
 SHARED = ('reference', 'truth', 'shots', 'subset', 'consensus', 'evidence_reference')
 NAMES_REMEDY = (
-    'in the shell, score runs from files of different names; in Python, name them by a mapping: '
+    'in the shell, score runs from files of different names, or change "run" in their JSON; in '
+    'Python, name them by a mapping: '
     "compare({'one': …, 'other': …})"
 )
 

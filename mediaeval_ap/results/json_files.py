@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import IO, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.results.documents import SCHEMA
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015
 from mediaeval_ap.results.result import Result
-from mediaeval_ap.results.score import COUNTS, Score
+from mediaeval_ap.results.score import COUNTS, NO_MEAN, Score
 from mediaeval_ap.tables import MAX_BYTES, Source
 from mediaeval_ap.tables.byte_sources import ByteSource
 
@@ -158,7 +159,7 @@ def _evaluation(value: Mapping[str, Any], manifest: dict[str, Any]) -> Evaluatio
     except ParameterError:
         raise Fault('K', shown(cutoffs), f'cutoffs of {definition}') from None
     del manifest['parameters']['K']
-    _has_input(manifest, Evaluation.RUN)
+    _name_run(value, manifest, Evaluation.RUN)
     columns = [ap_column(k) for k in cutoffs]
     others = [name for name in rows[0] if name not in {'query', 'n_relevant', *columns}]
     return Evaluation(
@@ -174,7 +175,7 @@ def _evaluation(value: Mapping[str, Any], manifest: dict[str, Any]) -> Evaluatio
 
 def _evaluation_2015(value: Mapping[str, Any], manifest: dict[str, Any]) -> Evaluation2015:
     rows = _rows(value)
-    _has_input(manifest, Evaluation2015.RUN)
+    _name_run(value, manifest, Evaluation2015.RUN)
     _field(manifest['parameters'], 'ratio', float)
     return Evaluation2015(
         queries=[_field(row, 'query', str) for row in rows],
@@ -194,9 +195,11 @@ def _score(value: Mapping[str, Any], manifest: dict[str, Any]) -> Score:
     import pandas
     import pyarrow
 
-    rows = _rows(value)
-    _has_input(manifest, Score.RUN)
     metric = _field(value, 'metric', str)
+    if metric in NO_MEAN and 'queries' not in value:  # which would not help to compare it
+        raise Fault('metric', metric, f'a metric that is a mean over queries; {NO_MEAN[metric]}')
+    rows = _rows(value)
+    _name_run(value, manifest, Score.RUN)
     counts = {name: _counts(rows, name) for name in COUNTS if name in rows[0]}
     values: dict[str, NDArray[Any]] = {'value': _numbers(rows, 'value')}
     if 'n_relevant' in counts:
@@ -228,9 +231,11 @@ def _definition(value: Mapping[str, Any]) -> Definition:
         raise Fault('definition', shown(described), expected) from None
 
 
-def _has_input(manifest: Mapping[str, Any], role: str) -> None:
+def _name_run(value: Mapping[str, Any], manifest: Mapping[str, Any], role: str) -> None:
+    """Give the input of a run the name that the result has, which people may change."""
     if role not in manifest['inputs']:
         raise Fault('inputs', ', '.join(manifest['inputs']) or 'none', role)
+    manifest['inputs'][role] = replace(manifest['inputs'][role], name=_field(value, 'run', str))
 
 
 def _rows(value: Mapping[str, Any]) -> list[dict[str, Any]]:

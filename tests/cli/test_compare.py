@@ -290,6 +290,18 @@ def test_results_of_all_commands(monkeypatch):
         assert all(pair['p'] == 1 for pair in written['pairs'])
 
 
+def test_a_run_has_the_name_that_its_result_has():
+    """So two runs of one name can be told apart."""
+    path = Path(results_of('evaluate', 'reference.txt', 'best.txt', 'half.txt', to='both.json'))
+    stored = json.loads(path.read_text())
+    stored['results'][0]['run'] = 'renamed'
+    path.write_text(json.dumps(stored))
+    assert sorted(json.loads(from_results(str(path), '--format', 'json').stdout)['runs']) == [
+        'half.txt',
+        'renamed',
+    ]
+
+
 def test_results_that_cannot_be_compared():
     samples = ROOT / 'samples'
     truth, predictions = (samples / f'landmarks_{each}.csv' for each in ('truth', 'predictions'))
@@ -297,6 +309,9 @@ def test_results_that_cannot_be_compared():
     gap = results_of('gap', str(truth), str(predictions), 'again.csv', to='gap.json')
     error = 'found GAP, expected a metric that is a mean over queries'
     assert error in from_results(gap, expected=1).stderr
+    arguments = (str(truth), str(predictions), '--format', 'json', '-o', 'means_of_gap.json')
+    assert run('gap', *arguments).exit_code == 0
+    assert error in from_results('means_of_gap.json', expected=1).stderr
     one = results_of('evaluate', 'reference.txt', 'best.txt', to='one.json')
     other = results_of(
         *('evaluate', 'reference.txt', 'half.txt', '--queries', 'queries.txt'), to='other.json'
