@@ -6,7 +6,7 @@
 from pathlib import Path
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.report.vega import save
+from mediaeval_ap.report.vega import to_svg
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / 'samples'
@@ -25,4 +25,4 @@ def chart():
 
 
 if __name__ == '__main__':
-    save(chart(), HERE / 'why-did-we-lose.svg')
+    (HERE / 'why-did-we-lose.svg').write_text(to_svg(chart()))
