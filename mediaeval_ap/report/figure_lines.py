@@ -23,6 +23,7 @@ from mediaeval_ap.report.figure_parts import (
 
 _LINE = 14  # pixels between labels of lines
 _END = 120  # pixels of labels at the ends of lines
+_KEPT = 10, 7  # characters of a long name, from both ends: names of runs often differ at the end
 
 
 def map_by_k(
@@ -72,7 +73,8 @@ def _lines(
         {name: line[-1] for name, line in zip(names, values, strict=True) if len(line)}, pixel
     )
     labels = [
-        {'series': name, 'value': value, 'label': place} for name, (value, place) in ends.items()
+        {'series': name, 'text': _shortened(name), 'value': value, 'label': place}
+        for name, (value, place) in ends.items()
     ]
     named = alt.Chart(alt.InlineData(values=labels, name='ends'))
     colour = colours_of('series', names, palette.of_runs(len(names)), legend=False)
@@ -81,7 +83,7 @@ def _lines(
         x=right, x2=right, y=alt.Y('value:Q', title=title), y2='label:Q', color=colour
     )
     texts = named.mark_text(align='left', dx=17, limit=_END).encode(
-        x=right, y=alt.Y('label:Q', title=title), text='series:N', tooltip='series:N'
+        x=right, y=alt.Y('label:Q', title=title), text='text:N', tooltip='series:N'
     )
     chart = layered([*drawn, leaders, texts], rows)
     return finish(chart, f'{title}, {len(names)} lines')
@@ -111,6 +113,12 @@ def _domain(values: Sequence[float]) -> tuple[float, float]:
     low, high = min(values, default=0.0), max(values, default=1.0)
     margin = 0.05 * (high - low) or 0.05
     return low - margin, high + margin
+
+
+def _shortened(name: str) -> str:
+    """Return a name that is cut in the middle if it is long; the tooltip has all of it."""
+    begin, end = _KEPT
+    return name if len(name) <= begin + 1 + end else f'{name[:begin]}…{name[-end:]}'
 
 
 def label_places(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[float, float]]:

@@ -207,6 +207,12 @@ def test_labels_of_lines_never_overlap_and_keep_their_order(ends):
     assert (gaps >= 14 / 320 - 1e-9).all()  # the sum of labels' heights is rounded
 
 
+def test_labels_of_lines_keep_what_tells_long_names_apart():
+    runs = [f'contrastive_submission_{i:02}.txt' for i in range(3)]
+    drawn = vega.to_svg(map_by_k(runs))
+    assert all(f'_{i:02}.txt<' in drawn for i in range(3))
+
+
 @given(st.lists(st.tuples(values, values), max_size=30))
 def test_scatter_counts_every_query_once(pairs):
     queries = [f'query {i}' for i in range(len(pairs))]
