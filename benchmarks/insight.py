@@ -77,7 +77,7 @@ def whole_processes(folder: Path, repeats: int) -> list[list[str]]:
         '`compare`': ([*package, 'compare', *inputs, *counts, '-o', table], table),
         '`explain`, 68 calls in one process': ([*own, '--explain', folder], None),
         'the same from one ranking for all cutoffs': ([*own, '--diagnose', folder], None),
-        '`report`': ([*package, 'report', *inputs, *counts, '-o', page], page),
+        '`report`': ([*package, 'report', *inputs, '-o', page], page),
     }
     rows = []
     for what, (command, output) in commands.items():
@@ -194,7 +194,8 @@ def main(repeats: int) -> None:
         make_runs(folder)
         about = (
             f'17 runs, 599 queries, K = {" ".join(map(str, K))}; {RESAMPLES:,} resamples, '
-            f'{PERMUTATIONS:,} permutations, all pairs. Processes: median of {repeats}.'
+            f'{PERMUTATIONS:,} permutations (10,000 of Tukey in `report`), all pairs. '
+            f'Processes: median of {repeats}.'
         )
         headers = ['whole process', 'time', 'CPU time', 'memory at most', 'output']
         machine.write(
