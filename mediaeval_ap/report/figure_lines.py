@@ -22,7 +22,7 @@ from mediaeval_ap.report.figure_parts import (
 )
 
 _LINE = 14  # pixels between labels of lines
-_END = 120  # pixels of labels at the ends of lines
+_END = 132  # pixels of labels at the ends of lines
 _KEPT = 10, 7  # characters of a long name, from both ends: names of runs often differ at the end
 
 
