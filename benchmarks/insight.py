@@ -21,9 +21,7 @@ from timing import Process, median_seconds, whole_process
 
 from mediaeval_ap import AveragePrecision, Comparison, Diagnosis, compare
 from mediaeval_ap.comparison.entries import Pair
-from mediaeval_ap.diagnosis.diagnose import diagnose
 from mediaeval_ap.errors import DataWarning
-from mediaeval_ap.evaluation.whole_run import read_counted
 
 K = [1, 10, 100, 1000]
 METRIC = 'MAP@100'  # of the values that peers get
@@ -50,10 +48,8 @@ def explain_all(folder: Path) -> list[Diagnosis]:
 def diagnose_all(folder: Path) -> list[Diagnosis]:
     """Diagnose each run at all cutoffs, from one ranking of each query."""
     reference, queries, runs = files_of(folder)
-    criteria = AveragePrecision(reference, K=K)._criteria
-    asked = criteria.read_queries(queries)
-    counted = (read_counted(criteria, run) for run in runs)
-    return [each for run in counted for each in diagnose(criteria, run, asked, K, NEAR)]
+    explain_at = AveragePrecision(reference, K=K).explain_at
+    return [each for run in runs for each in explain_at(run, queries)]
 
 
 def check_sums(diagnoses: list[Diagnosis]) -> None:

@@ -106,14 +106,60 @@ class Explaining:
         >>> diagnosis.near_misses[0].letters
         ('+e at 4',)
         """
+        given = [k] if isinstance(k, Iterable) and not isinstance(k, str | bytes) else k
+        cutoffs = check_cutoffs(given, self._criteria.definition, 'k')
+        (diagnosis,) = self._explained(hypothesis, queries, cutoffs, near)
+        return diagnosis
+
+    @shows_progress
+    def explain_at(
+        self,
+        hypothesis: Any,
+        queries: Any = None,
+        *,
+        K: Cutoff | Iterable[Cutoff] | None = None,
+        near: float = NEAR,
+        progress: bool = False,
+    ) -> list[Diagnosis]:
+        """Split the loss of a run at several cutoffs, from one ranking of each query.
+
+        Parameters
+        ----------
+        hypothesis, queries, near, progress
+            As of `explain`.
+        K : int, 'all' or iterable of these, optional
+            The cutoffs; by default those of `AveragePrecision`.
+
+        Returns
+        -------
+        list of Diagnosis
+            One for each cutoff, equal to that of `explain`.
+
+        Raises
+        ------
+        ReadError, FormatError, ParameterError
+            As of `explain`.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
+        >>> found = average_precision.explain_at('samples/hypothesis.txt', ['nicolas_sarkozy'])
+        >>> [(diagnosis.k, round(diagnosis.map, 3)) for diagnosis in found]
+        [(10, 0.299), (100, 0.213)]
+        """
+        criteria = self._criteria
+        cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
+        return self._explained(hypothesis, queries, cutoffs, near)
+
+    def _explained(
+        self, hypothesis: Any, queries: Any, cutoffs: list[Cutoff], near: float
+    ) -> list[Diagnosis]:
         from mediaeval_ap.diagnosis.diagnose import diagnose
 
-        criteria = self._criteria
-        given = [k] if isinstance(k, Iterable) and not isinstance(k, str | bytes) else k
-        cutoffs = check_cutoffs(given, criteria.definition, 'k')
-        near = check_near(near)
+        criteria, near = self._criteria, check_near(near)
         asked = criteria.read_queries(queries)
         run = read_counted(criteria, hypothesis)
-        (diagnosis,) = diagnose(criteria, run, asked, cutoffs, near)
-        warn_caller(diagnosis.warnings)
-        return diagnosis
+        diagnoses = diagnose(criteria, run, asked, cutoffs, near)
+        warn_caller(diagnoses[0].warnings)  # all have the same
+        return diagnoses

@@ -114,3 +114,11 @@ def test_numbers_of_numpy():
     explain = AveragePrecision(REFERENCE).explain
     diagnosis = explain(RUN, k=np.int64(10), near=np.float32(0.25))
     assert (diagnosis.k, diagnosis.near) == (10, 0.25)
+
+
+def test_cutoffs_that_are_asked_for():
+    average_precision = AveragePrecision(REFERENCE, K=[1, 10], definition='by-k')
+    assert [each.k for each in average_precision.explain_at(RUN)] == [1, 10]
+    assert [each.k for each in average_precision.explain_at(RUN, K=5)] == [5]
+    with pytest.raises(ParameterError, match='K: found all, expected numbers'):
+        average_precision.explain_at(RUN, K=['all'])

@@ -89,24 +89,11 @@ def test_parts_add_up_to_the_loss(definition, corpus, k, near):
 @pytest.mark.parametrize('definition', definitions.names())
 @given(few, limits)
 def test_one_ranking_serves_all_cutoffs(definition, corpus, near):
-    from mediaeval_ap.diagnosis.diagnose import diagnose
-    from mediaeval_ap.evaluation.whole_run import read_counted
-
     reference, hypotheses = corpus
     K = strategies.allowed([2, 7, 1], definition)
-    average_precision = AveragePrecision(reference, definition=definition)
-    criteria = average_precision._criteria
-    for k, diagnosis in zip(
-        K,
-        diagnose(
-            criteria,
-            read_counted(criteria, hypotheses),
-            criteria.read_queries(['ann_lee', 'bo']),
-            K,
-            near,
-        ),
-        strict=True,
-    ):
+    average_precision = AveragePrecision(reference, K, definition=definition)
+    found = average_precision.explain_at(hypotheses, ['ann_lee', 'bo'], near=near)
+    for k, diagnosis in zip(K, found, strict=True):
         alone = average_precision.explain(hypotheses, ['ann_lee', 'bo'], k=k, near=near)
         assert diagnosis.k == k
         for part, each in diagnosis.parts.items():
