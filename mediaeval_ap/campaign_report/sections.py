@@ -1,4 +1,4 @@
-"""What the template shows, section by section, as plain values."""
+"""The sections of the page of a campaign, as plain values for its template."""
 
 from __future__ import annotations
 

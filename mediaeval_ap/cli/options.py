@@ -212,7 +212,7 @@ NEAR = valued(
     metavar='DISTANCE',
     default=choices.NEAR,
     callback=checked(choices.check_near),
-    help='How far a name may be from a query to be a spelling of it: edits divided by the longer '
+    help='Largest distance from a query to another spelling of it: edits divided by the longer '
     'length, from 0 to below 1.',
 )
 STRICT = flag(

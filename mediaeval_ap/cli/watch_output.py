@@ -1,4 +1,4 @@
-"""Where the points of a growing run go: lines, a table on the terminal, a file, a page."""
+"""Output of the points of a growing run: lines, a table on the terminal, a file, a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the orders of runs agree that metrics, or definitions, give."""
+"""Agreement of the orders of runs that metrics, or definitions, give."""
 
 from __future__ import annotations
 

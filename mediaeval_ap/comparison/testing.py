@@ -48,7 +48,7 @@ def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
 
 @dataclass(frozen=True)
 class MetricTests:
-    """What was found out about one metric: of runs by name, and of their pairs."""
+    """Tests and intervals of one metric: of runs by name, and of their pairs."""
 
     metric: str
     names: list[str]

@@ -1,4 +1,4 @@
-"""What is resampled and flipped: queries or clusters of them, with sums that are exact."""
+"""Units that are resampled and flipped: queries or clusters of them, with exact sums."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis(Described):
-    """Where the average precision of a run was lost; `AveragePrecision.explain` makes it.
+    """The loss of a run, split into parts; `AveragePrecision.explain` makes it.
 
     The loss 1 - AP of each query is split by repairing one thing after another. Each part is the AP
     that its repair adds, so the parts add up to the loss.
@@ -138,7 +138,7 @@ class Diagnosis(Described):
 
     @cached_property
     def definitions(self) -> list[MapByDefinition]:
-        """What each registered definition says of the run: definition, MAP, queries changed."""
+        """The run by each registered definition: definition, MAP, queries changed."""
         examined = self._examined
         relevance = examined.scorer.relevance
         facts = facts_of(examined.ranking, relevance, self.queries, self.k)

@@ -25,7 +25,7 @@ SHOT = ('corpus_id', 'video_id', 'shot_id')
 
 
 class Found(NamedTuple):
-    """What was found out about some queries."""
+    """Findings about some queries."""
 
     returned: Returned
     kinds: NDArray[np.int64]  # of each hypothesis in `returned`

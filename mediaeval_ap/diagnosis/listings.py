@@ -55,7 +55,7 @@ def _down_to(
 
 
 class Hits(NamedTuple):
-    """Where hits stand in the ranking of a query as the definition has it, from 0."""
+    """Positions of hits in the ranking of a query as the definition has it, from 0."""
 
     scored: NDArray[np.int64]  # all that the definition counts
     first: NDArray[np.int64]  # the first of each relevant shot

@@ -1,4 +1,4 @@
-"""What every registered definition says of the same rankings, and why they differ."""
+"""Values of every registered definition for the same rankings, and why they differ."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RULES = {
 
 @dataclass(frozen=True)
 class ByDefinition:
-    """What a definition says of the ranking of a query.
+    """The value of a definition for the ranking of a query.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class ByDefinition:
 
 @dataclass(frozen=True)
 class MapByDefinition:
-    """What a definition says of a run.
+    """The value of a definition for a run.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class MapByDefinition:
 
 
 class Sizes(NamedTuple):
-    """How much of everything there is, however it is counted."""
+    """Numbers of rows, shots and hypotheses, which definitions count in different ways."""
 
     rows: int  # of the reference about the query
     relevant_shots: int

@@ -14,7 +14,7 @@ from mediaeval_ap.results.described import Described
 
 @dataclass(frozen=True)
 class QueryLoss:
-    """What a query lost.
+    """The loss of a query.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def ties_of_query(ties: Mapping[str, TieBounds], row: int) -> dict[str, dict[str
 
 
 class TiedHits(NamedTuple):
-    """What can be a hit: relevant shots in the block of ties of their first hypotheses.
+    """Possible hits: relevant shots in the block of ties of their first hypotheses.
 
     By ranking, block, and number of times in the block, descending. Where a definition counts a
     shot each time, each of its hypotheses is a row.
@@ -168,7 +168,7 @@ class _Blocks(NamedTuple):
 
 
 class _Terms(NamedTuple):
-    """What ranks add to the sum of precisions, by ranking."""
+    """Terms that ranks add to the sum of precisions, by ranking."""
 
     ranking: NDArray[np.int64]
     rank: NDArray[np.int64]

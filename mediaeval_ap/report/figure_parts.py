@@ -1,4 +1,4 @@
-"""What figures share: their axes, colours and size."""
+"""Axes, colours and sizes that figures share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is particular to LaTeX: its escapes, and the lines of booktabs."""
+"""Escapes of LaTeX, and the lines of booktabs."""
 
 from __future__ import annotations
 
