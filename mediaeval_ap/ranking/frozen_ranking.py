@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_above, ranges
 from mediaeval_ap.progress import Bar
-from mediaeval_ap.ranking.edit_distances import Names
+from mediaeval_ap.ranking.distances import Distances
+from mediaeval_ap.ranking.edit_distances import NamesByLength
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
@@ -36,12 +37,16 @@ class Ranking(NearestFirst):
             self.n_shots = len(self.shots)
             bar.add()
             name = table['person_name'].sorted()
-            self.names = Names(name.values)
+            # Numbered by length, to be compared side by side; hypotheses are ordered by text.
+            by_length = sorted(range(len(name.values)), key=lambda code: len(name.values[code]))
+            self.names = NamesByLength([name.values[code] for code in by_length])
+            number = np.empty(len(by_length), dtype=np.int32)
+            number[by_length] = np.arange(len(by_length))
             bar.add()
             self.n_repeated = int(np.count_nonzero(self._temporal_ranks[1]))
             bar.add()
             self.shot_at = self.shots.codes[self.row_at].astype(np.int32)
-            self.name_at = name.codes[self.row_at]
+            self.name_at = number[name.codes[self.row_at]]
             bar.add()
         # the places of each name, best first
         self.places = self.name_at.argsort(kind='stable').astype(np.int32)
@@ -86,9 +91,10 @@ class Ranking(NearestFirst):
     def _name(self) -> NDArray[np.int32]:
         return self.table['person_name'].sorted().codes
 
-    def rest_of_ties(self, place: int, distances: NDArray[np.float64]) -> NDArray[np.int64]:
+    def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
         """Return the places after a place that have its distance and confidence, ascending."""
-        names = (distances == distances[self.name_at[place]]).nonzero()[0]
+        here = self.name_at[place : place + 1]
+        names = (distances[:] == distances[here]).nonzero()[0]
         # Reversed, which copies nothing, confidences ascend.
         end = len(self) - self.confidence_at[::-1].searchsorted(self.confidence_at[place])
         begins = self._starts[names]
@@ -100,7 +106,7 @@ class Ranking(NearestFirst):
         return places
 
     def columns_at(
-        self, places: NDArray[np.int64], distances: NDArray[np.float64]
+        self, places: NDArray[np.int64], distances: Distances
     ) -> dict[str, list[str] | NDArray[Any]]:
         """Return the hypotheses at some places and their keys, from distances to all names."""
         rows = self.row_at[places]
