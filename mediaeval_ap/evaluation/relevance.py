@@ -91,7 +91,8 @@ class Relevance:
 
     def hits(self, query: str, ranked: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return the positions, from 0, at which relevant shots stand among ranked shots."""
-        positions = (find(self.relevant_shots(query), ranked) >= 0).nonzero()[0]
+        relevant = self.relevant_shots(query).astype(ranked.dtype)  # bisected without conversion
+        positions = (find(relevant, ranked) >= 0).nonzero()[0]
         if self.reference.counts_again:
             return positions
         return positions[first_occurrences(ranked[positions])]
