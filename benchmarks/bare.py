@@ -17,10 +17,11 @@ from rapidfuzz.process import cdist
 K = (1, 10, 100, 1000)
 
 
-def read(path: str) -> list[tuple[str, ...]]:
+def read(path: str, n_fields: int) -> list[list[str]]:
     """Return the columns of a file."""
     with open(path, encoding='utf-8') as file:
-        return list(zip(*map(str.split, file), strict=True))
+        words = file.read().split()
+    return [words[field::n_fields] for field in range(n_fields)]
 
 
 def shot_key(shot: str) -> tuple[int, int, str]:
@@ -56,10 +57,10 @@ def score(reference: str, run: str, queries: str) -> NDArray[np.float64]:
     """Return AP at each cutoff, a row for each query."""
     code_of: dict[Hashable, int] = {}  # of each shot of the reference
     relevant: dict[str, set[int]] = {}  # the distinct shots of each name
-    for *shot, person in zip(*read(reference), strict=True):
+    for *shot, person in zip(*read(reference, 4), strict=True):
         relevant.setdefault(person, set()).add(code_of.setdefault(tuple(shot), len(code_of)))
 
-    corpora, videos, shots, people, confidences = read(run)
+    corpora, videos, shots, people, confidences = read(run, 5)
     names, name = number(people)
     corpus_names, corpus = number(corpora)
     video = number(videos)[1] * len(corpus_names) + corpus
@@ -69,7 +70,7 @@ def score(reference: str, run: str, queries: str) -> NDArray[np.float64]:
     codes = [code_of.get(shot, -1) for shot in zip(corpora, videos, shots, strict=True)]
     shot_at = np.array(codes)[rows]
 
-    asked = read(queries)[0]
+    (asked,) = read(queries, 1)
     distances = cdist(asked, names, scorer=normalized_distance, dtype=np.float64, workers=-1)
     held = np.bincount(name_at)
     values = np.ones((len(asked), len(K)))  # AP of a query without a relevant shot is 1
