@@ -20,7 +20,7 @@ from typing import NamedTuple
 import machine
 import trec
 from campaign import large_campaign, make_campaign
-from timing import Process, Taken, command_of, in_turns, median_taken, output_of
+from timing import Process, Taken, command_of, duration, in_turns, median_taken, output_of
 
 HERE = Path(__file__).parent
 NOW, BEFORE = 'now', 'before'
@@ -56,7 +56,7 @@ STEPS = {
     'names-send': Step('one `send`, 1 million names, K to 1000', NAMES, 'send'),
     'names-first': Step('the first `send`, 1 million names', NAMES, 'first'),
     'names-near': Step('one `send`, 1 million names, K to 10', NAMES, 'near'),
-    'names-batch': Step('each of 200 queries, 1 million names, K to 1000', NAMES, 'batch=200', 200),
+    'names-batch': Step('each of 100 queries, 1 million names, K to 1000', NAMES, 'batch=100', 100),
     'small-send': Step('one `send`, 1,600 names, K to 1000', SMALL, 'send'),
     'small-distances': Step('distances of one query to 1,600 names', SMALL, 'distances'),
 }
@@ -75,10 +75,6 @@ class Settings:
     smaller: int
     environment: Mapping[str, str] = field(default_factory=dict)
     repeats: int | None = None  # instead of the usual ones
-
-
-def duration(seconds: float) -> str:
-    return f'{seconds:.2f} s' if seconds >= 1 else f'{seconds * 1e3:.3g} ms'
 
 
 def memory(mib: float) -> str:

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 from timing import Taken, measured, median_taken
 
-from mediaeval_ap import Answer, AveragePrecision, Evaluation
+from mediaeval_ap import Answer, AveragePrecision, Evaluation, definitions
+from mediaeval_ap.evaluation.relevance import Reference, Relevance
+from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.live import Point
 from mediaeval_ap.metrics import mean_average_precision_at_k
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, Table, read
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, Table, read
 
 K = [1, 10, 100, 1000]
 NEAR = [1, 10]
@@ -92,6 +94,13 @@ def from_far(reference: Path, hypothesis: Path, ranking: Ranking) -> Steps:
     return {'far': sent(average_precision, ranking, [FAR] * (N_SENT + 1))['send']}
 
 
+def scorer_of(reference: str | Path, ranking: Ranking) -> Scorer:
+    """Return what scores queries about a run, once everything is read and indexed."""
+    judged = Reference(read(reference, REFERENCE), counts_again=True)
+    relevance = Relevance(judged, ranking.shots)
+    return Scorer(ranking, relevance, K, definitions.get(definitions.DEFAULT))
+
+
 def ranked(folder: Path, steps: Sequence[str]) -> Steps:
     """Read and index a run; then `send`, `near`, `far`, `distances`, `lists`, `batch=N_QUERIES`."""
     reference, hypothesis = folder / 'reference.txt', folder / 'hypothesis.txt'
@@ -117,9 +126,9 @@ def ranked(folder: Path, steps: Sequence[str]) -> Steps:
             columns, taken = measured(lambda: (ranking.row_at, ranking.temporal_rank))
             done['lists'] = taken, partial(digest, columns)
         elif kind == 'batch':
-            evaluate = partial(average_precision.evaluate, ranking, names[: int(count)])
-            evaluation, taken = measured(evaluate)
-            done[step] = taken, partial(of_evaluation, evaluation)
+            score = partial(scorer_of(reference, ranking).score, names[: int(count)])
+            values, taken = measured(score)
+            done[step] = taken, partial(digest, values)
     return done
 
 

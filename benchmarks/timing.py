@@ -101,6 +101,10 @@ def steps_of(script: str, folder: object) -> list[float]:
     return [*map(float, output_of([sys.executable, script, '--measure', folder]).split())]
 
 
+def duration(seconds: float) -> str:
+    return f'{seconds:.2f} s' if seconds >= 1 else f'{seconds * 1e3:.3g} ms'
+
+
 def peak_gib() -> float:
     """Return the most memory that this process has taken."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
