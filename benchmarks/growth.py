@@ -29,7 +29,7 @@ QUERIES = (1, 10, 100, 1_000)
 FIXED_NAMES = 100_000  # where hypotheses or queries grow
 BATCH = 100  # queries of a batch where hypotheses or names grow
 REPEATS = 3
-WIDTH, HEIGHT = 210, 320
+WIDTH, HEIGHT = 440, 200
 DECADE = 'datum.value >= 1 ? datum.value + " s" : format(datum.value * 1000, "~r") + " ms"'
 
 Times = dict[tuple[int, int], dict[str, float]]  # of hypotheses and names: seconds of each step
@@ -121,17 +121,18 @@ def rows_of(panel: Panel) -> Iterator[list[str]]:
         yield [line.what, f'{panel.of}: {sizes}', panel.at, seconds, exponent]
 
 
-def draw(all_panels: Sequence[Panel]) -> alt.HConcatChart:
-    """Draw a panel beside the other, each line with its exponent at its end."""
+def draw(all_panels: Sequence[Panel]) -> alt.VConcatChart:
+    """Draw a panel below the other, each line with its exponent at its end."""
     seconds = [each for panel in all_panels for line in panel.lines for each in line.seconds]
     ends = [10 ** np.floor(np.log10(min(seconds))), 10 ** np.ceil(np.log10(max(seconds)))]
     whats = [*dict.fromkeys(line.what for panel in all_panels for line in panel.lines)]
     charts = [panel_chart(panel, whats, ends) for panel in all_panels]
     text, axis, grid = (palette.light(name) for name in ('text', 'axis', 'grid'))
     words = 'Time by number of hypotheses, names and queries, with fitted exponents'
-    chart = alt.hconcat(*charts, spacing=24, background=palette.light('paper'))
-    styled: alt.HConcatChart = (
+    chart = alt.vconcat(*charts, spacing=24, background=palette.light('paper'))
+    styled: alt.VConcatChart = (
         chart.properties(padding=8, description=words)
+        .configure(font='sans-serif')
         .configure_axis(
             labelColor=text,
             titleColor=text,
@@ -142,9 +143,8 @@ def draw(all_panels: Sequence[Panel]) -> alt.HConcatChart:
             titleFontSize=13,
             titleFontWeight='normal',
         )
-        .configure_title(color=text, fontSize=12, fontWeight='normal', anchor='start')
+        .configure_title(color=text, fontSize=13, fontWeight='normal', anchor='start')
         .configure_view(stroke=None)
-        .configure(font='sans-serif')
     )
     return styled
 
@@ -168,20 +168,22 @@ def panel_chart(
         'size:Q',
         title=panel.of,
         scale=alt.Scale(type='log', domain=[panel.sizes[0], panel.sizes[-1]]),
-        axis=alt.Axis(values=list(panel.sizes), format='~s', grid=False),
+        axis=alt.Axis(values=list(panel.sizes), format='~s', grid=False, labelFlush=False),
     )
     colours = alt.Scale(domain=list(whats), range=palette.of_runs(len(whats)))
     colour = alt.Color('what:N', scale=colours, legend=None)
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y, color=colour)
     texts = alt.Chart(alt.InlineData(values=end_labels(panel, ends))).encode(
-        x=alt.value(WIDTH), y=alt.Y('seconds:Q', title='time'), text='text:N', color=colour
+        x=alt.value(WIDTH), y=alt.Y('seconds:Q', title='time'), text='text:N'
     )
     layers = [
         base.mark_line(strokeWidth=2),
         base.mark_point(filled=True, size=40, opacity=1),
-        texts.mark_text(align='left', dx=8, fontSize=12),
+        texts.mark_text(align='left', dx=8, fontSize=12, color=palette.light('text')),
     ]
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT, title=f'at {panel.at}')
+    return alt.layer(*layers).properties(
+        width=WIDTH, height=HEIGHT, title=f'Growth with {panel.of}, at {panel.at}'
+    )
 
 
 def end_labels(panel: Panel, ends: Sequence[float]) -> list[dict[str, str | float]]:

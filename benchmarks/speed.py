@@ -20,7 +20,16 @@ from typing import NamedTuple
 import machine
 import trec
 from campaign import large_campaign, make_campaign
-from timing import Process, Taken, command_of, duration, in_turns, median_taken, output_of
+from timing import (
+    Process,
+    Taken,
+    command_of,
+    duration,
+    in_turns,
+    median_taken,
+    output_of,
+    whole_process,
+)
 
 HERE = Path(__file__).parent
 NOW, BEFORE = 'now', 'before'
@@ -174,7 +183,7 @@ def whole_processes(
         who: median_taken([process.taken for process in of_one]) for who, of_one in runs.items()
     }
     own = {side: taken.pop(side) for side in sides}
-    check_equal(what, [process.printed for side in sides for process in runs[side]])
+    check_equal(what, [process[1:] for side in sides for process in runs[side]])  # all it says
     rows = [line(what, own)]
     for name, peer in taken.items():
         cpu = f'{duration(peer.seconds)}, CPU {duration(peer.cpu_seconds)}'
@@ -208,8 +217,8 @@ def campaign(settings: Settings) -> Iterator[list[str]]:
             side: command_of(python, 'evaluate', reference, run, '--queries', queries)
             for side, python in settings.pythons.items()
         }
-        all_digits = [output_of([*command, '--format', 'csv']) for command in commands.values()]
-        check_equal(run.name, all_digits)
+        exact = [whole_process([*command, '--format', 'csv']) for command in commands.values()]
+        check_equal(run.name, [process.printed for process in exact])  # all digits of all queries
         bare = [sys.executable, HERE / 'bare.py', reference, run, queries]
         done = in_turns({**commands, '`bare.py`': bare}, settings.repeats or REPEATS)
         printed = [process.printed for of_one in done.values() for process in of_one]

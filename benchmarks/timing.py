@@ -27,6 +27,7 @@ class Process(NamedTuple):
 
     taken: Taken
     printed: str
+    messages: str  # on standard error
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -60,17 +61,23 @@ def whole_process(
 ) -> Process:
     """Run a command, and count all of it: the start of Python, imports, reading, and memory."""
     begin = perf_counter()
-    with TemporaryFile('w+') as printed:
+    with TemporaryFile('w+') as printed, TemporaryFile('w+') as messages:
         process = subprocess.Popen(
-            [*map(str, command)], stdout=printed, env={**os.environ, **(environment or {})}
+            [*map(str, command)],
+            stdout=printed,
+            stderr=messages,
+            env={**os.environ, **(environment or {})},
         )
         _, status, usage = os.wait4(process.pid, 0)
         seconds = perf_counter() - begin
-        if status:
-            raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), process.args)
         printed.seek(0)
-        cpu_seconds = usage.ru_utime + usage.ru_stime
-        return Process(Taken(seconds, cpu_seconds, usage.ru_maxrss / 1024), printed.read())
+        messages.seek(0)
+        taken = Taken(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+        done = Process(taken, printed.read(), messages.read())
+    if status:
+        sys.stderr.write(done.messages)
+        raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), process.args)
+    return done
 
 
 def command_of(python: str, *arguments: object) -> list[object]:
@@ -102,7 +109,7 @@ def steps_of(script: str, folder: object) -> list[float]:
 
 
 def duration(seconds: float) -> str:
-    return f'{seconds:.2f} s' if seconds >= 1 else f'{seconds * 1e3:.3g} ms'
+    return f'{seconds:.2f} s' if seconds >= 0.9995 else f'{seconds * 1e3:.3g} ms'
 
 
 def peak_gib() -> float:
