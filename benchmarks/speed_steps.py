@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from timing import Taken, measured, median_taken
 
 from mediaeval_ap import Answer, AveragePrecision, Evaluation, definitions
@@ -54,9 +55,17 @@ def of_table(table: Table) -> str:
     return digest([table.confidence, *(column.codes for column in columns), *texts])
 
 
+def names_in_order(ranking: Ranking) -> NDArray[np.int64]:
+    """Return the numbers of the names by text, as versions number them in different ways."""
+    values = ranking.names.values
+    return np.array(sorted(range(len(values)), key=values.__getitem__))
+
+
 def of_ranking(ranking: Ranking) -> str:
-    columns = [ranking.row_at, ranking.temporal_rank, ranking.shot_at, ranking.name_at]
-    return digest([*columns, ranking.n_repeated, ranking.n_shots])
+    columns = [ranking.row_at, ranking.temporal_rank, ranking.shot_at]
+    name_at = names_in_order(ranking).argsort()[ranking.name_at]
+    texts = '\n'.join(sorted(ranking.names.values))
+    return digest([*columns, name_at, texts, ranking.n_repeated, ranking.n_shots])
 
 
 def of_answers(answers: Sequence[Answer]) -> str:
@@ -140,7 +149,8 @@ def distances(ranking: Ranking, names: Sequence[str]) -> tuple[Taken, Digest]:
 
     asked = [measured(partial(of_query, name)) for name in names[: N_SENT + 1]]
     given, (_, *taken) = zip(*asked, strict=True)
-    return median_taken(taken), partial(digest, given)
+    order = names_in_order(ranking)
+    return median_taken(taken), lambda: digest(row[order] for rows in given for row in rows)
 
 
 def watched(folder: Path) -> Steps:
