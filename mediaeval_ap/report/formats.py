@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from types import SimpleNamespace
 from typing import Any, TypeAlias, TypeVar
 
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report import latex
-from mediaeval_ap.report.aligned_text import aligned, is_plain
+from mediaeval_ap.report.aligned_text import aligned
 from mediaeval_ap.report.document import (
     Block,
     Captioned,
@@ -93,7 +92,7 @@ class Table:
         cells = [list(map(self._cell, row, rounded)) for row in grid.rows]
         alignments = ['left' if isinstance(value, str | Marked) else 'right' for value in first]
         headers = list(map(self.header, grid.headers))
-        text = self._laid_out(headers, cells, alignments)
+        text = aligned(headers, cells, alignments, self.table_format())
         if self.is_folded and width is not None and cells and is_wider(text, width):
             columns = zip(headers, zip(*cells, strict=True), strict=True)
             are_text = [alignment == 'left' for alignment in alignments]
@@ -101,21 +100,6 @@ class Table:
             made = map(Column, *zip(*columns, strict=True), are_text, have_words)
             return narrow(list(made), width)
         return f'{text}\n'
-
-    def _laid_out(
-        self, headers: Sequence[str], cells: Sequence[Sequence[str]], alignments: Sequence[str]
-    ) -> str:
-        if any(cells) and self.table_format() == 'simple' and is_plain(chain(headers, *cells)):
-            return aligned(headers, cells, alignments)
-        from tabulate import tabulate
-
-        return tabulate(
-            cells,
-            headers=headers,
-            tablefmt=self.table_format(),
-            disable_numparse=True,
-            colalign=alignments,
-        )
 
     def header(self, text: str) -> str:
         return printable(text)

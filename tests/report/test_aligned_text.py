@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tabulate import tabulate
 
-from mediaeval_ap.report.aligned_text import aligned, is_plain
+from mediaeval_ap.report.aligned_text import aligned, aligned_simply, is_plain
 
 PLAIN = st.text(string.printable[: string.printable.index('\t')], max_size=12)
 
@@ -22,9 +22,11 @@ def tables(draw):
 @given(tables())
 def test_it_is_what_tabulate_gives(table):
     headers, rows, alignments = table
-    assert aligned(headers, rows, alignments) == tabulate(
+    expected = tabulate(
         rows, headers=headers, tablefmt='simple', disable_numparse=True, colalign=alignments
     )
+    assert aligned_simply(headers, rows, alignments) == expected
+    assert aligned(headers, rows, alignments, 'simple') == expected
 
 
 @given(st.text())
