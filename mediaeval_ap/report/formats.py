@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import re
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, TypeAlias, TypeVar
@@ -13,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report import latex
+from mediaeval_ap.report.aligned_text import aligned
 from mediaeval_ap.report.document import (
     Block,
     Captioned,
@@ -58,9 +56,10 @@ class Table:
 
     def captioned(self, block: Captioned, width: int | None) -> str:
         caption = self.text(block.caption)
-        caption = (
-            caption if width is None else textwrap.fill(caption, width, break_on_hyphens=False)
-        )
+        if width is not None:
+            from textwrap import fill
+
+            caption = fill(caption, width, break_on_hyphens=False)
         return f'{caption}\n\n{self.grid(block.grid, width)}'
 
     def remarks(self, remarks: Remarks) -> str:
@@ -88,20 +87,12 @@ class Table:
         return f'{text}{marked.mark} {marked.detail}'.rstrip()
 
     def grid(self, grid: Grid, width: int | None = None) -> str:
-        from tabulate import tabulate
-
         rounded = [header not in grid.exact for header in grid.headers]
         first = grid.rows[0] if grid.rows else []
         cells = [list(map(self._cell, row, rounded)) for row in grid.rows]
         alignments = ['left' if isinstance(value, str | Marked) else 'right' for value in first]
         headers = list(map(self.header, grid.headers))
-        text: str = tabulate(
-            cells,
-            headers=headers,
-            tablefmt=self.table_format(),
-            disable_numparse=True,
-            colalign=alignments,
-        )
+        text = aligned(headers, cells, alignments, self.table_format())
         if self.is_folded and width is not None and cells and is_wider(text, width):
             columns = zip(headers, zip(*cells, strict=True), strict=True)
             are_text = [alignment == 'left' for alignment in alignments]
@@ -269,6 +260,8 @@ class Csv:
     """Rows of CSV under a header."""
 
     def render(self, document: Document, width: int | None = None) -> str:
+        import csv
+
         grid = _rows(document)
         lines: list[str] = []  # with the writer's own line ends, for which it quotes
         writer = csv.writer(SimpleNamespace(write=lines.append))
@@ -361,6 +354,8 @@ def _rows(document: Document) -> Grid:
 
 
 def _json(value: Any, indent: int | None = None) -> str:
+    import json
+
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _replace_controls(lambda match: f'\\u{ord(match[0]):04x}', text)
 
