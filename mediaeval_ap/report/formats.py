@@ -10,7 +10,6 @@ from typing import Any, TypeAlias, TypeVar
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report import latex
-from mediaeval_ap.report.aligned_text import aligned
 from mediaeval_ap.report.document import (
     Block,
     Captioned,
@@ -87,12 +86,20 @@ class Table:
         return f'{text}{marked.mark} {marked.detail}'.rstrip()
 
     def grid(self, grid: Grid, width: int | None = None) -> str:
+        from tabulate import tabulate
+
         rounded = [header not in grid.exact for header in grid.headers]
         first = grid.rows[0] if grid.rows else []
         cells = [list(map(self._cell, row, rounded)) for row in grid.rows]
         alignments = ['left' if isinstance(value, str | Marked) else 'right' for value in first]
         headers = list(map(self.header, grid.headers))
-        text = aligned(headers, cells, alignments, self.table_format())
+        text: str = tabulate(
+            cells,
+            headers=headers,
+            tablefmt=self.table_format(),
+            disable_numparse=True,
+            colalign=alignments,
+        )
         if self.is_folded and width is not None and cells and is_wider(text, width):
             columns = zip(headers, zip(*cells, strict=True), strict=True)
             are_text = [alignment == 'left' for alignment in alignments]
