@@ -26,7 +26,7 @@ from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.live.ranking import LiveRanking, Rows, are_among
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import Names
-from mediaeval_ap.ranking.tie_breaking import bisect, in_order
+from mediaeval_ap.ranking.tie_breaking import bisect, in_order, precedes
 
 # Pairs of a query and a hypothesis or a name that are looked at together, at most.
 BLOCK_CELLS = 1 << 18
@@ -69,6 +69,9 @@ class IncrementalScorer:
         self._radius = np.full(len(queries), BEYOND_ALL)
         self._within = np.zeros(len(queries))  # what the hypotheses within it count
         self._limit = np.zeros(len(queries))  # above which the radius is set anew
+        self._is_fenced = np.zeros(
+            len(queries), dtype=np.bool_
+        )  # hits behind the last are not kept
         nothing = ranking.rows(np.empty(0, dtype=np.int64))
         self._hits = self._hits_among(nothing)
         self._go_on(ranking.rows(), nothing)
@@ -120,18 +123,52 @@ class IncrementalScorer:
         change += np.bincount(came.name, self._share(came), self._n_names)
         kept = kept._replace(rank=rank)
         grown = self._set_radii(change)
-        kept = kept.at(~grown[kept.query] & (kept.distance < self._radius[kept.query]))
+        kept, again = self._still_kept(kept, grown)
         new = self._hits_among(came)
-        if grown.any():
+        new = new.at(~self._are_behind_fence(new, kept))
+        if again.any():
             every = self._hits_among(self._ranking.rows())
-            new = new.at(~grown[new.query]).joined(every.at(grown[every.query]))
+            new = new.at(~again[new.query]).joined(every.at(again[every.query]))
         if len(new.query):
             new = new.at(in_order(new.query, new.distance, *self._ranking.keys(new.rows)))
             # A hit is among the hypotheses that are counted, so the number is its rank.
             new = new._replace(rank=self._count_up_to(new, self._ranking.rows()))
             kept = kept.joined(new)
             kept = kept.at(in_order(kept.query, kept.rank))
-        self._hits = kept
+        self._hits = self._up_to_fence(kept)
+
+    def _still_kept(self, hits: _Hits, grown: NDArray[np.bool_]) -> tuple[_Hits, NDArray[np.bool_]]:
+        """Return the hits to go on with, and the queries whose hits are looked for again."""
+        is_far = hits.distance >= self._radius[hits.query]
+        self._is_fenced[hits.query[is_far]] = False
+        last = np.zeros(len(self.queries), dtype=np.int64)
+        ends = hits.segments()[1]
+        last[hits.query[ends - 1]] = hits.rank[ends - 1]
+        again = grown | (self._is_fenced & (last < self._depth))
+        self._is_fenced[again] = False
+        return hits.at(~(is_far | again[hits.query])), again
+
+    def _are_behind_fence(self, hits: _Hits, kept: _Hits) -> NDArray[np.bool_]:
+        ends = kept.segments()[1]
+        fence = np.zeros(len(self.queries), dtype=np.int64)
+        fence[kept.query[ends - 1]] = ends - 1
+        behind = self._is_fenced[hits.query]
+        among = behind.nonzero()[0]
+        behind[among] = ~precedes(
+            (hits.distance, *self._ranking.keys(hits.rows)),
+            among,
+            (kept.distance, *self._ranking.keys(kept.rows)),
+            fence[hits.query[among]],
+        )
+        return behind
+
+    def _up_to_fence(self, hits: _Hits) -> _Hits:
+        """Leave out the hits behind the first that is well beyond the largest cutoff."""
+        behind = hits.rank > SLACK * self._depth
+        behind[1:] &= behind[:-1] & (hits.query[1:] == hits.query[:-1])
+        behind[:1] = False
+        self._is_fenced[hits.query[behind]] = True
+        return hits.at(~behind)
 
     def _measure(self) -> None:
         """Take the distances of all queries to the names that are new."""
@@ -254,18 +291,42 @@ class IncrementalScorer:
         ties = run_starts([hits.query, hits.distance])
         tie_ends = np.append(ties, len(hits.query))[1:]
         tie_ends = tie_ends.repeat(tie_ends - ties)
-        for block in _blocks(len(firsts), len(rows.name)):
+        for block in _blocks(len(firsts), max(len(rows.name), BINS)):
             first, end = firsts[block], ends[block]
             distances = self._distances_of(rows.name[begins], hits.query[first])
             name, segment = np.divmod(
                 np.flatnonzero(distances <= hits.distance[end - 1]), len(first)
             )
             distance = distances[name, segment]
-            low = bisect(
-                (hits.distance,), first[segment], end[segment], (distance,), np.arange(len(name))
+            # A table of bins says where most names are among the hits; bisection, the others.
+            low, high = _places_in_bins(hits, first, end, segment, distance)
+            several = ((low < high) & (hits.distance.take(low, mode='clip') < distance)).nonzero()[
+                0
+            ]
+            low[several] = bisect(
+                (hits.distance,), low[several], high[several], (distance,), several
             )
-            high = np.where(hits.distance[low] == distance, tie_ends[low], low)
+            at_low = hits.distance.take(low, mode='clip')
+            high = np.where(
+                (low < high) & (at_low == distance), tie_ends.take(low, mode='clip'), low
+            )
             yield _Near(segment + block.start, begins[name], held[name], low, high)
+
+
+def _places_in_bins(
+    hits: _Hits,
+    firsts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    segment: NDArray[np.int64],
+    distance: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the range of hits in the same bin as distances from some successive queries."""
+    begin, n_slots = firsts[0], len(firsts) * (BINS + 1)
+    of_hits = np.arange(len(firsts)).repeat(ends - firsts)
+    slots = of_hits * (BINS + 1) + (hits.distance[begin : ends[-1]] * BINS).astype(np.int64)
+    starts = np.append(0, np.bincount(slots, minlength=n_slots).cumsum()) + begin
+    slot = segment * (BINS + 1) + (distance * BINS).astype(np.int64)
+    return starts[slot], starts[slot + 1]
 
 
 class _Hits(NamedTuple):
