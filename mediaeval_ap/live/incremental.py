@@ -26,7 +26,7 @@ from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.live.ranking import LiveRanking, Rows, are_among
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import Names
-from mediaeval_ap.ranking.tie_breaking import bisect, in_order, precedes
+from mediaeval_ap.ranking.tie_breaking import TieKeys, bisect, in_order, precedes
 
 # Pairs of a query and a hypothesis or a name that are looked at together, at most.
 BLOCK_CELLS = 1 << 18
@@ -264,20 +264,19 @@ class IncrementalScorer:
         for near in self._near(hits, rows):
             # A name that is as far as no hit counts whole.
             is_tied = near.low < near.high
-            whole, tied = near.at(~is_tied), near.at(is_tied)
-            counts.add(whole.segment, whole.low, whole.held)
-            row, tied = tied.by_row()
-            counts.add(tied.segment, bisect(hit_keys, tied.low, tied.high, keys, row))
+            counts.add(near.segment, near.low, np.where(is_tied, 0, near.held))
+            row, segment, low, high = near.by_row(is_tied.nonzero()[0])
+            counts.add(segment, _bisect(hit_keys, low, high, keys, row))
         return counts.up_to_each()
 
     def _count_shots(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
         counts = _Counts(hits)
         keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
         for near in self._near(hits, rows):
-            row, near = near.by_row()
-            place = bisect(hit_keys, near.low, near.high, keys, row)
+            row, segment, low, high = near.by_row(np.arange(len(near.low)))
+            place = _bisect(hit_keys, low, high, keys, row)
             # A shot counts once, from the first of its places.
-            segment, shot = near.segment, rows.shot[row]
+            shot = rows.shot[row]
             order = in_order(segment, shot, place)
             first = order[run_starts([segment[order], shot[order]])]
             counts.add(segment[first], place[first])
@@ -363,13 +362,12 @@ class _Near(NamedTuple):
     low: NDArray[np.int64]  # the first hit that is no nearer
     high: NDArray[np.int64]  # the first hit that is farther, or the end of the segment
 
-    def at(self, names: NDArray[np.integer] | NDArray[np.bool_]) -> _Near:
-        return _Near(*(column[names] for column in self))
-
-    def by_row(self) -> tuple[NDArray[np.int64], _Near]:
-        """Return the hypotheses of all names, and the name beside each."""
-        names = np.arange(len(self.held)).repeat(self.held)
-        return ranges(self.begin, self.held), self.at(names)
+    def by_row(self, names: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+        """Return the hypotheses of some names, and segment, low and high beside each."""
+        held = self.held[names]
+        columns = self.segment, self.low, self.high
+        beside = (column[names].repeat(held) for column in columns)
+        return ranges(self.begin[names], held), *beside
 
 
 class _Counts:
@@ -396,6 +394,20 @@ class _Counts:
         first = self._begins + np.arange(len(self._begins))
         counts: NDArray[np.int64] = sums[hits + 1] - sums[first][self._segment]
         return counts
+
+
+def _bisect(
+    hit_keys: TieKeys,
+    low: NDArray[np.int64],
+    high: NDArray[np.int64],
+    keys: TieKeys,
+    row: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return the place of each hypothesis among the hits from low to high, which are tied."""
+    # Most are behind all of these, which one comparison tells.
+    last = hit_keys.confidence.take(high - 1, mode='clip')
+    low = np.where(keys.confidence[row] > last, high, low)
+    return bisect(hit_keys, low, high, keys, row)
 
 
 def _blocks(n_columns: int, n_rows: int) -> Iterator[slice]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import ranges, run_starts
 from mediaeval_ap.live.columns import Columns
-from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses
+from mediaeval_ap.live.hypotheses import SOURCE, CodedColumns, Hypotheses
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
@@ -119,8 +119,8 @@ class LiveRanking(NearestFirst):
 
     def _append(self, hypotheses: Hypotheses) -> None:
         """Write a new segment for each name that changed, in its order."""
+        name, confidence, shot = self._of_changed_names(hypotheses)
         changed = np.array(sorted(hypotheses.changed), dtype=np.int64)
-        name, confidence, shot = hypotheses.of_names(changed.tolist())
         places = self._shot_order.places(shot)
         temporal_rank, _ = temporal_ranks(name, confidence, places, self._shot_order.videos(shot))
         order = in_order(name, *TieKeys(confidence, temporal_rank, places, name))
@@ -128,6 +128,18 @@ class LiveRanking(NearestFirst):
         self._starts[changed] = len(self._columns) + held.cumsum() - held
         self._held[changed] = held
         self._columns.extend(**Rows(confidence, temporal_rank, shot, name).at(order)._asdict())
+
+    def _of_changed_names(self, hypotheses: Hypotheses) -> CodedColumns:
+        came = hypotheses.came()
+        if came is None:
+            return hypotheses.of_names(sorted(hypotheses.changed))
+        names = np.array(sorted(hypotheses.changed), dtype=np.int64)
+        known = ranges(self._starts[names], self._held[names])
+        columns = self._columns['name'], self._columns['confidence'], self._columns['shot']
+        name, confidence, shot = (
+            np.concatenate([column[known], new]) for column, new in zip(columns, came, strict=True)
+        )
+        return name, confidence, shot
 
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int

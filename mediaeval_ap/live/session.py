@@ -380,7 +380,7 @@ class Live(Session):
             hypotheses.is_whole = False
             self._ranking = LiveRanking(hypotheses, self._ranking)
             self._snapshot = None
-            hypotheses.changed.clear()
+            hypotheses.forget_changes()
             hypotheses.is_whole = True
         return self._ranking
 
