@@ -1,21 +1,22 @@
 """Average precision of queries that is kept up as hypotheses come and go.
 
-A score needs the ranks of the hits alone. So the rank of every hit that a cutoff can reach is kept.
-A hypothesis that comes or goes finds its place among the hits of each query, and moves those behind.
+A score needs the ranks of the hits alone. A hypothesis that comes or goes finds its place among the
+hits of each query, and moves those behind it.
 
-Most names are too far from a query for any cutoff. So each query has a radius that holds enough
-hypotheses to fill the largest cutoff, and no hit beyond it is kept. The radius is set anew when
-twice as many are within it, or too few.
+Only hits that a cutoff can reach are kept. Each query has a radius within which there are enough
+hypotheses to fill the largest cutoff; it is set anew when twice as many are there, or too few. And
+each query has a fence, the first hit that is well beyond the largest cutoff, behind which no hit is
+kept until it comes near. What is farther than the last hit that is kept is not looked at.
 
-To go on to the next moment takes one comparison of distances for each query and changed name, a
-bisection for each query and changed name or tied hypothesis that is not behind all hits, and one
-addition for each hit. A hit that is new takes one comparison for each name, too.
+A step takes one comparison of distances for each query and each name that changed, a bisection for
+each changed hypothesis that is as near as a hit of the query, and an addition for each hit that is
+kept. A hit that is new among these takes a comparison for each name; where there is one, and where
+repeats are dropped, all hypotheses are copied.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +24,21 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import first_occurrences, ranges, run_starts
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
 from mediaeval_ap.evaluation.relevance import Relevance
+from mediaeval_ap.live.hits import SLOTS, Counts, Hits, Near, places_among_tied, places_of_distances
 from mediaeval_ap.live.ranking import LiveRanking, Rows, are_among
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import Names
-from mediaeval_ap.ranking.tie_breaking import TieKeys, bisect, in_order, precedes
+from mediaeval_ap.ranking.tie_breaking import in_order, precedes
 
-# Pairs of a query and a hypothesis or a name that are looked at together, at most.
+# Pairs of a query and a hypothesis that are looked at together, at most. To watch 30,000 hypotheses,
+# all of them hits of 599 queries, takes 35 MiB at most; with four times as many cells 53 MiB, and
+# no less time.
 BLOCK_CELLS = 1 << 18
-BINS = 256  # of distances; a power of two, so that a distance times it is exact
+BINS = 256  # of distances, to set radii; a power of two, so that a distance times it is exact
 BEYOND_ALL = 1 + 1 / BINS  # a radius that no distance reaches
-SLACK = 1.25  # times the largest cutoff: what a new radius holds at least
+# What a new radius holds at least, and how far a fence is, as a multiple of the largest cutoff: so
+# many have to go before it is set anew. 1.05 takes as long, 1.5 a tenth longer.
+SLACK = 1.25
 UNIT = 1 << 20  # what a shot counts; its hypotheses share it
 MOST = 1 << 40  # more hypotheses than a run has, so that no product with UNIT overflows
 
@@ -69,9 +75,7 @@ class IncrementalScorer:
         self._radius = np.full(len(queries), BEYOND_ALL)
         self._within = np.zeros(len(queries))  # what the hypotheses within it count
         self._limit = np.zeros(len(queries))  # above which the radius is set anew
-        self._is_fenced = np.zeros(
-            len(queries), dtype=np.bool_
-        )  # hits behind the last are not kept
+        self._is_fenced = np.zeros(len(queries), dtype=np.bool_)  # its last hit is the fence
         nothing = ranking.rows(np.empty(0, dtype=np.int64))
         self._hits = self._hits_among(nothing)
         self._go_on(ranking.rows(), nothing)
@@ -137,7 +141,7 @@ class IncrementalScorer:
             kept = kept.at(in_order(kept.query, kept.rank))
         self._hits = self._up_to_fence(kept)
 
-    def _still_kept(self, hits: _Hits, grown: NDArray[np.bool_]) -> tuple[_Hits, NDArray[np.bool_]]:
+    def _still_kept(self, hits: Hits, grown: NDArray[np.bool_]) -> tuple[Hits, NDArray[np.bool_]]:
         """Return the hits to go on with, and the queries whose hits are looked for again."""
         is_far = hits.distance >= self._radius[hits.query]
         self._is_fenced[hits.query[is_far]] = False
@@ -148,7 +152,7 @@ class IncrementalScorer:
         self._is_fenced[again] = False
         return hits.at(~(is_far | again[hits.query])), again
 
-    def _are_behind_fence(self, hits: _Hits, kept: _Hits) -> NDArray[np.bool_]:
+    def _are_behind_fence(self, hits: Hits, kept: Hits) -> NDArray[np.bool_]:
         ends = kept.segments()[1]
         fence = np.zeros(len(self.queries), dtype=np.int64)
         fence[kept.query[ends - 1]] = ends - 1
@@ -162,7 +166,7 @@ class IncrementalScorer:
         )
         return behind
 
-    def _up_to_fence(self, hits: _Hits) -> _Hits:
+    def _up_to_fence(self, hits: Hits) -> Hits:
         """Leave out the hits behind the first that is well beyond the largest cutoff."""
         behind = hits.rank > SLACK * self._depth
         behind[1:] &= behind[:-1] & (hits.query[1:] == hits.query[:-1])
@@ -188,8 +192,11 @@ class IncrementalScorer:
     ) -> NDArray[np.float64]:
         # Whole rows are copied ten times as fast as cells: first what leaves fewer of these.
         if 2 * len(queries) > len(self.queries):
-            return self._distances[names].take(queries, axis=1)
-        return self._distances[: self._n_names].take(queries, axis=1)[names]
+            distances: NDArray[np.float64] = self._distances[names]
+            every = len(queries) == len(self.queries)
+            return distances if every else distances.take(queries, axis=1)
+        distances = self._distances[: self._n_names].take(queries, axis=1)
+        return distances if len(names) == self._n_names else distances[names]
 
     def _count_times(self, came: Rows, went: Rows) -> None:
         n = len(self._relevance.shots)
@@ -202,7 +209,8 @@ class IncrementalScorer:
         # So at least as many shots are within a radius as the shares there come to, whichever of
         # the hypotheses of a shot are. The sums are integers below 2**53, and therefore exact.
         if self._distinct:
-            return UNIT // self._times[rows.shot]
+            shares: NDArray[np.int64] = UNIT // self._times[rows.shot]
+            return shares
         return np.full(len(rows.shot), UNIT)
 
     def _set_radii(self, change: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -233,7 +241,7 @@ class IncrementalScorer:
         self._within[queries] = within = sums[columns, last]
         self._limit[queries] = 2 * np.maximum(within, self._enough)
 
-    def _hits_among(self, rows: Rows) -> _Hits:
+    def _hits_among(self, rows: Rows) -> Hits:
         """Return hits within the radii, not ranked; of each shot one, where repeats are dropped."""
         begins = self._relevant_shots.searchsorted(rows.shot)
         sizes = self._relevant_shots.searchsorted(rows.shot, side='right') - begins
@@ -242,13 +250,13 @@ class IncrementalScorer:
         distance = self._distances[rows.name[row], query]
         near = distance < self._radius[query]
         query, distance, rows = query[near], distance[near], rows.at(row[near])
-        hits = _Hits(query, distance, rows, np.zeros_like(query))
+        hits = Hits(query, distance, rows, np.zeros_like(query))
         if not self._distinct:
             return hits
         order = in_order(query, rows.shot, distance, *self._ranking.keys(rows))
         return hits.at(order[run_starts([query[order], rows.shot[order]])])
 
-    def _count_up_to(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
+    def _count_up_to(self, hits: Hits, rows: Rows) -> NDArray[np.int64]:
         """Count hypotheses, or shots where repeats are dropped, up to each hit and with it."""
         if not len(hits.query) or not len(rows.name):
             return np.zeros(len(hits.query), dtype=np.int64)
@@ -258,23 +266,23 @@ class IncrementalScorer:
         alone = self._times[rows.shot] == 1
         return self._count_rows(hits, rows.at(alone)) + self._count_shots(hits, rows.at(~alone))
 
-    def _count_rows(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
-        counts = _Counts(hits)
+    def _count_rows(self, hits: Hits, rows: Rows) -> NDArray[np.int64]:
+        counts = Counts(hits)
         keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
         for near in self._near(hits, rows):
             # A name that is as far as no hit counts whole.
             is_tied = near.low < near.high
             counts.add(near.segment, near.low, np.where(is_tied, 0, near.held))
             row, segment, low, high = near.by_row(is_tied.nonzero()[0])
-            counts.add(segment, _bisect(hit_keys, low, high, keys, row))
+            counts.add(segment, places_among_tied(hit_keys, low, high, keys, row))
         return counts.up_to_each()
 
-    def _count_shots(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
-        counts = _Counts(hits)
+    def _count_shots(self, hits: Hits, rows: Rows) -> NDArray[np.int64]:
+        counts = Counts(hits)
         keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
         for near in self._near(hits, rows):
             row, segment, low, high = near.by_row(np.arange(len(near.low)))
-            place = _bisect(hit_keys, low, high, keys, row)
+            place = places_among_tied(hit_keys, low, high, keys, row)
             # A shot counts once, from the first of its places.
             shot = rows.shot[row]
             order = in_order(segment, shot, place)
@@ -282,132 +290,19 @@ class IncrementalScorer:
             counts.add(segment[first], place[first])
         return counts.up_to_each()
 
-    def _near(self, hits: _Hits, rows: Rows) -> Iterator[_Near]:
+    def _near(self, hits: Hits, rows: Rows) -> Iterator[Near]:
         """Yield names with hypotheses that are no farther from a query than some hit of it."""
         begins = run_starts([rows.name])
         held = np.diff(begins, append=len(rows.name))
         firsts, ends = hits.segments()
-        ties = run_starts([hits.query, hits.distance])
-        tie_ends = np.append(ties, len(hits.query))[1:]
-        tie_ends = tie_ends.repeat(tie_ends - ties)
-        for block in _blocks(len(firsts), max(len(rows.name), BINS)):
+        for block in _blocks(len(firsts), max(len(rows.name), SLOTS)):
             first, end = firsts[block], ends[block]
             distances = self._distances_of(rows.name[begins], hits.query[first])
-            name, segment = np.divmod(
-                np.flatnonzero(distances <= hits.distance[end - 1]), len(first)
-            )
-            distance = distances[name, segment]
-            # A table of bins says where most names are among the hits; bisection, the others.
-            low, high = _places_in_bins(hits, first, end, segment, distance)
-            several = ((low < high) & (hits.distance.take(low, mode='clip') < distance)).nonzero()[
-                0
-            ]
-            low[several] = bisect(
-                (hits.distance,), low[several], high[several], (distance,), several
-            )
-            at_low = hits.distance.take(low, mode='clip')
-            high = np.where(
-                (low < high) & (at_low == distance), tie_ends.take(low, mode='clip'), low
-            )
-            yield _Near(segment + block.start, begins[name], held[name], low, high)
-
-
-def _places_in_bins(
-    hits: _Hits,
-    firsts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    segment: NDArray[np.int64],
-    distance: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the range of hits in the same bin as distances from some successive queries."""
-    begin, n_slots = firsts[0], len(firsts) * (BINS + 1)
-    of_hits = np.arange(len(firsts)).repeat(ends - firsts)
-    slots = of_hits * (BINS + 1) + (hits.distance[begin : ends[-1]] * BINS).astype(np.int64)
-    starts = np.append(0, np.bincount(slots, minlength=n_slots).cumsum()) + begin
-    slot = segment * (BINS + 1) + (distance * BINS).astype(np.int64)
-    return starts[slot], starts[slot + 1]
-
-
-class _Hits(NamedTuple):
-    """Hits of queries; once they are ranked, query by query in order."""
-
-    query: NDArray[np.int64]  # its row
-    distance: NDArray[np.float64]
-    rows: Rows  # the hypotheses
-    rank: NDArray[np.int64]
-
-    def at(self, hits: NDArray[np.integer] | NDArray[np.bool_]) -> _Hits:
-        return _Hits(self.query[hits], self.distance[hits], self.rows.at(hits), self.rank[hits])
-
-    def joined(self, other: _Hits) -> _Hits:
-        return _Hits(
-            np.concatenate([self.query, other.query]),
-            np.concatenate([self.distance, other.distance]),
-            self.rows.joined(other.rows),
-            np.concatenate([self.rank, other.rank]),
-        )
-
-    def segments(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return where the hits of each query begin and end."""
-        begins = run_starts([self.query])
-        return begins, np.append(begins, len(self.query))[1:]
-
-
-class _Near(NamedTuple):
-    """Names near queries, with their places among the hits of the query."""
-
-    segment: NDArray[np.int64]  # the number of the query among those that have hits
-    begin: NDArray[np.int64]  # the first of its hypotheses
-    held: NDArray[np.int64]  # their number
-    low: NDArray[np.int64]  # the first hit that is no nearer
-    high: NDArray[np.int64]  # the first hit that is farther, or the end of the segment
-
-    def by_row(self, names: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
-        """Return the hypotheses of some names, and segment, low and high beside each."""
-        held = self.held[names]
-        columns = self.segment, self.low, self.high
-        beside = (column[names].repeat(held) for column in columns)
-        return ranges(self.begin[names], held), *beside
-
-
-class _Counts:
-    """How many hypotheses or shots are placed up to each hit of the same query."""
-
-    def __init__(self, hits: _Hits) -> None:
-        begins, ends = hits.segments()
-        # One place more for each query: of what is behind its last hit.
-        self._segment = np.arange(len(begins)).repeat(ends - begins)
-        self._begins = begins
-        self._at = np.zeros(len(hits.query) + len(begins))
-
-    def add(
-        self,
-        segment: NDArray[np.int64],
-        place: NDArray[np.int64],
-        held: NDArray[np.int64] | None = None,
-    ) -> None:
-        self._at += np.bincount(place + segment, held, len(self._at))
-
-    def up_to_each(self) -> NDArray[np.int64]:
-        sums = np.append(0, self._at.cumsum()).astype(np.int64)
-        hits = np.arange(len(self._segment)) + self._segment
-        first = self._begins + np.arange(len(self._begins))
-        counts: NDArray[np.int64] = sums[hits + 1] - sums[first][self._segment]
-        return counts
-
-
-def _bisect(
-    hit_keys: TieKeys,
-    low: NDArray[np.int64],
-    high: NDArray[np.int64],
-    keys: TieKeys,
-    row: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Return the place of each hypothesis among the hits from low to high, which are tied."""
-    # Most are behind all of these, which one comparison tells.
-    last = hit_keys.confidence.take(high - 1, mode='clip')
-    low = np.where(keys.confidence[row] > last, high, low)
-    return bisect(hit_keys, low, high, keys, row)
+            cell = np.flatnonzero(distances <= hits.distance[end - 1])
+            name = cell // len(first)
+            segment = cell - name * len(first)
+            low, high = places_of_distances(hits, first, end, segment, distances.ravel()[cell])
+            yield Near(segment + block.start, begins[name], held[name], low, high)
 
 
 def _blocks(n_columns: int, n_rows: int) -> Iterator[slice]:
