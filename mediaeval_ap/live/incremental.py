@@ -30,7 +30,7 @@ from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.tie_breaking import in_order, precedes
 
-# Pairs of a query and a hypothesis that are looked at together, at most. To watch 30,000 hypotheses,
+# Pairs of a query and a hypothesis that are looked at together, at most. To watch 30,000 of these,
 # all of them hits of 599 queries, takes 35 MiB at most; with four times as many cells 53 MiB, and
 # no less time.
 BLOCK_CELLS = 1 << 18
