@@ -57,7 +57,7 @@ def entries(layout, data):
 
 def rows_of_entries(read_entries):
     topics = [read_entries.topic.values[code] for code in read_entries.topic.codes]
-    return topics, read_entries.document.to_pylist(), list(map(repr, read_entries.number.tolist()))
+    return topics, read_entries.texts(slice(None)), list(map(repr, read_entries.number.tolist()))
 
 
 def rows_of_table(table):
