@@ -15,7 +15,7 @@ from mediaeval_ap.tables.line_format import is_utf8
 from mediaeval_ap.trec.documents import WIDEST, WORD, Documents, array_of, width_for
 
 # So a whole window around any field is in the buffer, and a line end before each line.
-FRONT, BACK = b'#' * 15 + b'\n', b'#' * WIDEST
+FRONT, BACK = b'#' * (3 * WORD - 1) + b'\n', b'#' * WIDEST
 SPACE, TAB, LF = b' \t\n'
 
 # For each word of a window, and a number of bytes from its begin: ones in those of the word among

@@ -15,9 +15,9 @@ from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables import Column, Layout, Source, read
 from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.input_kinds import Kind, Origin
-from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK
+from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK, holds_no_row
 from mediaeval_ap.tables.line_numbers import LineCounter, LineNumbers
-from mediaeval_ap.tables.lines import whole_lines
+from mediaeval_ap.tables.lines import split, whole_lines
 from mediaeval_ap.tables.strict_text import parse
 from mediaeval_ap.tables.table import NumberedRows
 from mediaeval_ap.trec.byte_fields import find_fields, texts_at
@@ -164,16 +164,19 @@ class _Rows:
         return True
 
     def _add_strictly(self, block: bytes) -> bool:
-        if block.startswith(BYTE_ORDER_MARK):  # of a file, it would be passed over
+        if block.startswith(BYTE_ORDER_MARK):  # at the beginning of a file, it is passed over
             return False
+        lines = split(block)
+        if all(holds_no_row(line, self._layout) for line in lines):
+            self._lines.count(len(lines), [])
+            return True
         try:
             table = parse(io.BytesIO(block), self._layout, '')
         except FormatError:
             return False
         codes = self._codes([topic.encode() for topic in table[TOPIC].values])[table[TOPIC].codes]
         self._append(codes, documents_of(table[DOCUMENT]), table.confidence)
-        n_lines = block.count(b'\n') + (not block.endswith(b'\n'))
-        self._lines.count(n_lines, table.lines.array(len(table)) - 1)
+        self._lines.count(len(lines), table.lines.array(len(table)) - 1)
         return True
 
     def _codes(self, topics: list[bytes]) -> NDArray[np.int32]:
