@@ -17,6 +17,7 @@ from mediaeval_ap.results.documents import describe
 from mediaeval_ap.tables import lenient_text, lines, read
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.lenient_text import read_leniently
+from mediaeval_ap.trec import files
 from mediaeval_ap.trec.files import read_entries
 from mediaeval_ap.validation import document, examine
 
@@ -41,17 +42,17 @@ def entries(layout, data):
     path = folder() / 'entries'
     path.write_bytes(data)
     fast = outcome(lambda: rows_of_entries(read_entries(path, layout)))
-    with patch.object(lines, 'BLOCK_BYTES', 40):  # of a line or two
+    with patch.object(files, 'BLOCK_BYTES', 40):  # of a line or two
         by_blocks = outcome(lambda: rows_of_entries(read_entries(path, layout)))
     slow = outcome(lambda: rows_of_entries(read_entries(io.BytesIO(data), layout)))
     strict = outcome(lambda: rows_of_table(read(io.BytesIO(data), layout)))
     assert fast == by_blocks == slow == strict, 'the readers of TREC files disagree'
-    files = {each: path if each == layout else io.BytesIO(TREC[each][0]) for each in TREC}
+    pair = [path if each == layout else io.BytesIO(TREC[each][0]) for each in (QRELS, RUN)]
     for ties in ('trec_eval', 'trec_eval-9', 'expected'):
-        for file in files.values():
+        for file in pair:
             if file != path:
                 file.seek(0)
-        scored = outcome(lambda ties=ties: evaluate_trec(files[QRELS], files[RUN], [3], ties=ties))
+        scored = outcome(lambda ties=ties: evaluate_trec(*pair, [3], ties=ties))
         if scored is not None:
             assert strict is not None
             assert 0 <= scored.map[0] <= 1

@@ -15,7 +15,8 @@ from trec_rows import QRELS, RUN, map_column, qrels_text, run_text
 from mediaeval_ap import evaluate_trec
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import FormatError, MissingIdsWarning
-from mediaeval_ap.tables import layouts, lines, read
+from mediaeval_ap.tables import layouts, read
+from mediaeval_ap.trec import files
 from mediaeval_ap.trec.documents import WIDEST
 from mediaeval_ap.trec.files import Entries
 
@@ -135,7 +136,7 @@ LONG = 'x' * WIDEST
 @pytest.mark.parametrize('returned_long', [True, False])
 def test_large_runs_are_like_small_ones(returned_long, judged_long, tmp_path, monkeypatch):
     """Blocks of lines, topics between one another, ties, very long text: as pytrec_eval."""
-    monkeypatch.setattr(lines, 'BLOCK_BYTES', 1 << 10)
+    monkeypatch.setattr(files, 'BLOCK_BYTES', 1 << 10)
     random = np.random.default_rng(4)  # fixed: one run, not a search
     pairs = sorted({(int(t), int(d)) for t, d in random.integers(0, (20, 600), (5000, 2))})
     order = random.permutation(len(pairs))
