@@ -147,12 +147,17 @@ class _Rows:
 
     def add(self, block: bytes) -> bool:
         """Add the rows of whole lines, if each line is right; return whether it is."""
-        return self._add_at_once(block) or self._add_strictly(block)
+        # A longer block holds a long line; places of its separators might take much memory.
+        is_usual = len(block) <= 2 * BLOCK_BYTES
+        return (is_usual and self._add_at_once(block)) or self._add_strictly(block)
 
     def _add_at_once(self, block: bytes) -> bool:
         fields = find_fields(block, self._layout)
-        if fields is None or not len(fields.begins):
+        if fields is None:
             return False
+        if not len(fields.begins):
+            self._lines.count(fields.n_lines, [])
+            return True
         numbers = numbers_at(fields, self._layout)
         if numbers is None:
             return False
