@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+DENSE = 4  # numbers from 0 to so many times the number of keys: then marking them is cheaper
+Key = TypeVar('Key', np.int64, np.uint64)  # from 0
 LARGEST_KEY = 2**62  # half of what int64 holds, so that no product or sum overflows
 
 
@@ -26,6 +28,59 @@ def combine(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
         keys = keys * n_values + column
         size *= n_values
     return keys
+
+
+def ascending(keys: NDArray[Key]) -> NDArray[np.int64]:
+    """Return the positions of keys in ascending order, equal ones as they stand."""
+    bits = int(keys.max(initial=0)).bit_length()
+    cut = max(0, bits + len(keys).bit_length() - 64)
+    positions = _ascending_if_narrow(keys >> cut)
+    if cut:
+        # The first bits often decide, as those of doubles do that were written with a few digits.
+        ordered = keys[positions]
+        if (ordered[1:] < ordered[:-1]).any():
+            by_last_bits = _ascending_if_narrow(keys & ((1 << cut) - 1))
+            positions = by_last_bits[_ascending_if_narrow(keys[by_last_bits] >> cut)]
+    return positions
+
+
+def _ascending_if_narrow(keys: NDArray[Key]) -> NDArray[np.int64]:
+    # Sorting integers that hold a key and its position takes a quarter of the time of `argsort`.
+    position_bits = len(keys).bit_length()
+    both = keys.astype(np.uint64)
+    both <<= position_bits
+    both |= np.arange(len(keys), dtype=np.uint64)
+    both.sort()
+    both &= (1 << position_bits) - 1
+    return both.view(np.int64)
+
+
+def numbered(keys: NDArray[Key]) -> tuple[NDArray[Key], NDArray[np.int32]]:
+    """Return the distinct keys, ascending, and the number that each key has among them."""
+    size = int(keys.max(initial=0)) + 1
+    if size <= DENSE * len(keys):
+        is_held = np.zeros(size, dtype=np.bool_)
+        is_held[keys] = True
+        number = is_held.cumsum(dtype=np.int32)
+        number -= 1
+        return is_held.nonzero()[0].astype(keys.dtype), number[keys]
+    order = ascending(keys)
+    ordered = keys[order]
+    begins = np.ones(len(keys), dtype=np.bool_)
+    begins[1:] = ordered[1:] != ordered[:-1]
+    numbers = np.empty(len(keys), dtype=np.int32)
+    numbers[order] = begins.cumsum(dtype=np.int32) - 1
+    return ordered[begins], numbers
+
+
+def ordinals(values: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return the number of each finite value among the distinct values, ascending."""
+    if not len(values):
+        return np.empty(0, dtype=np.int32)
+    bits = (values + 0.0).view(np.int64)  # -0.0 + 0.0 is 0.0
+    bits ^= (bits >> 63) & np.iinfo(np.int64).max  # integers in the order of the values
+    bits -= bits.min()
+    return numbered(bits.view(np.uint64))[1]
 
 
 def first_occurrences(keys: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -7,11 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mediaeval_ap.arrays import (
+    ascending,
     combine,
     find,
     first_above,
     first_equal,
     first_occurrences,
+    numbered,
+    ordinals,
     ranges,
     run_starts,
 )
@@ -31,6 +34,32 @@ def test_find(among, wanted):
     among = sorted(set(among))
     places = find(np.array(among, dtype=np.int64), np.array(wanted, dtype=np.int64))
     assert places.tolist() == [among.index(key) if key in among else -1 for key in wanted]
+
+
+# Of wide keys, the first bits may be equal where the last are not, and the other way round.
+wide = st.builds(lambda first, last: first << 60 | last, st.integers(0, 15), st.integers(0, 15))
+keys_of_any_width = st.lists(numbers | wide, max_size=12)
+
+
+@given(keys_of_any_width)
+def test_ascending_order_of_keys_of_any_width(values):
+    expected = sorted(range(len(values)), key=values.__getitem__)
+    assert ascending(np.array(values, dtype=np.uint64)).tolist() == expected
+
+
+@given(keys_of_any_width)
+def test_numbers_of_keys(values):
+    expected = sorted(set(values))
+    distinct, codes = numbered(np.array(values, dtype=np.uint64))
+    assert distinct.tolist() == expected
+    assert [expected[code] for code in codes.tolist()] == values
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, -0.0])))
+@example([5e-324, -5e-324, 0.0, -0.0, -1.7976931348623157e308, 1.7976931348623157e308])
+def test_ordinals(values):
+    expected = sorted(set(values))
+    assert ordinals(np.array(values)).tolist() == [expected.index(value) for value in values]
 
 
 @given(keys)

