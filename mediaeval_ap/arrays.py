@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 DENSE = 4  # numbers from 0 to so many times the number of keys: then marking them is cheaper
-Key = TypeVar('Key', np.int64, np.uint64)  # from 0
+Key = TypeVar('Key', np.int32, np.int64, np.uint64)  # from 0
 LARGEST_KEY = 2**62  # half of what int64 holds, so that no product or sum overflows
 
 
@@ -30,26 +30,27 @@ def combine(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
     return keys
 
 
-def ascending(keys: NDArray[Key]) -> NDArray[np.int64]:
-    """Return the positions of keys in ascending order, equal ones as they stand."""
+def ascending(keys: NDArray[Key]) -> tuple[NDArray[np.int64], NDArray[Key]]:
+    """Return the positions of keys in ascending order, equal ones as they stand, and the keys."""
     bits = int(keys.max(initial=0)).bit_length()
     cut = max(0, bits + len(keys).bit_length() - 64)
     positions = _ascending_if_narrow(keys >> cut)
-    if cut:
-        # The first bits often decide, as those of doubles do that were written with a few digits.
+    ordered = keys[positions]
+    # The first bits often decide, as those of doubles do that were written with a few digits.
+    if cut and (ordered[1:] < ordered[:-1]).any():
+        positions = _ascending_if_narrow(keys & ((1 << cut) - 1))
+        positions = positions[_ascending_if_narrow(keys[positions] >> cut)]
         ordered = keys[positions]
-        if (ordered[1:] < ordered[:-1]).any():
-            by_last_bits = _ascending_if_narrow(keys & ((1 << cut) - 1))
-            positions = by_last_bits[_ascending_if_narrow(keys[by_last_bits] >> cut)]
-    return positions
+    return positions, ordered
 
 
 def _ascending_if_narrow(keys: NDArray[Key]) -> NDArray[np.int64]:
+    """Return the same positions, in the place of keys that leave enough bits for them."""
     # Sorting integers that hold a key and its position takes a quarter of the time of `argsort`.
     position_bits = len(keys).bit_length()
-    both = keys.astype(np.uint64)
+    both = keys.astype(np.uint64, copy=False)
     both <<= position_bits
-    both |= np.arange(len(keys), dtype=np.uint64)
+    both |= np.arange(len(keys), dtype=np.uint32)
     both.sort()
     both &= (1 << position_bits) - 1
     return both.view(np.int64)
@@ -64,21 +65,22 @@ def numbered(keys: NDArray[Key]) -> tuple[NDArray[Key], NDArray[np.int32]]:
         number = is_held.cumsum(dtype=np.int32)
         number -= 1
         return is_held.nonzero()[0].astype(keys.dtype), number[keys]
-    order = ascending(keys)
-    ordered = keys[order]
+    order, ordered = ascending(keys)
     begins = np.ones(len(keys), dtype=np.bool_)
     begins[1:] = ordered[1:] != ordered[:-1]
+    ordered = ordered[begins]
     numbers = np.empty(len(keys), dtype=np.int32)
-    numbers[order] = begins.cumsum(dtype=np.int32) - 1
-    return ordered[begins], numbers
+    numbers[order] = begins.cumsum(dtype=np.int32)
+    numbers -= 1
+    return ordered, numbers
 
 
-def ordinals(values: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the number of each finite value among the distinct values, ascending."""
+def descending_ordinals(values: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return the number of each finite value among the distinct values, the largest first."""
     if not len(values):
         return np.empty(0, dtype=np.int32)
-    bits = (values + 0.0).view(np.int64)  # -0.0 + 0.0 is 0.0
-    bits ^= (bits >> 63) & np.iinfo(np.int64).max  # integers in the order of the values
+    bits = (0.0 - values).view(np.int64)  # 0.0 for both zeros
+    bits ^= (bits >> 63) & np.iinfo(np.int64).max  # integers in the order of the doubles
     bits -= bits.min()
     return numbered(bits.view(np.uint64))[1]
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from mediaeval_ap.arrays import (
     ascending,
     combine,
+    descending_ordinals,
     find,
     first_above,
     first_equal,
     first_occurrences,
     numbered,
-    ordinals,
     ranges,
     run_starts,
 )
@@ -44,7 +44,9 @@ keys_of_any_width = st.lists(numbers | wide, max_size=12)
 @given(keys_of_any_width)
 def test_ascending_order_of_keys_of_any_width(values):
     expected = sorted(range(len(values)), key=values.__getitem__)
-    assert ascending(np.array(values, dtype=np.uint64)).tolist() == expected
+    positions, ordered = ascending(np.array(values, dtype=np.uint64))
+    assert positions.tolist() == expected
+    assert ordered.tolist() == sorted(values)
 
 
 @given(keys_of_any_width)
@@ -57,9 +59,10 @@ def test_numbers_of_keys(values):
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, -0.0])))
 @example([5e-324, -5e-324, 0.0, -0.0, -1.7976931348623157e308, 1.7976931348623157e308])
-def test_ordinals(values):
-    expected = sorted(set(values))
-    assert ordinals(np.array(values)).tolist() == [expected.index(value) for value in values]
+def test_descending_ordinals(values):
+    expected = sorted(set(values), reverse=True)
+    found = descending_ordinals(np.array(values, dtype=np.float64))
+    assert found.tolist() == [expected.index(value) for value in values]
 
 
 @given(keys)

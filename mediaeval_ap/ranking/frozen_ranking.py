@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import first_above, ordinals, ranges
+from mediaeval_ap.arrays import descending_ordinals, first_above, ranges
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.nearest_names import NearestFirst
@@ -155,4 +155,4 @@ class Ranking(NearestFirst):
 def _hypotheses(
     name: NDArray[np.int32], confidence: NDArray[np.float64], shots: Shots
 ) -> Hypotheses:
-    return Hypotheses(name, ordinals(-confidence), shots.codes, shots.videos)
+    return Hypotheses(name, descending_ordinals(confidence), shots)

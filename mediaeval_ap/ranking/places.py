@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
 from mediaeval_ap.ranking.tie_breaking import TieKeys, in_order
 
@@ -23,8 +24,7 @@ class Hypotheses(NamedTuple):
 
     name: NDArray[np.int32]
     confidence: NDArray[np.int32]  # 0 is the largest
-    shot: NDArray[np.int32]
-    videos: NDArray[np.integer]  # of each shot its video
+    shots: Shots
 
 
 class Places(NamedTuple):
@@ -45,8 +45,9 @@ class SortedRows(NamedTuple):
 
 def sorted_rows(hypotheses: Hypotheses) -> SortedRows:
     """Return the rows in order."""
-    name, confidence, shot, videos = hypotheses
-    temporal_rank, is_repeated = temporal_ranks(name, confidence, shot, videos[shot])
+    name, confidence, shots = hypotheses
+    shot = shots.codes
+    temporal_rank, is_repeated = temporal_ranks(name, confidence, shot, shots.videos_of(shot))
     row_at = in_order(*TieKeys(confidence, temporal_rank, shot, name))
     return SortedRows(row_at, temporal_rank, is_repeated)
 
@@ -57,7 +58,7 @@ def places(hypotheses: Hypotheses) -> Places:
         return found
     rows = sorted_rows(hypotheses)
     return Places(
-        hypotheses.shot[rows.row_at],
+        hypotheses.shots.codes[rows.row_at],
         hypotheses.name[rows.row_at],
         int(np.count_nonzero(rows.is_repeated)),
     )
@@ -65,9 +66,9 @@ def places(hypotheses: Hypotheses) -> Places:
 
 def _by_sorting_keys(hypotheses: Hypotheses) -> Places | None:
     """Return what stands at each place; None where keys are too wide for an integer."""
-    name, confidence, shot, videos = hypotheses
+    name, confidence, shots = hypotheses
     name_bits, confidence_bits, shot_bits = (
-        int(key.max(initial=0)).bit_length() for key in (name, confidence, shot)
+        int(key.max(initial=0)).bit_length() for key in (name, confidence, shots.codes)
     )
     if name_bits + confidence_bits + shot_bits > KEY_BITS:
         return None
@@ -77,10 +78,10 @@ def _by_sorting_keys(hypotheses: Hypotheses) -> Places | None:
     keys <<= confidence_bits
     keys |= confidence
     keys <<= shot_bits
-    keys |= shot
+    keys |= shots.codes
     keys.sort()
     n_repeated = int(np.count_nonzero(keys[1:] == keys[:-1]))
-    later, times = _later_times(keys, shot_bits, videos)
+    later, times = _later_times(keys, shot_bits, shots)
     time_bits = int(times.max(initial=0)).bit_length()
     if name_bits + confidence_bits + shot_bits + time_bits > KEY_BITS:
         return None
@@ -112,13 +113,13 @@ def by_name(name_at: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _later_times(
-    keys: NDArray[np.int64], shot_bits: int, videos: NDArray[np.integer]
+    keys: NDArray[np.int64], shot_bits: int, shots: Shots
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return which of the sorted keys are not of temporal rank 1, and how far behind it."""
     later = ((keys[1:] ^ keys[:-1]) < 1 << shot_bits).nonzero()[0] + 1
     shot = keys[later] & _mask(shot_bits)
     before = keys[later - 1] & _mask(shot_bits)
-    later = later[videos[shot] == videos[before]]
+    later = later[shots.videos_of(shot) == shots.videos_of(before)]
     begins = run_starts([later - np.arange(len(later))])
     sizes = np.diff(begins, append=len(later))
     return later, np.arange(1, len(later) + 1) - begins.repeat(sizes)

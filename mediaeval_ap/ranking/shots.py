@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +22,16 @@ def shot_order(shot_id: str) -> tuple[int, int, str, str]:
 
 
 class ShotColumns(NamedTuple):
-    """The distinct shots of a table as columns, and the number of each row's shot."""
+    """The distinct shots of a table as columns, and the number of each row's shot.
 
-    corpus_ids: Sequence[str]  # distinct ones, as the following two, in order
+    A key is an int32 where all of its kind are below 2**31, else an int64.
+    """
+
+    corpus_ids: Sequence[str]  # distinct ones in order, as the following two
     video_ids: Sequence[str]
     shot_ids: Sequence[str]
-    video_keys: NDArray[np.int64]  # position of the video id · number of corpus ids + of corpus id
-    shot_keys: NDArray[np.int64]  # position among video keys · number of shot ids + of the shot id
+    video_keys: NDArray[Any]  # position of the video id * number of corpus ids + that of the corpus
+    shot_keys: NDArray[Any]  # position among video keys * number of shot ids + that of the shot id
     codes: NDArray[np.int32]  # for each row, the position among shot keys
 
 
@@ -37,12 +39,10 @@ class Shots:
     """The distinct shots of a table, numbered in order: `codes` has the number of each row's."""
 
     def __init__(self, table: Table) -> None:
-        corpus = table['corpus_id'].sorted()
-        video = table['video_id'].sorted()
+        corpus_ids, video_ids, video_keys, videos = _videos(table)
         shot = table['shot_id'].sorted(key=shot_order)
-        ids = corpus.values, video.values, shot.values
-        video_keys, video_codes = numbered(_keys(video.codes, corpus.codes, corpus.values))
-        shot_keys, codes = numbered(_keys(video_codes, shot.codes, shot.values))
+        shot_keys, codes = numbered(_keys(videos, len(video_keys), shot.codes, len(shot.values)))
+        ids = corpus_ids, video_ids, shot.values
         self._set(ShotColumns(*ids, video_keys, shot_keys, codes))
 
     @classmethod
@@ -63,10 +63,10 @@ class Shots:
     def __len__(self) -> int:
         return len(self.columns.shot_keys)
 
-    @cached_property
-    def videos(self) -> NDArray[np.int64]:
-        """The video of each shot, numbered in the order of video and corpus."""
-        return self.columns.shot_keys // max(1, len(self.columns.shot_ids))
+    def videos_of(self, shots: NDArray[np.integer]) -> NDArray[Any]:
+        """Return the number of the video of each shot, in the order of video and corpus."""
+        videos: NDArray[Any] = self.columns.shot_keys[shots] // len(self.columns.shot_ids)
+        return videos
 
     def distinct_videos(self) -> list[tuple[str, str]]:
         """Return the distinct videos as pairs of corpus and video."""
@@ -82,19 +82,31 @@ class Shots:
         corpus = self._corpus.find(table['corpus_id'])
         video = self._video.find(table['video_id'])
         shot = self._shot.find(table['shot_id'])
-        video_keys = _keys(video, corpus, self.columns.corpus_ids)
-        video_code = find(self.columns.video_keys, video_keys)
-        code = find(self.columns.shot_keys, _keys(video_code, shot, self.columns.shot_ids))
+        ids = self.columns
+        video_keys = _keys(video, len(ids.video_ids), corpus, len(ids.corpus_ids))
+        video_code = find(ids.video_keys, video_keys)
+        shot_keys = _keys(video_code, len(ids.video_keys), shot, len(ids.shot_ids))
+        code = find(ids.shot_keys, shot_keys)
         # Keys made from -1 may be those of other shots.
         known = (corpus >= 0) & (video >= 0) & (shot >= 0) & (video_code >= 0)
         return np.where(known, code, -1)
 
 
+def _videos(
+    table: Table,
+) -> tuple[Sequence[str], Sequence[str], NDArray[Any], NDArray[np.int32]]:
+    """Return the distinct corpora, video ids and keys of videos, and the video of each row."""
+    corpus = table['corpus_id'].sorted()
+    video = table['video_id'].sorted()
+    keys = _keys(video.codes, len(video.values), corpus.codes, len(corpus.values))
+    return corpus.values, video.values, *numbered(keys)
+
+
 def _keys(
-    major: NDArray[np.integer], minor: NDArray[np.integer], values: Sequence[str]
-) -> NDArray[np.int64]:
-    """Return one integer for each pair of a number and a code of the values, in their order."""
-    keys = major.astype(np.int64)
-    keys *= len(values)
+    major: NDArray[np.integer], n_major: int, minor: NDArray[np.integer], n_minor: int
+) -> NDArray[Any]:
+    """Return one integer for each pair of numbers below two limits, in the order of the pairs."""
+    keys: NDArray[Any] = major.astype(np.int32 if n_major * n_minor < 2**31 else np.int64)
+    keys *= n_minor
     keys += minor
     return keys

@@ -41,9 +41,11 @@ def in_order(*keys: NDArray[Any]) -> NDArray[np.int64]:
         return np.argsort(packed[0])
     if any(key.dtype.kind == 'f' for key in packed):
         return np.lexsort(packed[::-1])
-    order = ascending(packed[-1])  # ten million rows by two columns: a third of the time of lexsort
+    order, _ = ascending(
+        packed[-1]
+    )  # ten million rows by two columns: a third of the time of lexsort
     for key in packed[-2::-1]:
-        order = order[ascending(key[order])]
+        order = order[ascending(key[order])[0]]
     return order
 
 

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap.ranking.places import Hypotheses, by_name, places
+from mediaeval_ap.ranking.shots import ShotColumns, Shots
 
 codes = st.integers(0, 3) | st.sampled_from([2**16, 2**31 - 2, 2**31 - 1])
-LARGEST_SHOT = 7
+N_SHOTS = 8
 
 
 def expected_places(rows, videos):
@@ -27,16 +28,19 @@ def expected_places(rows, videos):
 # 5 bits hold the smallest keys alone, and of some of them all but the temporal rank.
 @pytest.mark.parametrize('key_bits', [0, 5, 63])
 @given(
-    st.lists(st.tuples(codes, codes, st.integers(0, LARGEST_SHOT))),
-    st.lists(st.integers(0, 1), min_size=LARGEST_SHOT + 1, max_size=LARGEST_SHOT + 1),
+    st.lists(st.tuples(codes, codes, st.integers(0, N_SHOTS - 1))),
+    st.lists(st.integers(0, 1), min_size=N_SHOTS, max_size=N_SHOTS),
 )
 def test_places_whether_keys_fit_or_not(key_bits, rows, steps):
     """The largest name, confidence and shot together need 65 bits."""
     videos = np.cumsum(steps)
-    columns = np.array(rows, dtype=np.int32).reshape(-1, 3).T
+    name, confidence, shot = np.array(rows, dtype=np.int32).reshape(-1, 3).T
+    keys = videos * N_SHOTS + np.arange(N_SHOTS)
+    ids = ['x'], [''] * N_SHOTS, [''] * N_SHOTS
+    shots = Shots.from_columns(ShotColumns(*ids, np.unique(videos), keys, shot))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('mediaeval_ap.ranking.places.KEY_BITS', key_bits)
-        found = places(Hypotheses(*columns, videos))
+        found = places(Hypotheses(name, confidence, shots))
     at = list(zip(found.shot_at.tolist(), found.name_at.tolist(), strict=True))
     assert at == expected_places(rows, videos.tolist())
     assert found.n_repeated == len(rows) - len(set(rows))
