@@ -98,12 +98,12 @@ def first_equal(keys: NDArray[np.integer]) -> NDArray[np.int64]:
     return earliest
 
 
-def find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+def find(keys: NDArray[np.integer], wanted: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return the position of each wanted key among ascending keys, or -1."""
     if not len(keys):
         return np.full(len(wanted), -1)
-    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[places] == wanted, places, -1)
+    places = keys.searchsorted(wanted)
+    return np.where(keys.take(places, mode='clip') == wanted, places, -1)
 
 
 def run_starts(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:

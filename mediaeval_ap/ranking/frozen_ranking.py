@@ -6,6 +6,7 @@ names are sorted by one integer each: tie block and place.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import descending_ordinals, first_above, ranges
 from mediaeval_ap.progress import Bar
-from mediaeval_ap.ranking.edit_distances import Names
+from mediaeval_ap.ranking.distances import Distances
+from mediaeval_ap.ranking.edit_distances import NamesByLength
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.places import Hypotheses, SortedRows, by_name, places, sorted_rows
 from mediaeval_ap.ranking.shots import Shots
@@ -46,21 +48,25 @@ class Ranking(NearestFirst):
             bar.add()
             shot_at, name_at, n_repeated = places(hypotheses)
             bar.add()
-            held = np.bincount(name_at, minlength=len(name.values))
+            names, numbers = _by_length(name.values)
+            name_at = numbers[name_at]
+            held = np.bincount(name_at, minlength=len(names))
             columns = RankingColumns(shot_at, name_at, by_name(name_at), held, n_repeated)
             bar.add()
-        self._set(table, shots, Names(name.values), columns)
+        self._set(table, shots, names, columns)
 
     @classmethod
     def from_columns(
-        cls, table: Table, shots: Shots, names: Names, columns: RankingColumns
+        cls, table: Table, shots: Shots, names: NamesByLength, columns: RankingColumns
     ) -> Ranking:
         """Make the ranking of a table of which these are the columns."""
         ranking = cls.__new__(cls)
         ranking._set(table, shots, names, columns)
         return ranking
 
-    def _set(self, table: Table, shots: Shots, names: Names, columns: RankingColumns) -> None:
+    def _set(
+        self, table: Table, shots: Shots, names: NamesByLength, columns: RankingColumns
+    ) -> None:
         self.table = table
         self.source = table.source
         self.shots = shots
@@ -101,9 +107,10 @@ class Ranking(NearestFirst):
         name = self.table['person_name'].sorted()
         return sorted_rows(_hypotheses(name.codes, self.table.confidence, self.shots))
 
-    def rest_of_ties(self, place: int, distances: NDArray[np.float64]) -> NDArray[np.int64]:
+    def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
         """Return the places after a place that have its distance and confidence, ascending."""
-        names = (distances == distances[self.name_at[place]]).nonzero()[0]
+        here = self.name_at[place : place + 1]
+        names = (distances[:] == distances[here]).nonzero()[0]
         # Reversed, which copies nothing, confidences ascend.
         end = len(self) - self.confidence_at[::-1].searchsorted(self.confidence_at[place])
         begins = self._starts[names]
@@ -115,7 +122,7 @@ class Ranking(NearestFirst):
         return places
 
     def columns_at(
-        self, places: NDArray[np.int64], distances: NDArray[np.float64]
+        self, places: NDArray[np.int64], distances: Distances
     ) -> dict[str, list[str] | NDArray[Any]]:
         """Return the hypotheses at some places and their keys, from distances to all names."""
         rows = self.row_at[places]
@@ -156,3 +163,11 @@ def _hypotheses(
     name: NDArray[np.int32], confidence: NDArray[np.float64], shots: Shots
 ) -> Hypotheses:
     return Hypotheses(name, descending_ordinals(confidence), shots)
+
+
+def _by_length(values: Sequence[str]) -> tuple[NamesByLength, NDArray[np.int32]]:
+    """Return names in order of their length, to be compared side by side; their new numbers."""
+    order = np.array(list(map(len, values)), dtype=np.int64).argsort(kind='stable')
+    numbers = np.empty(len(order), dtype=np.int32)
+    numbers[order] = np.arange(len(order))
+    return NamesByLength([values[number] for number in order.tolist()]), numbers
