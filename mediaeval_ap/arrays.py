@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 DENSE = 4  # numbers from 0 to so many times the number of keys: then marking them is cheaper
-Key = TypeVar('Key', np.int32, np.int64, np.uint64)  # from 0
+Key = TypeVar('Key', bound=np.integer)
+FEW = 1000  # keys of which `argsort` sorts the positions sooner than packing them takes
 LARGEST_KEY = 2**62  # half of what int64 holds, so that no product or sum overflows
 
 
@@ -20,11 +21,11 @@ def combine(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
     for column in columns[1:]:
         n_values = int(column.max(initial=0)) + 1
         if size * n_values > LARGEST_KEY:
-            distinct, keys = np.unique(keys, return_inverse=True)
-            size = len(distinct)
+            keys = numbered(keys)[1].astype(np.int64)
+            size = int(keys.max()) + 1
         if size * n_values > LARGEST_KEY:
-            distinct, column = np.unique(column, return_inverse=True)
-            n_values = len(distinct)
+            column = numbered(column)[1]
+            n_values = int(column.max()) + 1
         keys = keys * n_values + column
         size *= n_values
     return keys
@@ -32,6 +33,9 @@ def combine(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
 
 def ascending(keys: NDArray[Key]) -> tuple[NDArray[np.int64], NDArray[Key]]:
     """Return the positions of keys in ascending order, equal ones as they stand, and the keys."""
+    if len(keys) < FEW or keys.min(initial=0) < 0:
+        positions = keys.argsort(kind='stable')
+        return positions, keys[positions]
     bits = int(keys.max(initial=0)).bit_length()
     cut = max(0, bits + len(keys).bit_length() - 64)
     positions = _ascending_if_narrow(keys >> cut)
@@ -57,7 +61,7 @@ def _ascending_if_narrow(keys: NDArray[Key]) -> NDArray[np.int64]:
 
 
 def numbered(keys: NDArray[Key]) -> tuple[NDArray[Key], NDArray[np.int32]]:
-    """Return the distinct keys, ascending, and the number that each key has among them."""
+    """Return the distinct keys from 0, ascending, and the number that each has among them."""
     size = int(keys.max(initial=0)) + 1
     if size <= DENSE * len(keys):
         is_held = np.zeros(size, dtype=np.bool_)
@@ -85,16 +89,20 @@ def descending_ordinals(values: NDArray[np.float64]) -> NDArray[np.int32]:
     return numbered(bits.view(np.uint64))[1]
 
 
-def first_occurrences(keys: NDArray[np.integer]) -> NDArray[np.int64]:
+def first_occurrences(keys: NDArray[Key]) -> NDArray[np.int64]:
     """Return the position of the first of each distinct key, ascending."""
-    _, first = np.unique(keys, return_index=True)
-    return np.sort(first)
+    positions, ordered = ascending(keys)
+    first: NDArray[np.int64] = positions[run_starts([ordered])]
+    first.sort()
+    return first
 
 
-def first_equal(keys: NDArray[np.integer]) -> NDArray[np.int64]:
+def first_equal(keys: NDArray[Key]) -> NDArray[np.int64]:
     """Return for each key the position of the first that is equal."""
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    earliest: NDArray[np.int64] = first[inverse]
+    positions, ordered = ascending(keys)
+    begins = run_starts([ordered])
+    earliest = np.empty(len(keys), dtype=np.int64)
+    earliest[positions] = positions[begins].repeat(np.diff(begins, append=len(keys)))
     return earliest
 
 

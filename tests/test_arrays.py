@@ -23,6 +23,16 @@ from mediaeval_ap.tables.lenient_text import read_leniently
 from mediaeval_ap.validation.rules import repeats
 
 keys = st.lists(st.integers(-3, 5), max_size=12)
+
+
+@pytest.fixture(scope='module', params=[0, 1000])
+def few(request):
+    """Sort keys as many ones are sorted, and as few ones are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('mediaeval_ap.arrays.FEW', request.param)
+        yield
+
+
 # Small ones that are equal often, and such that a few columns of them need more than 64 bits.
 numbers = st.integers(0, 3) | st.sampled_from(
     [2**16, 2**31, 2**32 - 1, 2**32, 2**62 - 1, 2**63 - 1]
@@ -41,6 +51,7 @@ wide = st.builds(lambda first, last: first << 60 | last, st.integers(0, 15), st.
 keys_of_any_width = st.lists(numbers | wide, max_size=12)
 
 
+@pytest.mark.usefixtures('few')
 @given(keys_of_any_width)
 def test_ascending_order_of_keys_of_any_width(values):
     expected = sorted(range(len(values)), key=values.__getitem__)
@@ -49,10 +60,17 @@ def test_ascending_order_of_keys_of_any_width(values):
     assert ordered.tolist() == sorted(values)
 
 
-@given(keys_of_any_width)
-def test_numbers_of_keys(values):
+@pytest.mark.parametrize('dense', [0, 4, 10**6])
+@pytest.mark.usefixtures('few')
+@given(st.data())
+def test_numbers_of_keys(dense, data):
+    """Marking all numbers up to the largest key would take too much memory for wide ones."""
+    few_values = st.lists(st.integers(0, 20), max_size=12)
+    values = data.draw(few_values if dense > 4 else few_values | keys_of_any_width)
     expected = sorted(set(values))
-    distinct, codes = numbered(np.array(values, dtype=np.uint64))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('mediaeval_ap.arrays.DENSE', dense)
+        distinct, codes = numbered(np.array(values, dtype=np.uint64))
     assert distinct.tolist() == expected
     assert [expected[code] for code in codes.tolist()] == values
 
@@ -65,12 +83,14 @@ def test_descending_ordinals(values):
     assert found.tolist() == [expected.index(value) for value in values]
 
 
+@pytest.mark.usefixtures('few')
 @given(keys)
 def test_first_occurrences(values):
     expected = [i for i, value in enumerate(values) if value not in values[:i]]
     assert first_occurrences(np.array(values, dtype=np.int64)).tolist() == expected
 
 
+@pytest.mark.usefixtures('few')
 @given(keys)
 def test_first_equal(values):
     expected = [values.index(value) for value in values]

@@ -30,7 +30,7 @@ class RankingColumns(NamedTuple):
     """What has to be known of hypotheses to rank them."""
 
     shot_at: NDArray[np.int32]  # the number of the shot at each place
-    name_at: NDArray[np.int32]
+    name_at: NDArray[np.int32]  # the number of the name, in order of length
     places: NDArray[np.int32]  # of the hypotheses of each name, best first, name by name
     held: NDArray[np.int64]  # how many hypotheses each name has
     n_repeated: int  # hypotheses that repeat another one exactly

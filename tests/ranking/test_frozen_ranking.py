@@ -6,6 +6,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mediaeval_ap.ranking.distances import Quotients
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import HYPOTHESIS, read
@@ -55,7 +56,7 @@ def test_a_ranking_made_of_columns_is_the_one_that_has_them(rows):
     )
     assert taken.shots.find(table).tolist() == made.shots.codes.tolist()
     assert taken.shots.distinct_videos() == made.shots.distinct_videos()
-    (distances,) = made.names.distances(['ab'])
+    (distances,) = made.names.measured(['ab'])
     places = made.top(distances, len(rows), distinct=True)
     assert taken.top(distances, len(rows), distinct=True).tolist() == places.tolist()
     assert taken.rest_of_ties(0, distances).tolist() == made.rest_of_ties(0, distances).tolist()
@@ -70,5 +71,5 @@ def test_a_run_without_rows():
     table = read([('x', 'v', '1', 'ann', 0.5)], HYPOTHESIS).select(np.array([False]))
     ranking = Ranking(table)
     assert (len(ranking), ranking.n_shots, ranking.n_repeated) == (0, 0, 0)
-    assert ranking.top(np.empty(0), 3).tolist() == []
+    assert ranking.top(Quotients(np.empty(0)), 3).tolist() == []
     assert ranking.row_at.tolist() == []
