@@ -40,6 +40,7 @@ def test_places_whether_keys_fit_or_not(key_bits, rows, steps):
     shots = Shots.from_columns(ShotColumns(*ids, np.unique(videos), keys, shot))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('mediaeval_ap.ranking.places.KEY_BITS', key_bits)
+        patch.setattr('mediaeval_ap.ranking.places.BLOCK', 2)
         found = places(Hypotheses(name, confidence, shots))
     at = list(zip(found.shot_at.tolist(), found.name_at.tolist(), strict=True))
     assert at == expected_places(rows, videos.tolist())
