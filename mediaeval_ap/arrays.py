@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 DENSE = 4  # numbers from 0 to so many times the number of keys: then marking them is cheaper
 Key = TypeVar('Key', bound=np.integer)
-FEW = 1000  # keys of which `argsort` sorts the positions sooner than packing them takes
+FEW = 1000  # keys, below which to pack them with something takes longer than it gains
 LARGEST_KEY = 2**62  # half of what int64 holds, so that no product or sum overflows
 
 
