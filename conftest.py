@@ -60,4 +60,5 @@ def side_by_side(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if request.param == 'all':
             patch.setattr(edit_distances, 'SIDE_BY_SIDE', 1)
+            patch.setattr(edit_distances, 'MANY_SIDE_BY_SIDE', 1)
         yield

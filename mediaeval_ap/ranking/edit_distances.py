@@ -19,9 +19,10 @@ EDIT_CELLS = 32 << 20  # as many bytes of edits, which take one each as a rule
 THREADED_CELLS = 1 << 18  # a choice: 3 ms of one core, where starting threads costs 0.1 to 0.3 ms
 USUAL_CHARACTERS = 64  # what rapidfuzz compares in one machine word; longer names take longer
 ALL_CORES = -1
-# Names from which on they are compared side by side. A query takes as long both ways with 700
-# names; with 4,000 if many queries come at once, which rapidfuzz compares together.
+# Names from which on they are compared side by side, where both ways take as long: with one query,
+# and with many, which rapidfuzz compares at once.
 SIDE_BY_SIDE = 2_000
+MANY_SIDE_BY_SIDE = 16_000
 WIDTHS = (8, 16, 32, 64)  # bits of integers
 
 
@@ -69,7 +70,7 @@ class NamesByLength(Names):
     """The distinct names of a run in ascending order of length, which do not change."""
 
     def measured(self, queries: Sequence[str]) -> Iterator[Distances]:
-        if len(self) < SIDE_BY_SIDE:
+        if len(self) < (SIDE_BY_SIDE if len(queries) == 1 else MANY_SIDE_BY_SIDE):
             yield from super().measured(queries)
             return
         block = max(1, EDIT_CELLS // len(self))

@@ -20,6 +20,7 @@ TEXTS = st.text(LETTERS, min_size=1, max_size=20) | st.builds(
 def few_names_side_by_side():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(edit_distances, 'SIDE_BY_SIDE', 1)
+        patch.setattr(edit_distances, 'MANY_SIDE_BY_SIDE', 1)
         yield
 
 
