@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+# Keys that are below so many times their number are marked, not sorted. At this limit marking takes
+# once or twice the time of sorting with AVX-512, and a third without AVX; at twice the limit, two
+# to five times, and two thirds.
+DENSE = 4
+FEW = 1000  # fewer keys are sorted sooner as they are than packed with something
 LARGEST_KEY = 2**62  # half of what int64 holds, so that no product or sum overflows
+
+Key = TypeVar('Key', bound=np.integer)
 
 
 def combine(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
@@ -18,26 +25,88 @@ def combine(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
     for column in columns[1:]:
         n_values = int(column.max(initial=0)) + 1
         if size * n_values > LARGEST_KEY:
-            distinct, keys = np.unique(keys, return_inverse=True)
-            size = len(distinct)
+            keys = numbered(keys)[1].astype(np.int64)
+            size = int(keys.max()) + 1
         if size * n_values > LARGEST_KEY:
-            distinct, column = np.unique(column, return_inverse=True)
-            n_values = len(distinct)
+            column = numbered(column)[1]
+            n_values = int(column.max()) + 1
         keys = keys * n_values + column
         size *= n_values
     return keys
 
 
-def first_occurrences(keys: NDArray[np.integer]) -> NDArray[np.int64]:
+def ascending(keys: NDArray[Key]) -> tuple[NDArray[np.int64], NDArray[Key]]:
+    """Return the positions of keys in ascending order, equal ones as they stand, and the keys."""
+    if len(keys) < FEW or keys.min(initial=0) < 0:
+        positions = keys.argsort(kind='stable')
+        return positions, keys[positions]
+    bits = int(keys.max(initial=0)).bit_length()
+    cut = max(0, bits + len(keys).bit_length() - 64)
+    positions = _ascending_if_narrow(keys >> cut)
+    ordered = keys[positions]
+    # The first bits often decide, as those of doubles do that were written with a few digits.
+    if cut and (ordered[1:] < ordered[:-1]).any():
+        positions = _ascending_if_narrow(keys & ((1 << cut) - 1))
+        positions = positions[_ascending_if_narrow(keys[positions] >> cut)]
+        ordered = keys[positions]
+    return positions, ordered
+
+
+def _ascending_if_narrow(keys: NDArray[Key]) -> NDArray[np.int64]:
+    """Return the same positions, in the place of keys that leave enough bits for them."""
+    # Sorting integers that hold a key and its position takes a quarter of the time of `argsort`.
+    position_bits = len(keys).bit_length()
+    both = keys.astype(np.uint64, copy=False)
+    both <<= position_bits
+    both |= np.arange(len(keys), dtype=np.uint32)
+    both.sort()
+    both &= (1 << position_bits) - 1
+    return both.view(np.int64)
+
+
+def numbered(keys: NDArray[Key]) -> tuple[NDArray[Key], NDArray[np.int32]]:
+    """Return the distinct keys from 0, ascending, and the number that each has among them."""
+    size = int(keys.max(initial=0)) + 1
+    if size <= DENSE * len(keys):
+        is_held = np.zeros(size, dtype=np.bool_)
+        is_held[keys] = True
+        number = is_held.cumsum(dtype=np.int32)
+        number -= 1
+        return is_held.nonzero()[0].astype(keys.dtype), number[keys]
+    order, ordered = ascending(keys)
+    begins = np.ones(len(keys), dtype=np.bool_)
+    begins[1:] = ordered[1:] != ordered[:-1]
+    ordered = ordered[begins]
+    numbers = np.empty(len(keys), dtype=np.int32)
+    numbers[order] = begins.cumsum(dtype=np.int32)
+    numbers -= 1
+    return ordered, numbers
+
+
+def descending_ordinals(values: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return the number of each finite value among the distinct values, the largest first."""
+    if not len(values):
+        return np.empty(0, dtype=np.int32)
+    bits = (0.0 - values).view(np.int64)  # 0.0 for both zeros
+    bits ^= (bits >> 63) & np.iinfo(np.int64).max  # integers in the order of the doubles
+    bits -= bits.min()
+    return numbered(bits.view(np.uint64))[1]
+
+
+def first_occurrences(keys: NDArray[Key]) -> NDArray[np.int64]:
     """Return the position of the first of each distinct key, ascending."""
-    _, first = np.unique(keys, return_index=True)
-    return np.sort(first)
+    positions, ordered = ascending(keys)
+    first: NDArray[np.int64] = positions[run_starts([ordered])]
+    first.sort()
+    return first
 
 
-def first_equal(keys: NDArray[np.integer]) -> NDArray[np.int64]:
+def first_equal(keys: NDArray[Key]) -> NDArray[np.int64]:
     """Return for each key the position of the first that is equal."""
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    earliest: NDArray[np.int64] = first[inverse]
+    positions, ordered = ascending(keys)
+    begins = run_starts([ordered])
+    earliest = np.empty(len(keys), dtype=np.int64)
+    earliest[positions] = positions[begins].repeat(np.diff(begins, append=len(keys)))
     return earliest
 
 

@@ -7,11 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mediaeval_ap.arrays import (
+    ascending,
     combine,
+    descending_ordinals,
     find,
     first_above,
     first_equal,
     first_occurrences,
+    numbered,
     ranges,
     run_starts,
 )
@@ -20,6 +23,16 @@ from mediaeval_ap.tables.lenient_text import read_leniently
 from mediaeval_ap.validation.rules import repeats
 
 keys = st.lists(st.integers(-3, 5), max_size=12)
+
+
+@pytest.fixture(scope='module', params=[0, 1000])
+def few(request):
+    """Sort keys as many ones are sorted, and as few ones are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('mediaeval_ap.arrays.FEW', request.param)
+        yield
+
+
 # Small ones that are equal often, and such that a few columns of them need more than 64 bits.
 numbers = st.integers(0, 3) | st.sampled_from(
     [2**16, 2**31, 2**32 - 1, 2**32, 2**62 - 1, 2**63 - 1]
@@ -33,12 +46,51 @@ def test_find(among, wanted):
     assert places.tolist() == [among.index(key) if key in among else -1 for key in wanted]
 
 
+# Of wide keys, the first bits may be equal where the last are not, and the other way round.
+wide = st.builds(lambda first, last: first << 60 | last, st.integers(0, 15), st.integers(0, 15))
+keys_of_any_width = st.lists(numbers | wide, max_size=12)
+
+
+@pytest.mark.usefixtures('few')
+@given(keys_of_any_width)
+def test_ascending_order_of_keys_of_any_width(values):
+    expected = sorted(range(len(values)), key=values.__getitem__)
+    positions, ordered = ascending(np.array(values, dtype=np.uint64))
+    assert positions.tolist() == expected
+    assert ordered.tolist() == sorted(values)
+
+
+@pytest.mark.parametrize('dense', [0, 4, 10**6])
+@pytest.mark.usefixtures('few')
+@given(st.data())
+def test_numbers_of_keys(dense, data):
+    """Marking all numbers up to the largest key would take too much memory for wide ones."""
+    few_values = st.lists(st.integers(0, 20), max_size=12)
+    values = data.draw(few_values if dense > 4 else few_values | keys_of_any_width)
+    expected = sorted(set(values))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('mediaeval_ap.arrays.DENSE', dense)
+        distinct, codes = numbered(np.array(values, dtype=np.uint64))
+    assert distinct.tolist() == expected
+    assert [expected[code] for code in codes.tolist()] == values
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, -0.0])))
+@example([5e-324, -5e-324, 0.0, -0.0, -1.7976931348623157e308, 1.7976931348623157e308])
+def test_descending_ordinals(values):
+    expected = sorted(set(values), reverse=True)
+    found = descending_ordinals(np.array(values, dtype=np.float64))
+    assert found.tolist() == [expected.index(value) for value in values]
+
+
+@pytest.mark.usefixtures('few')
 @given(keys)
 def test_first_occurrences(values):
     expected = [i for i, value in enumerate(values) if value not in values[:i]]
     assert first_occurrences(np.array(values, dtype=np.int64)).tolist() == expected
 
 
+@pytest.mark.usefixtures('few')
 @given(keys)
 def test_first_equal(values):
     expected = [values.index(value) for value in values]

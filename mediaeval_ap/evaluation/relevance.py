@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import combine, find, first_occurrences
+from mediaeval_ap.arrays import combine, find, first_occurrences, run_starts
 from mediaeval_ap.errors import printable
 from mediaeval_ap.evaluation.queries import without_placeholders
 from mediaeval_ap.ranking.shots import Shots
@@ -29,7 +29,9 @@ class Reference:
         self._n_rows = dict(zip(names, rows, strict=True))
         self._n_shots = dict(zip(names, distinct, strict=True))
         if self.n_repeated and not counts_again:
-            table = table.select(np.isin(np.arange(len(table)), first))
+            is_first = np.zeros(len(table), dtype=np.bool_)
+            is_first[first] = True
+            table = table.select(is_first)
         self.table = table
         self._videos = set(shots.distinct_videos())
         self.counts_again = counts_again
@@ -83,7 +85,7 @@ class Relevance:
             for value, begin, end in zip(name.values, [0, *ends], ends, strict=False)
         }
         self._nothing = np.empty(0, dtype=np.int64)
-        self.n_in_both = int(np.count_nonzero(np.bincount(by_name)))
+        self.n_in_both = len(run_starts([np.sort(by_name)]))
 
     def relevant_shots(self, query: str) -> NDArray[np.int64]:
         """Return the numbers of the relevant shots that the run has under any name, ascending."""

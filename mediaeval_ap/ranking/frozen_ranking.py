@@ -6,52 +6,79 @@ names are sorted by one integer each: tie block and place.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import first_above, ranges
+from mediaeval_ap.arrays import descending_ordinals, first_above, ranges
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.distances import Distances
 from mediaeval_ap.ranking.edit_distances import NamesByLength
 from mediaeval_ap.ranking.nearest_names import NearestFirst
+from mediaeval_ap.ranking.places import Hypotheses, SortedRows, by_name, places, sorted_rows
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
-from mediaeval_ap.ranking.tie_breaking import TieKeys, in_order
 from mediaeval_ap.tables import HYPOTHESIS, Table
 
 PLACE_BITS = 32  # as places are int32; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
 
 
+class RankingColumns(NamedTuple):
+    """What has to be known of hypotheses to rank them."""
+
+    shot_at: NDArray[np.int32]  # the number of the shot at each place
+    name_at: NDArray[np.int32]  # the number of the name, in order of length
+    places: NDArray[np.int32]  # of the hypotheses of each name, best first, name by name
+    held: NDArray[np.int64]  # how many hypotheses each name has
+    n_repeated: int  # hypotheses that repeat another one exactly
+
+
 class Ranking(NearestFirst):
     """The hypotheses of a run, ready to be ranked for any query."""
 
     def __init__(self, table: Table) -> None:
-        self.table = table
-        self.source = table.source
         with Bar('indexing', 4, ' steps') as bar:
-            self.shots = Shots(table)
-            self.n_shots = len(self.shots)
+            shots = Shots(table)
             bar.add()
             name = table['person_name'].sorted()
-            # Numbered by length, to be compared side by side; hypotheses are ordered by text.
-            by_length = sorted(range(len(name.values)), key=lambda code: len(name.values[code]))
-            self.names = NamesByLength([name.values[code] for code in by_length])
-            number = np.empty(len(by_length), dtype=np.int32)
-            number[by_length] = np.arange(len(by_length))
+            hypotheses = _hypotheses(name.codes, table.confidence, shots)
             bar.add()
-            self.n_repeated = int(np.count_nonzero(self._temporal_ranks[1]))
+            shot_at, name_at, n_repeated = places(hypotheses)
             bar.add()
-            self.shot_at = self.shots.codes[self.row_at].astype(np.int32)
-            self.name_at = number[name.codes[self.row_at]]
+            names, numbers = _by_length(name.values)
+            name_at = numbers[name_at]
+            held = np.bincount(name_at, minlength=len(names))
+            columns = RankingColumns(shot_at, name_at, by_name(name_at), held, n_repeated)
             bar.add()
-        # the places of each name, best first
-        self.places = self.name_at.argsort(kind='stable').astype(np.int32)
-        self._held = np.bincount(self.name_at, minlength=len(self.names))
-        self._starts = np.cumsum(self._held) - self._held
+        self._set(table, shots, names, columns)
+
+    @classmethod
+    def from_columns(
+        cls, table: Table, shots: Shots, names: NamesByLength, columns: RankingColumns
+    ) -> Ranking:
+        """Make the ranking of a table of which these are the columns."""
+        ranking = cls.__new__(cls)
+        ranking._set(table, shots, names, columns)
+        return ranking
+
+    def _set(
+        self, table: Table, shots: Shots, names: NamesByLength, columns: RankingColumns
+    ) -> None:
+        self.table = table
+        self.source = table.source
+        self.shots = shots
+        self.n_shots = len(shots)
+        self.names = names
+        self.columns = columns
+        self.shot_at = columns.shot_at
+        self.name_at = columns.name_at
+        self.places = columns.places
+        self.n_repeated = columns.n_repeated
+        self._held = columns.held
+        self._starts = columns.held.cumsum() - columns.held
 
     def __len__(self) -> int:
         return len(self.table)
@@ -65,31 +92,20 @@ class Ranking(NearestFirst):
         """The confidence at each place, descending."""
         return -np.sort(-self.table.confidence)
 
-    @cached_property
+    @property
     def row_at(self) -> NDArray[np.int64]:
         """The row of the table at each place."""
-        return in_order(
-            *TieKeys(self._confidence, self.temporal_rank, self.shots.codes, self._name)
-        )
+        return self._sorted_rows.row_at
 
     @property
     def temporal_rank(self) -> NDArray[np.int32]:
         """The temporal rank of each row of the table."""
-        return self._temporal_ranks[0]
+        return self._sorted_rows.temporal_rank
 
     @cached_property
-    def _temporal_ranks(self) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        shot = self.shots.codes
-        return temporal_ranks(self._name, self._confidence, shot, self.shots.videos[shot])
-
-    @cached_property
-    def _confidence(self) -> NDArray[np.int64]:
-        """The place of the confidence of each row, descending."""
-        return np.unique(-self.table.confidence, return_inverse=True)[1]
-
-    @cached_property
-    def _name(self) -> NDArray[np.int32]:
-        return self.table['person_name'].sorted().codes
+    def _sorted_rows(self) -> SortedRows:
+        name = self.table['person_name'].sorted()
+        return sorted_rows(_hypotheses(name.codes, self.table.confidence, self.shots))
 
     def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
         """Return the places after a place that have its distance and confidence, ascending."""
@@ -141,3 +157,17 @@ class Ranking(NearestFirst):
         lent = np.zeros(len(names), dtype=np.int64)
         lent[ahead] = first_above(self.places, begins, ends, int(worst)) - begins
         return lent
+
+
+def _hypotheses(
+    name: NDArray[np.int32], confidence: NDArray[np.float64], shots: Shots
+) -> Hypotheses:
+    return Hypotheses(name, descending_ordinals(confidence), shots)
+
+
+def _by_length(values: Sequence[str]) -> tuple[NamesByLength, NDArray[np.int32]]:
+    """Return names in order of their length, to be compared side by side; their new numbers."""
+    order = np.array(list(map(len, values)), dtype=np.int64).argsort(kind='stable')
+    numbers = np.empty(len(order), dtype=np.int32)
+    numbers[order] = np.arange(len(order))
+    return NamesByLength([values[number] for number in order.tolist()]), numbers

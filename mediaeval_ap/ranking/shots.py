@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import find
+from mediaeval_ap.arrays import find, numbered
 from mediaeval_ap.tables import Column, Table
 
 
@@ -18,29 +21,60 @@ def shot_order(shot_id: str) -> tuple[int, int, str, str]:
     return (1, 0, '', shot_id)
 
 
+class ShotColumns(NamedTuple):
+    """The distinct shots of a table as columns, and the number of each row's shot.
+
+    A key is an int32 where all of its kind are below 2**31, else an int64.
+    """
+
+    corpus_ids: Sequence[str]  # distinct ones in order, as the following two
+    video_ids: Sequence[str]
+    shot_ids: Sequence[str]
+    video_keys: NDArray[Any]  # position of the video id * number of corpus ids + that of the corpus
+    shot_keys: NDArray[Any]  # position among video keys * number of shot ids + that of the shot id
+    codes: NDArray[np.int32]  # for each row, the position among shot keys
+
+
 class Shots:
     """The distinct shots of a table, numbered in order: `codes` has the number of each row's."""
 
     def __init__(self, table: Table) -> None:
-        self._corpus = table['corpus_id'].sorted()
-        self._video = table['video_id'].sorted()
-        self._shot = table['shot_id'].sorted(key=shot_order)
-        videos = _keys(self._video.codes, self._corpus.codes, self._corpus)
-        self._video_keys, video_codes = np.unique(videos, return_inverse=True)
-        shots = _keys(video_codes, self._shot.codes, self._shot)
-        self._keys, self.codes = np.unique(shots, return_inverse=True)
-        # the video of each shot, numbered in the order of video and corpus
-        self.videos = self._keys // max(1, len(self._shot.values))
+        corpus_ids, video_ids, video_keys, videos = _videos(table)
+        shot = table['shot_id'].sorted(key=shot_order)
+        shot_keys, codes = numbered(_keys(videos, len(video_keys), shot.codes, len(shot.values)))
+        ids = corpus_ids, video_ids, shot.values
+        self._set(ShotColumns(*ids, video_keys, shot_keys, codes))
+
+    @classmethod
+    def from_columns(cls, columns: ShotColumns) -> Shots:
+        """Make the shots of which these are the columns."""
+        shots = cls.__new__(cls)
+        shots._set(columns)
+        return shots
+
+    def _set(self, columns: ShotColumns) -> None:
+        self.columns = columns
+        self.codes = columns.codes
+        no_rows = np.empty(0, dtype=np.int32)
+        self._corpus = Column(no_rows, columns.corpus_ids)
+        self._video = Column(no_rows, columns.video_ids)
+        self._shot = Column(no_rows, columns.shot_ids)
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self.columns.shot_keys)
+
+    def videos_of(self, shots: NDArray[np.integer]) -> NDArray[Any]:
+        """Return the number of the video of each shot, in the order of video and corpus."""
+        videos: NDArray[Any] = self.columns.shot_keys[shots] // len(self.columns.shot_ids)
+        return videos
 
     def distinct_videos(self) -> list[tuple[str, str]]:
         """Return the distinct videos as pairs of corpus and video."""
-        n_corpora = max(1, len(self._corpus.values))
+        corpus_ids, video_ids = self.columns.corpus_ids, self.columns.video_ids
+        n_corpora = max(1, len(corpus_ids))
         return [
-            (self._corpus.values[key % n_corpora], self._video.values[key // n_corpora])
-            for key in self._video_keys.tolist()
+            (corpus_ids[key % n_corpora], video_ids[key // n_corpora])
+            for key in self.columns.video_keys.tolist()
         ]
 
     def find(self, table: Table) -> NDArray[np.int64]:
@@ -48,15 +82,31 @@ class Shots:
         corpus = self._corpus.find(table['corpus_id'])
         video = self._video.find(table['video_id'])
         shot = self._shot.find(table['shot_id'])
-        video_code = find(self._video_keys, _keys(video, corpus, self._corpus))
-        code = find(self._keys, _keys(video_code, shot, self._shot))
+        ids = self.columns
+        video_keys = _keys(video, len(ids.video_ids), corpus, len(ids.corpus_ids))
+        video_code = find(ids.video_keys, video_keys)
+        shot_keys = _keys(video_code, len(ids.video_keys), shot, len(ids.shot_ids))
+        code = find(ids.shot_keys, shot_keys)
         # Keys made from -1 may be those of other shots.
         known = (corpus >= 0) & (video >= 0) & (shot >= 0) & (video_code >= 0)
         return np.where(known, code, -1)
 
 
+def _videos(
+    table: Table,
+) -> tuple[Sequence[str], Sequence[str], NDArray[Any], NDArray[np.int32]]:
+    """Return the distinct corpora, video ids and keys of videos, and the video of each row."""
+    corpus = table['corpus_id'].sorted()
+    video = table['video_id'].sorted()
+    keys = _keys(video.codes, len(video.values), corpus.codes, len(corpus.values))
+    return corpus.values, video.values, *numbered(keys)
+
+
 def _keys(
-    major: NDArray[np.integer], minor: NDArray[np.integer], column: Column
-) -> NDArray[np.int64]:
-    """Return one integer for each pair of a number and a code of the column, in their order."""
-    return major.astype(np.int64) * len(column.values) + minor
+    major: NDArray[np.integer], n_major: int, minor: NDArray[np.integer], n_minor: int
+) -> NDArray[Any]:
+    """Return one integer for each pair of numbers below two limits, in the order of the pairs."""
+    keys: NDArray[Any] = major.astype(np.int32 if n_major * n_minor < 2**31 else np.int64)
+    keys *= n_minor
+    keys += minor
+    return keys

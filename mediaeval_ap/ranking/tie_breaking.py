@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import FEW, ascending, descending_ordinals
+
 
 class TieKeys(NamedTuple):
     """Columns of integers or doubles that break ties, from the first key to the last, ascending."""
@@ -19,23 +21,25 @@ class TieKeys(NamedTuple):
 
 def in_order(*keys: NDArray[Any]) -> NDArray[np.int64]:
     """Return rows in order of the first key, then of the second; integers are from 0."""
-    # Integers are packed into as few columns as hold them: sorting by one column of 64 bits is
-    # twenty times faster than `lexsort` by four.
-    packed: list[NDArray[Any]] = []
+    if len(keys[0]) < FEW:
+        return np.lexsort(keys[::-1])
+    # Keys are packed into as few columns of 63 bits as hold them: ten million rows by two columns
+    # take a third of the time of `lexsort`, and by one column a tenth.
+    packed: list[NDArray[np.int64]] = []
     free_bits = -1
     for key in keys:
-        if key.dtype.kind == 'f':
-            packed.append(key)
-            free_bits = -1
-            continue
-        bits = int(key.max(initial=0)).bit_length()
+        numbers = descending_ordinals(-key) if key.dtype.kind == 'f' else key
+        bits = int(numbers.max(initial=0)).bit_length()
         if bits > free_bits:
-            packed.append(key.astype(np.int64))
+            packed.append(numbers.astype(np.int64))
             free_bits = 63 - bits
         else:
-            packed[-1] = packed[-1] << bits | key
+            packed[-1] = packed[-1] << bits | numbers
             free_bits -= bits
-    return np.argsort(packed[0]) if len(packed) == 1 else np.lexsort(packed[::-1])
+    order, _ = ascending(packed[-1])
+    for column in packed[-2::-1]:
+        order = order[ascending(column[order])[0]]
+    return order
 
 
 def first_in_order(keys: tuple[NDArray[Any], ...], count: int) -> NDArray[np.int64]:

@@ -124,10 +124,11 @@ class Column:
         Column
             The same texts.
         """
-        values = sorted(self.values, key=key)
-        position = {value: place for place, value in enumerate(values)}
-        places = np.array([position[value] for value in self.values], dtype=np.int32)
-        return Column(places[self.codes], values)
+        keys = self.values if key is None else list(map(key, self.values))
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        places = np.empty(len(order), dtype=np.int32)
+        places[order] = np.arange(len(order))
+        return Column(places[self.codes], [self.values[code] for code in order])
 
     def select(self, rows: NDArray[np.bool_]) -> Column:
         """Return some rows, without the values that none of them holds.

@@ -1,5 +1,6 @@
 """The order of shots."""
 
+import numpy as np
 import oracle
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ def test_numbers_of_shots_here_and_elsewhere():
     rows = [('x', 'w', '1', 'ann'), ('x', 'v', '10', 'ann'), ('x', 'v', '9', 'bob')]
     shots = Shots(read([*rows, rows[1]], REFERENCE))
     assert shots.codes.tolist() == [2, 1, 0, 1]
-    assert shots.videos.tolist() == [0, 0, 1]
+    assert shots.videos_of(np.arange(3)).tolist() == [0, 0, 1]
     assert shots.distinct_videos() == [('x', 'v'), ('x', 'w')]
     others = [('x', 'v', '9', 'zoe'), ('y', 'v', '9', 'zoe'), ('x', 'w', '9', 'zoe'), rows[0]]
     assert shots.find(read(others, REFERENCE)).tolist() == [0, -1, -1, 2]

@@ -14,6 +14,15 @@ from mediaeval_ap.ranking.tie_breaking import (
 )
 
 
+@pytest.fixture(scope='module', params=[0, 1000])
+def few(request):
+    """Order rows as many ones are ordered, and as few ones are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('mediaeval_ap.ranking.tie_breaking.FEW', request.param)
+        yield
+
+
+@pytest.mark.usefixtures('few')
 @given(
     st.lists(st.lists(st.integers(0, 2**40), min_size=5, max_size=5), min_size=1),
     st.integers(1, 5),
@@ -22,6 +31,21 @@ def test_order_of_keys_too_wide_for_one_integer(rows, n_keys):
     keys = np.array(rows, dtype=np.int64)[:, :n_keys]
     ordered = keys[in_order(*keys.T)].tolist()
     assert ordered == sorted(keys.tolist())
+
+
+doubles = st.sampled_from([0.0, -0.0, 5e-324, -1.5, 1e300]) | st.floats(-1, 1)
+integers = st.integers(0, 3) | st.sampled_from([2**40, 2**63 - 1])
+
+
+@pytest.mark.usefixtures('few')
+@given(st.lists(st.tuples(integers, doubles, integers, doubles)))
+def test_order_of_integers_and_doubles(rows):
+    """Rows that are equal in all keys stay as they stand."""
+    columns = list(zip(*rows, strict=True)) or [()] * 4
+    kinds = [np.int64, np.float64] * 2
+    keys = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    expected = sorted(range(len(rows)), key=rows.__getitem__)
+    assert in_order(*keys).tolist() == expected
 
 
 def check_first(columns, count):

@@ -1,0 +1,75 @@
+"""The columns of a ranking, made in each way and taken as they are."""
+
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mediaeval_ap.ranking.distances import Quotients
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.ranking.shots import Shots
+from mediaeval_ap.tables import HYPOTHESIS, read
+
+many = st.integers(0, 10**9).map(str)
+finite = st.floats(allow_nan=False, allow_infinity=False)
+spread_rows = st.lists(st.tuples(many, many, many, many, finite), min_size=1, max_size=12)
+rows = strategies.hypothesis_rows | spread_rows
+
+
+def columns_of(ranking):
+    """All columns of a ranking and of its shots, as lists."""
+    columns = {**ranking.columns._asdict(), **ranking.shots.columns._asdict()}
+    return {name: np.asarray(column).tolist() for name, column in columns.items()}
+
+
+@given(rows)
+def test_columns_are_the_same_in_each_way(rows):
+    """Keys that are too wide or too far apart are rare, so limits of 0 stand for them."""
+    table = read(rows, HYPOTHESIS)
+    ranking = Ranking(table)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('mediaeval_ap.ranking.places.KEY_BITS', 0)
+        patch.setattr('mediaeval_ap.arrays.DENSE', 0)
+        assert columns_of(Ranking(table)) == columns_of(ranking)
+
+
+@given(rows)
+def test_rows_stand_where_their_shots_and_names_do(rows):
+    ranking = Ranking(read(rows, HYPOTHESIS))
+    at = ranking.row_at
+    assert sorted(at.tolist()) == list(range(len(rows)))
+    assert ranking.shots.codes[at].tolist() == ranking.shot_at.tolist()
+    names = [ranking.names.values[name] for name in ranking.name_at.tolist()]
+    assert names == [rows[row][3] for row in at.tolist()]
+    confidences = [rows[row][4] for row in at.tolist()]
+    assert confidences == sorted(confidences, reverse=True)
+    assert ranking.confidence_at.tolist() == confidences
+
+
+@given(rows)
+def test_a_ranking_made_of_columns_is_the_one_that_has_them(rows):
+    table = read(rows, HYPOTHESIS)
+    made = Ranking(table)
+    taken = Ranking.from_columns(
+        table, Shots.from_columns(made.shots.columns), made.names, made.columns
+    )
+    assert taken.shots.find(table).tolist() == made.shots.codes.tolist()
+    assert taken.shots.distinct_videos() == made.shots.distinct_videos()
+    (distances,) = made.names.measured(['ab'])
+    places = made.top(distances, len(rows), distinct=True)
+    assert taken.top(distances, len(rows), distinct=True).tolist() == places.tolist()
+    assert taken.rest_of_ties(0, distances).tolist() == made.rest_of_ties(0, distances).tolist()
+    columns = [
+        {field: list(values) for field, values in ranking.columns_at(places, distances).items()}
+        for ranking in (taken, made)
+    ]
+    assert columns[0] == columns[1]
+
+
+def test_a_run_without_rows():
+    table = read([('x', 'v', '1', 'ann', 0.5)], HYPOTHESIS).select(np.array([False]))
+    ranking = Ranking(table)
+    assert (len(ranking), ranking.n_shots, ranking.n_repeated) == (0, 0, 0)
+    assert ranking.top(Quotients(np.empty(0)), 3).tolist() == []
+    assert ranking.row_at.tolist() == []
