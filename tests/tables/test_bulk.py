@@ -9,11 +9,9 @@ from mediaeval_ap.tables import (
     HYPOTHESIS,
     SUBSET,
     bulk,
-    lines,
 )
 from mediaeval_ap.tables.bulk import parse_in_bulk
 from mediaeval_ap.tables.layouts import QRELS, RUN
-from mediaeval_ap.tables.line_numbers import LineCounter
 
 
 def test_bulk_reader_proves_clean_files():
@@ -28,7 +26,7 @@ def test_bulk_reader_proves_clean_files():
 
 def test_bulk_reader_proves_files_with_comments(monkeypatch):
     """In whatever block they stand; what follows one of comments alone is no first line."""
-    monkeypatch.setattr(lines, 'BLOCK_BYTES', 9)
+    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 9)
     data = b'# \xff\r\n  # by me\n7 Q0 #1 1 0.5 #\r\n\t#\n8 Q0 d 1 0.5 me\n# end'
     rows = [('7', 'Q0', '#1', '1', 0.5, '#'), ('8', 'Q0', 'd', '1', 0.5, 'me')]
     assert as_rows(parse_in_bulk(io.BytesIO(data), RUN, 'file'), RUN) == rows
@@ -42,18 +40,21 @@ def test_bulk_reader_proves_files_with_comments(monkeypatch):
     [
         (b' a  b\t c \r\n\n  \n\td e\t\n', b'a b c\n\n\nd e\n'),
         (b'a b\n' * 9 + b' c', b'a b\n' * 9 + b'c'),
-        (b'\xef\xbb\xbfa b\n', b'a b\n'),
-        (b'\xef\xbb\xbf \xef\xbb\xbfa\n', None),
+        (b'a\tb\r\nc\td\r\n', b'a b\nc d\n'),
+        (b' a\nb', b'a\nb'),
+        (b'a\nb ', b'a\nb'),
+        (b'a\nb \n', b'a\nb\n'),
+        (b'a \x0b\x1c b\n\x0bc\n', b'a \x0b\x1c b\n\x0bc\n'),
+        (b' \t', b''),
         (b'a\rb\n', None),
         (b'a b\r', None),
         (b'a\0b\n', None),
+        (b'a\xff\n', None),
     ],
 )
-def test_normal_lines_are_what_the_bulk_reader_sees(data, normal, monkeypatch):
-    monkeypatch.setattr(lines, 'BLOCK_BYTES', 11)
-    blocks = bulk._normal_lines(io.BytesIO(data), 'file', SUBSET, LineCounter())
+def test_normal_lines_are_what_pyarrow_sees(data, normal):
     if normal is None:
         with pytest.raises(bulk._Doubt):
-            list(blocks)
+            bulk._normal(data)
     else:
-        assert b''.join(blocks) == normal
+        assert bulk._normal(data) == normal

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from line_files import as_rows, layouts_and_files, parse, read_plainly
 
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET, lines, strict_text
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET, bulk, strict_text
 from mediaeval_ap.tables.bulk import parse_in_bulk
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.line_format import holds_no_row, parse_line
@@ -39,7 +39,7 @@ def test_readers_read_the_format(layout_and_file):
     rows, numbers, wrong = read_plainly(data, layout)
     for block_bytes in (7, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(lines, 'BLOCK_BYTES', block_bytes)
+            patch.setattr(bulk, 'BLOCK_BYTES', block_bytes)
             patch.setattr(strict_text, 'PROVED_BYTES', block_bytes)
             proved = parse_in_bulk(io.BytesIO(data), layout, 'file')
             if not wrong and rows:
