@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 4 << 20
 LEAN_BLOCK_BYTES = 1 << 20  # half and double take as long; eight times takes 30 MiB more
+N_THREADS = cpu_count() or 1
 CSV_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh more time, double no less
 
 Item = TypeVar('Item')
@@ -49,17 +50,21 @@ class _Rows(NamedTuple):
     n_lines: int
     places: NDArray[np.int64] | None  # of the lines that hold rows, from 0; None for all lines
     texts: pyarrow.Table
-    numbers: NDArray[np.float64] | None
+    numbers: list[NDArray[np.float64]]  # to be put one behind the other; nothing without numbers
 
 
 def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None:
     """Read lines fast, or not at all: None on any doubt; a `FormatError` for an endless line."""
+    import pyarrow
+
     read = read_in_bulk(stream, layout, source, layout.texts)
     if read is None:
         return None
     texts, numbers, lines = read
-    # Each is given up when it is done, as the next one needs its memory.
-    columns = {field: text_column(texts.pop(field)) for field in layout.texts}
+    # Each is given up when it is done, as the next ones need its memory.
+    given = map(texts.pop, layout.texts)
+    columns = dict(zip(layout.texts, _in_order(text_column, given, N_THREADS), strict=True))
+    pyarrow.default_memory_pool().release_unused()  # of ten million lines it would keep 340 MiB
     if line_format.is_header(' '.join(column.text(0) for column in columns.values()), layout):
         return None
     return Table(layout, columns, numbers, Source(source), lines)
@@ -80,7 +85,7 @@ def read_in_bulk(
     read = partial(_read_block, layout=layout, texts=texts, encode=not lean)
     blocks = whole_lines(stream.read, LEAN_BLOCK_BYTES if lean else BLOCK_BYTES)
     try:
-        for rows in _in_order(read, blocks, 1 if lean else cpu_count() or 1):
+        for rows in _in_order(read, blocks, 1 if lean else N_THREADS):
             if rows is None:
                 raise endless().error(source, f'line {counter.next_line}')
             counter.count(rows.n_lines, rows.places)
@@ -90,7 +95,7 @@ def read_in_bulk(
     if not counter.n_rows:
         return None
     table = pyarrow.concat_tables([rows.texts for rows in found])
-    numbers = [rows.numbers for rows in found if rows.numbers is not None]
+    numbers = [each for rows in found for each in rows.numbers]
     return (
         {field: table[field] for field in texts},
         np.concatenate(numbers) if numbers else None,
@@ -136,10 +141,9 @@ def _read_block(
     table = _parsed(content, layout.fields, types, len(text) + 1, delimiter=' ')
     if table is None or len(table) != (n_lines if places is None else len(places)):
         raise _Doubt
-    numbers = None
+    numbers = []
     if layout.number is not None:
-        chunks = [_doubles(chunk, layout) for chunk in table[layout.number].chunks]
-        numbers = np.concatenate([*chunks, np.empty(0)])
+        numbers = [_doubles(chunk, layout) for chunk in table[layout.number].chunks]
     columns = [table[field].dictionary_encode() if encode else table[field] for field in texts]
     return _Rows(n_lines, places, pyarrow.table(columns, list(texts)), numbers)
 
@@ -203,7 +207,7 @@ def read_csv(
 ) -> pyarrow.Table | None:
     """Read the columns that have types by pyarrow, in which nothing is quoted; None on any doubt.
 
-    It runs in a thread of its own, so that this one goes on taking signals: in the main thread
+    The bytes must be UTF-8. It runs in a thread of its own, so that this one goes on taking signals: in the main thread
     pyarrow would take them from it until all is read.
     """
     parse = partial(_parsed, source, names, types, CSV_BLOCK_BYTES, use_threads=True)
@@ -231,7 +235,12 @@ def _parsed(
             use_threads=use_threads,
         ),
         csv.ParseOptions(delimiter=delimiter, quote_char=False, escape_char=False),
-        csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
+        csv.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            null_values=[],
+            check_utf8=False,
+        ),
     )
     try:
         return csv.read_csv(source, *options)
