@@ -28,7 +28,7 @@ from mediaeval_ap.tables.table import Column, Source, Table
 if TYPE_CHECKING:
     import pyarrow
 
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 4 << 20  # 1 to 8 MiB take as long; 8 take 60 MiB more
 LEAN_BLOCK_BYTES = 1 << 20  # half and double take as long; eight times takes 30 MiB more
 N_THREADS = cpu_count() or 1
 CSV_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh more time, double no less
@@ -207,8 +207,8 @@ def read_csv(
 ) -> pyarrow.Table | None:
     """Read the columns that have types by pyarrow, in which nothing is quoted; None on any doubt.
 
-    The bytes must be UTF-8. It runs in a thread of its own, so that this one goes on taking signals: in the main thread
-    pyarrow would take them from it until all is read.
+    The bytes must be UTF-8. pyarrow runs in a thread of its own, so that this one goes on taking
+    signals: in the main thread pyarrow would take them from it until all is read.
     """
     parse = partial(_parsed, source, names, types, CSV_BLOCK_BYTES, use_threads=True)
     with ThreadPoolExecutor(1) as thread:
@@ -239,7 +239,7 @@ def _parsed(
             column_types=types,
             include_columns=list(types),
             null_values=[],
-            check_utf8=False,
+            check_utf8=False,  # a sixth of its time
         ),
     )
     try:

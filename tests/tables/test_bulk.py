@@ -3,11 +3,14 @@
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from line_files import as_rows, parse
 
 from mediaeval_ap.tables import (
     HYPOTHESIS,
-    SUBSET,
+    QUERIES,
+    REFERENCE,
     bulk,
 )
 from mediaeval_ap.tables.bulk import parse_in_bulk
@@ -33,6 +36,40 @@ def test_bulk_reader_proves_files_with_comments(monkeypatch):
     data = b'#########\n' + b'\xef\xbb\xbf7 0 d 1\n'
     proved = parse_in_bulk(io.BytesIO(data), QRELS, 'file')
     assert as_rows(proved, QRELS) == parse(data, QRELS) == [('\ufeff7', '0', 'd', 1.0)]
+
+
+def test_byte_order_marks_between_blocks_are_text(monkeypatch):
+    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 1)
+    data = b'\xef\xbb\xbf\xef\xbb\xbfa\n\xef\xbb\xbfb\n\xef\xbb\xbf'
+    proved = parse_in_bulk(io.BytesIO(data), QUERIES, 'file')
+    assert as_rows(proved, QUERIES) == [('\ufeffa',), ('\ufeffb',), ('\ufeff',)]
+
+
+@pytest.mark.parametrize(
+    'line', [b'a b', b'a b c d e', b'a b c "d\n e"', b'a b c d\0', b'a b c\rd', b'a b c \xff']
+)
+@pytest.mark.parametrize('n_before', [0, 1, 50])
+@pytest.mark.parametrize('n_behind', [0, 50])
+def test_a_wrong_line_is_a_doubt_in_every_block(line, n_before, n_behind, monkeypatch):
+    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 20)
+    data = b'a b c d\n' * n_before + line + b'\n' + b'a b c d\n' * n_behind
+    assert parse_in_bulk(io.BytesIO(data), REFERENCE, 'file') is None
+
+
+@given(st.lists(st.integers()), st.integers(1, 3))
+def test_work_is_in_order_and_few_items_are_begun(items, n_threads):
+    begun = 0
+
+    def counted():
+        nonlocal begun
+        for item in items:
+            begun += 1
+            yield item
+
+    results = bulk._in_order(str, counted(), n_threads)
+    for n_done, (item, result) in enumerate(zip(items, results, strict=True)):
+        assert result == str(item)
+        assert begun <= n_done + n_threads + 1
 
 
 @pytest.mark.parametrize(
