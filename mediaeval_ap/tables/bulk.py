@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from os import cpu_count
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,9 @@ from mediaeval_ap.tables.table import Column, Source, Table
 if TYPE_CHECKING:
     import pyarrow
 
-BLOCK_BYTES = 4 << 20  # 1 to 8 MiB take as long; 8 take 60 MiB more
+# Double and four times take as long; half takes a tenth more, as the same texts are new in more
+# blocks. Of larger blocks less memory is left where it is scarce, and a thread without any aborts.
+BLOCK_BYTES = 2 << 20
 LEAN_BLOCK_BYTES = 1 << 20  # half and double take as long; eight times takes 30 MiB more
 N_THREADS = cpu_count() or 1
 CSV_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh more time, double no less
@@ -38,6 +40,10 @@ Result = TypeVar('Result')
 
 _collapse_spaces = re.compile(rb' {2,}').sub
 _is_comment_behind = re.compile(rb'\n[ \t]*#').search  # faster than to look at each line
+
+
+# Texts by field, numbers where the layout has them, and the line of each row.
+_Read: TypeAlias = tuple['dict[str, pyarrow.ChunkedArray]', NDArray[np.float64] | None, LineNumbers]
 
 
 class _Doubt(Exception):
@@ -57,13 +63,15 @@ def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None
     """Read lines fast, or not at all: None on any doubt; a `FormatError` for an endless line."""
     import pyarrow
 
-    read = read_in_bulk(stream, layout, source, layout.texts)
-    if read is None:
-        return None
-    texts, numbers, lines = read
-    # Each is given up when it is done, as the next ones need its memory.
-    given = map(texts.pop, layout.texts)
-    columns = dict(zip(layout.texts, _in_order(text_column, given, N_THREADS), strict=True))
+    with ThreadPoolExecutor(N_THREADS) as threads:
+        blocks = whole_lines(stream.read, BLOCK_BYTES)
+        read = _read(blocks, layout, source, layout.texts, threads, encode=True)
+        if read is None:
+            return None
+        texts, numbers, lines = read
+        # Each is given up when it is done, as the next ones need its memory.
+        given = map(texts.pop, layout.texts)
+        columns = dict(zip(layout.texts, _in_order(text_column, given, threads), strict=True))
     pyarrow.default_memory_pool().release_unused()  # of ten million lines it would keep 340 MiB
     if line_format.is_header(' '.join(column.text(0) for column in columns.values()), layout):
         return None
@@ -72,20 +80,34 @@ def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None
 
 def read_in_bulk(
     stream: BinaryIO, layout: Layout, source: str, texts: Sequence[str], *, lean: bool = False
-) -> tuple[dict[str, pyarrow.ChunkedArray], NDArray[np.float64] | None, LineNumbers] | None:
+) -> _Read | None:
     """Read some texts of lines and their finite numbers fast, or not at all: None on any doubt.
 
     Texts are encoded by a dictionary. A lean reading takes less memory, and more time where there
     are more cores: one block after another, and texts as they are.
     """
+    with ThreadPoolExecutor(1 if lean else N_THREADS) as threads:
+        blocks = whole_lines(stream.read, LEAN_BLOCK_BYTES if lean else BLOCK_BYTES)
+        return _read(blocks, layout, source, texts, threads, encode=not lean)
+
+
+def _read(
+    blocks: Iterable[bytes | None],
+    layout: Layout,
+    source: str,
+    texts: Sequence[str],
+    threads: ThreadPoolExecutor,
+    *,
+    encode: bool,
+) -> _Read | None:
+    """Read blocks of lines, side by side, if all of them are proved right."""
     import pyarrow
 
     counter = LineCounter()
     found: list[_Rows] = []
-    read = partial(_read_block, layout=layout, texts=texts, encode=not lean)
-    blocks = whole_lines(stream.read, LEAN_BLOCK_BYTES if lean else BLOCK_BYTES)
+    read = partial(_read_block, layout=layout, texts=texts, encode=encode)
     try:
-        for rows in _in_order(read, blocks, 1 if lean else N_THREADS):
+        for rows in _in_order(read, blocks, threads):
             if rows is None:
                 raise endless().error(source, f'line {counter.next_line}')
             counter.count(rows.n_lines, rows.places)
@@ -104,20 +126,19 @@ def read_in_bulk(
 
 
 def _in_order(
-    work: Callable[[Item], Result], items: Iterable[Item], n_threads: int
+    work: Callable[[Item], Result], items: Iterable[Item], threads: ThreadPoolExecutor
 ) -> Iterator[Result]:
     """Call `work` on each item, in threads, with few items at once; yield results in order.
 
     This thread goes on taking signals, which pyarrow would take from it if it read here.
     """
     pending: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(n_threads) as threads:
-        for item in items:
-            pending.append(threads.submit(work, item))
-            if len(pending) > n_threads:
-                yield pending.popleft().result()
-        while pending:
+    for item in items:
+        pending.append(threads.submit(work, item))
+        if len(pending) > N_THREADS:
             yield pending.popleft().result()
+    while pending:
+        yield pending.popleft().result()
 
 
 def _read_block(
