@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,15 @@ def official_data(request: pytest.FixtureRequest) -> Path:
     if not folder:
         pytest.skip('needs the data of the campaigns, which is not part of the project')
     return Path(folder)
+
+
+@pytest.fixture(scope='module', params=['all', 'few'])
+def side_by_side(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Compare all names of a run side by side, and, as for few names, none of them."""
+    from mediaeval_ap.ranking import edit_distances
+
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == 'all':
+            patch.setattr(edit_distances, 'SIDE_BY_SIDE', 1)
+            patch.setattr(edit_distances, 'MANY_SIDE_BY_SIDE', 1)
+        yield

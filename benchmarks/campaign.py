@@ -65,5 +65,15 @@ def make_campaign(
             )
 
 
+def large_campaign(folder: Path, n_hypotheses: int, n_names: int) -> Path:
+    """Return the folder of a run of many names with 1,000 queries; make it if it is not there."""
+    made = folder / f'{n_hypotheses}-{n_names}'
+    if not made.exists():
+        unfinished = made.with_suffix('.unfinished')
+        make_campaign(unfinished, n_hypotheses, n_names, 1_000, 20_000, 20_000)
+        unfinished.rename(made)
+    return made
+
+
 if __name__ == '__main__':
     make_campaign(Path(sys.argv[1]), *map(int, sys.argv[2:]))

@@ -12,13 +12,12 @@ from time import perf_counter
 
 import machine
 from campaign import make_campaign
+from speed_steps import scorer_of
 from timing import median_seconds, output_of, seconds
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.evaluation.relevance import Reference, Relevance
-from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, read
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, read
 
 COMMAND = [sys.executable, '-m', 'mediaeval_ap']
 ROWWISE = [sys.executable, str(Path(__file__).parent / 'rowwise.py')]
@@ -45,11 +44,7 @@ def in_process(reference: str, hypothesis: str, queries: str) -> tuple[float, fl
     asked = read(queries, QUERIES)
     names = asked.texts('person_name')
     ranking = Ranking(table)
-    judged = Reference(read(reference, REFERENCE), counts_again=True)
-    relevance = Relevance(judged, ranking.shots)
-    scorer = Scorer(ranking, relevance, average_precision.K, average_precision.definition)
-
-    score = partial(scorer.score, names)
+    score = partial(scorer_of(reference, ranking).score, names)
     session = average_precision(table)
     send = median(seconds(partial(session.send, name)) for name in names)
     evaluate = partial(average_precision.evaluate, table, asked)

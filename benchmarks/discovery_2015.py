@@ -4,18 +4,15 @@ FOLDER holds the campaign's files and the public baseline run. Whole processes a
 """
 
 import json
-import os
-import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
-from statistics import median
-from time import perf_counter
 
 import machine
 from Levenshtein import ratio
+from timing import in_turns, median_taken
 
-REPEATS = 7
+REPEATS = 5
 FILES = {
     'shots': '2015.shot',
     'reference': '2015.ref',
@@ -59,38 +56,25 @@ def by_row(folder: Path) -> float:
     return total / len(queries)
 
 
-def timed(command: list[str]) -> tuple[float, float, str]:
-    """Return the seconds and the seconds of CPU that a command takes, and what it printed."""
-    before, begin = os.times(), perf_counter()
-    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    after = os.times()
-    cpu = after.children_user + after.children_system
-    cpu -= before.children_user + before.children_system
-    return perf_counter() - begin, cpu, printed
-
-
-def measured(command: list[str], repeats: int) -> tuple[float, float, str]:
-    runs = [timed(command) for _ in range(repeats)]
-    return median(run[0] for run in runs), median(run[1] for run in runs), runs[0][2]
-
-
 if __name__ == '__main__':
     folder = Path(sys.argv[1])
     if sys.argv[2:] == ['by-row']:
         print(by_row(folder))
         sys.exit()
-    options = [part for name, file in FILES.items() for part in (f'--{name}', str(folder / file))]
-    ours = [sys.executable, '-m', 'mediaeval_ap', 'evaluate-2015', *options, '--format', 'json']
+    files = {name: folder / file for name, file in FILES.items()}
+    arguments = [files.pop('reference'), files.pop('labels')]
+    options = [part for name, path in files.items() for part in (f'--{name}', path)]
+    own_command = [sys.executable, '-m', 'mediaeval_ap', 'evaluate-2015', *arguments, *options]
     peer = [sys.executable, __file__, str(folder), 'by-row']
-    seconds, cpu, printed = measured(ours, REPEATS)
-    their_seconds, their_cpu, theirs = measured(peer, 3)
-    means = json.loads(printed)
+    runs = in_turns({'ours': [*own_command, '--quiet', '--format', 'json'], 'peer': peer}, REPEATS)
+    own, theirs = (median_taken([each.taken for each in of_one]) for of_one in runs.values())
+    (result,) = json.loads(runs['ours'][0].printed)['results']
+    means = result['means']
     lines = [
-        ['wall clock', f'{seconds:.2f} s', f'{their_seconds:.2f} s'],
-        ['CPU', f'{cpu:.2f} s', f'{their_cpu:.2f} s'],
-        ['MAP', f'{means["map"]:.12f}', f'{float(theirs):.12f}'],
-        ['mean correctness', f'{means["mean_correctness"]:.12f}', ''],
-        ['EwMAP', f'{means["ewmap"]:.12f}', ''],
+        ['wall clock', f'{own.seconds:.2f} s', f'{theirs.seconds:.2f} s'],
+        ['CPU', f'{own.cpu_seconds:.2f} s', f'{theirs.cpu_seconds:.2f} s'],
+        ['MAP', f'{means["MAP"]:.12f}', f'{float(runs["peer"][0].printed):.12f}'],
+        ['mean correctness', f'{means["mean correctness"]:.12f}', ''],
+        ['EwMAP', f'{means["EwMAP"]:.12f}', ''],
     ]
-    sys.argv[1] = 'FOLDER'  # as anybody would call it, not where it is here
     machine.write('discovery-2015', ['whole process', 'evaluate-2015', 'row by row'], lines)

@@ -17,7 +17,7 @@ import machine
 import numpy as np
 from numpy.typing import NDArray
 from runs import make_runs
-from timing import Process, median_seconds, whole_process
+from timing import Process, median_seconds, median_taken, whole_process
 
 from mediaeval_ap import AveragePrecision, Comparison, Diagnosis, compare
 from mediaeval_ap.comparison.entries import Pair
@@ -84,11 +84,9 @@ def whole_processes(folder: Path, repeats: int) -> list[list[str]]:
 
 
 def measured(processes: list[Process]) -> list[str]:
-    peak = max(process.peak_mib for process in processes)
-    times = (
-        median(getattr(each, kind) for each in processes) for kind in ('seconds', 'cpu_seconds')
-    )
-    return [*(f'{each:.1f} s' for each in times), f'{peak:.0f} MiB']
+    taken = median_taken([process.taken for process in processes])
+    peak = max(process.taken.peak_mib for process in processes)
+    return [f'{taken.seconds:.1f} s', f'{taken.cpu_seconds:.1f} s', f'{peak:.0f} MiB']
 
 
 def beside_peers(folder: Path, repeats: int) -> list[list[str]]:

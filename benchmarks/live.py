@@ -134,10 +134,15 @@ def campaign(folder: Path) -> list[list[str]]:
         ['', '', f'{ms(evaluate)}, of a table', f'{live_evaluate / evaluate:.2f}'],
     ]
     lines += [watched(reference, definition, rows, table, asked) for definition in DEFINITIONS]
-    everywhere = [(*row[:3], name) for row, name in zip(rows, cycle(names), strict=False)]
+    everywhere = dense_reference(rows, names)
     lines += [watched(everywhere, definition, rows, table, asked) for definition in DEFINITIONS]
     each = bytes_each(average_precision, rows, names[0])
     return [*lines, ['memory', f'{each:.0f} bytes a hypothesis', '', '']]
+
+
+def dense_reference(rows: Sequence[Row], names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return a reference in which every shot of a run has somebody."""
+    return [(*row[:3], name) for row, name in zip(rows, cycle(names), strict=False)]
 
 
 def watched(

@@ -28,6 +28,11 @@ def describe(peers: Sequence[str] = ()) -> str:
     )
 
 
+def named(argument: str) -> str:
+    """Return an argument without the folders of this machine, which nobody else has."""
+    return Path(argument).name if Path(argument).is_absolute() else argument
+
+
 def write(
     name: str,
     headers: list[str],
@@ -47,7 +52,9 @@ def keep(
     about: Sequence[str] = (),
 ) -> str:
     """Write a table of results with its command, machine, and paragraphs about it; return it."""
-    command = ' '.join(['python', f'benchmarks/{Path(sys.argv[0]).name}', *sys.argv[1:]])
+    command = ' '.join(
+        ['python', f'benchmarks/{Path(sys.argv[0]).name}', *map(named, sys.argv[1:])]
+    )
     text = f'{tabulate(rows, headers, tablefmt="github", disable_numparse=True)}\n'
     RESULTS.mkdir(exist_ok=True)
     paragraphs = [f'`{command}`', describe(peers), *about, text]

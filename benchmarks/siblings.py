@@ -143,10 +143,16 @@ def apk(actual: list[str], predicted: list[str], k: int) -> float:
     return total / min(len(actual), k) if actual else 0.0
 
 
-def purchases() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Make what a million users bought, how many each, and twelve predictions, few right."""
+def mapk(true_lists: list[list[str]], predicted_lists: list[list[str]]) -> float:
+    """Return MAP@12 as it is usually coded, a user at a time."""
+    pairs = zip(true_lists, predicted_lists, strict=True)
+    return float(np.mean([apk(actual, predicted, 12) for actual, predicted in pairs]))
+
+
+def purchases(n_users: int = 1_000_000) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Make what users bought, how many each, and twelve predictions, few right."""
     random = np.random.default_rng(SEED)
-    users = np.repeat(np.arange(1_000_000), random.geometric(1 / 3.5, 1_000_000))
+    users = np.repeat(np.arange(n_users), random.geometric(1 / 3.5, n_users))
     articles = (100_000 * random.random(len(users)) ** 3).astype(np.int64)
     users, bought = np.divmod(np.unique(users * 100_000 + articles), 100_000)
     n_bought = np.bincount(users)
@@ -159,6 +165,15 @@ def purchases() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     again = np.setdiff1d(np.arange(len(keys)), np.unique(keys, return_index=True)[1])
     predicted.ravel()[again] = 100_000 + again % 12  # which nobody bought, and none has twice
     return bought, n_bought, predicted
+
+
+def lists_of_text(
+    bought: np.ndarray, n_bought: np.ndarray, predicted: np.ndarray
+) -> tuple[list[list[str]], list[list[str]]]:
+    """Return labels of ten letters: what each user bought, and the predictions."""
+    names = np.array([f'{number:010d}' for number in range(100_012)], dtype=object)
+    true_lists = [names[part].tolist() for part in np.split(bought, n_bought.cumsum()[:-1])]
+    return true_lists, names[predicted].tolist()
 
 
 def rectangles(
@@ -185,9 +200,7 @@ def map_at_12() -> list[list[str]]:
     y_true = pyarrow.LargeListArray.from_arrays(offsets, bought)
     qrels, run = rectangles(bought, n_bought, predicted)
     evaluate(qrels[:100], run[:100], 'map@12')  # compiles
-    names = np.array([f'{number:010d}' for number in range(100_012)], dtype=object)
-    true_lists = [names[part].tolist() for part in np.split(bought, offsets[1:-1])]
-    predicted_lists = names[predicted].tolist()
+    true_lists, predicted_lists = lists_of_text(bought, n_bought, predicted)
 
     def streamed() -> float:
         metric = MeanAveragePrecision()
@@ -196,8 +209,7 @@ def map_at_12() -> list[list[str]]:
         return metric.compute()
 
     def loop() -> float:
-        pairs = zip(true_lists, predicted_lists, strict=True)
-        return float(np.mean([apk(actual, predicted, 12) for actual, predicted in pairs]))
+        return mapk(true_lists, predicted_lists)
 
     arrays, lists = 'MAP@12 of arrays', 'MAP@12 of lists of text'
     as_ranx = 'MAP@12 of arrays, as ranx defines it'

@@ -1,17 +1,24 @@
-"""Plain TREC files beside pytrec_eval, as whole processes: `python benchmarks/trec.py`."""
+"""Plain TREC files as whole processes: `python benchmarks/trec.py [--trec-eval PATH ...]`.
 
+Beside them is trec_eval, or pytrec_eval if no binary of it is given.
+"""
+
+import argparse
 import random
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 
 import machine
-from timing import Process, whole_process
+import numpy as np
+from timing import Process, command_of, in_turns, median_taken
 
 N_TOPICS = 1_000
 N_DOCUMENTS = 1_000
 N_JUDGED = 50
+CUTOFFS = '10,100,1000'
+DIGITS_OF_TREC_EVAL = 5.1e-5  # it prints four: half of the last, and what rounding of it adds
 REPEATS = 7
 SEED = 6  # any would do: one run is measured, always the same
 
@@ -31,7 +38,7 @@ def make(folder: Path) -> None:
                 qrels.write(f'{topic} 0 DOC-{document:07d} {chance.choice([0, 1, 1, 2])}\n')
 
 
-def peer(folder: Path) -> None:
+def pytrec_eval_means(folder: Path) -> None:
     """Print the same means by pytrec_eval, as its documentation does it."""
     import pytrec_eval
 
@@ -39,44 +46,63 @@ def peer(folder: Path) -> None:
         qrels = pytrec_eval.parse_qrel(file)
     with open(folder / 'run') as file:
         run = pytrec_eval.parse_run(file)
-    results = pytrec_eval.RelevanceEvaluator(qrels, {'map_cut_10,100,1000'}).evaluate(run)
+    results = pytrec_eval.RelevanceEvaluator(qrels, {f'map_cut_{CUTOFFS}'}).evaluate(run)
     means = [
         sum(topic[f'map_cut_{k}'] for topic in results.values()) / len(results)
-        for k in (10, 100, 1000)
+        for k in CUTOFFS.split(',')
     ]
     print(*means, 'n_relevant', sep=',')
 
 
-def means_of(process: Process) -> list[str]:
-    return [f'{float(field):.12f}' for field in process.printed.split(',')[-4:-1]]
+def own_command(python: str, folder: Path) -> list[object]:
+    options = ['-K', CUTOFFS, '--ties', 'trec_eval-9', '--format', 'csv']
+    return command_of(python, 'evaluate-trec', folder / 'qrels', folder / 'run', *options)
 
 
-if __name__ == '__main__':
-    if sys.argv[1:]:
-        peer(Path(sys.argv[1]))
-        sys.exit()
+def peer_commands(folder: Path, trec_evals: Sequence[Path]) -> dict[str, list[object]]:
+    """Return the command of each binary of trec_eval, or that of pytrec_eval if there is none."""
+    if not trec_evals:
+        return {'pytrec_eval': [sys.executable, __file__, '--pytrec-eval', folder]}
+    arguments = ['-m', f'map_cut.{CUTOFFS}', folder / 'qrels', folder / 'run']
+    return {path.name: [path, *arguments] for path in trec_evals}
+
+
+def means_of(process: Process) -> list[float]:
+    """Return the means that a command printed."""
+    if process.printed.startswith('map_cut'):  # trec_eval
+        return [float(line.split()[-1]) for line in process.printed.splitlines()]
+    return [*map(float, process.printed.split(',')[-4:-1])]
+
+
+def check_means(runs: Mapping[str, Sequence[Process]]) -> None:
+    """Assert that all means agree: with those of trec_eval, to the four digits that it prints."""
+    expected, *others = [means_of(process) for of_one in runs.values() for process in of_one]
+    for means in others:
+        assert np.allclose(means, expected, rtol=0, atol=DIGITS_OF_TREC_EVAL), (means, expected)
+
+
+def main(trec_evals: Sequence[Path]) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         make(folder)
-        files = [str(folder / 'qrels'), str(folder / 'run')]
-        options = ['-K', '10,100,1000', '--ties', 'trec_eval-9', '--format', 'csv']
-        commands = {
-            '`evaluate-trec`': [sys.executable, '-m', 'mediaeval_ap', 'evaluate-trec', *files],
-            'pytrec_eval': [sys.executable, __file__, name],
-        }
-        commands['`evaluate-trec`'] += options
-        runs: dict[str, list[Process]] = {who: [] for who in commands}
-        for _ in range(REPEATS):  # in turns, so that both see the same machine
-            for who, command in commands.items():
-                runs[who].append(whole_process(command))
-        lines = [
-            [
-                who,
-                f'{median(run.seconds for run in of_one):.2f} s',
-                f'{median(run.peak_mib for run in of_one):.0f} MiB',
-                *means_of(of_one[0]),
-            ]
-            for who, of_one in runs.items()
-        ]
-        headers = ['', 'whole process', 'memory at most', 'MAP@10', 'MAP@100', 'MAP@1000']
-        machine.write('trec', headers, lines, ['pytrec_eval-terrier'])
+        own = {'`evaluate-trec`': own_command(sys.executable, folder)}
+        runs = in_turns(own | peer_commands(folder, trec_evals), REPEATS)
+    check_means(runs)
+    lines = []
+    for who, of_one in runs.items():
+        taken = median_taken([process.taken for process in of_one])
+        means = (f'{mean:.12g}' for mean in means_of(of_one[0]))
+        lines.append([who, f'{taken.seconds:.2f} s', f'{taken.peak_mib:.0f} MiB', *means])
+    headers = ['', 'whole process', 'memory at most', 'MAP@10', 'MAP@100', 'MAP@1000']
+    machine.write('trec', headers, lines, [] if trec_evals else ['pytrec_eval-terrier'])
+
+
+if __name__ == '__main__':
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--trec-eval', type=Path, action='append', default=[], help='its binary')
+    parser.add_argument('--pytrec-eval', type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.pytrec_eval:
+        pytrec_eval_means(given.pytrec_eval)
+    else:
+        main(given.trec_eval)

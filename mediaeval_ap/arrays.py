@@ -41,12 +41,12 @@ def first_equal(keys: NDArray[np.integer]) -> NDArray[np.int64]:
     return earliest
 
 
-def find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+def find(keys: NDArray[np.integer], wanted: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return the position of each wanted key among ascending keys, or -1."""
     if not len(keys):
         return np.full(len(wanted), -1)
-    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[places] == wanted, places, -1)
+    places = keys.searchsorted(wanted)
+    return np.where(keys.take(places, mode='clip') == wanted, places, -1)
 
 
 def run_starts(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
@@ -62,3 +62,21 @@ def ranges(starts: NDArray[np.integer], sizes: NDArray[np.integer]) -> NDArray[n
     """Return the integers of many ranges, one range after another."""
     offsets: NDArray[np.int64] = (starts + sizes - sizes.cumsum()).repeat(sizes)
     return offsets + np.arange(len(offsets))
+
+
+def first_above(
+    values: NDArray[np.integer],
+    begins: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    limit: int,
+) -> NDArray[np.int64]:
+    """Return the position of the first value above a limit in each ascending range, or its end."""
+    low, high = begins.copy(), ends.copy()
+    open_ = (low < high).nonzero()[0]
+    while len(open_):
+        middle = (low[open_] + high[open_]) // 2
+        is_above = values[middle] > limit
+        high[open_[is_above]] = middle[is_above]
+        low[open_[~is_above]] = middle[~is_above] + 1
+        open_ = open_[low[open_] < high[open_]]
+    return low

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mediaeval_ap.arrays import (
     combine,
     find,
+    first_above,
     first_equal,
     first_occurrences,
     ranges,
@@ -49,6 +50,18 @@ def test_ranges(pairs):
     starts, sizes = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     expected = [start + i for start, size in pairs for i in range(size)]
     assert ranges(starts, sizes).tolist() == expected
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 9), max_size=6).map(sorted), max_size=5), st.integers(-1, 9)
+)
+def test_first_above_a_limit_in_ranges(lists, limit):
+    sizes = np.array(list(map(len, lists)), dtype=np.int64)
+    ends = sizes.cumsum()
+    values = np.array([value for each in lists for value in each], dtype=np.int32)
+    expected = [sum(value <= limit for value in each) for each in lists]
+    found = first_above(values, ends - sizes, ends, limit)
+    assert (found - (ends - sizes)).tolist() == expected
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0.0, -0.0, 0.5])), max_size=12))

@@ -58,7 +58,7 @@ class ExaminedRun:
             for query, begin, end in zip(queries, [0, *ends], ends, strict=False)
             if begin < end
         ]
-        distances_of = iter(tracked(ranking.names.distances(ranked), 'explaining', ' queries'))
+        distances_of = iter(tracked(ranking.names.measured(ranked), 'explaining', ' queries'))
         hits: list[Hits | None] = []
         tied = []
         for begin, end in zip([0, *ends], ends, strict=False):

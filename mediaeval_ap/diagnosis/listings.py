@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences, run_starts
 from mediaeval_ap.definitions import Repeats
+from mediaeval_ap.ranking.distances import Distances
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 
 
@@ -25,7 +26,7 @@ class Listing(NamedTuple):
 
 def list_first(
     ranking: Ranking,
-    distances: NDArray[np.float64],
+    distances: Distances,
     depth: int,
     repeats: Repeats,
     relevant_shots: NDArray[np.int64],
@@ -43,7 +44,7 @@ def list_first(
 
 
 def _down_to(
-    ranking: Ranking, distances: NDArray[np.float64], depth: int, repeats: Repeats
+    ranking: Ranking, distances: Distances, depth: int, repeats: Repeats
 ) -> NDArray[np.int64]:
     wanted = depth
     while True:

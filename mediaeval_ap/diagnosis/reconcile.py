@@ -130,7 +130,7 @@ def facts_of(
 ) -> Iterator[Facts]:
     """Rank a run for each query, and yield what definitions need to know."""
     (depth,), reference = depths([k]), relevance.reference
-    for query, distances in zip(queries, ranking.names.distances(queries), strict=True):
+    for query, distances in zip(queries, ranking.names.measured(queries), strict=True):
         judged = reference.n_rows(query), reference.n_shots(query)
         sizes = Sizes(*judged, len(ranking), ranking.n_shots)
         listing, shots = None, relevance.relevant_shots(query)

@@ -133,7 +133,7 @@ def _adds(run: ExaminedRun, found: Found, depth: int) -> list[float]:
 def _ranks_in_run(run: ExaminedRun, query: str, found: Found) -> list[int]:
     """Return the rank of each shot in the ranking of the whole run, as the definition has it."""
     ranking, shots = run.ranking, found.shots
-    (distances,) = ranking.names.distances([query])
+    (distances,) = ranking.names.measured([query])
     at = distances[ranking.name_at]
     is_candidate = at <= shots.distance.max(initial=-1)
     places = is_candidate.nonzero()[0]

@@ -15,6 +15,7 @@ from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
+from mediaeval_ap.ranking.distances import Distances
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 
 NO_HITS = np.empty(0, dtype=np.int64)
@@ -25,7 +26,7 @@ class Top(NamedTuple):
 
     places: NDArray[np.int64]  # of the ranking
     hits: NDArray[np.int64]  # positions among these, from 0
-    distances: NDArray[np.float64]  # of the query to each name of the run
+    distances: Distances  # of the query to the names of the run
 
 
 class Scorer:
@@ -62,7 +63,7 @@ class Scorer:
 
     def top(self, queries: Sequence[str], depth: int) -> Iterator[Top]:
         """Rank hypotheses for each query, down to a depth."""
-        for query, distances in zip(queries, self.ranking.names.distances(queries), strict=True):
+        for query, distances in zip(queries, self.ranking.names.measured(queries), strict=True):
             places = self.ranking.top(distances, depth, distinct=self._distinct)
             yield Top(places, self.relevance.hits(query, self.ranking.shot_at[places]), distances)
 

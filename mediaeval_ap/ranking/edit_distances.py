@@ -4,26 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance.Levenshtein import normalized_distance
+from rapidfuzz.distance.Levenshtein import distance, normalized_distance
 from rapidfuzz.process import cdist
 
+from mediaeval_ap.ranking.bit_parallel import BitParallel
+from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run
+
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
+EDIT_CELLS = 32 << 20  # as many bytes of edits, which take one each as a rule
 THREADED_CELLS = 1 << 18  # a choice: 3 ms of one core, where starting threads costs 0.1 to 0.3 ms
 USUAL_CHARACTERS = 64  # what rapidfuzz compares in one machine word; longer names take longer
 ALL_CORES = -1
+# Names from which on they are compared side by side, where both ways take as long: with one query,
+# and with many, which rapidfuzz compares at once.
+SIDE_BY_SIDE = 2_000
+MANY_SIDE_BY_SIDE = 16_000
+WIDTHS = (8, 16, 32, 64)  # bits of integers
 
 
 class Names:
-    """The distinct names of a run."""
+    """The distinct names of a run, in any order."""
 
     def __init__(self, values: Sequence[str]) -> None:
         self.values = values
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def measured(self, queries: Sequence[str]) -> Iterator[Distances]:
+        """Yield for each query its distances to the names."""
+        return map(Quotients, self.distances(queries))
 
     def distances(self, queries: Sequence[str]) -> Iterator[NDArray[np.float64]]:
         """Yield for each query its Levenshtein distances to the names, over the longer length."""
@@ -32,16 +46,80 @@ class Names:
         block = max(1, BLOCK_CELLS // max(1, len(self)))
         for start in range(0, len(queries), block):
             asked = queries[start : start + block]
-            workers = ALL_CORES if self._is_much(len(asked)) else 1
             yield from cdist(
-                asked, self.values, scorer=normalized_distance, dtype=np.float64, workers=workers
+                asked,
+                self.values,
+                scorer=normalized_distance,
+                dtype=np.float64,
+                workers=self._workers(len(asked)),
             )
 
-    def _is_much(self, n_queries: int) -> bool:
-        if n_queries * len(self) > THREADED_CELLS:
-            return True
-        return n_queries * self._n_characters > THREADED_CELLS * USUAL_CHARACTERS
+    def _workers(self, n_queries: int) -> int:
+        is_much = (
+            n_queries * len(self) > THREADED_CELLS
+            or n_queries * self._n_characters > THREADED_CELLS * USUAL_CHARACTERS
+        )
+        return ALL_CORES if is_much else 1
 
     @cached_property
     def _n_characters(self) -> int:
         return sum(map(len, self.values))
+
+
+class NamesByLength(Names):
+    """The distinct names of a run in ascending order of length, which do not change."""
+
+    def measured(self, queries: Sequence[str]) -> Iterator[Distances]:
+        if len(self) < (SIDE_BY_SIDE if len(queries) == 1 else MANY_SIDE_BY_SIDE):
+            yield from super().measured(queries)
+            return
+        block = max(1, EDIT_CELLS // len(self))
+        for start in range(0, len(queries), block):
+            asked = queries[start : start + block]
+            for query, edits in zip(asked, self._edits(asked), strict=True):
+                yield EditsByLength(edits, len(query), self._lengths, self._runs)
+
+    def _edits(self, queries: Sequence[str]) -> NDArray[np.unsignedinteger]:
+        """Return edit distances, shape (n_queries, n_names)."""
+        longest = max(self._runs[-1].length, *map(len, queries))
+        edits = np.empty((len(queries), len(self)), np.min_scalar_type(longest))
+        n_compared = 0
+        for names in self._side_by_side:
+            part = edits[:, n_compared : n_compared + len(names)]
+            for query, row in zip(queries, part, strict=True):
+                names.distances(query, row)
+            n_compared += len(names)
+        if n_compared < len(self):
+            edits[:, n_compared:] = cdist(
+                queries,
+                self.values[n_compared:],
+                scorer=distance,
+                dtype=edits.dtype,
+                workers=self._workers(len(queries)),
+            )
+        return edits
+
+    @cached_property
+    def _side_by_side(self) -> list[BitParallel]:
+        """Names from the shortest on, as many as are compared side by side."""
+        names: list[BitParallel] = []
+        begin = 0
+        for bits in WIDTHS:
+            end = int(self._lengths.searchsorted(bits, side='right'))
+            if end - begin >= SIDE_BY_SIDE:  # else wider integers, or rapidfuzz, take them
+                names.append(BitParallel(self.values[begin:end], self._lengths[begin:end], bits))
+                begin = end
+        return names
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.int64]:
+        return np.fromiter(map(len, self.values), np.int64, len(self))
+
+    @cached_property
+    def _runs(self) -> list[Run]:
+        lengths, begins = np.unique(self._lengths, return_index=True)
+        borders = pairwise([*begins.tolist(), len(self)])
+        return [
+            Run(begin, end, length)
+            for (begin, end), length in zip(borders, lengths.tolist(), strict=True)
+        ]

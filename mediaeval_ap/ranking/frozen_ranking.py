@@ -12,16 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import ranges
+from mediaeval_ap.arrays import first_above, ranges
 from mediaeval_ap.progress import Bar
-from mediaeval_ap.ranking.edit_distances import Names
+from mediaeval_ap.ranking.distances import Distances
+from mediaeval_ap.ranking.edit_distances import NamesByLength
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
 from mediaeval_ap.ranking.tie_breaking import TieKeys, in_order
 from mediaeval_ap.tables import HYPOTHESIS, Table
 
-PLACE_BITS = 32  # more hypotheses than that fit into no memory; 31 are left for the tie block
+PLACE_BITS = 32  # as places are int32; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
 
 
@@ -36,21 +37,19 @@ class Ranking(NearestFirst):
             self.n_shots = len(self.shots)
             bar.add()
             name = table['person_name'].sorted()
-            self.names = Names(name.values)
-            confidence = np.unique(-table.confidence, return_inverse=True)[1]
+            # Numbered by length, to be compared side by side; hypotheses are ordered by text.
+            by_length = sorted(range(len(name.values)), key=lambda code: len(name.values[code]))
+            self.names = NamesByLength([name.values[code] for code in by_length])
+            number = np.empty(len(by_length), dtype=np.int32)
+            number[by_length] = np.arange(len(by_length))
             bar.add()
-            shot = self.shots.codes
-            video = self.shots.videos[shot]
-            self.temporal_rank, repeated = temporal_ranks(name.codes, confidence, shot, video)
-            self.n_repeated = int(np.count_nonzero(repeated))
+            self.n_repeated = int(np.count_nonzero(self._temporal_ranks[1]))
             bar.add()
-            # the row of the table at each place
-            self.row_at = in_order(*TieKeys(confidence, self.temporal_rank, shot, name.codes))
+            self.shot_at = self.shots.codes[self.row_at].astype(np.int32)
+            self.name_at = number[name.codes[self.row_at]]
             bar.add()
-        self.shot_at = shot[self.row_at].astype(np.int32)
-        self.name_at = name.codes[self.row_at]
-        # name << 32 | place, ascending: the places of each name, best first
-        self._keys = np.sort(self.name_at.astype(np.int64) << PLACE_BITS | np.arange(len(self)))
+        # the places of each name, best first
+        self.places = self.name_at.argsort(kind='stable').astype(np.int32)
         self._held = np.bincount(self.name_at, minlength=len(self.names))
         self._starts = np.cumsum(self._held) - self._held
 
@@ -64,21 +63,50 @@ class Ranking(NearestFirst):
     @cached_property
     def confidence_at(self) -> NDArray[np.float64]:
         """The confidence at each place, descending."""
-        return self.table.confidence[self.row_at]
+        return -np.sort(-self.table.confidence)
 
-    def rest_of_ties(self, place: int, distances: NDArray[np.float64]) -> NDArray[np.int64]:
+    @cached_property
+    def row_at(self) -> NDArray[np.int64]:
+        """The row of the table at each place."""
+        return in_order(
+            *TieKeys(self._confidence, self.temporal_rank, self.shots.codes, self._name)
+        )
+
+    @property
+    def temporal_rank(self) -> NDArray[np.int32]:
+        """The temporal rank of each row of the table."""
+        return self._temporal_ranks[0]
+
+    @cached_property
+    def _temporal_ranks(self) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        shot = self.shots.codes
+        return temporal_ranks(self._name, self._confidence, shot, self.shots.videos[shot])
+
+    @cached_property
+    def _confidence(self) -> NDArray[np.int64]:
+        """The place of the confidence of each row, descending."""
+        return np.unique(-self.table.confidence, return_inverse=True)[1]
+
+    @cached_property
+    def _name(self) -> NDArray[np.int32]:
+        return self.table['person_name'].sorted().codes
+
+    def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
         """Return the places after a place that have its distance and confidence, ascending."""
-        names = (distances == distances[self.name_at[place]]).nonzero()[0] << PLACE_BITS
+        here = self.name_at[place : place + 1]
+        names = (distances[:] == distances[here]).nonzero()[0]
         # Reversed, which copies nothing, confidences ascend.
         end = len(self) - self.confidence_at[::-1].searchsorted(self.confidence_at[place])
-        begins = self._keys.searchsorted(names | place, side='right')
-        ends = self._keys.searchsorted(names | end)
-        places: NDArray[np.int64] = self._keys[ranges(begins, ends - begins)] & PLACE_MASK
+        begins = self._starts[names]
+        ends = begins + self._held[names]
+        begins = first_above(self.places, begins, ends, place)
+        ends = first_above(self.places, begins, ends, int(end) - 1)
+        places = self.places[ranges(begins, ends - begins)].astype(np.int64)
         places.sort()
         return places
 
     def columns_at(
-        self, places: NDArray[np.int64], distances: NDArray[np.float64]
+        self, places: NDArray[np.int64], distances: Distances
     ) -> dict[str, list[str] | NDArray[Any]]:
         """Return the hypotheses at some places and their keys, from distances to all names."""
         rows = self.row_at[places]
@@ -92,7 +120,7 @@ class Ranking(NearestFirst):
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
-        keys = blocks << PLACE_BITS | (self._keys[positions] & PLACE_MASK)
+        keys = blocks << PLACE_BITS | self.places[positions]
         if len(keys) > depth:
             keys.partition(depth - 1)
             keys = keys[:depth]
@@ -105,10 +133,11 @@ class Ranking(NearestFirst):
         # behind the worst of these firsts is returned. That bounds a query that is equally far from
         # all names to about the cost of any other.
         begins = self._starts[names]
-        first = self._keys[begins] & PLACE_MASK
+        first = self.places[begins]
         worst = np.partition(first, wanted - 1)[wanted - 1]
         ahead = (first <= worst).nonzero()[0]
-        ends = self._keys.searchsorted(names[ahead] << PLACE_BITS | worst, side='right')
+        begins = begins[ahead]
+        ends = begins + self._held[names[ahead]]
         lent = np.zeros(len(names), dtype=np.int64)
-        lent[ahead] = ends - begins[ahead]
+        lent[ahead] = first_above(self.places, begins, ends, int(worst)) - begins
         return lent

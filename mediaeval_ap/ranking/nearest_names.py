@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences, ranges
+from mediaeval_ap.ranking.distances import Distances
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.tables import Source
 
@@ -42,9 +43,7 @@ class NearestFirst(ABC):
     def _lent_by_tied(self, names: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
         """Return how many hypotheses to take of each of more than `wanted` names of one block."""
 
-    def top(
-        self, distances: NDArray[np.float64], depth: int, *, distinct: bool = False
-    ) -> NDArray[np.int64]:
+    def top(self, distances: Distances, depth: int, *, distinct: bool = False) -> NDArray[np.int64]:
         """Return the places of the first hypotheses; with `distinct`, of the first of each shot."""
         wanted = depth
         while True:
@@ -56,20 +55,20 @@ class NearestFirst(ABC):
                 return places[first[:depth]]
             wanted *= 2  # so that the last attempt costs no less than all before together
 
-    def _first(self, distances: NDArray[np.float64], depth: int) -> NDArray[np.int64]:
+    def _first(self, distances: Distances, depth: int) -> NDArray[np.int64]:
         if not depth:
             return np.empty(0, dtype=np.int64)
         names, blocks, lent = self._nearest(distances, depth)
         return self._first_of(ranges(self._starts[names], lent), blocks.repeat(lent), depth)
 
     def _nearest(
-        self, distances: NDArray[np.float64], depth: int
+        self, distances: Distances, depth: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return the nearest names that hold enough, their tie blocks, and how much to take."""
         # Few names are sorted: a guess of how many hold enough, and more only where they do not.
         count = GUESS * depth * len(self.names) // len(self) + 1
         while True:
-            names = _within_radius_of(distances, count)
+            names = distances.nearest(count)
             near = distances[names]
             order = near.argsort()
             names, near = names[order], near[order]
@@ -88,13 +87,3 @@ class NearestFirst(ABC):
         if end - begin > wanted:  # the last block has more names than hypotheses are wanted of it
             lent[begin:] = self._lent_by_tied(names[begin:], wanted)
         return names, blocks, lent
-
-
-def _within_radius_of(distances: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """Return the names not farther than the one at `count`: whole tie blocks, in no order."""
-    if count >= len(distances):
-        return np.arange(len(distances))
-    partitioned = distances.copy()
-    partitioned.partition(count)
-    within: NDArray[np.int64] = (distances <= partitioned[count]).nonzero()[0]
-    return within

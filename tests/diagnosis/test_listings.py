@@ -16,7 +16,7 @@ from mediaeval_ap.tables import HYPOTHESIS, read
 @given(strategies.hypothesis_rows, strategies.names, st.integers(1, 30), st.randoms())
 def test_listing(repeats, hypotheses, query, depth, random):
     ranking = Ranking(read(hypotheses, HYPOTHESIS))
-    (distances,) = ranking.names.distances([query])
+    (distances,) = ranking.names.measured([query])
     relevant = sorted(random.sample(range(ranking.n_shots), random.randint(0, ranking.n_shots)))
     listing = list_first(ranking, distances, depth, repeats, relevant)
 

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning
 ROUNDING = 1e-12
 
 
+@pytest.mark.usefixtures('side_by_side')
 @pytest.mark.parametrize('definition', definitions.names())
 @given(
     strategies.reference_rows,
@@ -27,7 +28,6 @@ ROUNDING = 1e-12
     strategies.subsets,
     strategies.names,
 )
-@strategies.examples(2)
 def test_average_precision(definition, reference, hypotheses, K, subset, stranger):
     K = strategies.allowed(K, definition)
     try:

@@ -5,6 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import oracle
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, read
@@ -14,7 +18,7 @@ def first_names(query, names, depth):
     """The names of the first hypotheses, each name said once and the later ones more surely."""
     rows = [('x', 'v', '1', name, float(i)) for i, name in enumerate(names)]
     built = Ranking(read(rows, HYPOTHESIS))
-    (distances,) = built.names.distances([query])
+    (distances,) = built.names.measured([query])
     return [rows[row][3] for row in built.row_at[built.top(distances, depth)]]
 
 
@@ -42,8 +46,8 @@ def test_wide_tie_block():
         for _ in range(chance.choice([1, 3, 30]))
     ]
     built = Ranking(read(rows, HYPOTHESIS))
-    (distances,) = built.names.distances(['aaa'])
-    assert set(distances) == {1.0}
+    (distances,) = built.names.measured(['aaa'])
+    assert set(distances[:]) == {1.0}
     whole = [rows.index(row) for row in oracle.ranked(rows, 'aaa')]
     for depth in (1, 2, 5, 20, 26, 27, 28, 100, len(rows)):
         assert built.row_at[built.top(distances, depth)].tolist() == whole[:depth]
@@ -58,10 +62,42 @@ def test_every_depth_is_a_prefix():
         for _ in range(chance.choice([1, 2, 40]))
     ]
     built = Ranking(read(rows, HYPOTHESIS))
-    (distances,) = built.names.distances(['aaba'])
+    (distances,) = built.names.measured(['aaba'])
     whole = built.top(distances, len(rows)).tolist()
     shots = built.shot_at[whole].tolist()
     firsts = [whole[i] for i, shot in enumerate(shots) if shot not in shots[:i]]
     for depth in range(1, len(rows) + 3):
         assert built.top(distances, depth).tolist() == whole[:depth]
         assert built.top(distances, depth, distinct=True).tolist() == firsts[:depth]
+
+
+ANY_LETTERS = st.text('ab高𝒶', min_size=1, max_size=5) | st.builds(
+    str.__mul__, st.sampled_from('ab高'), st.sampled_from([16, 17, 64, 65, 300])
+)
+
+
+@pytest.mark.usefixtures('side_by_side')
+@given(
+    st.lists(
+        st.tuples(
+            strategies.corpora,
+            strategies.videos,
+            strategies.shots,
+            ANY_LETTERS,
+            st.sampled_from([0.5, 1.0]),
+        ),
+        min_size=1,
+        max_size=30,
+        unique=True,
+    ),
+    ANY_LETTERS,
+    st.sampled_from([1, 2, 3, 10, 10_000]),
+)
+def test_first_hypotheses_of_names_in_any_letters(rows, query, depth):
+    built = Ranking(read(rows, HYPOTHESIS))
+    (distances,) = built.names.measured([query])
+    whole = [rows.index(row) for row in oracle.ranked(rows, query)]
+    shots = [rows[row][:3] for row in whole]
+    firsts = [row for i, row in enumerate(whole) if shots[i] not in shots[:i]]
+    assert built.row_at[built.top(distances, depth)].tolist() == whole[:depth]
+    assert built.row_at[built.top(distances, depth, distinct=True)].tolist() == firsts[:depth]

@@ -1,0 +1,69 @@
+"""Distances and nearest names are the same, however they are kept."""
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mediaeval_ap.ranking import edit_distances
+from mediaeval_ap.ranking.edit_distances import Names, NamesByLength
+
+LETTERS = st.sampled_from('abé高𝒶')
+# to more letters than integers have bits, and than a byte counts
+TEXTS = st.text(LETTERS, min_size=1, max_size=20) | st.builds(
+    str.__mul__, LETTERS, st.sampled_from([8, 9, 16, 17, 33, 64, 65, 255, 256, 300])
+)
+
+
+@pytest.fixture(autouse=True, scope='module')
+def few_names_side_by_side():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(edit_distances, 'SIDE_BY_SIDE', 1)
+        patch.setattr(edit_distances, 'MANY_SIDE_BY_SIDE', 1)
+        yield
+
+
+def side_by_side(values):
+    return NamesByLength(sorted(values, key=len))
+
+
+@given(st.sets(TEXTS, min_size=1), st.lists(TEXTS, min_size=1, max_size=4))
+def test_distances_side_by_side_are_exact_quotients(values, queries):
+    names = side_by_side(values)
+    alone = Names(names.values).distances(queries)
+    for query, distances, expected in zip(queries, names.measured(queries), alone, strict=True):
+        assert distances[:].tolist() == expected.tolist()
+        some = np.arange(0, len(names), 2)
+        assert distances[some].tolist() == expected[some].tolist()
+        exact = [float(oracle.normalized_distance(query, names.values[name])) for name in some]
+        assert distances[some].tolist() == exact
+
+
+@pytest.mark.parametrize('kind', [side_by_side, lambda values: Names(list(values))])
+@given(st.sets(TEXTS, min_size=1), TEXTS, st.integers(1, 40))
+def test_nearest_names_are_whole_tie_blocks(kind, values, query, count):
+    names = kind(values)
+    (distances,) = names.measured([query])
+    nearest = distances.nearest(count)
+    assert len(nearest) >= min(count, len(names))
+    assert len(set(nearest.tolist())) == len(nearest)
+    radius = distances[nearest].max()
+    assert sorted(nearest.tolist()) == np.flatnonzero(distances[:] <= radius).tolist()
+
+
+def test_blocks_of_queries(monkeypatch):
+    monkeypatch.setattr(edit_distances, 'EDIT_CELLS', 7)
+    names = side_by_side(['ann', 'bob', 'anna'])
+    queries = ['ann', 'bob', 'cleo', 'anna', 'x' * 300]
+    assert [row[:].tolist() for row in names.measured(queries)] == [
+        [float(oracle.normalized_distance(query, value)) for value in names.values]
+        for query in queries
+    ]
+
+
+def test_few_names_of_a_length_are_left_to_wider_integers(monkeypatch):
+    monkeypatch.setattr(edit_distances, 'SIDE_BY_SIDE', 3)
+    values = ['a', 'b' * 9, 'c' * 16, 'd' * 17, 'e' * 65]  # 1, 2, 1 and 1 of their widths
+    (distances,) = side_by_side(values).measured(['b' * 9])
+    assert distances[:].tolist() == [1.0, 0.0, 1.0, 1.0, 1.0]
