@@ -164,7 +164,24 @@ def files(draw, layout):
     return data.rstrip(b'\n') if draw(st.booleans()) else data
 
 
+# What means something to some reader of text, in any order.
+pieces = st.sampled_from(
+    [
+        *(b'a', b'1', b'.5', b'1e3', b'NA', b'null', b'nan', b'"', b"'", b'\\', b'#', b',', b';'),
+        *(b' ', b' ', b'\t', b'\n', b'\n', b'\r\n', b'\r', b'\0', b'\x0b', b'\x0c', b'\x1c'),
+        *(
+            b'\xff',
+            b'\xc2',
+            b'\xef\xbb\xbf',
+            '\xa0\x85\u2028\u3000'.encode(),
+            '\U0001d11e'.encode(),
+        ),
+    ]
+)
+
+
 @st.composite
 def layouts_and_files(draw):
     layout = draw(LAYOUTS)
-    return layout, draw(files(layout) | st.binary(max_size=60))
+    in_any_order = st.lists(pieces, max_size=30).map(b''.join)
+    return layout, draw(files(layout) | in_any_order | st.binary(max_size=60))

@@ -1,23 +1,25 @@
 """The bulk reader: a fast parser that proves, and leaves all explaining to the strict one.
 
-White space is normalised in the byte stream, so that pyarrow sees one space between fields and
-nothing else it could take for its own: no quote, escape, missing value or comment is a thing to
-it here, and comments are made blank lines where a layout has them. What it reads is accepted when
-every field is proved right; anything else is a doubt.
+Blocks of lines are made normal, so that pyarrow sees one space between fields and nothing else it
+could take for its own: no quote, escape, missing value or comment is a thing to it here, and
+comments are made blank lines where a layout has them. What it reads is accepted when every field
+is proved right; anything else is a doubt.
 """
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from os import cpu_count
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.tables import line_format
-from mediaeval_ap.tables.decompression import Chunks
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.line_numbers import LineCounter, LineNumbers
 from mediaeval_ap.tables.lines import endless, whole_lines
@@ -26,24 +28,51 @@ from mediaeval_ap.tables.table import Column, Source, Table
 if TYPE_CHECKING:
     import pyarrow
 
-PARSER_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh more time, double no less
+# Double and four times take as long; half takes a tenth more, as the same texts are new in more
+# blocks. Of larger blocks less memory is left where it is scarce, and a thread without any aborts.
+BLOCK_BYTES = 2 << 20
 LEAN_BLOCK_BYTES = 1 << 20  # half and double take as long; eight times takes 30 MiB more
+N_THREADS = cpu_count() or 1
+CSV_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh more time, double no less
+
+Item = TypeVar('Item')
+Result = TypeVar('Result')
 
 _collapse_spaces = re.compile(rb' {2,}').sub
 _is_comment_behind = re.compile(rb'\n[ \t]*#').search  # faster than to look at each line
+
+
+# Texts by field, numbers where the layout has them, and the line of each row.
+_Read: TypeAlias = tuple['dict[str, pyarrow.ChunkedArray]', NDArray[np.float64] | None, LineNumbers]
 
 
 class _Doubt(Exception):
     """Something in the bytes that the strict parser has to look at."""
 
 
+class _Rows(NamedTuple):
+    """The rows of a block of lines."""
+
+    n_lines: int
+    places: NDArray[np.int64] | None  # of the lines that hold rows, from 0; None for all lines
+    texts: pyarrow.Table
+    numbers: list[NDArray[np.float64]]  # to be put one behind the other; nothing without numbers
+
+
 def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None:
     """Read lines fast, or not at all: None on any doubt; a `FormatError` for an endless line."""
-    read = read_in_bulk(stream, layout, source, layout.texts)
-    if read is None:
-        return None
-    texts, numbers, lines = read
-    columns = {field: text_column(texts[field]) for field in layout.texts}
+    import pyarrow
+
+    with ThreadPoolExecutor(N_THREADS) as threads:
+        blocks = whole_lines(stream.read, BLOCK_BYTES)
+        read = _read(blocks, layout, source, layout.texts, threads, encode=True)
+        if read is None:
+            return None
+        texts, numbers, lines = read
+        # Each is given up when it is done, as the next ones need its memory.
+        given = map(texts.pop, layout.texts)
+        columns = dict(zip(layout.texts, _in_order(text_column, given, threads), strict=True))
+    pyarrow.default_memory_pool().release_unused()  # of ten million lines it would keep 340 MiB
     if line_format.is_header(' '.join(column.text(0) for column in columns.values()), layout):
         return None
     return Table(layout, columns, numbers, Source(source), lines)
@@ -51,38 +80,132 @@ def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None
 
 def read_in_bulk(
     stream: BinaryIO, layout: Layout, source: str, texts: Sequence[str], *, lean: bool = False
-) -> tuple[pyarrow.Table, NDArray[np.float64] | None, LineNumbers] | None:
+) -> _Read | None:
     """Read some texts of lines and their finite numbers fast, or not at all: None on any doubt.
 
     Texts are encoded by a dictionary. A lean reading takes less memory, and more time where there
     are more cores: one block after another, and texts as they are.
     """
+    with ThreadPoolExecutor(1 if lean else N_THREADS) as threads:
+        blocks = whole_lines(stream.read, LEAN_BLOCK_BYTES if lean else BLOCK_BYTES)
+        return _read(blocks, layout, source, texts, threads, encode=not lean)
+
+
+def _read(
+    blocks: Iterable[bytes | None],
+    layout: Layout,
+    source: str,
+    texts: Sequence[str],
+    threads: ThreadPoolExecutor,
+    *,
+    encode: bool,
+) -> _Read | None:
+    """Read blocks of lines, side by side, if all of them are proved right."""
     import pyarrow
 
-    text = pyarrow.string()
-    types = dict.fromkeys(texts, text if lean else pyarrow.dictionary(pyarrow.int32(), text))
+    counter = LineCounter()
+    found: list[_Rows] = []
+    read = partial(_read_block, layout=layout, texts=texts, encode=encode)
+    try:
+        for rows in _in_order(read, blocks, threads):
+            if rows is None:
+                raise endless().error(source, f'line {counter.next_line}')
+            counter.count(rows.n_lines, rows.places)
+            found.append(rows)
+    except _Doubt:
+        return None
+    if not counter.n_rows:
+        return None
+    table = pyarrow.concat_tables([rows.texts for rows in found])
+    numbers = [each for rows in found for each in rows.numbers]
+    return (
+        {field: table[field] for field in texts},
+        np.concatenate(numbers) if numbers else None,
+        counter.line_numbers(),
+    )
+
+
+def _in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], threads: ThreadPoolExecutor
+) -> Iterator[Result]:
+    """Call `work` on each item, in threads, with few items at once; yield results in order.
+
+    This thread goes on taking signals, which pyarrow would take from it if it read here.
+    """
+    pending: deque[Future[Result]] = deque()
+    for item in items:
+        pending.append(threads.submit(work, item))
+        if len(pending) > N_THREADS:
+            yield pending.popleft().result()
+    while pending:
+        yield pending.popleft().result()
+
+
+def _read_block(
+    block: bytes | None, layout: Layout, texts: Sequence[str], *, encode: bool
+) -> _Rows | None:
+    """Read a block of lines; a doubt if not all of them are proved right."""
+    if block is None:  # an endless line
+        return None
+    import pyarrow
+
+    types = dict.fromkeys(texts, pyarrow.string())
     if layout.number is not None:
         as_written = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
         types[layout.number] = as_written if layout.integers else pyarrow.float64()
-    counter = LineCounter()
-    normal = Chunks(_normal_lines(stream, source, layout, counter))
-    numbers = None
-    try:
-        table = read_csv(
-            pyarrow.PythonFile(io.BufferedReader(normal, PARSER_BLOCK_BYTES), mode='r'),
-            layout.fields,
-            types,
-            delimiter=' ',
-            lean=lean,
-        )
-        if table is None or not len(table) or len(table) != counter.n_rows:
-            return None
-        if layout.number is not None:
-            chunks = table[layout.number].chunks
-            numbers = np.concatenate([_doubles(chunk, layout) for chunk in chunks])
-    except _Doubt:
-        return None
-    return table, numbers, counter.line_numbers()
+    block = _normal(_without_comments(block, layout))
+    n_lines, places = _count(block)
+    text = block
+    if not block or block.startswith(line_format.BYTE_ORDER_MARK):
+        text = b'\n' + block  # else pyarrow would ask for a row, and pass over the mark
+    content = pyarrow.BufferReader(text)
+    table = _parsed(content, layout.fields, types, len(text) + 1, delimiter=' ')
+    if table is None or len(table) != (n_lines if places is None else len(places)):
+        raise _Doubt
+    numbers = []
+    if layout.number is not None:
+        numbers = [_doubles(chunk, layout) for chunk in table[layout.number].chunks]
+    columns = [table[field].dictionary_encode() if encode else table[field] for field in texts]
+    return _Rows(n_lines, places, pyarrow.table(columns, list(texts)), numbers)
+
+
+def _without_comments(block: bytes, layout: Layout) -> bytes:
+    """Make blank lines of comments."""
+    if layout.comment is None or b'#' not in block:
+        return block
+    if not layout.is_comment(block) and not _is_comment_behind(block):
+        return block
+    lines = block.split(b'\n')
+    return b'\n'.join([b'' if layout.is_comment(line) else line for line in lines])
+
+
+def _count(block: bytes) -> tuple[int, NDArray[np.int64] | None]:
+    """Count normal lines, and find those that are not blank, if some are."""
+    if not block:  # of spaces, which end the file, or a comment
+        return 0, None
+    # As lines are short, bytes.find takes ten times as long for two line ends in a row.
+    is_end = np.frombuffer(block, np.uint8) == ord('\n')
+    if not (is_end[0] or (is_end[1:] & is_end[:-1]).any()):
+        return int(np.count_nonzero(is_end)) + (not is_end[-1]), None
+    starts = np.append(0, np.flatnonzero(is_end) + 1)
+    starts = starts[starts < len(block)]
+    return len(starts), np.flatnonzero(~is_end[starts])
+
+
+def _normal(block: bytes) -> bytes:
+    """Return lines with one space between fields, and LF for every line end."""
+    if b'\t' in block:  # a search for two bytes takes 50 times as long as one for one byte
+        block = block.replace(b'\t', b' ')
+    if b'\r' in block:
+        block = block.replace(b'\r\n', b'\n')
+    if not line_format.holds_text(block):
+        raise _Doubt
+    # Control characters are text, and count for white space here, which costs no more than time.
+    is_low = np.frombuffer(block, np.uint8) <= ord(' ')
+    if not (is_low[:1].any() or block.endswith(b' ') or (is_low[1:] & is_low[:-1]).any()):
+        return block
+    block = _collapse_spaces(b' ', block)
+    return block.replace(b' \n', b'\n').replace(b'\n ', b'\n').strip(b' ')
 
 
 def _doubles(chunk: Any, layout: Layout) -> NDArray[Any]:
@@ -101,40 +224,50 @@ def _doubles(chunk: Any, layout: Layout) -> NDArray[Any]:
 
 
 def read_csv(
-    source: Any,
-    names: Sequence[str],
-    types: dict[str, Any],
-    *,
-    delimiter: str = ',',
-    skip_rows: int = 0,
-    lean: bool = False,
+    source: Any, names: Sequence[str], types: dict[str, Any], *, delimiter: str, skip_rows: int
 ) -> pyarrow.Table | None:
     """Read the columns that have types by pyarrow, in which nothing is quoted; None on any doubt.
 
-    It runs in a thread of its own, so that this one goes on taking signals: in the main thread
-    pyarrow would take them from it until all is read.
+    The bytes must be UTF-8. pyarrow runs in a thread of its own, so that this one goes on taking
+    signals: in the main thread pyarrow would take them from it until all is read.
     """
-    from concurrent.futures import ThreadPoolExecutor
+    parse = partial(_parsed, source, names, types, CSV_BLOCK_BYTES, use_threads=True)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(parse, delimiter=delimiter, skip_rows=skip_rows).result()
 
-    import pyarrow
-    from pyarrow import csv
+
+def _parsed(
+    source: Any,
+    names: Sequence[str],
+    types: dict[str, Any],
+    block_bytes: int,
+    *,
+    delimiter: str,
+    skip_rows: int = 0,
+    use_threads: bool = False,
+) -> pyarrow.Table | None:
+    from pyarrow import ArrowException, csv
 
     options = (
         csv.ReadOptions(
             column_names=names,
             skip_rows=skip_rows,
-            block_size=LEAN_BLOCK_BYTES if lean else PARSER_BLOCK_BYTES,
-            use_threads=not lean,
+            block_size=block_bytes,
+            use_threads=use_threads,
         ),
         csv.ParseOptions(delimiter=delimiter, quote_char=False, escape_char=False),
-        csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
+        csv.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            null_values=[],
+            check_utf8=False,  # a sixth of its time
+        ),
     )
     try:
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(csv.read_csv, source, *options).result()
+        return csv.read_csv(source, *options)
     except MemoryError:  # one of pyarrow's is an ArrowException, too
         raise
-    except pyarrow.ArrowException:
+    except ArrowException:
         return None
 
 
@@ -146,52 +279,3 @@ def text_column(column: pyarrow.ChunkedArray) -> Column:
     # pyarrow's own way to an array imports pandas first.
     codes = np.concatenate([np.from_dlpack(chunk.indices) for chunk in chunks])
     return Column(codes.astype(np.int32, copy=False), chunks[-1].dictionary.to_pylist())
-
-
-def _normal_lines(
-    stream: BinaryIO, source: str, layout: Layout, counter: LineCounter
-) -> Iterator[bytes]:
-    """Yield blocks of lines with one space between fields, and LF for every line end."""
-    for block in whole_lines(stream.read):
-        if block is None:
-            raise endless().error(source, f'line {counter.next_line}')
-        normal = _normal(_without_comments(block, layout))
-        if counter.next_line == 1 and normal.startswith(line_format.BYTE_ORDER_MARK):
-            raise _Doubt
-        _count(normal, counter)
-        yield normal
-
-
-def _without_comments(block: bytes, layout: Layout) -> bytes:
-    """Make blank lines of comments."""
-    if layout.comment is None or b'#' not in block:
-        return block
-    if not layout.is_comment(block) and not _is_comment_behind(block):
-        return block
-    lines = block.split(b'\n')
-    return b'\n'.join([b'' if layout.is_comment(line) else line for line in lines])
-
-
-def _count(block: bytes, counter: LineCounter) -> None:
-    """Count normal lines, of which some may be blank."""
-    if not block:  # spaces, which end the file
-        return
-    # As lines are short, bytes.find takes ten times as long for two line ends in a row.
-    is_end = np.frombuffer(block, np.uint8) == ord('\n')
-    if is_end[0] or (is_end[1:] & is_end[:-1]).any():
-        starts = np.append(0, np.flatnonzero(is_end) + 1)
-        starts = starts[starts < len(block)]
-        counter.count(len(starts), np.flatnonzero(~is_end[starts]))
-    else:
-        counter.count(int(np.count_nonzero(is_end)) + (not is_end[-1]))
-
-
-def _normal(block: bytes) -> bytes:
-    block = block.replace(b'\t', b' ')
-    if b'\r' in block:  # a search for two bytes takes 80 times as long
-        block = block.replace(b'\r\n', b'\n')
-    if not line_format.holds_text(block):
-        raise _Doubt
-    if b'  ' in block:
-        block = _collapse_spaces(b' ', block)
-    return block.replace(b' \n', b'\n').replace(b'\n ', b'\n').strip(b' ')

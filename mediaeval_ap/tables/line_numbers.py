@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -39,25 +38,28 @@ ROW_BY_ROW = LineNumbers()
 
 
 class LineCounter:
-    """Line numbers of the rows read so far."""
+    """Line numbers of the rows read so far; those that follow one another are only counted."""
 
     def __init__(self) -> None:
         self.next_line = 1
-        self._numbers = array('q')
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows so far."""
-        return len(self._numbers)
+        self.n_rows = 0
+        self._parts: list[range | NDArray[np.int64]] = []
 
     def count(self, n_lines: int, rows: Sequence[int] | NDArray[np.int64] | None = None) -> None:
         """Count lines, of which all hold rows, or those at some positions, from 0."""
-        positions = np.arange(n_lines) if rows is None else np.asarray(rows, np.int64)
-        self._numbers.frombytes((positions + self.next_line).tobytes())
+        first = self.next_line
+        part = range(first, first + n_lines) if rows is None else first + np.asarray(rows, np.int64)
+        if len(part):
+            self._parts.append(part)
+        self.n_rows += len(part)
         self.next_line += n_lines
 
     def line_numbers(self) -> LineNumbers:
         """Return the numbers of all rows so far, which are not stored if they follow from 1 on."""
-        numbers = np.array(self._numbers, np.int64)
-        follow = not len(numbers) or numbers[-1] == len(numbers)  # as they ascend
-        return LineNumbers('line', None if follow else numbers)
+        if not self._parts or self._parts[-1][-1] == self.n_rows:  # as they ascend
+            return LineNumbers('line')
+        parts = [
+            np.arange(part.start, part.stop) if isinstance(part, range) else part
+            for part in self._parts
+        ]
+        return LineNumbers('line', np.concatenate(parts))

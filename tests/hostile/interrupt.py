@@ -23,7 +23,7 @@ from pathlib import Path
 
 SAMPLES = Path(__file__).resolve().parents[2] / 'samples'
 ROWS = 60_000
-ROWS_OF_BULK = 240_000  # more than 32 MiB, so that the bulk reader is taken
+ROWS_OF_BULK = 240_000  # more than 4 MiB, so that the bulk reader is taken, for as long as before
 SECONDS_OF_FOLLOWING = 1.0  # it would never end by itself
 SECONDS_TO_END = 120  # hundreds of times what the slowest takes: a command that hangs is a failure
 OLD = b'old\n'

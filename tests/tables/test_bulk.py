@@ -1,19 +1,21 @@
 """The bulk reader on files that are right, and its view of lines."""
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from line_files import as_rows, parse
 
 from mediaeval_ap.tables import (
     HYPOTHESIS,
-    SUBSET,
+    QUERIES,
+    REFERENCE,
     bulk,
-    lines,
 )
 from mediaeval_ap.tables.bulk import parse_in_bulk
 from mediaeval_ap.tables.layouts import QRELS, RUN
-from mediaeval_ap.tables.line_numbers import LineCounter
 
 
 def test_bulk_reader_proves_clean_files():
@@ -28,7 +30,7 @@ def test_bulk_reader_proves_clean_files():
 
 def test_bulk_reader_proves_files_with_comments(monkeypatch):
     """In whatever block they stand; what follows one of comments alone is no first line."""
-    monkeypatch.setattr(lines, 'BLOCK_BYTES', 9)
+    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 9)
     data = b'# \xff\r\n  # by me\n7 Q0 #1 1 0.5 #\r\n\t#\n8 Q0 d 1 0.5 me\n# end'
     rows = [('7', 'Q0', '#1', '1', 0.5, '#'), ('8', 'Q0', 'd', '1', 0.5, 'me')]
     assert as_rows(parse_in_bulk(io.BytesIO(data), RUN, 'file'), RUN) == rows
@@ -37,23 +39,61 @@ def test_bulk_reader_proves_files_with_comments(monkeypatch):
     assert as_rows(proved, QRELS) == parse(data, QRELS) == [('\ufeff7', '0', 'd', 1.0)]
 
 
+def test_byte_order_marks_between_blocks_are_text(monkeypatch):
+    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 1)
+    data = b'\xef\xbb\xbf\xef\xbb\xbfa\n\xef\xbb\xbfb\n\xef\xbb\xbf'
+    proved = parse_in_bulk(io.BytesIO(data), QUERIES, 'file')
+    assert as_rows(proved, QUERIES) == [('\ufeffa',), ('\ufeffb',), ('\ufeff',)]
+
+
+@pytest.mark.parametrize(
+    'line', [b'a b', b'a b c d e', b'a b c "d\n e"', b'a b c d\0', b'a b c\rd', b'a b c \xff']
+)
+@pytest.mark.parametrize('n_before', [0, 1, 50])
+@pytest.mark.parametrize('n_behind', [0, 50])
+def test_a_wrong_line_is_a_doubt_in_every_block(line, n_before, n_behind, monkeypatch):
+    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 20)
+    data = b'a b c d\n' * n_before + line + b'\n' + b'a b c d\n' * n_behind
+    assert parse_in_bulk(io.BytesIO(data), REFERENCE, 'file') is None
+
+
+@given(st.lists(st.integers()))
+def test_work_is_in_order_and_few_items_are_begun(items):
+    begun = 0
+
+    def counted():
+        nonlocal begun
+        for item in items:
+            begun += 1
+            yield item
+
+    with ThreadPoolExecutor(2) as threads:
+        results = bulk._in_order(str, counted(), threads)
+        for n_done, (item, result) in enumerate(zip(items, results, strict=True)):
+            assert result == str(item)
+            assert begun <= n_done + bulk.N_THREADS + 1
+
+
 @pytest.mark.parametrize(
     ('data', 'normal'),
     [
         (b' a  b\t c \r\n\n  \n\td e\t\n', b'a b c\n\n\nd e\n'),
         (b'a b\n' * 9 + b' c', b'a b\n' * 9 + b'c'),
-        (b'\xef\xbb\xbfa b\n', b'a b\n'),
-        (b'\xef\xbb\xbf \xef\xbb\xbfa\n', None),
+        (b'a\tb\r\nc\td\r\n', b'a b\nc d\n'),
+        (b' a\nb', b'a\nb'),
+        (b'a\nb ', b'a\nb'),
+        (b'a\nb \n', b'a\nb\n'),
+        (b'a \x0b\x1c b\n\x0bc\n', b'a \x0b\x1c b\n\x0bc\n'),
+        (b' \t', b''),
         (b'a\rb\n', None),
         (b'a b\r', None),
         (b'a\0b\n', None),
+        (b'a\xff\n', None),
     ],
 )
-def test_normal_lines_are_what_the_bulk_reader_sees(data, normal, monkeypatch):
-    monkeypatch.setattr(lines, 'BLOCK_BYTES', 11)
-    blocks = bulk._normal_lines(io.BytesIO(data), 'file', SUBSET, LineCounter())
+def test_normal_lines_are_what_pyarrow_sees(data, normal):
     if normal is None:
         with pytest.raises(bulk._Doubt):
-            list(blocks)
+            bulk._normal(data)
     else:
-        assert b''.join(blocks) == normal
+        assert bulk._normal(data) == normal

@@ -3,6 +3,8 @@
 import io
 
 import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
 from line_files import causes_and_lines
 
 from mediaeval_ap.tables import (
@@ -11,6 +13,7 @@ from mediaeval_ap.tables import (
     read,
 )
 from mediaeval_ap.tables.lenient_text import read_leniently
+from mediaeval_ap.tables.line_numbers import LineCounter
 
 
 def test_leniently_read_rows_know_their_lines():
@@ -30,3 +33,28 @@ def test_selected_rows_keep_their_lines():
     rows = read([('a', 'b'), ('c', 'd')], SUBSET).select(np.array([False, True]))
     error = rows.error([0], 'video_id', "'d'", 'another')
     assert str(error) == "<rows>, row 2, video_id: found 'd', expected another"
+
+
+@st.composite
+def counted_lines(draw):
+    """Numbers of lines, and the positions among them that hold rows: none for all."""
+    n_lines = draw(st.integers(0, 4))
+    some = st.sets(st.sampled_from(range(n_lines))) if n_lines else st.just(set())
+    return n_lines, draw(st.none() | some.map(sorted))
+
+
+@given(st.lists(counted_lines()))
+@example([(3, [0, 1]), (2, [])])
+@example([(3, [0, 1]), (2, None)])
+@example([(1, []), (2, None)])
+def test_counted_lines_are_stored_only_where_some_are_skipped(parts):
+    counter = LineCounter()
+    next_line, expected = 1, []
+    for n_lines, rows in parts:
+        counter.count(n_lines, rows)
+        expected += [next_line + row for row in (range(n_lines) if rows is None else rows)]
+        next_line += n_lines
+        assert (counter.next_line, counter.n_rows) == (next_line, len(expected))
+    found = counter.line_numbers()
+    assert found.array(len(expected)).tolist() == expected
+    assert (found.numbers is None) == (expected == list(range(1, len(expected) + 1)))

@@ -9,6 +9,7 @@ from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import (
     REFERENCE,
     SUBSET,
+    bulk,
     lines,
     strict_text,
 )
@@ -19,7 +20,7 @@ from mediaeval_ap.tables.line_format import Cause
 
 @pytest.mark.parametrize('parser', [strict_text.parse, parse_in_bulk])
 def test_lines_across_blocks(parser, monkeypatch):
-    monkeypatch.setattr(lines, 'BLOCK_BYTES', 7)
+    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 7)
     monkeypatch.setattr(strict_text, 'PROVED_BYTES', 7)
     rows = [('corpus', f'video{i % 3}', str(i), 'name' * (i % 5 + 1)) for i in range(50)]
     data = '\r\n'.join(' '.join(row) for row in rows).encode()
@@ -28,7 +29,7 @@ def test_lines_across_blocks(parser, monkeypatch):
 
 @pytest.mark.parametrize('parser', [strict_text.parse, parse_in_bulk])
 def test_endless_line(parser, monkeypatch):
-    monkeypatch.setattr(lines, 'BLOCK_BYTES', 16)
+    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 16)
     monkeypatch.setattr(strict_text, 'PROVED_BYTES', 16)
     monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 1 << 20)
     with pytest.raises(FormatError, match='line 2: found more than 1 MiB without a line end'):
@@ -49,6 +50,7 @@ def accepted(parser, data):
 def test_every_reader_takes_lines_of_the_same_length(before, after, too_many, monkeypatch):
     """At the limit, whatever blocks the line lies in, and however it ends."""
     monkeypatch.setattr(lines, 'BLOCK_BYTES', 16)
+    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 16)
     monkeypatch.setattr(strict_text, 'PROVED_BYTES', 16)
     monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 100)
     data = before + b'a ' + b'x' * (98 + too_many) + after

@@ -10,6 +10,7 @@ import pickle
 import sys
 import types
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -24,6 +25,7 @@ from pyarrow import parquet
 from mediaeval_ap import tables
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, bulk, read
+from mediaeval_ap.tables.byte_sources import ByteSource
 
 ROWS = [
     ('INA', 'F2', '000010', 'nan', 0.5),
@@ -106,6 +108,42 @@ def test_doubtful_large_file_is_read_strictly(tmp_path, monkeypatch):
     path.write_text('a b c d 1\na b c d inf\n')
     with pytest.raises(FormatError, match="line 2, confidence: found 'inf'"):
         read(path, HYPOTHESIS)
+
+
+@pytest.mark.parametrize(
+    ('irregular', 'times'),
+    [
+        (b'INA  F2 000010 nan 0.5\n', 1),
+        (b'\tINA F2 000010 nan 0.5 \r\n', 1),
+        (b'\n', 1),
+        (b'INA F2 000010 nan\n', 2),
+        (b'INA F2 000010 nan inf\n', 2),
+    ],
+)
+def test_large_file_is_read_again_only_if_it_is_wrong(tmp_path, monkeypatch, irregular, times):
+    """Whatever else is irregular is proved at once, wherever it stands."""
+    monkeypatch.setattr(tables.reading, 'BULK_BYTES', 0)
+    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 50)
+    path = tmp_path / 'run.txt'
+    path.write_bytes(TEXT.encode() * 9 + irregular + TEXT.encode())
+    opened = []
+    open_file = ByteSource.open
+    monkeypatch.setattr(ByteSource, 'open', lambda self: opened.append(self) or open_file(self))
+    with pytest.raises(FormatError, match='line 37') if times > 1 else nullcontext():
+        read(path, HYPOTHESIS)
+    assert len(opened) == times
+
+
+@pytest.mark.parametrize('suffix', COMPRESSORS)
+def test_large_files_of_every_kind_are_read_in_blocks(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(tables.reading, 'BULK_BYTES', 0)
+    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 100)
+    path = tmp_path / f'run{suffix}'
+    path.write_bytes(COMPRESSORS[suffix](TEXT.encode() * 200 + b'\n' + TEXT.encode()))
+    table = read(path, HYPOTHESIS)
+    assert rows_of(table) == ROWS * 201
+    assert table.lines[len(table) - 1] == len(ROWS) * 201 + 1
+    assert table.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_parquet(tmp_path):
