@@ -14,7 +14,7 @@ from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
 from mediaeval_ap.metrics.exact_sums import ExactSums
 from mediaeval_ap.metrics.label_hits import map_blocks, match
-from mediaeval_ap.metrics.label_input import LabelLists, label_lists
+from mediaeval_ap.metrics.label_input import LabelLists
 
 # As in H&M Personalized Fashion Recommendations, whose metric MAP@12 is.
 K = 12
@@ -200,7 +200,7 @@ class MeanAveragePrecision(Accumulator):
         ParameterError
             As for `mean_average_precision_at_k`; then nothing changes.
         """
-        blocks = map_blocks(self._score, *label_lists(y_true, y_pred))
+        blocks = map_blocks(self._score, y_true, y_pred)
         values, n_relevant = map(np.concatenate, zip(*blocks, strict=True))
         counted = values[n_relevant > 0]
         self._sum.add(counted)
@@ -231,4 +231,8 @@ class MeanAveragePrecision(Accumulator):
 
 
 def _hit_ranks(y_true: Any, y_pred: Any) -> NDArray[np.int64]:
-    return match(*label_lists([y_true], [y_pred]), Repeats.IRRELEVANT).ranks
+    def score(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:
+        return match(truth, predictions, Repeats.IRRELEVANT).ranks
+
+    (ranks,) = map_blocks(score, [y_true], [y_pred])
+    return ranks

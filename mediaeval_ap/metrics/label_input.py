@@ -5,7 +5,7 @@ Text is never equal to integers: input that mixes the two is an error, not a sil
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LabelLists:
-    """Lists of labels as integers, one list after another; equal labels have equal codes."""
+    """Lists of labels as integers, one list after another; equal labels have equal codes.
+
+    If there are words, codes are hashes, and only labels with equal words are equal.
+    """
 
     codes: NDArray[np.integer]  # shape (n_labels,)
     offsets: NDArray[np.int64]  # shape (n_lists + 1,): where each list begins, and the last ends
+    words: Sequence[NDArray[np.uint64]] = ()  # each of shape (n_labels,)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -31,7 +35,9 @@ class LabelLists:
     def __getitem__(self, part: slice) -> LabelLists:
         begin, end, _ = part.indices(len(self))
         offsets = self.offsets[begin : end + 1]
-        return LabelLists(self.codes[offsets[0] : offsets[-1]], offsets - offsets[0])
+        labels = slice(offsets[0], offsets[-1])
+        words = [word[labels] for word in self.words]
+        return LabelLists(self.codes[labels], offsets - offsets[0], words)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -44,10 +50,17 @@ class LabelLists:
         return np.repeat(np.arange(len(self)), self.lengths)
 
 
+def collected(lists: Any) -> Any:
+    """Return lists in a container that can be read twice."""
+    if hasattr(lists, 'iloc'):  # of pandas: a frame, or a column of lists
+        return lists.to_numpy()
+    return list(lists) if isinstance(lists, Iterator) else lists
+
+
 def label_lists(
     y_true: Any, y_pred: Any, names: tuple[str, str] = ('y_true', 'y_pred')
 ) -> tuple[LabelLists, LabelLists]:
-    """Return lists of true and of predicted labels, as many of both, with the same codes."""
+    """Return collected lists of true and of predicted labels, as many, with the same codes."""
     y_true, _ = _sequences(y_true)
     y_pred, kinds = _sequences(y_pred)
     if any(issubclass(kind, Set) for kind in kinds):
@@ -132,10 +145,6 @@ def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:
 
 def _sequences(lists: Any) -> tuple[Any, set[type]]:
     """Return lists as an array or a sequence that pyarrow takes, and the types of these lists."""
-    if hasattr(lists, 'iloc'):  # of pandas: a frame, or a column of lists
-        lists = lists.to_numpy()
-    if isinstance(lists, Iterator):
-        lists = list(lists)
     if not isinstance(lists, list | tuple):
         return lists, set()
     kinds = set(map(type, lists))

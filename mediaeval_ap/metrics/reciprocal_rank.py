@@ -13,7 +13,7 @@ from mediaeval_ap.definitions import Repeats, check_cutoff
 from mediaeval_ap.errors import UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.label_hits import map_blocks, match
-from mediaeval_ap.metrics.label_input import LabelLists, label_array, label_lists
+from mediaeval_ap.metrics.label_input import LabelLists, label_array
 
 K = 5  # as in Humpback Whale Identification, whose metric this is
 
@@ -163,5 +163,4 @@ def _first_ranks(labels: Any, predictions: Any) -> NDArray[np.int64]:
 
     truth = label_array(labels, 'labels')
     lists = pyarrow.LargeListArray.from_arrays(np.arange(len(truth) + 1, dtype=np.int64), truth)
-    both = label_lists(lists, predictions, ('labels', 'predictions'))
-    return np.concatenate(map_blocks(score, *both))
+    return np.concatenate(map_blocks(score, lists, predictions, ('labels', 'predictions')))

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import choices, definitions, errors
-from mediaeval_ap.arrays import find
 from mediaeval_ap.choices import Missing, TrecTies, Unknown, check_policy
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs, depths
 from mediaeval_ap.errors import (
@@ -29,7 +28,7 @@ from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.input_kinds import Origin
 from mediaeval_ap.tables.layouts import QRELS, RUN
-from mediaeval_ap.trec.files import TOPIC, Entries, read_entries
+from mediaeval_ap.trec.files import TOPIC, Entries, comparable, read_entries
 from mediaeval_ap.trec.tie_breaking import precisions
 
 
@@ -185,7 +184,7 @@ def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
     if len(fractions):
         found = str(judged.number[fractions[0]])
         raise judged.error(fractions[:1], str(QRELS.number), found, 'an integer')
-    returned = read_entries(run, RUN)
+    judged, returned = comparable(judged, read_entries(run, RUN))
     judged.refuse_repeated()
     returned.refuse_repeated()
     return judged, returned
@@ -260,14 +259,8 @@ def _judge(
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Return the judged topic of each returned row, or -1, and whether the row is relevant."""
     topic = judged.topic.find(returned.topic).astype(np.int32)
-    relevant = np.flatnonzero(judged.number >= level)
-    code_of: dict[str, int] = {}
-    codes = [code_of.setdefault(text, len(code_of)) for text in judged.texts(relevant)]
-    keys = np.sort(judged.topic.codes[relevant].astype(np.int64) << 32 | np.array(codes, np.int64))
-    rows, texts = returned.about(judged, relevant)
-    found = np.array([code_of[text] for text in texts], dtype=np.int64)
     hit = np.zeros(len(returned), dtype=np.bool_)
-    hit[rows] = find(keys, topic[rows].astype(np.int64) << 32 | found) >= 0
+    hit[returned.rows_of(judged, np.flatnonzero(judged.number >= level))] = True
     return topic, hit
 
 
@@ -298,7 +291,7 @@ def _no_overlap(judged: Entries, returned: Entries, truth: str) -> list[DataWarn
     here, there = set(returned.topic.values), set(judged.topic.values)
     what = 'topics'
     if here & there:
-        here, there = (set(each.document.unique().to_pylist()) for each in (returned, judged))
+        here, there = (each.distinct_texts() for each in (returned, judged))
         what = 'returned documents'
     if here & there:
         return []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +11,7 @@ from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import TrecTies
 from mediaeval_ap.metrics.ap_of_hits import precision_at_hits
 from mediaeval_ap.metrics.precision_with_ties import TieBlocks, expected_precisions
+from mediaeval_ap.trec.documents import descending
 from mediaeval_ap.trec.files import Entries
 
 # Topic, rank, and what the hit adds to the sum of precisions.
@@ -44,7 +44,7 @@ def precisions(
     if ties in ('best', 'worst'):
         within = hit[tied] != (ties == 'best')
     else:
-        within = _descending(returned.texts(tied if order is None else order[tied]))
+        within = descending(returned.document[tied if order is None else order[tied]])
     ranked = hit.copy()
     ranked[tied] = hit[tied[np.lexsort((within, block))]]
     hits = ranked.nonzero()[0]
@@ -67,8 +67,8 @@ def ranked(
     """
     score = _compared(returned.number[rows], ties)
     signs = {'best': -1, 'worst': 1}
-    descending = _descending(returned.texts(rows))
-    return np.lexsort((descending, signs.get(ties, 0) * relevance, -score, topic))
+    within = descending(returned.document[rows])
+    return np.lexsort((within, signs.get(ties, 0) * relevance, -score, topic))
 
 
 def _compared(score: NDArray[np.float64], ties: TrecTies) -> NDArray[np.floating]:
@@ -97,10 +97,3 @@ def _expected(
     above = starts - begins[topic]
     terms = expected_precisions(TieBlocks(size, n_hits, above, hits_above))
     return topic.repeat(size), ranges(above + 1, size), terms
-
-
-def _descending(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Return the place of each text in descending order."""
-    # Python compares code points, which order text as the bytes of UTF-8 do.
-    place = {text: place for place, text in enumerate(sorted(set(texts), reverse=True))}
-    return np.array([place[text] for text in texts], dtype=np.int64)

@@ -17,6 +17,7 @@ from mediaeval_ap.results.documents import describe
 from mediaeval_ap.tables import lenient_text, lines, read
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.lenient_text import read_leniently
+from mediaeval_ap.trec import files
 from mediaeval_ap.trec.files import read_entries
 from mediaeval_ap.validation import document, examine
 
@@ -37,19 +38,21 @@ TREC = {
 
 
 def entries(layout, data):
-    """A file of TREC by the bulk reader, and as the strict parser reads it; then scored."""
+    """A file of TREC by arithmetic on blocks, and as the strict parser reads it; then scored."""
     path = folder() / 'entries'
     path.write_bytes(data)
     fast = outcome(lambda: rows_of_entries(read_entries(path, layout)))
+    with patch.object(files, 'BLOCK_BYTES', 40):  # of a line or two
+        by_blocks = outcome(lambda: rows_of_entries(read_entries(path, layout)))
     slow = outcome(lambda: rows_of_entries(read_entries(io.BytesIO(data), layout)))
     strict = outcome(lambda: rows_of_table(read(io.BytesIO(data), layout)))
-    assert fast == slow == strict, 'the readers of TREC files disagree'
-    files = {each: path if each == layout else io.BytesIO(TREC[each][0]) for each in TREC}
+    assert fast == by_blocks == slow == strict, 'the readers of TREC files disagree'
+    pair = [path if each == layout else io.BytesIO(TREC[each][0]) for each in (QRELS, RUN)]
     for ties in ('trec_eval', 'trec_eval-9', 'expected'):
-        for file in files.values():
+        for file in pair:
             if file != path:
                 file.seek(0)
-        scored = outcome(lambda ties=ties: evaluate_trec(files[QRELS], files[RUN], [3], ties=ties))
+        scored = outcome(lambda ties=ties: evaluate_trec(*pair, [3], ties=ties))
         if scored is not None:
             assert strict is not None
             assert 0 <= scored.map[0] <= 1
@@ -57,11 +60,13 @@ def entries(layout, data):
 
 def rows_of_entries(read_entries):
     topics = [read_entries.topic.values[code] for code in read_entries.topic.codes]
-    return topics, read_entries.document.to_pylist(), list(map(repr, read_entries.number.tolist()))
+    numbers, numbered = read_entries.number.tolist(), read_entries.lines.array(len(topics))
+    return topics, read_entries.texts(slice(None)), list(map(repr, numbers)), numbered.tolist()
 
 
 def rows_of_table(table):
-    return table.texts('qid'), table.texts('docno'), list(map(repr, table.confidence.tolist()))
+    numbers, numbered = table.confidence.tolist(), table.lines.array(len(table))
+    return table.texts('qid'), table.texts('docno'), list(map(repr, numbers)), numbered.tolist()
 
 
 def leniently(layout, data):

@@ -3,6 +3,7 @@
 from random import Random
 
 import oracle
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,11 +27,12 @@ def test_blocks_are_scored_as_the_whole(monkeypatch, definition):
     expected = [average_precision_at_k(*user, 12, definition) for user in users]
     for n_labels in 1, 10, 100:
         monkeypatch.setattr(label_hits, 'LABELS_IN_BLOCK', n_labels)
-        metric = MeanAveragePrecision(12, definition)
-        assert metric.update(y_true, y_pred)[0].tolist() == expected
-        counted = [value for value, user in zip(expected, users, strict=True) if user[0]]
-        assert metric.compute() == pytest.approx(sum(counted) / len(counted), **CLOSE)
-        assert (metric.n_users, metric.n_without_truth) == (len(counted), 50 - len(counted))
+        for lists in list, pyarrow.array:
+            metric = MeanAveragePrecision(12, definition)
+            assert metric.update(lists(y_true), lists(y_pred))[0].tolist() == expected
+            counted = [value for value, user in zip(expected, users, strict=True) if user[0]]
+            assert metric.compute() == pytest.approx(sum(counted) / len(counted), **CLOSE)
+            assert (metric.n_users, metric.n_without_truth) == (len(counted), 50 - len(counted))
 
 
 numbers = st.integers(-3, 3) | st.sampled_from([-64, 63, 64, 2**62])

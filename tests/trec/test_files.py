@@ -15,8 +15,9 @@ from trec_rows import QRELS, RUN, map_column, qrels_text, run_text
 from mediaeval_ap import evaluate_trec
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import FormatError, MissingIdsWarning
-from mediaeval_ap.tables import layouts, lines, read
+from mediaeval_ap.tables import layouts, read
 from mediaeval_ap.trec import files
+from mediaeval_ap.trec.documents import WIDEST
 from mediaeval_ap.trec.files import Entries
 
 
@@ -128,17 +129,22 @@ def test_repeated_documents_are_found_where_topics_alternate():
 ROUNDING = 1e-14
 
 
-@pytest.mark.parametrize('plain', [files.PLAIN_TEXT_BYTES, 20_000, 0])  # of neither, one, both
-def test_large_runs_are_like_small_ones(plain, tmp_path, monkeypatch):
+LONG = 'x' * WIDEST
+
+
+@pytest.mark.parametrize('judged_long', [True, False])
+@pytest.mark.parametrize('returned_long', [True, False])
+def test_large_runs_are_like_small_ones(returned_long, judged_long, tmp_path, monkeypatch):
     """Blocks of lines, topics between one another, ties, very long text: as pytrec_eval."""
-    monkeypatch.setattr(files, 'PLAIN_TEXT_BYTES', plain)
-    monkeypatch.setattr(lines, 'BLOCK_BYTES', 1 << 10)
-    monkeypatch.setattr('mediaeval_ap.tables.bulk.LEAN_BLOCK_BYTES', 1 << 12)
+    monkeypatch.setattr(files, 'BLOCK_BYTES', 1 << 10)
     random = np.random.default_rng(4)  # fixed: one run, not a search
     pairs = sorted({(int(t), int(d)) for t, d in random.integers(0, (20, 600), (5000, 2))})
     order = random.permutation(len(pairs))
     rows = [(str(pairs[i][0]), f'doc{pairs[i][1]}', int(random.integers(40)) / 8) for i in order]
     judged = [(str(t), f'doc{d}', int(random.integers(3))) for t, d in pairs[::7]]
+    # The last block alone has long documents, of which one is in both files.
+    rows += [('1', f'{LONG}{number}', 4.0) for number in (0, 1) if returned_long]
+    judged += [('1', f'{LONG}{number}', 1) for number in (1, 2) if judged_long]
     (tmp_path / 'run').write_text(run_text(rows))
     (tmp_path / 'qrels').write_text(qrels_text(judged))
     with open(tmp_path / 'qrels') as file:

@@ -1,0 +1,92 @@
+"""Lists of text as hashes of their bytes, made without an operation in Python for each label.
+
+Only what is proved is hashed: lists of nothing but short text, without NUL. `label_input` takes,
+or refuses, everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.metrics.label_input import LabelLists
+
+Hashes: TypeAlias = NDArray[np.uint64]
+
+ORDERED: frozenset[type] = frozenset({list, tuple})
+NUL = '\0'
+WORD_BYTES = 8
+LONGEST = 64  # bytes of a label: each further word costs all shorter labels another pass
+MASKS = np.array([(1 << 8 * n) - 1 for n in range(WORD_BYTES + 1)], dtype=np.uint64)
+ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: spreads bits upwards
+
+
+class Unproved(Exception):
+    """What the fast path cannot prove, and the slow one has to decide."""
+
+
+def lists_of_python(lists: Any) -> Sequence[Any]:
+    """Return lists that are in a list, a tuple or an array of objects; refuse others."""
+    if type(lists) is np.ndarray and lists.ndim == 1 and lists.dtype == object:
+        lists = lists.tolist()
+    if type(lists) not in (list, tuple):
+        raise Unproved
+    return lists  # type: ignore[no-any-return]
+
+
+def lengths_of(lists: Sequence[Any], kinds: frozenset[type] = ORDERED) -> NDArray[np.int64]:
+    """Return the number of labels of each list; refuse lists of other kinds."""
+    if not kinds.issuperset(map(type, lists)):
+        raise Unproved
+    return np.fromiter(map(len, lists), np.int64, len(lists))
+
+
+def joined(*lists: Sequence[Any]) -> bytes:
+    """Return the text of all labels of some sequences of lists, with NUL between labels."""
+    filled = filter(None, chain(*lists))
+    try:
+        return NUL.join(map(NUL.join, filled)).encode()
+    except (TypeError, UnicodeEncodeError):  # no text; surrogates
+        raise Unproved from None
+
+
+def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
+    """Return joined lists of some lengths, with hashes as codes."""
+    hashes, words = _hashes(text, int(lengths.sum()))
+    n_bits = 1 + len(lengths).bit_length()  # that are left for the list of a code
+    codes = (hashes >> np.uint64(n_bits)).view(np.int64)
+    return LabelLists(codes, np.append(0, lengths.cumsum()), words)
+
+
+def _hashes(text: bytes, n_labels: int) -> tuple[Hashes, list[Hashes]]:
+    """Return a hash of each label of joined text, and the words of 8 bytes that it is made of."""
+    if not n_labels:
+        return np.empty(0, dtype=np.uint64), []
+    padding = bytes(LONGEST + WORD_BYTES + -len(text) % WORD_BYTES)
+    words = np.frombuffer(text + padding, '<u8').astype(np.uint64, copy=False)
+    ends = np.append(np.flatnonzero(np.frombuffer(text, np.uint8) == 0), len(text))
+    if len(ends) != n_labels:  # NUL in a label
+        raise Unproved
+    starts = np.append(0, ends[:-1] + 1)
+    left = ends - starts  # bytes of each label that are not yet hashed
+    longest = int(left.max())
+    if longest > LONGEST:
+        raise Unproved
+    places, shifts = starts // WORD_BYTES, (starts % WORD_BYTES * 8).astype(np.uint64)
+    hashes, of_labels = np.zeros(n_labels, dtype=np.uint64), []
+    low = words[places]
+    for _ in range(0, longest, WORD_BYTES):
+        places += 1
+        high = words[places]
+        word = (low >> shifts) | (high << (64 - shifts))
+        word &= MASKS[np.clip(left, 0, WORD_BYTES)]
+        of_labels.append(word)
+        hashes = (hashes ^ word) * ODD
+        hashes ^= hashes >> np.uint64(32)
+        low = high
+        left -= WORD_BYTES
+    return hashes, of_labels
