@@ -10,6 +10,7 @@ import os
 import sys
 
 SIGNALS = (_signal.SIGINT, _signal.SIGTERM)
+MULTIPLYING = ('compare', 'report')  # commands that multiply matrices, where threads may help
 
 
 def main() -> None:
@@ -18,6 +19,9 @@ def main() -> None:
         if _signal.getsignal(number) != _signal.SIG_IGN:  # as nohup has it
             _signal.signal(number, _leave)
     _fill_closed_streams()
+    if not set(MULTIPLYING).intersection(sys.argv[1:2]):
+        # Threads of OpenBLAS that have nothing to multiply would take time from others.
+        os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
     status = 0
     try:
         from mediaeval_ap.cli import main as command

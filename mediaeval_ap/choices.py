@@ -6,7 +6,6 @@ No numpy here: the command lists the choices in its help.
 from __future__ import annotations
 
 import sys
-from decimal import Decimal
 from numbers import Real
 from operator import index
 from typing import Any, Literal, TypeVar, get_args
@@ -99,6 +98,8 @@ def check_level(level: object) -> float:
 
 def alpha_of(level: float) -> float:
     """Return what a corrected p is at most for a difference, at this level of confidence."""
+    from decimal import Decimal
+
     return float(1 - Decimal(repr(float(level))))  # 0.1 of 0.9, as a p of 0.1 is compared with it
 
 

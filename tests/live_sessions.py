@@ -50,13 +50,13 @@ def texts_of(live, rows):
 def order_of(live, query):
     """All hypotheses in their order for a query, with their temporal ranks."""
     ranking = live._current()
-    (distances,) = ranking.names.distances([query])
+    (distances,) = ranking.names.measured([query])
     rows = ranking._rows.at(ranking.top(distances, len(ranking) + 1))
     return list(zip(texts_of(live, rows), rows.temporal_rank.tolist(), strict=True))
 
 
 def order_of_frozen(ranking, query):
-    (distances,) = ranking.names.distances([query])
+    (distances,) = ranking.names.measured([query])
     rows = ranking.row_at[ranking.top(distances, len(ranking) + 1)]
     fields = [ranking.table.texts(field, rows) for field in HYPOTHESIS.texts]
     hypotheses = zip(*fields, ranking.table.confidence[rows].tolist(), strict=True)

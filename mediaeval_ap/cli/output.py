@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -94,7 +93,11 @@ def tell(message: str) -> None:
 def width_of(output: Output) -> int | None:
     """Return how many columns the terminal has that shows an output; None elsewhere."""
     is_shown = output == STANDARD_STREAM and sys.stdout is not None and sys.stdout.isatty()
-    return shutil.get_terminal_size().columns if is_shown else None
+    if not is_shown:
+        return None
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
 
 
 def write(text: str, output: Output = STANDARD_STREAM) -> None:

@@ -7,9 +7,7 @@ from collections.abc import Iterable
 import click
 
 from mediaeval_ap import choices
-from mediaeval_ap.campaign_report.run_names import named
 from mediaeval_ap.cli import options
-from mediaeval_ap.comparison.settings import check_baseline
 from mediaeval_ap.definitions import LARGEST_CUTOFF
 from mediaeval_ap.errors import ParameterError
 
@@ -86,6 +84,9 @@ def _random_numbers() -> options.Decorator:
 
 def named_runs(runs: Iterable[str], baseline: str | None) -> dict[str, str]:
     """Return runs by the names that tell them apart, and refuse a baseline that is none of them."""
+    from mediaeval_ap.campaign_report.run_names import named
+    from mediaeval_ap.comparison.settings import check_baseline
+
     try:
         runs_by_name = named(runs)
     except ParameterError as error:

@@ -30,7 +30,9 @@ class Hypotheses:
     def __init__(self, shots: KnownShots) -> None:
         self.shots = shots
         self.names = Interned(key=str)  # of all hypotheses that were ever added
-        self.changed: set[int] = set()  # codes of names; emptied by whoever has seen them
+        self.changed: set[int] = set()  # codes of names, until `forget_changes`
+        # What came since then if nothing else changed: it need not be looked up name by name.
+        self._came: list[Coded] | None = []
         self.is_whole = True  # False within a step, and for good if an interrupt ends it halfway
         self._counted = SortedList()
         self._others = SortedList()  # of videos that do not count
@@ -60,6 +62,10 @@ class Hypotheses:
             (counted if self.shots.counts[coded[2]] else others).append(coded)
             self.shots.hold(coded[2], 1)
             self.changed.add(coded[0])
+        if self._came is not None:
+            # More than there are now would not be worth the memory.
+            is_small = len(self._came) + len(counted) < len(self._counted)
+            self._came = [*self._came, *counted] if is_small else None
         self._counted.update(counted)  # at once, which is much faster than one by one
         self._others.update(others)
         self.is_whole = True
@@ -79,6 +85,14 @@ class Hypotheses:
         self._take(coded)
         self._put(self._numbered(*changed))
         self.is_whole = True
+
+    def forget_changes(self) -> None:
+        self.changed.clear()
+        self._came = []
+
+    def came(self) -> CodedColumns | None:
+        """Return what counts of all that changed if it only came at once, else None."""
+        return None if self._came is None else _columns(self._came)
 
     def of_names(self, names: Iterable[int]) -> CodedColumns:
         """Return what counts of some names: codes of names, minus confidences, numbers of shots."""
@@ -124,11 +138,13 @@ class Hypotheses:
         return self.names.code(name), -confidence, self.shots.number(corpus, video, shot)
 
     def _put(self, coded: Coded) -> None:
+        self._came = None
         self.changed.add(coded[0])
         self._among(coded).add(coded)
         self.shots.hold(coded[2], 1)
 
     def _take(self, coded: Coded) -> None:
+        self._came = None
         self.changed.add(coded[0])
         self._among(coded).remove(coded)
         self.shots.hold(coded[2], -1)

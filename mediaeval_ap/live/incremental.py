@@ -1,14 +1,22 @@
 """Average precision of queries that is kept up as hypotheses come and go.
 
-A score needs the ranks of the hits alone, and a rank is one more than the number of hypotheses that
-stand before the hit. So that number is kept for every hit. When hypotheses come and go, those of
-them that stand before the hit are added and subtracted, and no other hypothesis is looked at.
+A score needs the ranks of the hits alone. A hypothesis that comes or goes finds its place among the
+hits of each query, and moves those behind it.
+
+Only hits that a cutoff can reach are kept. Each query has a radius within which there are enough
+hypotheses to fill the largest cutoff; it is set anew when twice as many are there, or too few. And
+each query has a fence, the first hit that is well beyond the largest cutoff, behind which no hit is
+kept until it comes near. What is farther than the last hit that is kept is not looked at.
+
+A step takes one comparison of distances for each query and each name that changed, a bisection for
+each changed hypothesis that is as near as a hit of the query, and an addition for each hit that is
+kept. A hit that is new among these takes a comparison for each name; where there is one, and where
+repeats are dropped, all hypotheses are copied.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +24,23 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import first_occurrences, ranges, run_starts
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
 from mediaeval_ap.evaluation.relevance import Relevance
-from mediaeval_ap.live.ranking import LiveRanking, Rows
+from mediaeval_ap.live.hits import SLOTS, Counts, Hits, Near, places_among_tied, places_of_distances
+from mediaeval_ap.live.ranking import LiveRanking, Rows, are_among
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import Names
-from mediaeval_ap.ranking.tie_breaking import bisect, in_order, precedes
+from mediaeval_ap.ranking.tie_breaking import in_order, precedes
 
-# Distances compared at a time. To watch 30,000 hypotheses, all of them hits of 599 queries, takes
-# 93 MiB at most; with half or double of these cells 63 or 157 MiB, in the same time within a tenth.
-BLOCK_CELLS = 1 << 21
+# Pairs of a query and a hypothesis that are looked at together, at most. To watch 30,000 of these,
+# all of them hits of 599 queries, takes 35 MiB at most; with four times as many cells 53 MiB, and
+# no less time.
+BLOCK_CELLS = 1 << 18
+BINS = 256  # of distances, to set radii; a power of two, so that a distance times it is exact
+BEYOND_ALL = 1 + 1 / BINS  # a radius that no distance reaches
+# What a new radius holds at least, and how far a fence is, as a multiple of the largest cutoff: so
+# many have to go before it is set anew. 1.05 takes as long, 1.5 a tenth longer.
+SLACK = 1.25
+UNIT = 1 << 20  # what a shot counts; its hypotheses share it
+MOST = 1 << 40  # more hypotheses than a run has, so that no product with UNIT overflows
 
 
 class IncrementalScorer:
@@ -44,18 +61,24 @@ class IncrementalScorer:
         self.definition = definition
         self._distinct = definition.repeats is Repeats.DROP
         self._ranking = ranking
-        self._distances = np.empty((0, len(queries)))  # a row for each name, and some to spare
-        self._n_names = 0
         relevant = [np.unique(relevance.relevant_shots(query)) for query in queries]
         shots = np.concatenate(relevant)
         by_shot = shots.argsort(kind='stable')
         self._relevant_shots = shots[by_shot]
         self._relevant_to = np.arange(len(queries)).repeat(list(map(len, relevant)))[by_shot]
         self._n_relevant = np.array([relevance.reference.n_relevant(query) for query in queries])
-        self._measure()
-        self._n_went = 0  # hypotheses in all
-        self._far = self._hits_among(ranking.rows(np.empty(0, dtype=np.int64)))
-        self._set_aside(self._counted(self._hits_among(ranking.rows())))
+        self._n_names = 0
+        self._distances = np.empty((0, len(queries)))  # a row for each name, and some to spare
+        self._times = np.empty(0, dtype=np.int64)  # how many hypotheses each shot has
+        self._shares = np.empty(0)  # what the hypotheses of each name count
+        self._enough = min(self._depth, MOST) * UNIT
+        self._radius = np.full(len(queries), BEYOND_ALL)
+        self._within = np.zeros(len(queries))  # what the hypotheses within it count
+        self._limit = np.zeros(len(queries))  # above which the radius is set anew
+        self._is_fenced = np.zeros(len(queries), dtype=np.bool_)  # its last hit is the fence
+        nothing = ranking.rows(np.empty(0, dtype=np.int64))
+        self._hits = self._hits_among(nothing)
+        self._go_on(ranking.rows(), nothing)
 
     def named(self, rows: NDArray[np.bool_]) -> list[str]:
         """Return the queries of some rows of `ap`."""
@@ -64,9 +87,7 @@ class IncrementalScorer:
     def update(self, ranking: LiveRanking) -> None:
         """Go on to the next moment, whose ranking was made from the one before."""
         before, self._ranking = self._ranking, ranking
-        self._measure()
-        changed = ranking.changed_since(before)
-        came, went = _differing(ranking.rows(changed), before.rows(changed))
+        came, went = ranking.came_and_went(before)
         if self._distinct:
             # Ranks count shots here, and a shot stands where the first of its hypotheses does: of
             # a shot that changed, all that it had go, and all that it has come.
@@ -74,31 +95,84 @@ class IncrementalScorer:
             touched[came.shot] = touched[went.shot] = True
             came, went = ranking.rows(), before.rows()
             came, went = came.at(touched[came.shot]), went.at(touched[went.shot])
-            near, far = (each.at(~touched[each.rows.shot]) for each in (self._near, self._far))
+            self._hits = self._hits.at(~touched[self._hits.rows.shot])
         else:
-            near, far = (each.at(~_are_among(each.rows, went)) for each in (self._near, self._far))
-        change = self._count_before(near, came) - self._count_before(near, went)
-        self._n_went += len(went.name)
-        may_be_near = far.before - self._n_went < self._depth
-        self._far = far.at(~may_be_near)
-        near = near._replace(before=near.before + change)
-        new = far.at(may_be_near).joined(self._hits_among(came))
-        self._set_aside(near.joined(self._counted(new)))
+            self._hits = self._hits.at(~are_among(self._hits.rows, went))
+        self._go_on(came, went)
 
     def ap(self) -> NDArray[np.float64]:
         """Return average precision now, shape (n_queries, n_cutoffs)."""
-        order = np.lexsort((self._near.before, self._near.query))
+        hits = self._hits.at(self._hits.rank <= self._depth)
         if not self.definition.counts_again:
-            shot = self._near.rows.shot[order].astype(np.int64)
-            order = order[first_occurrences(shot * len(self.queries) + self._near.query[order])]
+            shot = hits.rows.shot.astype(np.int64)
+            hits = hits.at(first_occurrences(shot * len(self.queries) + hits.query))
         return average_precision_of_hits(
-            self._near.query[order],
-            self._near.before[order] + 1,
+            hits.query,
+            hits.rank,
             self._n_relevant,
             self._ranking.n_shots if self._distinct else len(self._ranking),
             self._K,
             self.definition,
         )
+
+    def _go_on(self, came: Rows, went: Rows) -> None:
+        """Take up what came and went; hits that went are gone already."""
+        self._measure()
+        kept = self._hits
+        rank = kept.rank - self._count_up_to(kept, went)
+        change = np.zeros(self._n_names)
+        change -= np.bincount(went.name, self._share(went), self._n_names)
+        self._count_times(came, went)
+        rank += self._count_up_to(kept, came)
+        change += np.bincount(came.name, self._share(came), self._n_names)
+        kept = kept._replace(rank=rank)
+        grown = self._set_radii(change)
+        kept, again = self._still_kept(kept, grown)
+        new = self._hits_among(came)
+        new = new.at(~self._are_behind_fence(new, kept))
+        if again.any():
+            every = self._hits_among(self._ranking.rows())
+            new = new.at(~again[new.query]).joined(every.at(again[every.query]))
+        if len(new.query):
+            new = new.at(in_order(new.query, new.distance, *self._ranking.keys(new.rows)))
+            # A hit is among the hypotheses that are counted, so the number is its rank.
+            new = new._replace(rank=self._count_up_to(new, self._ranking.rows()))
+            kept = kept.joined(new)
+            kept = kept.at(in_order(kept.query, kept.rank))
+        self._hits = self._up_to_fence(kept)
+
+    def _still_kept(self, hits: Hits, grown: NDArray[np.bool_]) -> tuple[Hits, NDArray[np.bool_]]:
+        """Return the hits to go on with, and the queries whose hits are looked for again."""
+        is_far = hits.distance >= self._radius[hits.query]
+        self._is_fenced[hits.query[is_far]] = False
+        last = np.zeros(len(self.queries), dtype=np.int64)
+        ends = hits.segments()[1]
+        last[hits.query[ends - 1]] = hits.rank[ends - 1]
+        again = grown | (self._is_fenced & (last < self._depth))
+        self._is_fenced[again] = False
+        return hits.at(~(is_far | again[hits.query])), again
+
+    def _are_behind_fence(self, hits: Hits, kept: Hits) -> NDArray[np.bool_]:
+        ends = kept.segments()[1]
+        fence = np.zeros(len(self.queries), dtype=np.int64)
+        fence[kept.query[ends - 1]] = ends - 1
+        behind = self._is_fenced[hits.query]
+        among = behind.nonzero()[0]
+        behind[among] = ~precedes(
+            (hits.distance, *self._ranking.keys(hits.rows)),
+            among,
+            (kept.distance, *self._ranking.keys(kept.rows)),
+            fence[hits.query[among]],
+        )
+        return behind
+
+    def _up_to_fence(self, hits: Hits) -> Hits:
+        """Leave out the hits behind the first that is well beyond the largest cutoff."""
+        behind = hits.rank > SLACK * self._depth
+        behind[1:] &= behind[:-1] & (hits.query[1:] == hits.query[:-1])
+        behind[:1] = False
+        self._is_fenced[hits.query[behind]] = True
+        return hits.at(~behind)
 
     def _measure(self) -> None:
         """Take the distances of all queries to the names that are new."""
@@ -113,146 +187,126 @@ class IncrementalScorer:
             self._distances[self._n_names : len(names)] = distances.T
             self._n_names = len(names)
 
-    def _set_aside(self, hits: _Hits) -> None:
-        """Keep up the hits that a cutoff reaches, and set the others aside."""
-        # A hit that is set aside comes near only when hypotheses before it go. Each that went could
-        # be one of these: it is counted again as soon as so many went, and costs nothing till then.
-        # Its number is kept as if none had gone yet, so that one comparison tells for all of them.
-        is_near = hits.before < self._depth
-        self._near, far = hits.at(is_near), hits.at(~is_near)
-        self._far = self._far.joined(far._replace(before=far.before + self._n_went))
+    def _distances_of(
+        self, names: NDArray[np.integer], queries: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        # Whole rows are copied ten times as fast as cells: first what leaves fewer of these.
+        if 2 * len(queries) > len(self.queries):
+            distances: NDArray[np.float64] = self._distances[names]
+            every = len(queries) == len(self.queries)
+            return distances if every else distances.take(queries, axis=1)
+        distances = self._distances[: self._n_names].take(queries, axis=1)
+        return distances if len(names) == self._n_names else distances[names]
 
-    def _counted(self, hits: _Hits) -> _Hits:
-        """Count what stands before some hits among all hypotheses."""
-        return hits._replace(before=self._count_before(hits, self._ranking.rows()))
+    def _count_times(self, came: Rows, went: Rows) -> None:
+        n = len(self._relevance.shots)
+        times = np.bincount(came.shot, minlength=n) - np.bincount(went.shot, minlength=n)
+        times[: len(self._times)] += self._times
+        self._times = times
 
-    def _hits_among(self, rows: Rows) -> _Hits:
-        """Return hits with nothing counted; of each shot, the first where repeats are dropped."""
+    def _share(self, rows: Rows) -> NDArray[np.int64]:
+        """Return what each hypothesis counts; those of a shot come to no more than one of these."""
+        # So at least as many shots are within a radius as the shares there come to, whichever of
+        # the hypotheses of a shot are. The sums are integers below 2**53, and therefore exact.
+        if self._distinct:
+            shares: NDArray[np.int64] = UNIT // self._times[rows.shot]
+            return shares
+        return np.full(len(rows.shot), UNIT)
+
+    def _set_radii(self, change: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Count a change of shares, set radii anew where needed, and return which of them grew."""
+        names = change.nonzero()[0]
+        for block in _blocks(len(self.queries), len(names)):
+            is_within = self._distances[names, block] < self._radius[block]
+            self._within[block] += change[names] @ is_within
+        change[: len(self._shares)] += self._shares
+        self._shares = change
+        before = self._radius.copy()
+        too_few = (self._within < self._enough) & (before < BEYOND_ALL)
+        queries = (too_few | (self._within > self._limit)).nonzero()[0]
+        for block in _blocks(len(queries), self._n_names):
+            self._set_radii_of(queries[block])
+        return self._radius > before
+
+    def _set_radii_of(self, queries: NDArray[np.int64]) -> None:
+        """Set the least radii that hold enough, in steps of a bin."""
+        distances = self._distances[: self._n_names].take(queries, axis=1)
+        columns = np.arange(len(queries))
+        bins = (distances * BINS).astype(np.int64) + (BINS + 1) * columns
+        shares = self._shares.repeat(len(queries))
+        sums = np.bincount(bins.ravel(), shares, (BINS + 1) * len(queries))
+        sums = sums.reshape(len(queries), BINS + 1).cumsum(axis=1)
+        last = np.minimum((sums < SLACK * self._enough).sum(axis=1), BINS)
+        self._radius[queries] = (last + 1) / BINS
+        self._within[queries] = within = sums[columns, last]
+        self._limit[queries] = 2 * np.maximum(within, self._enough)
+
+    def _hits_among(self, rows: Rows) -> Hits:
+        """Return hits within the radii, not ranked; of each shot one, where repeats are dropped."""
         begins = self._relevant_shots.searchsorted(rows.shot)
         sizes = self._relevant_shots.searchsorted(rows.shot, side='right') - begins
         query = self._relevant_to[ranges(begins, sizes)]
-        hits = _Hits(query, rows.at(np.arange(len(sizes)).repeat(sizes)), np.zeros_like(query))
-        return hits.at(self._first_of_each_shot(hits)) if self._distinct else hits
-
-    def _first_of_each_shot(self, hits: _Hits) -> NDArray[np.int64]:
-        distance = self._distances[hits.rows.name, hits.query]
-        order = in_order(hits.query, hits.rows.shot, distance, *self._ranking.keys(hits.rows))
-        return order[run_starts([hits.query[order], hits.rows.shot[order]])]
-
-    def _count_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
-        """Count the hypotheses, or their shots where repeats are dropped, before each hit."""
+        row = np.arange(len(sizes)).repeat(sizes)
+        distance = self._distances[rows.name[row], query]
+        near = distance < self._radius[query]
+        query, distance, rows = query[near], distance[near], rows.at(row[near])
+        hits = Hits(query, distance, rows, np.zeros_like(query))
         if not self._distinct:
-            return self._count_rows_before(hits, rows)
-        # Most shots have one hypothesis: these are counted as hypotheses, by bisection, which is
-        # faster than comparing each hypothesis with each hit.
-        _, number, held = np.unique(rows.shot, return_inverse=True, return_counts=True)
-        alone = held[number] == 1
-        return self._count_rows_before(hits, rows.at(alone)) + self._count_shots_before(
-            hits, rows.at(~alone)
-        )
+            return hits
+        order = in_order(query, rows.shot, distance, *self._ranking.keys(rows))
+        return hits.at(order[run_starts([query[order], rows.shot[order]])])
 
-    def _count_rows_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
-        """Count the hypotheses before each hit; they come name after name, each in its order."""
-        # Names that are nearer to the query count whole; within a name at the distance of the hit,
-        # the place of the hit is found by bisection. So no hypothesis is compared with every hit.
-        names = run_starts([rows.name])
-        ends = np.append(names, len(rows.name))[1:]
-        # Hits of one query and name are as near: distances are compared once for all of them.
-        order = in_order(hits.query, hits.rows.name)
-        marks = run_starts([hits.query[order], hits.rows.name[order]])
-        lent = np.diff(marks, append=len(order))
+    def _count_up_to(self, hits: Hits, rows: Rows) -> NDArray[np.int64]:
+        """Count hypotheses, or shots where repeats are dropped, up to each hit and with it."""
+        if not len(hits.query) or not len(rows.name):
+            return np.zeros(len(hits.query), dtype=np.int64)
+        if not self._distinct:
+            return self._count_rows(hits, rows)
+        # Of the hypotheses of a shot the first has to be found; most shots have no second.
+        alone = self._times[rows.shot] == 1
+        return self._count_rows(hits, rows.at(alone)) + self._count_shots(hits, rows.at(~alone))
+
+    def _count_rows(self, hits: Hits, rows: Rows) -> NDArray[np.int64]:
+        counts = Counts(hits)
         keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
-        counts = np.zeros(len(order), dtype=np.int64)
-        for block, nearer, name, mark in self._compared(hits.at(order[marks]), rows.name[names]):
-            # A product of matrices in doubles, which are exact far beyond any number of hypotheses.
-            at_mark = ((ends - names).astype(np.float64) @ nearer).astype(np.int64)
-            counts[order[ranges(marks[block], lent[block])]] += at_mark.repeat(lent[block])
-            for part in _parts(lent[mark]):
-                sizes = lent[mark[part]]
-                hit = order[ranges(marks[mark[part]], sizes)]
-                tied = name[part].repeat(sizes)
-                before = bisect(keys, names[tied], ends[tied], hit_keys, hit) - names[tied]
-                counts += np.bincount(hit, before, len(counts)).astype(np.int64)
-        return counts
+        for near in self._near(hits, rows):
+            # A name that is as far as no hit counts whole.
+            is_tied = near.low < near.high
+            counts.add(near.segment, near.low, np.where(is_tied, 0, near.held))
+            row, segment, low, high = near.by_row(is_tied.nonzero()[0])
+            counts.add(segment, places_among_tied(hit_keys, low, high, keys, row))
+        return counts.up_to_each()
 
-    def _count_shots_before(self, hits: _Hits, rows: Rows) -> NDArray[np.int64]:
-        """Count the shots of which some hypothesis stands before each hit."""
-        counts = np.zeros(len(hits.query), dtype=np.int64)
-        if len(rows.shot):
-            rows = rows.at(rows.shot.argsort(kind='stable'))
-            shots = run_starts([rows.shot])
-            keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
-            for block, before, row, hit in self._compared(hits, rows.name):
-                before[row, hit - block.start] = precedes(keys, row, hit_keys, hit)
-                counts[block] = np.logical_or.reduceat(before, shots).sum(axis=0)
-        return counts
+    def _count_shots(self, hits: Hits, rows: Rows) -> NDArray[np.int64]:
+        counts = Counts(hits)
+        keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
+        for near in self._near(hits, rows):
+            row, segment, low, high = near.by_row(np.arange(len(near.low)))
+            place = places_among_tied(hit_keys, low, high, keys, row)
+            # A shot counts once, from the first of its places.
+            shot = rows.shot[row]
+            order = in_order(segment, shot, place)
+            first = order[run_starts([segment[order], shot[order]])]
+            counts.add(segment[first], place[first])
+        return counts.up_to_each()
 
-    def _compared(
-        self, hits: _Hits, names: NDArray[np.integer]
-    ) -> Iterator[tuple[slice, NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield blocks of hits, a matrix of nearer names, and names and hits of tied pairs."""
-        size = max(1, BLOCK_CELLS // max(1, len(names)))
-        for begin in range(0, len(hits.query), size):
-            block = slice(begin, begin + size)
-            query = hits.query[block]
-            if len(query) < len(self.queries):
-                distances = self._distances[names[:, None], query]
-            else:  # more hits than queries: to copy whole rows first is four times as fast
-                distances = self._distances[names].take(query, axis=1)
-            at_hit = self._distances[hits.rows.name[block], query]
-            name, hit = np.divmod(np.flatnonzero(distances == at_hit), len(query))
-            yield block, distances < at_hit, name, hit + begin
+    def _near(self, hits: Hits, rows: Rows) -> Iterator[Near]:
+        """Yield names with hypotheses that are no farther from a query than some hit of it."""
+        begins = run_starts([rows.name])
+        held = np.diff(begins, append=len(rows.name))
+        firsts, ends = hits.segments()
+        for block in _blocks(len(firsts), max(len(rows.name), SLOTS)):
+            first, end = firsts[block], ends[block]
+            distances = self._distances_of(rows.name[begins], hits.query[first])
+            cell = np.flatnonzero(distances <= hits.distance[end - 1])
+            name = cell // len(first)
+            segment = cell - name * len(first)
+            low, high = places_of_distances(hits, first, end, segment, distances.ravel()[cell])
+            yield Near(segment + block.start, begins[name], held[name], low, high)
 
 
-def _parts(sizes: NDArray[np.int64]) -> Iterator[slice]:
-    """Yield slices whose sizes come to no more than a block, or which hold a single item."""
-    ends = sizes.cumsum()
-    begin = 0
-    while begin < len(sizes):
-        passed = int(ends[begin - 1]) if begin else 0
-        end = max(begin + 1, int(ends.searchsorted(passed + BLOCK_CELLS, side='right')))
-        yield slice(begin, end)
-        begin = end
-
-
-class _Hits(NamedTuple):
-    """Hits of queries."""
-
-    query: NDArray[np.int64]  # its row
-    rows: Rows  # the hypotheses
-    before: NDArray[np.int64]  # how many hypotheses, or shots, stand before it
-
-    def at(self, hits: NDArray[np.integer] | NDArray[np.bool_]) -> _Hits:
-        return _Hits(self.query[hits], self.rows.at(hits), self.before[hits])
-
-    def joined(self, other: _Hits) -> _Hits:
-        return _Hits(
-            np.concatenate([self.query, other.query]),
-            self.rows.joined(other.rows),
-            np.concatenate([self.before, other.before]),
-        )
-
-
-def _differing(rows: Rows, others: Rows) -> tuple[Rows, Rows]:
-    """Return the hypotheses that are not among others, and the others that are not among them."""
-    groups, other_groups = _equal_rows(rows, others)
-    alone = np.bincount(np.concatenate([groups, other_groups])) == 1
-    return rows.at(alone[groups]), others.at(alone[other_groups])
-
-
-def _are_among(rows: Rows, others: Rows) -> NDArray[np.bool_]:
-    """Return whether each hypothesis is among others."""
-    among = np.isin(rows.name, others.name)
-    among[among] = np.isin(*_equal_rows(rows.at(among), others))
-    return among
-
-
-def _equal_rows(rows: Rows, others: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return numbers for hypotheses and for others, equal where these are."""
-    both = rows.joined(others)
-    order = in_order(both.name, both.confidence, both.temporal_rank, both.shot)
-    begins = np.zeros(len(order), dtype=np.int64)
-    begins[run_starts([column[order] for column in both])] = 1
-    numbers = np.empty(len(order), dtype=np.int64)
-    numbers[order] = begins.cumsum() - 1
-    return numbers[: len(rows.name)], numbers[len(rows.name) :]
+def _blocks(n_columns: int, n_rows: int) -> Iterator[slice]:
+    """Yield slices of columns, of BLOCK_CELLS at most where there is more than one column."""
+    size = max(1, BLOCK_CELLS // max(1, n_rows))
+    for begin in range(0, n_columns, size):
+        yield slice(begin, begin + size)

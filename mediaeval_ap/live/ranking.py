@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import ranges
+from mediaeval_ap.arrays import ranges, run_starts
 from mediaeval_ap.live.columns import Columns
-from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses
+from mediaeval_ap.live.hypotheses import SOURCE, CodedColumns, Hypotheses
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
@@ -70,7 +70,29 @@ class LiveRanking(NearestFirst):
     def __len__(self) -> int:
         return self._n
 
-    def changed_since(self, before: LiveRanking) -> NDArray[np.int64]:
+    def came_and_went(self, before: LiveRanking) -> tuple[Rows, Rows]:
+        """Return the hypotheses that an earlier ranking has not, and those that it has alone."""
+        changed = self._changed_since(before)
+        earlier = changed[changed < len(before.names)]  # the codes are ascending
+        starts, held = self._starts[changed], self._held[changed]
+        starts_before, held_before = np.zeros((2, len(changed)), dtype=np.int64)
+        starts_before[: len(earlier)] = before._starts[earlier]
+        held_before[: len(earlier)] = before._held[earlier]
+        # Most of a segment stays as it is. So what is equal at its beginning and at its end is left
+        # out, and only what is between has to be sorted.
+        rows, others = self._rows, before._rows
+        common = np.minimum(held, held_before)
+        equal = _n_equal(rows, starts, others, starts_before, common)
+        starts, starts_before = starts + equal, starts_before + equal
+        held, held_before, common = held - equal, held_before - equal, common - equal
+        ends, ends_before = starts + held - 1, starts_before + held_before - 1
+        equal = _n_equal(rows, ends, others, ends_before, common, step=-1)
+        return _differing(
+            rows.at(ranges(starts, held - equal)),
+            others.at(ranges(starts_before, held_before - equal)),
+        )
+
+    def _changed_since(self, before: LiveRanking) -> NDArray[np.int64]:
         """Return the codes of the names that may have changed since an earlier ranking."""
         same = np.zeros(len(self.names), dtype=np.bool_)
         # A segment is told by where it begins, which holds within the same columns only.
@@ -97,8 +119,8 @@ class LiveRanking(NearestFirst):
 
     def _append(self, hypotheses: Hypotheses) -> None:
         """Write a new segment for each name that changed, in its order."""
+        name, confidence, shot = self._of_changed_names(hypotheses)
         changed = np.array(sorted(hypotheses.changed), dtype=np.int64)
-        name, confidence, shot = hypotheses.of_names(changed.tolist())
         places = self._shot_order.places(shot)
         temporal_rank, _ = temporal_ranks(name, confidence, places, self._shot_order.videos(shot))
         order = in_order(name, *TieKeys(confidence, temporal_rank, places, name))
@@ -106,6 +128,18 @@ class LiveRanking(NearestFirst):
         self._starts[changed] = len(self._columns) + held.cumsum() - held
         self._held[changed] = held
         self._columns.extend(**Rows(confidence, temporal_rank, shot, name).at(order)._asdict())
+
+    def _of_changed_names(self, hypotheses: Hypotheses) -> CodedColumns:
+        came = hypotheses.came()
+        if came is None:
+            return hypotheses.of_names(sorted(hypotheses.changed))
+        names = np.array(sorted(hypotheses.changed), dtype=np.int64)
+        known = ranges(self._starts[names], self._held[names])
+        columns = self._columns['name'], self._columns['confidence'], self._columns['shot']
+        name, confidence, shot = (
+            np.concatenate([column[known], new]) for column, new in zip(columns, came, strict=True)
+        )
+        return name, confidence, shot
 
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
@@ -123,3 +157,49 @@ class LiveRanking(NearestFirst):
         first[held > 0] = self._rows.confidence[self._starts[names[held > 0]]]
         worst = np.partition(first, wanted - 1)[wanted - 1]
         return np.where(first <= worst, np.minimum(held, wanted), 0)
+
+
+def are_among(rows: Rows, others: Rows) -> NDArray[np.bool_]:
+    """Return whether each hypothesis is among others."""
+    among = np.isin(rows.name, others.name)
+    among[among] = np.isin(*_equal_rows(rows.at(among), others))
+    return among
+
+
+def _n_equal(
+    rows: Rows,
+    starts: NDArray[np.int64],
+    others: Rows,
+    other_starts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    step: int = 1,
+) -> NDArray[np.int64]:
+    """Return how many rows are equal from the start of ranges, forwards or backwards."""
+    ends = sizes.cumsum()
+    begins = ends - sizes
+    offsets = step * (np.arange(ends[-1] if len(ends) else 0) - begins.repeat(sizes))
+    row, other = starts.repeat(sizes) + offsets, other_starts.repeat(sizes) + offsets
+    differ = np.zeros(len(offsets), dtype=np.bool_)
+    for column, other_column in zip(rows, others, strict=True):
+        differ |= column[row] != other_column[other]
+    differing = np.append(differ.nonzero()[0], len(differ))
+    first: NDArray[np.int64] = np.minimum(differing[differing.searchsorted(begins)], ends)
+    return first - begins
+
+
+def _differing(rows: Rows, others: Rows) -> tuple[Rows, Rows]:
+    """Return the hypotheses that are not among others, and the others that are not among them."""
+    groups, other_groups = _equal_rows(rows, others)
+    alone = np.bincount(np.concatenate([groups, other_groups])) == 1
+    return rows.at(alone[groups]), others.at(alone[other_groups])
+
+
+def _equal_rows(rows: Rows, others: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return numbers for hypotheses and for others, equal where these are."""
+    both = rows.joined(others)
+    order = in_order(both.name, both.confidence, both.temporal_rank, both.shot)
+    begins = np.zeros(len(order), dtype=np.int64)
+    begins[run_starts([column[order] for column in both])] = 1
+    numbers = np.empty(len(order), dtype=np.int64)
+    numbers[order] = begins.cumsum() - 1
+    return numbers[: len(rows.name)], numbers[len(rows.name) :]

@@ -325,8 +325,8 @@ class Live(Session):
 
         Notes
         -----
-        A point takes time in proportion to the hits that a cutoff reaches times the names that
-        changed; with a definition that drops repeats, times the hypotheses of shots that changed.
+        A point takes time in proportion to the queries times the names that changed since the point
+        before, to the hits that a cutoff reaches, and to copying the hypotheses.
 
         Examples
         --------
@@ -380,7 +380,7 @@ class Live(Session):
             hypotheses.is_whole = False
             self._ranking = LiveRanking(hypotheses, self._ranking)
             self._snapshot = None
-            hypotheses.changed.clear()
+            hypotheses.forget_changes()
             hypotheses.is_whole = True
         return self._ranking
 

@@ -58,7 +58,10 @@ def first_in_order(keys: tuple[NDArray[Any], ...], count: int) -> NDArray[np.int
 
 
 def precedes(
-    keys: TieKeys, rows: NDArray[np.integer], other_keys: TieKeys, other_rows: NDArray[np.integer]
+    keys: tuple[NDArray[Any], ...],
+    rows: NDArray[np.integer],
+    other_keys: tuple[NDArray[Any], ...],
+    other_rows: NDArray[np.integer],
 ) -> NDArray[np.bool_]:
     """Return whether each row stands before the other row beside it; equal rows do not."""
     before = np.zeros(len(rows), dtype=np.bool_)
@@ -71,10 +74,10 @@ def precedes(
 
 
 def bisect(
-    keys: TieKeys,
+    keys: tuple[NDArray[Any], ...],
     begins: NDArray[np.int64],
     ends: NDArray[np.int64],
-    other_keys: TieKeys,
+    other_keys: tuple[NDArray[Any], ...],
     other_rows: NDArray[np.integer],
 ) -> NDArray[np.int64]:
     """Return where each other row would stand in its range of sorted rows, before equal ones."""

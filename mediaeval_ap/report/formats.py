@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import re
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, TypeAlias, TypeVar
@@ -58,9 +55,10 @@ class Table:
 
     def captioned(self, block: Captioned, width: int | None) -> str:
         caption = self.text(block.caption)
-        caption = (
-            caption if width is None else textwrap.fill(caption, width, break_on_hyphens=False)
-        )
+        if width is not None:
+            from textwrap import fill
+
+            caption = fill(caption, width, break_on_hyphens=False)
         return f'{caption}\n\n{self.grid(block.grid, width)}'
 
     def remarks(self, remarks: Remarks) -> str:
@@ -269,6 +267,8 @@ class Csv:
     """Rows of CSV under a header."""
 
     def render(self, document: Document, width: int | None = None) -> str:
+        import csv
+
         grid = _rows(document)
         lines: list[str] = []  # with the writer's own line ends, for which it quotes
         writer = csv.writer(SimpleNamespace(write=lines.append))
@@ -361,6 +361,8 @@ def _rows(document: Document) -> Grid:
 
 
 def _json(value: Any, indent: int | None = None) -> str:
+    import json
+
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _replace_controls(lambda match: f'\\u{ord(match[0]):04x}', text)
 

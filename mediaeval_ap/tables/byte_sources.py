@@ -252,16 +252,21 @@ def opening(name: str, kind: str = '') -> Iterator[None]:
 
     `kind` is the compression of what is read.
     """
-    from lzma import LZMAError
-
     try:
         yield
     except ReadError:
         raise
-    except (OSError, EOFError, zlib.error, LZMAError, UnicodeError) as error:
+    except _errors_of_reading() as error:
         reason = getattr(error, 'strerror', None)
         as_kind = f'not readable as {kind}: ' if kind else ''
         raise ReadError(name, reason or f'{as_kind}{error}') from error
+
+
+def _errors_of_reading() -> tuple[type[Exception], ...]:
+    """Return what reading a source can raise, of the libraries that are loaded."""
+    lzma = sys.modules.get('lzma')  # not imported here, where files may have run out
+    errors_of_xz = [] if lzma is None else [lzma.LZMAError]
+    return (OSError, EOFError, zlib.error, UnicodeError, *errors_of_xz)
 
 
 def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:

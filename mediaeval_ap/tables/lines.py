@@ -84,7 +84,7 @@ def _behind_line(chunk: bytes, chunks: Iterator[bytes]) -> bytes:
 
 def split(block: bytes) -> list[bytes]:
     """Split a block of whole lines into lines without their ends."""
-    lines = block.replace(b'\r\n', b'\n').split(b'\n')
+    lines = (block.replace(b'\r\n', b'\n') if b'\r' in block else block).split(b'\n')
     if not lines[-1]:
         lines.pop()
     return lines

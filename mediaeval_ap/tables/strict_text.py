@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +24,17 @@ from mediaeval_ap.tables.table import Column, Source, Table
 from mediaeval_ap.tables.wrong_lines import explained, splitter, wrong_places
 
 PROVED_BYTES = 1 << 15  # double takes a sixth more time, as fields no longer fit the caches
+_NO_SEPARATOR = bytes(set(range(256)) - set(b' \t\n'))
+_TAB_TO_SPACE = bytes.maketrans(b'\t', b' ')
+
+Fields: TypeAlias = Sequence[bytes]  # of a column
 
 
 class Piece(NamedTuple):
     """Lines without their ends, and the fields of those that hold rows, column by column."""
 
     lines: list[bytes]
-    texts: list[tuple[bytes, ...]]  # empty where no line holds a row
+    texts: Sequence[Fields]  # empty where no line holds a row
     numbers: Iterable[float]
     rows: list[int] | None  # the positions of the lines that hold rows; None for all lines
 
@@ -97,20 +101,47 @@ def prove(lines: list[bytes], layout: Layout) -> Piece | None:
         text = b'\n'.join(lines)
     if not line_format.holds_text(text):
         return None
-    fields = [row for row in map(splitter(text), lines) if row]
-    if set(map(len, fields)) - {len(layout.fields)}:
+    n_fields = len(layout.fields)
+    columns = evenly_split(text, len(lines), n_fields) or _split(text, lines, n_fields)
+    if columns is None:
         return None
-    columns = list(zip(*fields, strict=True))
+    n_rows = len(columns[0]) if columns else 0
     no_numbers = not columns or layout.number is None
     written = () if no_numbers else columns.pop(layout.number_at)
     numbers = _numbers(written, line_format.number_bytes(layout))
     if numbers is None:
         return None
     rows = None
-    if len(fields) != len(given):
+    if n_rows != len(given):
         numbered = enumerate(given)
         rows = [row for row, line in numbered if not line_format.holds_no_row(line, layout)]
     return Piece(given, columns, numbers, rows)
+
+
+def evenly_split(text: bytes, n_lines: int, n_fields: int) -> list[Fields] | None:
+    """Split text at once into columns, if one space or tab stands between fields, none elsewhere.
+
+    None on any doubt.
+    """
+    if b'\v' in text or b'\f' in text:  # white space to bytes.split
+        return None
+    # Each line has as many separators as make `n_fields` fields of it, but for empty ones; these
+    # would be missing from the words.
+    line = b' ' * (n_fields - 1)
+    words = text.split()
+    if not words or len(words) != n_lines * n_fields:
+        return None
+    if text.translate(_TAB_TO_SPACE, _NO_SEPARATOR) != b'\n'.join([line] * n_lines):
+        return None
+    return [words[field::n_fields] for field in range(n_fields)]
+
+
+def _split(text: bytes, lines: list[bytes], n_fields: int) -> list[Fields] | None:
+    """Split lines one by one into columns; None unless each is blank or has all fields."""
+    fields = [row for row in map(splitter(text), lines) if row]
+    if set(map(len, fields)) - {n_fields}:
+        return None
+    return list(zip(*fields, strict=True))
 
 
 def _numbers(fields: Iterable[bytes], allowed: bytes) -> array[float] | None:
@@ -167,8 +198,10 @@ class _ColumnBuilder:
         self._code_of: defaultdict[bytes, int] = defaultdict()
         self._code_of.default_factory = self._code_of.__len__
 
-    def extend(self, fields: Iterable[bytes]) -> None:
-        self._codes.extend(map(self._code_of.__getitem__, fields))
+    def extend(self, fields: Fields) -> None:
+        # A quarter faster than to extend the array by the codes one by one.
+        codes = np.fromiter(map(self._code_of.__getitem__, fields), np.int32, len(fields))
+        self._codes.frombytes(codes.tobytes())
 
     def append(self, column: Column) -> None:
         codes = [self._code_of[value.encode()] for value in column.values]

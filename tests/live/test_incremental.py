@@ -6,9 +6,14 @@ import tracemalloc
 from unittest import mock
 
 import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
 from live_sessions import ROW, quiet
 
 from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.live import incremental
+from mediaeval_ap.live.incremental import IncrementalScorer
 from mediaeval_ap.ranking.edit_distances import Names
 
 
@@ -70,3 +75,53 @@ def test_memory_of_watching_many_hits_of_one_name(every):
     tracemalloc.stop()
     assert point.ap.tolist() == expected
     assert peak < 100e6
+
+
+# Many hypotheses at few distances of each other, for cutoffs that few of them reach.
+CROWDED = st.tuples(
+    st.just('x'),
+    st.sampled_from('vw'),
+    st.sampled_from('1234567'),
+    st.text('ab', min_size=1, max_size=5),
+    st.sampled_from([0.25, 0.5, 0.75]),
+)
+
+
+@quiet
+@strategies.examples(3)
+@given(
+    reference=st.lists(CROWDED.map(lambda row: row[:4]), min_size=8, max_size=30, unique=True),
+    begin=st.lists(CROWDED, min_size=15, max_size=40),
+    steps=st.lists(
+        st.tuples(st.lists(CROWDED, max_size=12), st.lists(st.integers(0, 60), max_size=15)),
+        min_size=1,
+        max_size=6,
+    ),
+    depth=st.integers(1, 4),
+    definition=st.sampled_from(definitions.names()),
+    bins=st.sampled_from([1, 4, incremental.BINS]),
+)
+def test_radii_and_fences_follow_what_comes_and_goes(
+    reference, begin, steps, depth, definition, bins
+):
+    """Where most hits are out of reach, scores are those of the whole run at each moment."""
+    average_precision = AveragePrecision(reference, [depth], definition=definition)
+    live, rows = average_precision.live(begin), list(begin)
+    queries = [*average_precision.queries, 'bab', 'zz']
+    # Coarse bins hold several distances, as those between long names do.
+    with (
+        mock.patch.multiple(incremental, BINS=bins, BEYOND_ALL=1 + 1 / bins),
+        mock.patch('mediaeval_ap.live.hits.SLOTS', bins),
+    ):
+        scorer = IncrementalScorer(
+            queries, live._relevance, [depth], average_precision.definition, live._current()
+        )
+        for came, went in steps:
+            live.extend(iter(came))
+            rows.extend(came)
+            for place in went:
+                if len(rows) > 1:
+                    live.discard(rows.pop(place % len(rows)))
+            scorer.update(live._current())
+            expected = average_precision.evaluate(rows, queries)
+            assert scorer.ap().tolist() == expected.ap.tolist()

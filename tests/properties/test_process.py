@@ -214,6 +214,45 @@ def test_importing_takes_no_signals():
     subprocess.run([sys.executable, '-c', code], check=True)
 
 
+def test_the_library_leaves_the_environment_as_it_is():
+    code = (
+        'import os\n'
+        'before = dict(os.environ)\n'
+        'import mediaeval_ap, mediaeval_ap.cli, mediaeval_ap.__main__\n'
+        "row = ('x', 'v', '1', 'ann')\n"
+        'mediaeval_ap.AveragePrecision([row]).evaluate([(*row, 1)])\n'
+        'assert dict(os.environ) == before\n'
+    )
+    subprocess.run([sys.executable, '-c', code], check=True)
+
+
+SETTINGS = """
+from mediaeval_ap import cli
+def tell(**_):
+    print(os.environ.get('OPENBLAS_NUM_THREADS'), 'numpy' in sys.modules)
+cli.main = tell
+"""
+
+
+@pytest.mark.parametrize(
+    ('command', 'given', 'threads'),
+    [
+        ('evaluate', None, '1'),
+        ('evaluate', '3', '3'),
+        ('watch', None, '1'),
+        ('compare', None, None),
+        ('report', None, None),
+    ],
+)
+def test_threads_of_matrix_products_are_chosen_before_numpy_is_loaded(
+    monkeypatch, command, given, threads
+):
+    monkeypatch.delenv('OPENBLAS_NUM_THREADS', raising=False)
+    if given is not None:
+        monkeypatch.setenv('OPENBLAS_NUM_THREADS', given)
+    assert ended(SETTINGS, signal.SIGINT, command) == (0, f'{threads} False\n', '')
+
+
 TELLING = """
 from mediaeval_ap.cli import watch_input, watch_output, watch_screen
 end_rows = watch_input.Ending._end

@@ -1,10 +1,12 @@
-"""Errors of the strict parser."""
+"""Errors of the strict parser, and its two ways to split lines."""
 
 import pytest
-from line_files import parse
+from hypothesis import example, given
+from hypothesis import strategies as st
+from line_files import LAYOUTS, parse
 
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, lines, strict_text
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, lines, strict_text
 
 
 def test_error_names_line_in_later_block(monkeypatch):
@@ -42,3 +44,52 @@ def test_long_field_is_shortened():
     with pytest.raises(FormatError) as caught:
         parse(b'x' * 10_000, REFERENCE)
     assert len(str(caught.value)) < 200
+
+
+WORDS = st.sampled_from([b'a', b'1', b'1', b'', b'\v', b'a\fb', b'#', 'é'.encode(), b'\xc2\x85'])
+
+
+@st.composite
+def layouts_and_lines(draw):
+    """Lines of which most have as many fields as the layout, if these are not empty."""
+    layout = draw(LAYOUTS)
+    lines = []
+    for size in draw(st.lists(st.sampled_from([0, 0, 0, 0, -1, 1]), max_size=4)):
+        count = len(layout.fields) + size
+        words = draw(st.lists(WORDS, min_size=count, max_size=count))
+        lines.append(draw(st.sampled_from([b' ', b' ', b'\t'])).join(words))
+    return layout, lines
+
+
+@given(layouts_and_lines())
+@example((SUBSET, [b'a', b'b c d']))
+@example((SUBSET, [b'a ', b'b c\vd']))
+@example((SUBSET, [b'a b', b'']))
+@example((SUBSET, []))
+def test_lines_split_at_once_are_as_split_one_by_one(layout_and_lines):
+    layout, given = layout_and_lines
+    at_once = strict_text.prove(given, layout)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strict_text, 'evenly_split', lambda *_: None)
+        one_by_one = strict_text.prove(given, layout)
+    if at_once is None or one_by_one is None:
+        assert at_once is one_by_one
+        return
+    assert list(map(list, at_once.texts)) == list(map(list, one_by_one.texts))
+    assert at_once[2:] == one_by_one[2:]
+
+
+@pytest.mark.parametrize(
+    ('text', 'columns'),
+    [
+        (b'a b\nc\td', [[b'a', b'c'], [b'b', b'd']]),
+        (b'a b\nc  d', None),
+        (b'a b\n c d', None),
+        (b'a b \nc d', None),
+        (b'a b\n\n', None),
+        (b'a\nb c d', None),
+        (b'a \nb c\x0bd', None),
+    ],
+)
+def test_only_even_lines_are_split_at_once(text, columns):
+    assert strict_text.evenly_split(text, 2, 2) == columns
