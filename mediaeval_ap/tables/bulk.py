@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 # Double and four times take as long; half takes a tenth more, as the same texts are new in more
 # blocks. Of larger blocks less memory is left where it is scarce, and a thread without any aborts.
 BLOCK_BYTES = 2 << 20
-LEAN_BLOCK_BYTES = 1 << 20  # half and double take as long; eight times takes 30 MiB more
 N_THREADS = cpu_count() or 1
 CSV_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh more time, double no less
 
@@ -65,7 +64,7 @@ def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None
 
     with ThreadPoolExecutor(N_THREADS) as threads:
         blocks = whole_lines(stream.read, BLOCK_BYTES)
-        read = _read(blocks, layout, source, layout.texts, threads, encode=True)
+        read = _read(blocks, layout, source, threads)
         if read is None:
             return None
         texts, numbers, lines = read
@@ -78,34 +77,18 @@ def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None
     return Table(layout, columns, numbers, Source(source), lines)
 
 
-def read_in_bulk(
-    stream: BinaryIO, layout: Layout, source: str, texts: Sequence[str], *, lean: bool = False
-) -> _Read | None:
-    """Read some texts of lines and their finite numbers fast, or not at all: None on any doubt.
-
-    Texts are encoded by a dictionary. A lean reading takes less memory, and more time where there
-    are more cores: one block after another, and texts as they are.
-    """
-    with ThreadPoolExecutor(1 if lean else N_THREADS) as threads:
-        blocks = whole_lines(stream.read, LEAN_BLOCK_BYTES if lean else BLOCK_BYTES)
-        return _read(blocks, layout, source, texts, threads, encode=not lean)
-
-
 def _read(
     blocks: Iterable[bytes | None],
     layout: Layout,
     source: str,
-    texts: Sequence[str],
     threads: ThreadPoolExecutor,
-    *,
-    encode: bool,
 ) -> _Read | None:
     """Read blocks of lines, side by side, if all of them are proved right."""
     import pyarrow
 
     counter = LineCounter()
     found: list[_Rows] = []
-    read = partial(_read_block, layout=layout, texts=texts, encode=encode)
+    read = partial(_read_block, layout=layout)
     try:
         for rows in _in_order(read, blocks, threads):
             if rows is None:
@@ -119,7 +102,7 @@ def _read(
     table = pyarrow.concat_tables([rows.texts for rows in found])
     numbers = [each for rows in found for each in rows.numbers]
     return (
-        {field: table[field] for field in texts},
+        {field: table[field] for field in layout.texts},
         np.concatenate(numbers) if numbers else None,
         counter.line_numbers(),
     )
@@ -141,15 +124,13 @@ def _in_order(
         yield pending.popleft().result()
 
 
-def _read_block(
-    block: bytes | None, layout: Layout, texts: Sequence[str], *, encode: bool
-) -> _Rows | None:
+def _read_block(block: bytes | None, layout: Layout) -> _Rows | None:
     """Read a block of lines; a doubt if not all of them are proved right."""
     if block is None:  # an endless line
         return None
     import pyarrow
 
-    types = dict.fromkeys(texts, pyarrow.string())
+    types = dict.fromkeys(layout.texts, pyarrow.string())
     if layout.number is not None:
         as_written = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
         types[layout.number] = as_written if layout.integers else pyarrow.float64()
@@ -165,8 +146,8 @@ def _read_block(
     numbers = []
     if layout.number is not None:
         numbers = [_doubles(chunk, layout) for chunk in table[layout.number].chunks]
-    columns = [table[field].dictionary_encode() if encode else table[field] for field in texts]
-    return _Rows(n_lines, places, pyarrow.table(columns, list(texts)), numbers)
+    columns = [table[field].dictionary_encode() for field in layout.texts]
+    return _Rows(n_lines, places, pyarrow.table(columns, list(layout.texts)), numbers)
 
 
 def _without_comments(block: bytes, layout: Layout) -> bytes:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ['read']
 
-# A choice: with its import, pyarrow takes as long as the strict parser for 2 MiB, and for 4 MiB a
-# quarter less; it takes twice the memory (119 for 61 MiB).
+# A choice: pyarrow, with its import, takes as long as the strict parser for 4 MiB, and a quarter
+# less for 8 MiB; there it takes twice the memory (138 MiB for 69).
 BULK_BYTES = 4 << 20
 
 
