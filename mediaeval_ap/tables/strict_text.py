@@ -108,7 +108,7 @@ def prove(lines: list[bytes], layout: Layout) -> Piece | None:
     n_rows = len(columns[0]) if columns else 0
     no_numbers = not columns or layout.number is None
     written = () if no_numbers else columns.pop(layout.number_at)
-    numbers = _numbers(written, line_format.number_bytes(layout))
+    numbers = numbers_of(written, layout)
     if numbers is None:
         return None
     rows = None
@@ -144,7 +144,9 @@ def _split(text: bytes, lines: list[bytes], n_fields: int) -> list[Fields] | Non
     return list(zip(*fields, strict=True))
 
 
-def _numbers(fields: Iterable[bytes], allowed: bytes) -> array[float] | None:
+def numbers_of(fields: Sequence[bytes], layout: Layout) -> array[float] | None:
+    """Read the numbers of a layout by Python, if all of them are right."""
+    allowed = line_format.number_bytes(layout)
     if b''.join(fields).translate(None, allowed):
         return None
     try:

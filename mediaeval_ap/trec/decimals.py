@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.tables import Layout
-from mediaeval_ap.tables.line_format import LARGEST_INTEGER, number_bytes
+from mediaeval_ap.tables.line_format import LARGEST_INTEGER
+from mediaeval_ap.tables.strict_text import numbers_of
 from mediaeval_ap.trec.byte_fields import AMONG_FIRST, Fields, windows
 from mediaeval_ap.trec.documents import WORD, width_for
 
@@ -43,7 +44,7 @@ def numbers_at(fields: Fields, layout: Layout) -> NDArray[np.float64] | None:
     left = np.flatnonzero(~is_right)
     if len(left):
         written = zip(begins[left].tolist(), ends[left].tolist(), strict=True)
-        by_python = _by_python([fields.text[begin:end] for begin, end in written], layout)
+        by_python = numbers_of([fields.text[begin:end] for begin, end in written], layout)
         if by_python is None:
             return None
         values[left] = by_python
@@ -134,13 +135,3 @@ def _split(value: Any) -> tuple[Any, Any]:
     scaled = value * _SPLITTER
     high = scaled - (scaled - value)
     return high, value - high
-
-
-def _by_python(written: list[bytes], layout: Layout) -> list[float] | None:
-    if b''.join(written).translate(None, number_bytes(layout)):
-        return None
-    try:
-        numbers = list(map(float, written))
-    except ValueError:
-        return None
-    return numbers if np.isfinite(numbers).all() else None
