@@ -65,7 +65,7 @@ def test_few_decimals_are_left_to_python(fields, n_by_python, monkeypatch):
         left.extend(written)
         return list(map(float, written))
 
-    monkeypatch.setattr(decimals, '_by_python', by_python)
+    monkeypatch.setattr(decimals, 'numbers_of', by_python)
     block = ''.join(f'7 Q0 d {rank} {field} me\n' for rank, field in enumerate(fields))
     numbers = decimals.numbers_at(find_fields(block.encode(), RUN), RUN)
     assert list(map(repr, numbers.tolist())) == [repr(float(field)) for field in fields]
