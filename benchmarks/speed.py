@@ -28,7 +28,6 @@ from timing import (
     in_turns,
     median_taken,
     output_of,
-    whole_process,
 )
 
 HERE = Path(__file__).parent
@@ -192,14 +191,23 @@ def whole_processes(
     return rows
 
 
-def campaign_files(settings: Settings) -> tuple[Path, Path, list[Path]]:
-    """Return the reference, the queries and the runs."""
-    if settings.official:
-        [reference] = (settings.official / 'reference').glob('reference.*')
-        runs = sorted((settings.official / 'submissions').iterdir())
-        return reference, settings.official / 'reference' / 'queries.txt', runs
+class Campaign(NamedTuple):
+    """The files of a campaign."""
+
+    reference: Path
+    queries: Path
+    runs: list[Path]
+
+
+def campaigns(settings: Settings) -> Iterator[Campaign]:
     folder = synthetic(settings)
-    return folder / 'reference.txt', folder / 'queries.txt', [folder / 'hypothesis.txt']
+    queries = folder / 'queries.txt'
+    yield Campaign(folder / 'reference.txt', queries, [folder / 'hypothesis.txt'])
+    if settings.official:
+        folder = settings.official / 'reference'
+        [reference] = folder.glob('reference.*')
+        runs = sorted((settings.official / 'submissions').iterdir())
+        yield Campaign(reference, folder / 'queries.txt', runs)
 
 
 def synthetic(settings: Settings) -> Path:
@@ -211,21 +219,27 @@ def synthetic(settings: Settings) -> Path:
 
 
 def campaign(settings: Settings) -> Iterator[list[str]]:
-    reference, queries, runs = campaign_files(settings)
-    for run in runs:
+    for reference, queries, runs in campaigns(settings):
+        for run in runs:
+            yield from one_run(settings, reference, queries, run)
+
+
+def one_run(settings: Settings, reference: Path, queries: Path, run: Path) -> Iterator[list[str]]:
+    with open(run) as file:
+        n_hypotheses = sum(1 for _ in file)
+    bare = {'`bare.py`': [sys.executable, HERE / 'bare.py', reference, run, queries]}
+    for form in ('table', 'csv'):
         commands = {
-            side: command_of(python, 'evaluate', reference, run, '--queries', queries)
+            side: command_of(
+                python, 'evaluate', reference, run, '--queries', queries, '--format', form
+            )
             for side, python in settings.pythons.items()
         }
-        exact = [whole_process([*command, '--format', 'csv']) for command in commands.values()]
-        check_equal(run.name, [process.printed for process in exact])  # all digits of all queries
-        bare = [sys.executable, HERE / 'bare.py', reference, run, queries]
-        done = in_turns({**commands, '`bare.py`': bare}, settings.repeats or REPEATS)
-        printed = [process.printed for of_one in done.values() for process in of_one]
-        check_equal(run.name, [re.findall(r'(MAP@\d+) +(\S+)', text) for text in printed])
-        with open(run) as file:
-            n_hypotheses = sum(1 for _ in file)
-        what = f'one run, {n_hypotheses:,} hypotheses, whole process'
+        done = in_turns({**commands, **bare}, settings.repeats or REPEATS)
+        if form == 'table':
+            printed = [process.printed for of_one in done.values() for process in of_one]
+            check_equal(run.name, [re.findall(r'(MAP@\d+) +(\S+)', text) for text in printed])
+        what = f'one run, {n_hypotheses:,} hypotheses, whole process, --format {form}'
         yield from whole_processes(done, commands, what)
 
 
@@ -318,7 +332,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         '--trec-eval', type=Path, action='append', default=[], metavar='PATH', help='its binary'
     )
-    parser.add_argument('--official', type=Path, metavar='FOLDER', help='the runs of a campaign')
+    parser.add_argument('--official', type=Path, metavar='FOLDER', help='runs of a campaign, too')
     parser.add_argument('--folder', type=Path, metavar='DIR', help='where made data is kept')
     parser.add_argument('--smaller', type=int, default=1, metavar='N', help='divide sizes by this')
     parser.add_argument(

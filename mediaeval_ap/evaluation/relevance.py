@@ -8,11 +8,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import combine, find, first_occurrences, run_starts
+from mediaeval_ap.arrays import combine, first_occurrences, run_starts
 from mediaeval_ap.errors import printable
 from mediaeval_ap.evaluation.queries import without_placeholders
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.ranking.tie_breaking import in_order
 from mediaeval_ap.tables import Table
 
 
@@ -77,8 +76,8 @@ class Relevance:
         name = reference.table['person_name']
         found = shots.find(reference.table)
         returned = found >= 0
-        codes, shots_in_both = name.codes[returned], found[returned]
-        by_name = shots_in_both[in_order(codes, shots_in_both)]
+        codes = name.codes[returned]
+        by_name = found[returned][codes.argsort(kind='stable')]
         ends = np.bincount(codes, minlength=len(name.values)).cumsum().tolist()
         self._shots_of = {
             value: by_name[begin:end]
@@ -88,13 +87,17 @@ class Relevance:
         self.n_in_both = len(run_starts([np.sort(by_name)]))
 
     def relevant_shots(self, query: str) -> NDArray[np.int64]:
-        """Return the numbers of the relevant shots that the run has under any name, ascending."""
+        """Return the numbers of the relevant shots that the run has under any name, unordered."""
         return self._shots_of.get(query, self._nothing)
 
     def hits(self, query: str, ranked: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return the positions, from 0, at which relevant shots stand among ranked shots."""
-        relevant = self.relevant_shots(query).astype(ranked.dtype)  # bisected without conversion
-        positions = (find(relevant, ranked) >= 0).nonzero()[0]
+        # A fresh array for each query: one that is kept and cleared was little faster, and gives
+        # wrong hits where two threads share a session, or an interrupt leaves it half cleared.
+        # Bisection takes five times as long for few shots, and half as long for ten million.
+        marked = np.zeros(len(self.shots), dtype=np.bool_)
+        marked[self.relevant_shots(query)] = True
+        positions: NDArray[np.int64] = marked[ranked].nonzero()[0]
         if self.reference.counts_again:
             return positions
         return positions[first_occurrences(ranked[positions])]
