@@ -94,7 +94,7 @@ class Relevance:
         """Return the positions, from 0, at which relevant shots stand among ranked shots."""
         # A fresh array for each query: one that is kept and cleared was little faster, and gives
         # wrong hits where two threads share a session, or an interrupt leaves it half cleared.
-        # Bisection takes five times as long for few shots, and half as long for ten million.
+        # Bisection took 5 to 12 times as long with 20,000 shots, 0.08 ms less with nine million.
         marked = np.zeros(len(self.shots), dtype=np.bool_)
         marked[self.relevant_shots(query)] = True
         positions: NDArray[np.int64] = marked[ranked].nonzero()[0]
