@@ -90,6 +90,7 @@ def check_live(live):
 
 
 def check_hypotheses(hypotheses):
+    hypotheses._sort()
     counted, others, shots = hypotheses._counted, hypotheses._others, hypotheses.shots
     check_shots(shots)
     check_interned(hypotheses.names)

@@ -72,7 +72,10 @@ class Counts:
         place: NDArray[np.int64],
         held: NDArray[np.int64] | None = None,
     ) -> None:
-        self._at += np.bincount(place + segment, held, len(self._at))
+        if len(place):
+            at = place + segment
+            first, last = at.min(), at.max()
+            self._at[first : last + 1] += np.bincount(at - first, held)
 
     def up_to_each(self) -> NDArray[np.int64]:
         sums = np.append(0, self._at.cumsum()).astype(np.int64)
@@ -96,23 +99,27 @@ def places_of_distances(
     """
     # A table of slots says where most are; bisection of all took twice as long.
     begin = firsts[0]
+    hit_distance = hits.distance[begin : ends[-1]]
     of_hits = np.arange(len(firsts)).repeat(ends - firsts)
-    slots = _slots(of_hits, hits.distance[begin : ends[-1]])
-    starts = np.append(0, np.bincount(slots, minlength=len(firsts) * (SLOTS + 1)).cumsum()) + begin
-    slot = _slots(segment, distance)
+    n_slots = len(firsts) * (SLOTS + 1)
+    starts = np.append(0, np.bincount(slots(of_hits, hit_distance), minlength=n_slots).cumsum())
+    slot = slots(segment, distance)
     low, high = starts[slot], starts[slot + 1]
     # Several distances may have one slot.
-    several = ((low < high) & (hits.distance.take(low, mode='clip') < distance)).nonzero()[0]
-    low[several] = bisect((hits.distance,), low[several], high[several], (distance,), several)
-    ties = run_starts([hits.query, hits.distance])
-    tie_ends = np.append(ties, len(hits.query))[1:].repeat(np.diff(ties, append=len(hits.query)))
-    is_tied = (low < high) & (hits.distance.take(low, mode='clip') == distance)
-    return low, np.where(is_tied, tie_ends.take(low, mode='clip'), low)
+    several = ((low < high) & (hit_distance.take(low, mode='clip') < distance)).nonzero()[0]
+    low[several] = bisect((hit_distance,), low[several], high[several], (distance,), several)
+    ties = run_starts([of_hits, hit_distance])
+    sizes = np.diff(ties, append=len(of_hits))
+    tie_ends = (ties + sizes).repeat(sizes)
+    is_tied = (low < high) & (hit_distance.take(low, mode='clip') == distance)
+    high = np.where(is_tied, tie_ends.take(low, mode='clip'), low)
+    return low + begin, high + begin
 
 
-def _slots(segment: NDArray[np.int64], distance: NDArray[np.float64]) -> NDArray[np.int64]:
-    slots: NDArray[np.int64] = segment * (SLOTS + 1) + (distance * SLOTS).astype(np.int64)
-    return slots
+def slots(column: NDArray[np.int64], distance: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the slots of distances; those of each column follow those of the one before."""
+    numbers: NDArray[np.int64] = column * (SLOTS + 1) + (distance * SLOTS).astype(np.int64)
+    return numbers
 
 
 def places_among_tied(

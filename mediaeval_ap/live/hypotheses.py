@@ -35,10 +35,11 @@ class Hypotheses:
         self._came: list[Coded] | None = []
         self.is_whole = True  # False within a step, and for good if an interrupt ends it halfway
         self._counted = SortedList()
+        self._waiting: list[Coded] = []  # the last to come that count; sorted in once needed
         self._others = SortedList()  # of videos that do not count
 
     def __len__(self) -> int:
-        return len(self._counted) + len(self._others)
+        return len(self._counted) + len(self._waiting) + len(self._others)
 
     def __contains__(self, row: Sequence[Any]) -> bool:
         coded = self._known(row)
@@ -55,19 +56,22 @@ class Hypotheses:
     def extend(self, table: Table) -> None:
         """Add all hypotheses of a run."""
         self.is_whole = False
-        counted: list[Coded] = []
-        others: list[Coded] = []
-        for row in table.rows():
-            coded = self._numbered(*row)
-            (counted if self.shots.counts[coded[2]] else others).append(coded)
-            self.shots.hold(coded[2], 1)
-            self.changed.add(coded[0])
+        names = list(map(self.names.code, table.texts('person_name')))
+        shots = list(map(self.shots.number, *map(table.texts, HYPOTHESIS.texts[:3])))
+        coded = list(zip(names, (-table.confidence).tolist(), shots, strict=True))
+        for shot in shots:
+            self.shots.hold(shot, 1)
+        self.changed.update(names)
+        counted = [row for row in coded if self.shots.counts[row[2]]]
         if self._came is not None:
             # More than there are now would not be worth the memory.
-            is_small = len(self._came) + len(counted) < len(self._counted)
-            self._came = [*self._came, *counted] if is_small else None
-        self._counted.update(counted)  # at once, which is much faster than one by one
-        self._others.update(others)
+            if len(self._came) + len(counted) < len(self._counted) + len(self._waiting):
+                self._came += counted
+            else:
+                self._came = None
+        self._waiting += counted
+        if len(counted) < len(coded):
+            self._others.update(row for row in coded if not self.shots.counts[row[2]])
         self.is_whole = True
 
     def remove(self, row: Sequence[Any]) -> None:
@@ -96,11 +100,13 @@ class Hypotheses:
 
     def of_names(self, names: Iterable[int]) -> CodedColumns:
         """Return what counts of some names: codes of names, minus confidences, numbers of shots."""
+        self._sort()
         ranges = (self._counted.irange((name,), (name + 1,)) for name in names)
         return _columns(chain.from_iterable(ranges))
 
     def table(self, *, counted_only: bool) -> Table:
         """Return the hypotheses as a table; with `counted_only`, those of videos that count."""
+        self._sort()
         rows = self._counted if counted_only else chain(self._counted, self._others)
         name, confidence, shot = _columns(rows)
         order = self.shots.order()
@@ -149,7 +155,16 @@ class Hypotheses:
         self._among(coded).remove(coded)
         self.shots.hold(coded[2], -1)
 
+    def _sort(self) -> None:
+        """Sort in what waits, at once, which is much faster than one by one."""
+        if self._waiting:
+            was_whole, self.is_whole = self.is_whole, False
+            self._counted.update(self._waiting)
+            self._waiting = []
+            self.is_whole = was_whole
+
     def _among(self, coded: Coded) -> SortedList:
+        self._sort()
         return self._counted if self.shots.counts[coded[2]] else self._others
 
 

@@ -24,7 +24,15 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import first_occurrences, ranges, run_starts
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
 from mediaeval_ap.evaluation.relevance import Relevance
-from mediaeval_ap.live.hits import SLOTS, Counts, Hits, Near, places_among_tied, places_of_distances
+from mediaeval_ap.live.hits import (
+    SLOTS,
+    Counts,
+    Hits,
+    Near,
+    places_among_tied,
+    places_of_distances,
+    slots,
+)
 from mediaeval_ap.live.ranking import LiveRanking, Rows, are_among
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import Names
@@ -34,8 +42,7 @@ from mediaeval_ap.ranking.tie_breaking import in_order, precedes
 # all of them hits of 599 queries, takes 35 MiB at most; with four times as many cells 53 MiB, and
 # no less time.
 BLOCK_CELLS = 1 << 18
-BINS = 256  # of distances, to set radii; a power of two, so that a distance times it is exact
-BEYOND_ALL = 1 + 1 / BINS  # a radius that no distance reaches
+BEYOND_ALL = 1 + 1 / SLOTS  # a radius that no distance reaches
 # What a new radius holds at least, and how far a fence is, as a multiple of the largest cutoff: so
 # many have to go before it is set anew. 1.05 takes as long, 1.5 a tenth longer.
 SLACK = 1.25
@@ -66,6 +73,7 @@ class IncrementalScorer:
         by_shot = shots.argsort(kind='stable')
         self._relevant_shots = shots[by_shot]
         self._relevant_to = np.arange(len(queries)).repeat(list(map(len, relevant)))[by_shot]
+        self._is_judged = np.array([len(found) > 0 for found in relevant])
         self._n_relevant = np.array([relevance.reference.n_relevant(query) for query in queries])
         self._n_names = 0
         self._distances = np.empty((0, len(queries)))  # a row for each name, and some to spare
@@ -190,8 +198,8 @@ class IncrementalScorer:
     def _distances_of(
         self, names: NDArray[np.integer], queries: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        # Whole rows are copied ten times as fast as cells: first what leaves fewer of these.
-        if 2 * len(queries) > len(self.queries):
+        # First what leaves fewer cells.
+        if len(names) * len(self.queries) <= self._n_names * len(queries):
             distances: NDArray[np.float64] = self._distances[names]
             every = len(queries) == len(self.queries)
             return distances if every else distances.take(queries, axis=1)
@@ -223,21 +231,20 @@ class IncrementalScorer:
         self._shares = change
         before = self._radius.copy()
         too_few = (self._within < self._enough) & (before < BEYOND_ALL)
-        queries = (too_few | (self._within > self._limit)).nonzero()[0]
+        queries = (self._is_judged & (too_few | (self._within > self._limit))).nonzero()[0]
         for block in _blocks(len(queries), self._n_names):
             self._set_radii_of(queries[block])
         return self._radius > before
 
     def _set_radii_of(self, queries: NDArray[np.int64]) -> None:
-        """Set the least radii that hold enough, in steps of a bin."""
+        """Set the least radii that hold enough, in steps of a slot."""
         distances = self._distances[: self._n_names].take(queries, axis=1)
         columns = np.arange(len(queries))
-        bins = (distances * BINS).astype(np.int64) + (BINS + 1) * columns
         shares = self._shares.repeat(len(queries))
-        sums = np.bincount(bins.ravel(), shares, (BINS + 1) * len(queries))
-        sums = sums.reshape(len(queries), BINS + 1).cumsum(axis=1)
-        last = np.minimum((sums < SLACK * self._enough).sum(axis=1), BINS)
-        self._radius[queries] = (last + 1) / BINS
+        sums = np.bincount(slots(columns, distances).ravel(), shares, (SLOTS + 1) * len(queries))
+        sums = sums.reshape(len(queries), SLOTS + 1).cumsum(axis=1)
+        last = np.minimum((sums < SLACK * self._enough).sum(axis=1), SLOTS)
+        self._radius[queries] = (last + 1) / SLOTS
         self._within[queries] = within = sums[columns, last]
         self._limit[queries] = 2 * np.maximum(within, self._enough)
 
@@ -270,10 +277,12 @@ class IncrementalScorer:
         counts = Counts(hits)
         keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
         for near in self._near(hits, rows):
-            # A name that is as far as no hit counts whole.
-            is_tied = near.low < near.high
-            counts.add(near.segment, near.low, np.where(is_tied, 0, near.held))
-            row, segment, low, high = near.by_row(is_tied.nonzero()[0])
+            # A name counts whole if no hit is as far, or if even its surest hypothesis, which is
+            # its first, is behind all of these.
+            last = hit_keys.confidence.take(near.high - 1, mode='clip')
+            is_among = (near.low < near.high) & (keys.confidence[near.begin] <= last)
+            counts.add(near.segment, near.high, np.where(is_among, 0, near.held))
+            row, segment, low, high = near.by_row(is_among.nonzero()[0])
             counts.add(segment, places_among_tied(hit_keys, low, high, keys, row))
         return counts.up_to_each()
 

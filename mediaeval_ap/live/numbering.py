@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +90,9 @@ class KnownShots:
     def number(self, corpus_id: str, video_id: str, shot_id: str) -> int:
         """Return the number of a shot; a new shot gets the next one."""
         video = (video_id, corpus_id)
-        in_video = self.number_in.setdefault(video, {})
+        in_video = self.number_in.get(video)
+        if in_video is None:
+            in_video = self.number_in[video] = {}
         number = in_video.get(shot_id)
         if number is None:
             codes = self.videos.code(video), self.ids.code(shot_id)
@@ -110,15 +112,17 @@ class KnownShots:
 
     def find(self, table: Table) -> NDArray[np.int64]:
         """Return the number of each row's shot, -1 for a shot that is not known."""
+        return np.fromiter(self._find(table), dtype=np.int64, count=len(table))
+
+    def _find(self, table: Table) -> Iterator[int]:
         nowhere: dict[str, int] = {}
         videos, ids = zip(*map(table.texts, VIDEO), strict=True), table.texts('shot_id')
-        in_video = (self.number_in.get(video, nowhere) for video in videos)
-        found = (numbers.get(shot, -1) for numbers, shot in zip(in_video, ids, strict=True))
-        return np.fromiter(found, dtype=np.int64, count=len(table))
+        for video, shot in zip(videos, ids, strict=True):
+            yield self.number_in.get(video, nowhere).get(shot, -1)
 
     def holds_any_of(self, table: Table) -> bool:
         """Return whether a hypothesis that counts is about a shot of a reference."""
-        return any(self._held[number] for number in set(self.find(table).tolist()) - {-1})
+        return any(number >= 0 and self._held[number] for number in self._find(table))
 
     def order(self) -> ShotOrder:
         """Return the order of all shots; it stays as it is when others come later."""

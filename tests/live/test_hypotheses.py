@@ -8,6 +8,10 @@ from live_sessions import ROW, WRONG_ROWS, check_live
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import FormatError, MissingHypothesisError, QueryError
+from mediaeval_ap.live.hypotheses import Hypotheses
+from mediaeval_ap.live.numbering import KnownShots
+from mediaeval_ap.tables import HYPOTHESIS
+from mediaeval_ap.tables.rows import from_rows
 
 
 @pytest.mark.parametrize('wrong', WRONG_ROWS, ids=str)
@@ -76,3 +80,39 @@ def test_text_of_subclasses_is_kept_as_text():
     shots = live._hypotheses.shots
     texts = [*live._hypotheses.names.values, *shots.ids.values, *sum(shots.videos.values, ())]
     assert {type(text) for text in texts} == {str}
+
+
+def of_ann(*shots):
+    return from_rows([('x', 'v', str(shot), 'ann', 0.5) for shot in shots], HYPOTHESIS)
+
+
+def test_what_came_is_known_until_it_is_more_than_there_was():
+    hypotheses = Hypotheses(KnownShots(None))
+    hypotheses.extend(of_ann(*range(10)))
+    assert hypotheses.came() is None
+    hypotheses.forget_changes()
+    numbers = []
+    for shots in ([10], [11, 12], [3], range(13, 21)):
+        hypotheses.extend(of_ann(*shots))
+        numbers += shots
+        name, confidence, shot = hypotheses.came()
+        assert shot.tolist() == numbers
+        assert set(name.tolist()) == {0}
+        assert set(confidence.tolist()) == {-0.5}
+    hypotheses.extend(of_ann(*range(22)))
+    assert hypotheses.came() is None
+    _, _, shot = hypotheses.of_names([0])
+    assert sorted(shot.tolist()) == sorted([*range(21), 3, *range(22)])
+
+
+@pytest.mark.parametrize('step', ['add', 'remove', 'change'])
+def test_what_came_is_unknown_once_anything_else_changed(step):
+    hypotheses = Hypotheses(KnownShots(None))
+    hypotheses.extend(of_ann(1, 2, 3))
+    hypotheses.forget_changes()
+    row = ('x', 'v', '4', 'ann', 0.5)
+    hypotheses.extend(of_ann(4))
+    getattr(hypotheses, step)(row, *([0.25] if step == 'change' else []))
+    assert hypotheses.came() is None
+    hypotheses.extend(of_ann(5))
+    assert hypotheses.came() is None

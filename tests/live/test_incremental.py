@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from live_sessions import ROW, quiet
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.live import incremental
+from mediaeval_ap.live import hits, incremental
 from mediaeval_ap.live.incremental import IncrementalScorer
 from mediaeval_ap.ranking.edit_distances import Names
 
@@ -77,6 +77,53 @@ def test_memory_of_watching_many_hits_of_one_name(every):
     assert peak < 100e6
 
 
+@quiet
+def test_memory_of_one_changed_name_among_many():
+    """Less than half of the queries have hits: distances to all names would be 640 KB."""
+    n_names = 20_000
+    rows = [('x', 'v', str(shot), f'n{shot}', 0.5) for shot in range(n_names)]
+    reference = [('x', 'v', str(shot), f'n{shot}') for shot in range(4)]
+    average_precision = AveragePrecision(reference, [10])
+    queries = [f'n{shot}' for shot in range(10)]
+    live = average_precision.live(rows)
+    points = live.watch([('x', 'v', '9', 'n0', 0.4), ('x', 'v', '8', 'n0', 0.4)], queries, every=1)
+    next(points)  # what is kept for all names is there now
+    came, before = incremental.IncrementalScorer._distances_of, []
+
+    def measured(self, names, queries):
+        tracemalloc.reset_peak()
+        held, _ = tracemalloc.get_traced_memory()
+        distances = came(self, names, queries)
+        before.append(tracemalloc.get_traced_memory()[1] - held)
+        return distances
+
+    tracemalloc.start()
+    with mock.patch.object(incremental.IncrementalScorer, '_distances_of', measured):
+        next(points)
+    tracemalloc.stop()
+    assert before
+    assert max(before) < 10_000
+
+
+@quiet
+def test_hits_behind_the_fence_are_looked_for_again():
+    """Hits from rank 4 on are dropped; after two withdrawals the last that is kept is too near."""
+    rows = [('x', 'v', str(shot), 'ann', 1 - shot / 10) for shot in range(9)]
+    average_precision = AveragePrecision([row[:4] for row in rows], [2], definition='kaggle')
+    live = average_precision.live(rows)
+    scorer = IncrementalScorer(
+        ['ann'], live._relevance, [2], average_precision.definition, live._current()
+    )
+    kept = []
+    for n_gone, row in enumerate(rows[:-1], start=1):
+        live.discard(row)
+        scorer.update(live._current())
+        kept.append(len(scorer._hits.query))
+        expected = average_precision.evaluate(rows[n_gone:])
+        assert scorer.ap().tolist() == expected.ap.tolist()
+    assert kept == [2, 3, 2, 3, 2, 3, 2, 1]
+
+
 # Many hypotheses at few distances of each other, for cutoffs that few of them reach.
 CROWDED = st.tuples(
     st.just('x'),
@@ -99,19 +146,19 @@ CROWDED = st.tuples(
     ),
     depth=st.integers(1, 4),
     definition=st.sampled_from(definitions.names()),
-    bins=st.sampled_from([1, 4, incremental.BINS]),
+    slots=st.sampled_from([1, 4, hits.SLOTS]),
 )
 def test_radii_and_fences_follow_what_comes_and_goes(
-    reference, begin, steps, depth, definition, bins
+    reference, begin, steps, depth, definition, slots
 ):
     """Where most hits are out of reach, scores are those of the whole run at each moment."""
     average_precision = AveragePrecision(reference, [depth], definition=definition)
     live, rows = average_precision.live(begin), list(begin)
     queries = [*average_precision.queries, 'bab', 'zz']
-    # Coarse bins hold several distances, as those between long names do.
+    # Coarse slots hold several distances, as those between long names do.
     with (
-        mock.patch.multiple(incremental, BINS=bins, BEYOND_ALL=1 + 1 / bins),
-        mock.patch('mediaeval_ap.live.hits.SLOTS', bins),
+        mock.patch.multiple(incremental, SLOTS=slots, BEYOND_ALL=1 + 1 / slots),
+        mock.patch.object(hits, 'SLOTS', slots),
     ):
         scorer = IncrementalScorer(
             queries, live._relevance, [depth], average_precision.definition, live._current()

@@ -60,6 +60,26 @@ class Changes(RuleBasedStateMachine):
         self.live.extend(iter(rows))
         self.rows.extend(rows)
 
+    @rule(
+        first=st.lists(st.tuples(*strategies.fields), max_size=5),
+        second=st.lists(st.tuples(*strategies.fields), max_size=5),
+    )
+    def extend_twice(self, first, second):
+        self.extend(first)
+        self.extend(second)
+
+    @rule(
+        rows=st.lists(st.tuples(*strategies.fields), max_size=5),
+        row=st.tuples(*strategies.fields),
+        is_first=st.booleans(),
+    )
+    def extend_and_add(self, rows, row, is_first):
+        if is_first:
+            self.add(row)
+        self.extend(rows)
+        if not is_first:
+            self.add(row)
+
     @precondition(lambda self: self.rows)
     @rule(data=st.data())
     def repeat(self, data):

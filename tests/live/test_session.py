@@ -174,29 +174,31 @@ def interrupted(*_, **__):
 
 
 @pytest.mark.parametrize(
-    ('step', 'where'),
+    ('step', 'of', 'where'),
     [
-        ('add', 'add'),
-        ('extend', 'update'),
-        ('discard', 'remove'),
-        ('update', 'remove'),
-        ('update', 'add'),
+        ('add', SortedList, 'add'),
+        ('extend', KnownShots, 'hold'),
+        ('look up', SortedList, 'update'),
+        ('discard', SortedList, 'remove'),
+        ('update', SortedList, 'remove'),
+        ('update', SortedList, 'add'),
     ],
 )
-def test_a_step_that_ends_halfway_ends_the_session(step, where, monkeypatch):
+def test_a_step_that_ends_halfway_ends_the_session(step, of, where, monkeypatch):
     live = AveragePrecision([ROW[:4]], [10]).live([ROW])
     steps = {
         'add': lambda: live.add(*ROW),
         'extend': lambda: live.extend([ROW]),
+        'look up': lambda: ROW in live,
         'discard': lambda: live.discard(ROW),
         'update': lambda: live.update(ROW, confidence=0.4),
     }
     with monkeypatch.context() as patch:
-        patch.setattr(SortedList, where, interrupted)
+        patch.setattr(of, where, interrupted)
         with pytest.raises(KeyboardInterrupt):
             steps[step]()
     calls = [*steps.values(), lambda: live.send('ann'), live.evaluate, live.snapshot]
-    calls += [lambda: len(live), lambda: ROW in live]
+    calls.append(lambda: len(live))
     calls += [lambda: live.save('live.parquet'), lambda: live.watch([])]
     for call in calls:
         with pytest.raises(HalfStepError, match='ended a step of this session halfway'):
