@@ -3,15 +3,14 @@
 A score needs the ranks of the hits alone. A hypothesis that comes or goes finds its place among the
 hits of each query, and moves those behind it.
 
-Only hits that a cutoff can reach are kept. Each query has a radius within which there are enough
-hypotheses to fill the largest cutoff; it is set anew when twice as many are there, or too few. And
-each query has a fence, the first hit that is well beyond the largest cutoff, behind which no hit is
-kept until it comes near. What is farther than the last hit that is kept is not looked at.
+Only hits that a cutoff can reach are kept. Each query has two limits. Its *radius* is a distance
+with enough hypotheses nearer to fill the largest cutoff; it is set again when too few are left, or
+twice as many. Its *fence* is the first hit whose rank exceeds 1.25 times the largest cutoff; hits
+behind it are dropped, and looked for again once the last kept rank is below the cutoff.
 
-A step takes one comparison of distances for each query and each name that changed, a bisection for
-each changed hypothesis that is as near as a hit of the query, and an addition for each hit that is
-kept. A hit that is new among these takes a comparison for each name; where there is one, and where
-repeats are dropped, all hypotheses are copied.
+A step compares one distance for each query and changed name, bisects once for each changed
+hypothesis as near as a hit, and adds once for each kept hit. A query with a new hit is compared
+with every name. Then, and whenever repeats are dropped, all hypotheses are copied.
 """
 
 from __future__ import annotations
@@ -198,7 +197,7 @@ class IncrementalScorer:
     def _distances_of(
         self, names: NDArray[np.integer], queries: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        # First what leaves fewer cells.
+        # Rows first if that copies fewer cells: one changed name is one row.
         if len(names) * len(self.queries) <= self._n_names * len(queries):
             distances: NDArray[np.float64] = self._distances[names]
             every = len(queries) == len(self.queries)
@@ -213,7 +212,7 @@ class IncrementalScorer:
         self._times = times
 
     def _share(self, rows: Rows) -> NDArray[np.int64]:
-        """Return what each hypothesis counts; those of a shot come to no more than one of these."""
+        """Return UNIT, or UNIT divided by the hypotheses of the shot, rounded down."""
         # So at least as many shots are within a radius as the shares there come to, whichever of
         # the hypotheses of a shot are. The sums are integers below 2**53, and therefore exact.
         if self._distinct:

@@ -325,8 +325,8 @@ class Live(Session):
 
         Notes
         -----
-        A point takes time in proportion to the queries times the names that changed since the point
-        before, to the hits that a cutoff reaches, and to copying the hypotheses.
+        A point takes time for each pair of a query and a changed name, and for each hit within
+        reach of a cutoff. It copies all hypotheses if a hit is new.
 
         Examples
         --------

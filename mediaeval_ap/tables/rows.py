@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,10 +143,19 @@ def _text_column(values: Sequence[Any]) -> Column | None:
     if set(map(type, values)) != {str}:  # classes of text may compare and hash as they like
         values = [plain_text(value) for value in values]
     code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
-    if not all(map(is_text, code_of)):
+    if not _are_plain(code_of) and not all(map(is_text, code_of)):
         return None
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
     return Column(codes, list(code_of))
+
+
+def _are_plain(values: Iterable[str | None]) -> bool:
+    """Return True only if all values are non-empty ASCII text in which white space is nowhere."""
+    # One look at all text takes a tenth of the time of a look at each.
+    if not all(values):
+        return False
+    text = ''.join(cast('Iterable[str]', values))
+    return text.isascii() and text.isprintable() and ' ' not in text
 
 
 def _number(value: object) -> float | None:
