@@ -106,12 +106,14 @@ def places_of_distances(
     slot = slots(segment, distance)
     low, high = starts[slot], starts[slot + 1]
     # Several distances may have one slot.
-    several = ((low < high) & (hit_distance.take(low, mode='clip') < distance)).nonzero()[0]
+    at = hit_distance.take(low, mode='clip')
+    several = ((low < high) & (at < distance)).nonzero()[0]
     low[several] = bisect((hit_distance,), low[several], high[several], (distance,), several)
+    at[several] = hit_distance.take(low[several], mode='clip')
     ties = run_starts([of_hits, hit_distance])
     sizes = np.diff(ties, append=len(of_hits))
     tie_ends = (ties + sizes).repeat(sizes)
-    is_tied = (low < high) & (hit_distance.take(low, mode='clip') == distance)
+    is_tied = (low < high) & (at == distance)
     high = np.where(is_tied, tie_ends.take(low, mode='clip'), low)
     return low + begin, high + begin
 

@@ -4,10 +4,14 @@ import numpy as np
 import pandas
 import pyarrow
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import FormatError, ParameterError
+from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+from mediaeval_ap.tables.rows import from_rows
 
 RUN = [('x', 'v', '01', 'ann', 0.5), ('x', 'v', '02', 'bob', -1e-7)]
 
@@ -75,3 +79,19 @@ def test_ids_that_became_numbers(shot):
             read(origin, HYPOTHESIS)
     with pytest.raises(FormatError, match=r'expected numbers$'):
         read(pyarrow.table({**columns, 'shot_id': ['1'], 'confidence': ['1']}), HYPOTHESIS)
+
+
+@given(
+    st.lists(
+        st.text(st.sampled_from('ab é\t\n\r\0\x0b\x1c\x7f\x85\xa0\u2028\ud800'), max_size=3),
+        min_size=1,
+    )
+)
+@example(['a b', 'é'])
+@example(['a', ''])
+def test_a_column_is_read_if_each_of_its_values_is_text(values):
+    if all(map(is_text, values)):
+        assert from_rows(values, QUERIES).texts('person_name') == values
+    else:
+        with pytest.raises(FormatError):
+            from_rows(values, QUERIES)
