@@ -241,6 +241,7 @@ cli.main = tell
         ('evaluate', '3', '3'),
         ('watch', None, '1'),
         ('compare', None, None),
+        ('compare-results', None, None),
         ('report', None, None),
     ],
 )
