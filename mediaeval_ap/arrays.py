@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-# Keys that are below so many times their number are marked, not sorted. At this limit marking takes
-# once or twice the time of sorting with AVX-512, and a third without AVX; at twice the limit, two
-# to five times, and two thirds.
+# If the largest key is below DENSE times their number, the keys that occur are marked; otherwise
+# keys are sorted. At this limit marking takes once or twice the time of sorting with AVX-512, and a
+# third without AVX; at twice the limit, two to five times, and two thirds.
 DENSE = 4
 FEW = 1000  # fewer keys are sorted sooner as they are than packed with something
 LARGEST_KEY = 2**62  # half of what int64 holds, so that no product or sum overflows

@@ -85,7 +85,7 @@ def map_blocks(
 def _map_text(
     score: Callable[[LabelLists, LabelLists], Result], y_true: Any, y_pred: Any
 ) -> list[Result]:
-    """Do the same with lists of Python of nothing but short text."""
+    """Score lists of short text as hashes; raise `Unproved` for anything else."""
 
     def score_text(text_and_lengths: tuple[bytes, NDArray[np.int64]]) -> Result:
         text, lengths = text_and_lengths
@@ -143,7 +143,7 @@ def _distinct(lists: LabelLists) -> LabelLists:
 
 
 def _expect_equal(keys: NDArray[np.int64], words: Sequence[NDArray[np.uint64]]) -> None:
-    """Refuse labels with equal keys of which the words differ: two have the same hash."""
+    """Raise `Unproved` if labels with equal keys have different words."""
     order = np.argsort(keys, kind='stable')
     ascending = keys[order]
     again = np.flatnonzero(ascending[1:] == ascending[:-1])

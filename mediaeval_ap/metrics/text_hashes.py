@@ -30,10 +30,10 @@ class Unproved(Exception):
 
 
 def lists_of_python(lists: Any) -> Sequence[Any]:
-    """Return lists that are in a list, a tuple or an array of objects; refuse others."""
+    """Return the lists if a list, a tuple or an object array holds them; else raise `Unproved`."""
     if type(lists) is np.ndarray and lists.ndim == 1 and lists.dtype == object:
         lists = lists.tolist()
-    if type(lists) not in (list, tuple):
+    if type(lists) not in ORDERED:
         raise Unproved
     return lists  # type: ignore[no-any-return]
 
@@ -57,7 +57,7 @@ def joined(*lists: Sequence[Any]) -> bytes:
 def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
     """Return joined lists of some lengths, with hashes as codes."""
     hashes, words = _hashes(text, int(lengths.sum()))
-    n_bits = 1 + len(lengths).bit_length()  # that are left for the list of a code
+    n_bits = 1 + len(lengths).bit_length()  # bits freed for the number of the list
     codes = (hashes >> np.uint64(n_bits)).view(np.int64)
     return LabelLists(codes, np.append(0, lengths.cumsum()), words)
 
