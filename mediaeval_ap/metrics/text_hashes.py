@@ -45,13 +45,16 @@ def lengths_of(lists: Sequence[Any], kinds: frozenset[type] = ORDERED) -> NDArra
     return np.fromiter(map(len, lists), np.int64, len(lists))
 
 
-def joined(*lists: Sequence[Any]) -> bytes:
+def joined(n_labels: int, *lists: Sequence[Any]) -> bytes:
     """Return the text of all labels of some sequences of lists, with NUL between labels."""
     filled = filter(None, chain(*lists))
     try:
-        return NUL.join(map(NUL.join, filled)).encode()
+        text = NUL.join(map(NUL.join, filled)).encode()
     except (TypeError, UnicodeEncodeError):  # no text; surrogates
         raise Unproved from None
+    if len(text) > n_labels * (LONGEST + 1):  # found now, before more such text is kept
+        raise Unproved
+    return text
 
 
 def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
