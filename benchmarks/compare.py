@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import machine
 from campaign import make_campaign
+from rowwise import K
 from speed_steps import scorer_of
 from timing import (
     command_of,
@@ -46,12 +47,12 @@ def in_process(reference: str, hypothesis: str, queries: str) -> tuple[float, fl
 
 
 def largest_difference(rowwise: str, ours: str) -> float:
-    expected = {line.split()[0]: line.split()[1:] for line in rowwise.splitlines()}
-    rows = list(csv.reader(ours.splitlines()[1:]))
+    own = {row['query']: row for row in csv.DictReader(ours.splitlines())}
+    peers = [line.split() for line in rowwise.splitlines()]
     return max(
-        abs(float(a) - float(b))
-        for row in rows
-        for a, b in zip(row[2:-1], expected[row[1]], strict=True)
+        abs(float(own[query][f'AP@{k}']) - float(value))
+        for query, *values in peers
+        for k, value in zip(K, values, strict=True)
     )
 
 
@@ -76,7 +77,9 @@ def main(folder: Path) -> None:
     peers = [whole_process([*ROWWISE, reference, hypothesis, queries]) for _ in range(PEER_REPEATS)]
     rowwise = median_taken([each.taken for each in peers]).seconds
     rowwise_queries = median(float(each.messages.split()[-2]) for each in peers)
-    difference = largest_difference(peers[0].printed, output_of([*evaluate, '--format', 'csv']))
+    difference = largest_difference(
+        peers[0].printed, output_of([*evaluate, '--per-query', '--format', 'csv'])
+    )
     one_run = whole['one run']
     rows = [
         [
