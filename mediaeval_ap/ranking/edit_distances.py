@@ -15,6 +15,7 @@ from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY, BitParallel
 from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run
 
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
+QUERIES_AT_ONCE = 16  # at least: with a million names 4 take twice as long each, 32 as long
 EDIT_CELLS = 32 << 20  # 32 MiB of edit distances, of one byte as a rule
 THREADED_CELLS = 1 << 18  # a choice: 3 ms of one core, where starting threads costs 0.1 to 0.3 ms
 USUAL_CHARACTERS = 64  # what rapidfuzz compares in one machine word; longer names take longer
@@ -43,7 +44,7 @@ class Names:
         """Yield for each query its Levenshtein distances to the names, over the longer length."""
         # A quotient of integers, rounded once: equal distances are equal doubles. Single precision
         # would merge different distances between names of more than about 4,000 characters.
-        block = max(1, BLOCK_CELLS // max(1, len(self)))
+        block = max(QUERIES_AT_ONCE, BLOCK_CELLS // max(1, len(self)))
         for start in range(0, len(queries), block):
             asked = queries[start : start + block]
             yield from cdist(
