@@ -1,40 +1,35 @@
 """A campaign, scored by the package and by its row-wise peer: `python benchmarks/compare.py`."""
 
 import csv
-import subprocess
 import sys
 import warnings
 from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
 import machine
 from campaign import make_campaign
+from rowwise import K
 from speed_steps import scorer_of
-from timing import median_seconds, output_of, seconds
+from timing import (
+    command_of,
+    in_turns,
+    median_seconds,
+    median_taken,
+    output_of,
+    seconds,
+    whole_process,
+)
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, read
 
-COMMAND = [sys.executable, '-m', 'mediaeval_ap']
 ROWWISE = [sys.executable, str(Path(__file__).parent / 'rowwise.py')]
 REPEATS = 9
 PEER_REPEATS = 3
 N_RUNS = 17
-
-
-def finished(command: list[str]) -> tuple[float, subprocess.CompletedProcess[str]]:
-    """Return the seconds that a command takes, and what it printed."""
-    begin = perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return perf_counter() - begin, done
-
-
-def command_seconds(command: list[str]) -> float:
-    return median_seconds(partial(output_of, command), REPEATS)
 
 
 def in_process(reference: str, hypothesis: str, queries: str) -> tuple[float, float, float]:
@@ -52,12 +47,12 @@ def in_process(reference: str, hypothesis: str, queries: str) -> tuple[float, fl
 
 
 def largest_difference(rowwise: str, ours: str) -> float:
-    expected = {line.split()[0]: line.split()[1:] for line in rowwise.splitlines()}
-    rows = list(csv.reader(ours.splitlines()[1:]))
+    own = {row['query']: row for row in csv.DictReader(ours.splitlines())}
+    peers = [line.split() for line in rowwise.splitlines()]
     return max(
-        abs(float(a) - float(b))
-        for row in rows
-        for a, b in zip(row[2:-1], expected[row[1]], strict=True)
+        abs(float(own[query][f'AP@{k}']) - float(value))
+        for query, *values in peers
+        for k, value in zip(K, values, strict=True)
     )
 
 
@@ -66,17 +61,33 @@ def main(folder: Path) -> None:
     reference, hypothesis, queries = (
         str(folder / f'{name}.txt') for name in ('reference', 'hypothesis', 'queries')
     )
-    evaluate = [*COMMAND, 'evaluate', '--queries', queries, reference, hypothesis]
-    whole = command_seconds(evaluate)
-    many = command_seconds([*evaluate, *[hypothesis] * (N_RUNS - 1)])
+    command = partial(command_of, sys.executable)
+    evaluate = command('evaluate', '--queries', queries, reference, hypothesis)
+    commands = {
+        'one run': evaluate,
+        'many runs': [*evaluate, *[hypothesis] * (N_RUNS - 1)],
+        '--version': command('--version'),
+        '--help': command('--help'),
+    }
+    whole = {
+        what: median_taken([each.taken for each in processes]).seconds
+        for what, processes in in_turns(commands, REPEATS).items()
+    }
     batch, evaluated, send = in_process(reference, hypothesis, queries)
-    peers = [finished([*ROWWISE, reference, hypothesis, queries]) for _ in range(PEER_REPEATS)]
-    rowwise = median(time for time, _ in peers)
-    rowwise_queries = median(float(done.stderr.split()[-2]) for _, done in peers)
-    done = peers[0][1]
-    difference = largest_difference(done.stdout, output_of([*evaluate, '--format', 'csv']))
+    peers = [whole_process([*ROWWISE, reference, hypothesis, queries]) for _ in range(PEER_REPEATS)]
+    rowwise = median_taken([each.taken for each in peers]).seconds
+    rowwise_queries = median(float(each.messages.split()[-2]) for each in peers)
+    difference = largest_difference(
+        peers[0].printed, output_of([*evaluate, '--per-query', '--format', 'csv'])
+    )
+    one_run = whole['one run']
     rows = [
-        ['whole process, one run', f'{whole:.3f} s', f'{rowwise:.1f} s', f'{rowwise / whole:.0f}'],
+        [
+            'whole process, one run',
+            f'{one_run:.3f} s',
+            f'{rowwise:.1f} s',
+            f'{rowwise / one_run:.0f}',
+        ],
         [
             '599 queries, once loaded and indexed',
             f'{batch * 1e3:.1f} ms',
@@ -90,9 +101,8 @@ def main(folder: Path) -> None:
             f'{rowwise_queries / evaluated:.0f}',
         ],
         ['one `send`', f'{send * 1e3:.3f} ms', f'{rowwise_queries / 599 * 1e3:.0f} ms', ''],
-        [f'{N_RUNS} runs in one command', f'{many:.2f} s', '', ''],
-        ['`--version`', f'{command_seconds([*COMMAND, "--version"]):.3f} s', '', ''],
-        ['`--help`', f'{command_seconds([*COMMAND, "--help"]):.3f} s', '', ''],
+        [f'{N_RUNS} runs in one command', f'{whole["many runs"]:.2f} s', '', ''],
+        *[[f'`{each}`', f'{whole[each]:.3f} s', '', ''] for each in ('--version', '--help')],
         ['largest difference of any AP', f'{difference:.0e}', '', ''],
     ]
     machine.write('campaign', ['', 'mediaeval_ap', 'row-wise', 'times faster'], rows)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import machine
 from Levenshtein import ratio
-from timing import in_turns, median_taken
+from timing import command_of, in_turns, median_taken
 
 REPEATS = 5
 FILES = {
@@ -64,7 +64,7 @@ if __name__ == '__main__':
     files = {name: folder / file for name, file in FILES.items()}
     arguments = [files.pop('reference'), files.pop('labels')]
     options = [part for name, path in files.items() for part in (f'--{name}', path)]
-    own_command = [sys.executable, '-m', 'mediaeval_ap', 'evaluate-2015', *arguments, *options]
+    own_command = command_of(sys.executable, 'evaluate-2015', *arguments, *options)
     peer = [sys.executable, __file__, str(folder), 'by-row']
     runs = in_turns({'ours': [*own_command, '--quiet', '--format', 'json'], 'peer': peer}, REPEATS)
     own, theirs = (median_taken([each.taken for each in of_one]) for of_one in runs.values())

@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from math import sqrt
 from pathlib import Path
 from statistics import median
@@ -17,7 +18,7 @@ import machine
 import numpy as np
 from numpy.typing import NDArray
 from runs import make_runs
-from timing import Process, median_seconds, median_taken, whole_process
+from timing import Process, command_of, in_turns, median_seconds, median_taken
 
 from mediaeval_ap import AveragePrecision, Comparison, Diagnosis, compare
 from mediaeval_ap.comparison.entries import Pair
@@ -65,21 +66,21 @@ def whole_processes(folder: Path, repeats: int) -> list[list[str]]:
     """Return a row for each command: seconds, memory, size of what it wrote."""
     reference, queries, runs = files_of(folder)
     table, page = folder / 'comparison.json', folder / 'report.html'
-    package, own = [sys.executable, '-m', 'mediaeval_ap'], [sys.executable, __file__]
+    package, own = partial(command_of, sys.executable), [sys.executable, __file__]
     inputs = [reference, *runs, '--queries', queries, '-K', ','.join(map(str, K))]
     counts = ['--resamples', RESAMPLES, '--permutations', PERMUTATIONS]
     commands: dict[str, tuple[list[object], Path | None]] = {
-        '`evaluate`': ([*package, 'evaluate', *inputs, '--format', 'csv'], None),
-        '`compare`': ([*package, 'compare', *inputs, *counts, '-o', table], table),
+        '`evaluate`': (package('evaluate', *inputs, '--format', 'csv'), None),
+        '`compare`': (package('compare', *inputs, *counts, '-o', table), table),
         '`explain`, 68 calls in one process': ([*own, '--explain', folder], None),
         'the same from one ranking for all cutoffs': ([*own, '--diagnose', folder], None),
-        '`report`': ([*package, 'report', *inputs, '-o', page], page),
+        '`report`': (package('report', *inputs, '-o', page), page),
     }
+    done = in_turns({what: command for what, (command, _) in commands.items()}, repeats)
     rows = []
-    for what, (command, output) in commands.items():
-        processes = [whole_process(command) for _ in range(repeats)]
+    for what, (_, output) in commands.items():
         size = '' if output is None else f'{output.stat().st_size / 1e6:.2f} MB'
-        rows.append([what, *measured(processes), size])
+        rows.append([what, *measured(done[what]), size])
     return rows
 
 

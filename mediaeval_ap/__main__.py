@@ -10,7 +10,7 @@ import os
 import sys
 
 SIGNALS = (_signal.SIGINT, _signal.SIGTERM)
-MULTIPLYING = ('compare', 'report')  # commands that multiply matrices, where threads may help
+MULTIPLYING = ('compare', 'compare-results', 'report')  # matrices, where threads may help
 
 
 def main() -> None:

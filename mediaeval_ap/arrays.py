@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-# Keys that are below so many times their number are marked, not sorted. At this limit marking takes
-# once or twice the time of sorting with AVX-512, and a third without AVX; at twice the limit, two
-# to five times, and two thirds.
+# If the largest key is below DENSE times their number, the keys that occur are marked; otherwise
+# keys are sorted. At this limit marking takes once or twice the time of sorting with AVX-512, and a
+# third without AVX; at twice the limit, two to five times, and two thirds.
 DENSE = 4
 FEW = 1000  # fewer keys are sorted sooner as they are than packed with something
 LARGEST_KEY = 2**62  # half of what int64 holds, so that no product or sum overflows
@@ -42,18 +42,18 @@ def ascending(keys: NDArray[Key]) -> tuple[NDArray[np.int64], NDArray[Key]]:
         return positions, keys[positions]
     bits = int(keys.max(initial=0)).bit_length()
     cut = max(0, bits + len(keys).bit_length() - 64)
-    positions = _ascending_if_narrow(keys >> cut)
+    positions = order_of_narrow(keys >> cut)
     ordered = keys[positions]
     # The first bits often decide, as those of doubles do that were written with a few digits.
     if cut and (ordered[1:] < ordered[:-1]).any():
-        positions = _ascending_if_narrow(keys & ((1 << cut) - 1))
-        positions = positions[_ascending_if_narrow(keys[positions] >> cut)]
+        positions = order_of_narrow(keys & ((1 << cut) - 1))
+        positions = positions[order_of_narrow(keys[positions] >> cut)]
         ordered = keys[positions]
     return positions, ordered
 
 
-def _ascending_if_narrow(keys: NDArray[Key]) -> NDArray[np.int64]:
-    """Return the same positions, in the place of keys that leave enough bits for them."""
+def order_of_narrow(keys: NDArray[Key]) -> NDArray[np.int64]:
+    """Return the positions of keys in ascending order; keys leave bits for them, and may change."""
     # Sorting integers that hold a key and its position takes a quarter of the time of `argsort`.
     position_bits = len(keys).bit_length()
     both = keys.astype(np.uint64, copy=False)
@@ -125,6 +125,14 @@ def run_starts(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
     for column in columns:
         begins[1:] |= column[1:] != column[:-1]
     return np.flatnonzero(begins)
+
+
+def ranks_in_runs(begins: NDArray[np.int64], n_rows: int) -> NDArray[np.int64]:
+    """Return the position of each row in its run, from 1; runs begin at some rows."""
+    ranks: NDArray[np.int64] = np.arange(1, n_rows + 1) - begins.repeat(
+        np.diff(begins, append=n_rows)
+    )
+    return ranks
 
 
 def ranges(starts: NDArray[np.integer], sizes: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -26,7 +26,7 @@ Result = TypeVar('Result')
 
 LABELS_IN_BLOCK = 1 << 18  # a choice: half and twice as many take as long
 USERS_AT_ONCE = 1 << 12  # their lists stay in the cache: 1 << 14 took a third longer to join
-TEXTS_AT_ONCE = 32  # 23 MB for 12 predictions of ten letters
+TEXTS_AT_ONCE = 32  # 23 MB for 12 predictions of ten letters, six times as much for the longest
 LOW_SIX_BITS = 63  # of a code: a place in a filter of 64 bits
 
 
@@ -85,7 +85,7 @@ def map_blocks(
 def _map_text(
     score: Callable[[LabelLists, LabelLists], Result], y_true: Any, y_pred: Any
 ) -> list[Result]:
-    """Do the same with lists of Python of nothing but short text."""
+    """Score lists of short text as hashes; raise `Unproved` for anything else."""
 
     def score_text(text_and_lengths: tuple[bytes, NDArray[np.int64]]) -> Result:
         text, lengths = text_and_lengths
@@ -113,7 +113,8 @@ def _texts(
         truth, predictions = y_true[some], y_pred[some]
         lengths = np.array([lengths_of(truth, ORDERED | {set}), lengths_of(predictions)])
         for block in _blocks(np.append(0, lengths.sum(axis=0).cumsum())):
-            yield joined(truth[block], predictions[block]), lengths[:, block]
+            n_labels = int(lengths[:, block].sum())
+            yield joined(n_labels, truth[block], predictions[block]), lengths[:, block]
 
 
 def _blocks(offsets: NDArray[np.int64]) -> Iterator[slice]:
@@ -143,7 +144,7 @@ def _distinct(lists: LabelLists) -> LabelLists:
 
 
 def _expect_equal(keys: NDArray[np.int64], words: Sequence[NDArray[np.uint64]]) -> None:
-    """Refuse labels with equal keys of which the words differ: two have the same hash."""
+    """Raise `Unproved` if labels with equal keys have different words."""
     order = np.argsort(keys, kind='stable')
     ascending = keys[order]
     again = np.flatnonzero(ascending[1:] == ascending[:-1])

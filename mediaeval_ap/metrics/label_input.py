@@ -60,13 +60,11 @@ def collected(lists: Any) -> Any:
 def label_lists(
     y_true: Any, y_pred: Any, names: tuple[str, str] = ('y_true', 'y_pred')
 ) -> tuple[LabelLists, LabelLists]:
-    """Return collected lists of true and of predicted labels, as many, with the same codes."""
-    y_true, _ = _sequences(y_true)
-    y_pred, kinds = _sequences(y_pred)
-    if any(issubclass(kind, Set) for kind in kinds):
+    """Return true and predicted lists with one coding; both are as `collected` gives them."""
+    if any(issubclass(kind, Set) for kind in _kinds(y_pred)):
         raise ParameterError(f'{names[1]}: found a set, expected labels in an order')
-    truth, truth_offsets = _flattened(y_true, names[0])
-    predictions, offsets = _flattened(y_pred, names[1])
+    truth, truth_offsets = _flattened(_unpacked(y_true), names[0])
+    predictions, offsets = _flattened(_unpacked(y_pred), names[1])
     if len(truth_offsets) != len(offsets):
         expected = f'{len(truth_offsets) - 1} as in {names[0]}'
         raise ParameterError(f'{names[1]}: found {len(offsets) - 1} lists, expected {expected}')
@@ -78,7 +76,7 @@ def arrow_array(values: Any, name: str) -> pyarrow.Array:
     """Return a sequence as one pyarrow array, in which ``None``, ``NaN`` and ``NA`` are null."""
     import pyarrow
 
-    if isinstance(values, str | bytes | dict | Set) or not hasattr(values, '__iter__'):
+    if not _is_sequence(values):
         raise ParameterError(f'{name}: found {shown(values)}, expected a sequence')
     if not isinstance(values, pyarrow.Array | pyarrow.ChunkedArray):
         try:
@@ -143,14 +141,26 @@ def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:
     return pyarrow.array(numbers.astype(np.int64), mask=missing)
 
 
-def _sequences(lists: Any) -> tuple[Any, set[type]]:
-    """Return lists as an array or a sequence that pyarrow takes, and the types of these lists."""
-    if not isinstance(lists, list | tuple):
-        return lists, set()
-    kinds = set(map(type, lists))
-    if any(hasattr(kind, 'to_numpy') for kind in kinds):
-        lists = [row.tolist() if hasattr(row, 'to_numpy') else row for row in lists]
-    return lists, kinds
+def _is_sequence(values: Any) -> bool:
+    return hasattr(values, '__iter__') and not isinstance(values, str | bytes | dict | Set)
+
+
+def _kinds(lists: Any) -> set[type]:
+    """Return the types of lists that are objects of Python, in whatever container."""
+    import pyarrow
+
+    if isinstance(lists, pyarrow.Array | pyarrow.ChunkedArray) or not _is_sequence(lists):
+        return set()
+    if isinstance(lists, np.ndarray) and (lists.dtype != object or lists.ndim != 1):
+        return set()
+    return set(map(type, lists))
+
+
+def _unpacked(lists: Any) -> Any:
+    """Return lists as an array or a sequence that pyarrow takes."""
+    if isinstance(lists, list | tuple) and any(hasattr(kind, 'to_numpy') for kind in _kinds(lists)):
+        return [row.tolist() if hasattr(row, 'to_numpy') else row for row in lists]
+    return lists
 
 
 def _flattened(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]:

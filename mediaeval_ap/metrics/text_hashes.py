@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.metrics.label_input import LabelLists
+from mediaeval_ap.tables.byte_words import WIDEST, words_at
 
 Hashes: TypeAlias = NDArray[np.uint64]
 
 ORDERED: frozenset[type] = frozenset({list, tuple})
 NUL = '\0'
-WORD_BYTES = 8
-LONGEST = 64  # bytes of a label: each further word costs all shorter labels another pass
-MASKS = np.array([(1 << 8 * n) - 1 for n in range(WORD_BYTES + 1)], dtype=np.uint64)
 ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: spreads bits upwards
 
 
@@ -30,10 +28,10 @@ class Unproved(Exception):
 
 
 def lists_of_python(lists: Any) -> Sequence[Any]:
-    """Return lists that are in a list, a tuple or an array of objects; refuse others."""
+    """Return the lists if a list, a tuple or an object array holds them; else raise `Unproved`."""
     if type(lists) is np.ndarray and lists.ndim == 1 and lists.dtype == object:
         lists = lists.tolist()
-    if type(lists) not in (list, tuple):
+    if type(lists) not in ORDERED:
         raise Unproved
     return lists  # type: ignore[no-any-return]
 
@@ -45,19 +43,22 @@ def lengths_of(lists: Sequence[Any], kinds: frozenset[type] = ORDERED) -> NDArra
     return np.fromiter(map(len, lists), np.int64, len(lists))
 
 
-def joined(*lists: Sequence[Any]) -> bytes:
+def joined(n_labels: int, *lists: Sequence[Any]) -> bytes:
     """Return the text of all labels of some sequences of lists, with NUL between labels."""
     filled = filter(None, chain(*lists))
     try:
-        return NUL.join(map(NUL.join, filled)).encode()
+        text = NUL.join(map(NUL.join, filled)).encode()
     except (TypeError, UnicodeEncodeError):  # no text; surrogates
         raise Unproved from None
+    if len(text) > n_labels * (WIDEST + 1):  # found now, before more such text is kept
+        raise Unproved
+    return text
 
 
 def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
     """Return joined lists of some lengths, with hashes as codes."""
     hashes, words = _hashes(text, int(lengths.sum()))
-    n_bits = 1 + len(lengths).bit_length()  # that are left for the list of a code
+    n_bits = 1 + len(lengths).bit_length()  # bits freed for the number of the list
     codes = (hashes >> np.uint64(n_bits)).view(np.int64)
     return LabelLists(codes, np.append(0, lengths.cumsum()), words)
 
@@ -66,27 +67,16 @@ def _hashes(text: bytes, n_labels: int) -> tuple[Hashes, list[Hashes]]:
     """Return a hash of each label of joined text, and the words of 8 bytes that it is made of."""
     if not n_labels:
         return np.empty(0, dtype=np.uint64), []
-    padding = bytes(LONGEST + WORD_BYTES + -len(text) % WORD_BYTES)
-    words = np.frombuffer(text + padding, '<u8').astype(np.uint64, copy=False)
-    ends = np.append(np.flatnonzero(np.frombuffer(text, np.uint8) == 0), len(text))
+    buffer = np.frombuffer(text + bytes(WIDEST), np.uint8)
+    ends = np.append(np.flatnonzero(buffer[: len(text)] == 0), len(text))
     if len(ends) != n_labels:  # NUL in a label
         raise Unproved
     starts = np.append(0, ends[:-1] + 1)
-    left = ends - starts  # bytes of each label that are not yet hashed
-    longest = int(left.max())
-    if longest > LONGEST:
+    sizes = ends - starts
+    if sizes.max() > WIDEST:
         raise Unproved
-    places, shifts = starts // WORD_BYTES, (starts % WORD_BYTES * 8).astype(np.uint64)
-    hashes, of_labels = np.zeros(n_labels, dtype=np.uint64), []
-    low = words[places]
-    for _ in range(0, longest, WORD_BYTES):
-        places += 1
-        high = words[places]
-        word = (low >> shifts) | (high << (64 - shifts))
-        word &= MASKS[np.clip(left, 0, WORD_BYTES)]
-        of_labels.append(word)
+    hashes, of_labels = np.zeros(n_labels, dtype=np.uint64), [*words_at(buffer, starts, sizes).T]
+    for word in of_labels:
         hashes = (hashes ^ word) * ODD
         hashes ^= hashes >> np.uint64(32)
-        low = high
-        left -= WORD_BYTES
     return hashes, of_labels

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 NAMES_IN_BLOCK = 1 << 15  # five arrays of them fit the caches; half and double take a tenth longer
-KEPT_LETTERS = 64  # a choice: more than most alphabets have, and few beside those of Chinese
+# A choice: 32 letters of a million names of up to 16 letters, more of fewer names.
+KEPT_BYTES = 64 << 20
+LONGEST_QUERY = 64  # so that the letters of one query do not take more memory than names do
 
 
 class BitParallel:
@@ -26,7 +28,8 @@ class BitParallel:
         code_points = np.frombuffer(''.join(names).encode('utf-32-le'), '<u4')
         is_letter = np.arange(bits) < lengths[:, None]
         smallest = np.min_scalar_type(code_points.max())
-        # a row for each name; what follows its letters is in bits that no letter's depend on
+        # A row for each name, filled up with zeros. Bits above the last letter never change those
+        # below.
         self._letters = np.zeros(is_letter.shape, smallest)
         self._letters[is_letter] = code_points
         self._all_letters = self._packed(is_letter)
@@ -36,7 +39,7 @@ class BitParallel:
         return len(self._letters)
 
     def distances(self, query: str, out: NDArray[np.unsignedinteger]) -> None:
-        """Write the edit distance of a query to each name, in integers that hold it."""
+        """Write the edit distance of a query, which is not too long, to each name."""
         places = [self._places_of(letter) for letter in query]
         columns = np.empty((5, min(NAMES_IN_BLOCK, len(out))), self._type)
         for begin in range(0, len(out), NAMES_IN_BLOCK):
@@ -53,7 +56,7 @@ class BitParallel:
         places = self._places.get(letter)
         if places is None:
             places = self._packed(self._letters == ord(letter))
-            if len(self._places) >= KEPT_LETTERS:
+            if (len(self._places) + 1) * places.nbytes > KEPT_BYTES:
                 self._places.clear()
             self._places[letter] = places
         return places

@@ -38,17 +38,17 @@ class Quotients:
 
 
 class Run(NamedTuple):
-    """Consecutive names, all as long."""
+    """Consecutive names whose edits are divided by one number."""
 
     begin: int
     end: int
-    length: int
+    divisor: int
 
 
 class EditsByLength:
     """Edit distances to names in order of length, not divided until they are asked for.
 
-    Names as long have distances over one number, so that their order is that of small integers.
+    Names of one length have one divisor, so their edits, small integers, order them.
     """
 
     def __init__(
@@ -68,6 +68,8 @@ class EditsByLength:
         return self._edits[names] / np.maximum(self._lengths[names], self._length)
 
     def nearest(self, count: int) -> NDArray[np.int64]:
+        if count >= len(self._edits):
+            return np.arange(len(self._edits))
         farthest: dict[Run, int] = {}
         n_names, radius = 0, 0.0
         for distance, run, edits in merge(*map(self._ascending, self._merged_runs())):
@@ -83,11 +85,11 @@ class EditsByLength:
 
     def _merged_runs(self) -> list[Run]:
         """Return runs of one divisor: names that are no longer than the query are divided by it."""
-        longer = [run for run in self._runs if run.length > self._length]
+        longer = [run for run in self._runs if run.divisor > self._length]
         begin = longer[0].begin if longer else len(self._edits)
         return [Run(0, begin, self._length), *longer] if begin else longer
 
     def _ascending(self, run: Run) -> Iterator[tuple[float, Run, int]]:
         """Yield the distances that names of a run may have, from the least one on."""
         least = int(self._edits[run.begin : run.end].min())
-        return ((edits / run.length, run, edits) for edits in range(least, run.length + 1))
+        return ((edits / run.divisor, run, edits) for edits in range(least, run.divisor + 1))

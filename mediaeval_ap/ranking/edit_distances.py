@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from rapidfuzz.distance.Levenshtein import distance, normalized_distance
 from rapidfuzz.process import cdist
 
-from mediaeval_ap.ranking.bit_parallel import BitParallel
+from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY, BitParallel
 from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run
 
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
-EDIT_CELLS = 32 << 20  # as many bytes of edits, which take one each as a rule
+QUERIES_AT_ONCE = 16  # at least: with a million names 4 take twice as long each, 32 as long
+EDIT_CELLS = 32 << 20  # 32 MiB of edit distances, of one byte as a rule
 THREADED_CELLS = 1 << 18  # a choice: 3 ms of one core, where starting threads costs 0.1 to 0.3 ms
 USUAL_CHARACTERS = 64  # what rapidfuzz compares in one machine word; longer names take longer
 ALL_CORES = -1
-# Names from which on they are compared side by side, where both ways take as long: with one query,
-# and with many, which rapidfuzz compares at once.
+# From so many names on they are compared side by side. At these numbers both ways take as long:
+# with one query, and with several, which rapidfuzz compares together.
 SIDE_BY_SIDE = 2_000
 MANY_SIDE_BY_SIDE = 16_000
 WIDTHS = (8, 16, 32, 64)  # bits of integers
@@ -43,7 +44,7 @@ class Names:
         """Yield for each query its Levenshtein distances to the names, over the longer length."""
         # A quotient of integers, rounded once: equal distances are equal doubles. Single precision
         # would merge different distances between names of more than about 4,000 characters.
-        block = max(1, BLOCK_CELLS // max(1, len(self)))
+        block = max(QUERIES_AT_ONCE, BLOCK_CELLS // max(1, len(self)))
         for start in range(0, len(queries), block):
             asked = queries[start : start + block]
             yield from cdist(
@@ -81,23 +82,33 @@ class NamesByLength(Names):
 
     def _edits(self, queries: Sequence[str]) -> NDArray[np.unsignedinteger]:
         """Return edit distances, shape (n_queries, n_names)."""
-        longest = max(self._runs[-1].length, *map(len, queries))
+        longest = max(self._runs[-1].divisor, *map(len, queries))
         edits = np.empty((len(queries), len(self)), np.min_scalar_type(longest))
         n_compared = 0
+        short = [row for row, query in enumerate(queries) if len(query) <= LONGEST_QUERY]
         for names in self._side_by_side:
             part = edits[:, n_compared : n_compared + len(names)]
-            for query, row in zip(queries, part, strict=True):
-                names.distances(query, row)
+            for row in short:
+                names.distances(queries[row], part[row])
             n_compared += len(names)
-        if n_compared < len(self):
-            edits[:, n_compared:] = cdist(
-                queries,
-                self.values[n_compared:],
-                scorer=distance,
-                dtype=edits.dtype,
-                workers=self._workers(len(queries)),
-            )
+        self._compare(queries, slice(None), slice(n_compared, None), edits)
+        long = sorted({*range(len(queries))}.difference(short))
+        self._compare([queries[row] for row in long], long, slice(n_compared), edits)
         return edits
+
+    def _compare(
+        self,
+        queries: Sequence[str],
+        rows: slice | list[int],
+        names: slice,
+        edits: NDArray[np.unsignedinteger],
+    ) -> None:
+        """Write the edit distances of some names to the queries of some rows, by rapidfuzz."""
+        values = self.values[names]
+        if queries and values:
+            workers = self._workers(len(queries))
+            found = cdist(queries, values, scorer=distance, dtype=edits.dtype, workers=workers)
+            edits[rows, names] = found
 
     @cached_property
     def _side_by_side(self) -> list[BitParallel]:

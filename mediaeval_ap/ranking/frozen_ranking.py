@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import descending_ordinals, first_above, ranges
+from mediaeval_ap.errors import ParameterError, printable
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.distances import Distances
 from mediaeval_ap.ranking.edit_distances import NamesByLength
@@ -24,6 +25,7 @@ from mediaeval_ap.tables import HYPOTHESIS, Table
 
 PLACE_BITS = 32  # as places are int32; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
+MOST_HYPOTHESES = 2**31 - 1  # that int32 counts
 
 
 class RankingColumns(NamedTuple):
@@ -40,6 +42,9 @@ class Ranking(NearestFirst):
     """The hypotheses of a run, ready to be ranked for any query."""
 
     def __init__(self, table: Table) -> None:
+        if len(table) > MOST_HYPOTHESES:
+            found = f'{printable(table.source.name)}: found {len(table):,} hypotheses'
+            raise ParameterError(f'{found}, expected at most {MOST_HYPOTHESES:,}')
         with Bar('indexing', 4, ' steps') as bar:
             shots = Shots(table)
             bar.add()

@@ -1,7 +1,7 @@
 """What stands at each place in the order of ties, found by sorting integers that hold all keys.
 
-Where keys are too wide for one integer, the rows are sorted instead, which takes longer. So it does
-where the row at each place is asked for, which ranking does not.
+Where the keys do not fit into one integer, rows are sorted, which takes longer. Rows are also
+sorted when the row at each place is asked for; ranking does not need it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.arrays import order_of_narrow, ranks_in_runs, run_starts
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
 from mediaeval_ap.ranking.tie_breaking import TieKeys, in_order
@@ -103,12 +103,7 @@ def _by_sorting_keys(hypotheses: Hypotheses) -> Places | None:
 
 def by_name(name_at: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the places of each name, ascending."""
-    place_bits = len(name_at).bit_length()
-    keys = name_at.astype(np.int64)
-    keys <<= place_bits
-    keys |= np.arange(len(name_at), dtype=np.int32)
-    keys.sort()
-    return _last_bits(keys, place_bits)
+    return order_of_narrow(name_at).astype(np.int32)
 
 
 def _later_times(
@@ -119,9 +114,7 @@ def _later_times(
     shot = keys[later] & _mask(shot_bits)
     before = keys[later - 1] & _mask(shot_bits)
     later = later[shots.videos_of(shot) == shots.videos_of(before)]
-    begins = run_starts([later - np.arange(len(later))])
-    sizes = np.diff(begins, append=len(later))
-    return later, np.arange(1, len(later) + 1) - begins.repeat(sizes)
+    return later, ranks_in_runs(run_starts([later - np.arange(len(later))]), len(later))
 
 
 def _last_bits(keys: NDArray[np.int64], bits: int) -> NDArray[np.int32]:

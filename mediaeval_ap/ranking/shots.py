@@ -24,7 +24,7 @@ def shot_order(shot_id: str) -> tuple[int, int, str, str]:
 class ShotColumns(NamedTuple):
     """The distinct shots of a table as columns, and the number of each row's shot.
 
-    A key is an int32 where all of its kind are below 2**31, else an int64.
+    Keys are int32 where every possible key is below 2**31, else int64.
     """
 
     corpus_ids: Sequence[str]  # distinct ones in order, as the following two
@@ -71,7 +71,7 @@ class Shots:
     def distinct_videos(self) -> list[tuple[str, str]]:
         """Return the distinct videos as pairs of corpus and video."""
         corpus_ids, video_ids = self.columns.corpus_ids, self.columns.video_ids
-        n_corpora = max(1, len(corpus_ids))
+        n_corpora = len(corpus_ids)
         return [
             (corpus_ids[key % n_corpora], video_ids[key // n_corpora])
             for key in self.columns.video_keys.tolist()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.arrays import ranks_in_runs, run_starts
 from mediaeval_ap.ranking.tie_breaking import in_order
 
 
@@ -21,9 +21,8 @@ def temporal_ranks(
     order = in_order(name, confidence, shot)
     columns = [column[order] for column in (name, confidence, video, shot)]
     begins = run_starts(columns[:3])
-    sizes = np.diff(begins, append=len(order))
     ranks = np.empty(len(order), dtype=np.int32)
-    ranks[order] = np.arange(1, len(order) + 1) - begins.repeat(sizes)
+    ranks[order] = ranks_in_runs(begins, len(order))
     repeated = np.ones(len(order), dtype=np.bool_)
     repeated[order[run_starts(columns)]] = False
     return ranks, repeated

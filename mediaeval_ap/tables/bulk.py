@@ -28,10 +28,10 @@ from mediaeval_ap.tables.table import Column, Source, Table
 if TYPE_CHECKING:
     import pyarrow
 
-# Double and four times take as long; half takes a tenth more, as the same texts are new in more
-# blocks. Of larger blocks less memory is left where it is scarce, and a thread without any aborts.
+# Blocks of two or four times the size take as long; of half, a tenth longer, as more blocks encode
+# the same texts. With larger ones a process of little memory aborted in a thread of pyarrow.
 BLOCK_BYTES = 2 << 20
-N_THREADS = cpu_count() or 1
+N_THREADS = min(cpu_count() or 1, 8)  # a choice: each more holds a block, its text and columns
 CSV_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh more time, double no less
 
 Item = TypeVar('Item')
@@ -55,7 +55,7 @@ class _Rows(NamedTuple):
     n_lines: int
     places: NDArray[np.int64] | None  # of the lines that hold rows, from 0; None for all lines
     texts: pyarrow.Table
-    numbers: list[NDArray[np.float64]]  # to be put one behind the other; nothing without numbers
+    numbers: list[NDArray[np.float64]]  # in pieces; none where the layout has no number
 
 
 def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None:
@@ -63,14 +63,14 @@ def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None
     import pyarrow
 
     with ThreadPoolExecutor(N_THREADS) as threads:
-        blocks = whole_lines(stream.read, BLOCK_BYTES)
+        blocks = _up_to_endless(whole_lines(stream.read, BLOCK_BYTES))
         read = _read(blocks, layout, source, threads)
         if read is None:
             return None
         texts, numbers, lines = read
         # Each is given up when it is done, as the next ones need its memory.
         given = map(texts.pop, layout.texts)
-        columns = dict(zip(layout.texts, _in_order(text_column, given, threads), strict=True))
+        columns = dict(zip(layout.texts, _results(text_column, given, threads), strict=True))
     pyarrow.default_memory_pool().release_unused()  # of ten million lines it would keep 340 MiB
     if line_format.is_header(' '.join(column.text(0) for column in columns.values()), layout):
         return None
@@ -90,7 +90,7 @@ def _read(
     found: list[_Rows] = []
     read = partial(_read_block, layout=layout)
     try:
-        for rows in _in_order(read, blocks, threads):
+        for rows in _results(read, blocks, threads):
             if rows is None:
                 raise endless().error(source, f'line {counter.next_line}')
             counter.count(rows.n_lines, rows.places)
@@ -108,7 +108,7 @@ def _read(
     )
 
 
-def _in_order(
+def _results(
     work: Callable[[Item], Result], items: Iterable[Item], threads: ThreadPoolExecutor
 ) -> Iterator[Result]:
     """Call `work` on each item, in threads, with few items at once; yield results in order.
@@ -122,6 +122,14 @@ def _in_order(
             yield pending.popleft().result()
     while pending:
         yield pending.popleft().result()
+
+
+def _up_to_endless(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
+    """Yield blocks, and nothing behind an endless line, which may go on for long."""
+    for block in blocks:
+        yield block
+        if block is None:
+            return
 
 
 def _read_block(block: bytes | None, layout: Layout) -> _Rows | None:
@@ -138,7 +146,7 @@ def _read_block(block: bytes | None, layout: Layout) -> _Rows | None:
     n_lines, places = _count(block)
     text = block
     if not block or block.startswith(line_format.BYTE_ORDER_MARK):
-        text = b'\n' + block  # else pyarrow would ask for a row, and pass over the mark
+        text = b'\n' + block  # pyarrow refuses an empty file, and drops a mark at its beginning
     content = pyarrow.BufferReader(text)
     table = _parsed(content, layout.fields, types, len(text) + 1, delimiter=' ')
     if table is None or len(table) != (n_lines if places is None else len(places)):
@@ -162,7 +170,7 @@ def _without_comments(block: bytes, layout: Layout) -> bytes:
 
 def _count(block: bytes) -> tuple[int, NDArray[np.int64] | None]:
     """Count normal lines, and find those that are not blank, if some are."""
-    if not block:  # of spaces, which end the file, or a comment
+    if not block:  # the last line of a file: spaces alone, or a comment
         return 0, None
     # As lines are short, bytes.find takes ten times as long for two line ends in a row.
     is_end = np.frombuffer(block, np.uint8) == ord('\n')

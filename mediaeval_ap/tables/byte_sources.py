@@ -265,8 +265,8 @@ def opening(name: str, kind: str = '') -> Iterator[None]:
 def _errors_of_reading() -> tuple[type[Exception], ...]:
     """Return what reading a source can raise, of the libraries that are loaded."""
     lzma = sys.modules.get('lzma')  # not imported here, where files may have run out
-    errors_of_xz = [] if lzma is None else [lzma.LZMAError]
-    return (OSError, EOFError, zlib.error, UnicodeError, *errors_of_xz)
+    error_of_xz = getattr(lzma, 'LZMAError', OSError)  # another thread may be importing it now
+    return (OSError, EOFError, zlib.error, UnicodeError, error_of_xz)
 
 
 def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:

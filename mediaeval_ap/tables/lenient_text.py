@@ -40,7 +40,7 @@ from mediaeval_ap.tables.wrong_lines import RIGHT, WrongLines
 # same time, within a tenth.
 PROVED_LINES = 64
 STRICT_BLOCKS = 4  # megabytes: of 2, importing pyarrow takes the time that it saves
-BLOCKS_AT_ONCE = 8  # megabytes, a choice; pyarrow needs about as many to use all cores
+BLOCKS_AT_ONCE = 8  # megabytes, a choice: a few blocks for each core
 LINES_AT_ONCE = 1 << 14  # whose fields are located at once, as arrays take many times their text
 
 

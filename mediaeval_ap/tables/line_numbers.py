@@ -38,7 +38,7 @@ ROW_BY_ROW = LineNumbers()
 
 
 class LineCounter:
-    """Line numbers of the rows read so far; those that follow one another are only counted."""
+    """Line numbers of the rows read so far; those that follow one another are kept as ranges."""
 
     def __init__(self) -> None:
         self.next_line = 1

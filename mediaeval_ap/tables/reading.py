@@ -108,6 +108,11 @@ def _read_text(source: ByteSource, layout: Layout) -> Table:
             proved = parse_in_bulk(stream, layout, source.name)
         if proved is not None:
             return replace(proved, source=source.described())
+    return read_strictly(source, layout)
+
+
+def read_strictly(source: ByteSource, layout: Layout) -> Table:
+    """Read text by the strict parser alone, which names what is wrong."""
     with source.open() as stream:
         table = parse(stream, layout, source.name)
     return replace(table, source=source.described())

@@ -125,8 +125,8 @@ def evenly_split(text: bytes, n_lines: int, n_fields: int) -> list[Fields] | Non
     """
     if b'\v' in text or b'\f' in text:  # white space to bytes.split
         return None
-    # Each line has as many separators as make `n_fields` fields of it, but for empty ones; these
-    # would be missing from the words.
+    # A line with n_fields - 1 separators has n_fields fields. An empty one would be missing from
+    # the words.
     line = b' ' * (n_fields - 1)
     words = text.split()
     if not words or len(words) != n_lines * n_fields:

@@ -5,28 +5,19 @@ What is not certain here is left to the strict parser.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.tables import Layout
+from mediaeval_ap.tables.byte_words import WIDEST, WORD, words_at
 from mediaeval_ap.tables.line_format import is_utf8
-from mediaeval_ap.trec.documents import WIDEST, WORD, Documents, array_of, width_for
+from mediaeval_ap.trec.documents import Documents, array_of
 
 # So a whole window around any field is in the buffer, and a line end before each line.
 FRONT, BACK = b'#' * (3 * WORD - 1) + b'\n', b'#' * WIDEST
 SPACE, TAB, LF = b' \t\n'
-
-# For each word of a window, and a number of bytes from its begin: ones in those of the word among
-# them. The first byte of a word is its lowest.
-AMONG_FIRST = np.array(
-    [
-        [(1 << 8 * min(max(n_bytes - begin, 0), WORD)) - 1 for n_bytes in range(WIDEST + 1)]
-        for begin in range(0, WIDEST, WORD)
-    ],
-    dtype=np.uint64,
-)
 
 
 class Fields(NamedTuple):
@@ -85,25 +76,12 @@ def _between_spaces(
     return begins[holds].reshape(shape), ends[holds].reshape(shape), n_lines, rows
 
 
-def windows(buffer: NDArray[np.uint8], begins: NDArray[np.int64], n_words: int) -> NDArray[Any]:
-    """Return the bytes from some places on as words, an array of shape (n, n_words)."""
-    size = n_words * WORD
-    # Overlapping items of one byte each that are not numbers are copied fastest.
-    view = np.ndarray((len(buffer) - size + 1,), f'V{size}', buffer, strides=(1,))
-    words: NDArray[np.uint64] = view[begins].view('<u8').reshape(-1, n_words)
-    return words
-
-
 def texts_at(fields: Fields, column: int) -> Documents:
     """Return the texts of one column."""
     begins, ends = fields.begins[:, column], fields.ends[:, column]
     sizes = ends - begins
-    longest = int(sizes.max(initial=1))
-    if longest > WIDEST:
+    if sizes.max(initial=0) > WIDEST:
         places = zip(begins.tolist(), ends.tolist(), strict=True)
         return array_of([fields.text[begin:end] for begin, end in places])
-    width = width_for(longest)
-    words = windows(fields.buffer, begins, width // WORD)
-    for position in range(width // WORD):
-        words[:, position] &= AMONG_FIRST[position][sizes]
-    return words.view(f'S{width}')[:, 0]
+    words = words_at(fields.buffer, begins, sizes)
+    return words.view(f'S{words.shape[1] * WORD}')[:, 0]

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.tables import Layout
+from mediaeval_ap.tables.byte_words import AMONG_FIRST, WORD, width_for, windows
 from mediaeval_ap.tables.line_format import LARGEST_INTEGER
 from mediaeval_ap.tables.strict_text import numbers_of
-from mediaeval_ap.trec.byte_fields import AMONG_FIRST, Fields, windows
-from mediaeval_ap.trec.documents import WORD, width_for
+from mediaeval_ap.trec.byte_fields import Fields
 
 MOST_DIGITS = 19  # 64 bits hold each of these integers; and 10**19 is a double
 LARGEST_DIVIDED = 1 << 62

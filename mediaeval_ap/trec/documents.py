@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.tables import Column
+from mediaeval_ap.tables.byte_words import WIDEST, WORD, width_for
 
 Documents: TypeAlias = NDArray[Any]  # of `S8`, `S16`, … or of objects
-WORD = 8  # bytes of the integers that documents are hashed as
-WIDEST = 64  # bytes: what an object takes for a document of 16 bytes, with the pointer to it
 ROWS_AT_ONCE = 1 << 15  # 32 times as many take a third more time to hash
 # Odd, so that no bit of a product is lost.
 _FACTORS = [pow(0x9E3779B97F4A7C15, power, 1 << 64) for power in range(1, WIDEST // WORD + 2)]
@@ -36,11 +35,6 @@ def array_of(texts: list[bytes]) -> Documents:
     array = np.empty(len(texts), dtype=object)
     array[:] = texts
     return array
-
-
-def width_for(n_bytes: int) -> int:
-    """Return the width of an array for texts of up to so many bytes."""
-    return -(-n_bytes // WORD) * WORD
 
 
 def pair_keys(topic: NDArray[np.integer], documents: Documents) -> NDArray[np.int64]:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import find, run_starts
 from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.tables import Column, Layout, Source, read
+from mediaeval_ap.tables import Column, Layout, Source, Table, read
 from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK, holds_no_row
 from mediaeval_ap.tables.line_numbers import LineCounter, LineNumbers
 from mediaeval_ap.tables.lines import split, whole_lines
+from mediaeval_ap.tables.reading import read_strictly
 from mediaeval_ap.tables.strict_text import parse
 from mediaeval_ap.tables.table import NumberedRows
 from mediaeval_ap.trec.byte_fields import find_fields, texts_at
@@ -113,13 +114,14 @@ def read_entries(origin: Any, layout: Layout) -> Entries:
     given = Origin.of(origin)
     if given.kind is Kind.TEXT and given.value.is_stored:  # else it could not be read again
         entries = _read_blocks(given.value, layout)
-        if entries is not None:
-            return entries
+        return _entries(read_strictly(given.value, layout)) if entries is None else entries
     if not given.kind.has_all_fields:
         layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number, integers=layout.integers)
     table = read_in_memory(given, layout)
-    if table is None:
-        table = read(given, layout)
+    return _entries(read(given, layout) if table is None else table)
+
+
+def _entries(table: Table) -> Entries:
     document = documents_of(table[DOCUMENT])
     return Entries(table[TOPIC], document, table.confidence, table.source, table.lines)
 

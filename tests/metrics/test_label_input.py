@@ -1,5 +1,7 @@
 """Labels in any container, and what is refused as no labels."""
 
+from collections import deque
+
 import numpy as np
 import pandas
 import pyarrow
@@ -92,3 +94,41 @@ def test_predictions_have_an_order():
             average_precision_at_k(['a'], kind('a'))
         with pytest.raises(ParameterError, match='predictions: found a set, expected labels'):
             reciprocal_rank_at_k('a', kind('a'))
+
+
+class Plain:
+    """A container with nothing but an iterator."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __iter__(self):
+        return iter(self.values)
+
+
+def to_objects(lists):
+    array = np.empty(len(lists), dtype=object)
+    array[:] = lists
+    return array
+
+
+@pytest.mark.parametrize(
+    'outer',
+    [
+        list,
+        iter,
+        deque,
+        to_objects,
+        pandas.Series,
+        Plain,
+        lambda lists: dict(enumerate(lists)).values(),
+    ],
+)
+def test_a_set_of_predictions_is_refused_in_any_container(outer):
+    """Its order is that of hashes, so its score would differ between processes."""
+    metric = MeanAveragePrecision()
+    assert metric.update([['a'], ['b']], outer([('a',), ('a', 'b')]))[0].tolist() == [1, 0.5]
+    for unordered in set('ab'), frozenset('ab'), dict.fromkeys('ab').keys():
+        with pytest.raises(ParameterError, match='y_pred: found a set, expected labels'):
+            metric.update([['a'], ['b']], outer([('a',), unordered]))
+    assert metric.n_users == 2

@@ -12,6 +12,7 @@ from strategies import examples
 from mediaeval_ap import definitions
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.metrics import MeanAveragePrecision, label_hits, text_hashes
+from mediaeval_ap.tables.byte_words import WIDEST
 
 
 class Equal(str):
@@ -125,3 +126,12 @@ def test_lists_of_short_text_are_hashed(monkeypatch, make):
     y_pred = [('x' * 64, 'a'), [''], ['b', np.str_('')]]
     values, _ = MeanAveragePrecision().update(make(y_true), make(y_pred))
     assert values.tolist() == [1 / 4, 0, 1]
+
+
+def test_long_labels_are_found_before_more_text_is_joined(monkeypatch):
+    joined, texts = label_hits.joined, []
+    monkeypatch.setattr(label_hits, 'joined', lambda *given: texts.append(given) or joined(*given))
+    monkeypatch.setattr(label_hits, 'USERS_AT_ONCE', 1)
+    lists = [['x' * (WIDEST + 1)]] * 3
+    assert MeanAveragePrecision().update(lists, lists)[0].tolist() == [1, 1, 1]
+    assert len(texts) == 1

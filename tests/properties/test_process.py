@@ -214,16 +214,19 @@ def test_importing_takes_no_signals():
     subprocess.run([sys.executable, '-c', code], check=True)
 
 
-def test_the_library_leaves_the_environment_as_it_is():
+def test_the_library_leaves_the_environment_as_it_is(folder):
     code = (
         'import os\n'
         'before = dict(os.environ)\n'
         'import mediaeval_ap, mediaeval_ap.cli, mediaeval_ap.__main__\n'
         "row = ('x', 'v', '1', 'ann')\n"
         'mediaeval_ap.AveragePrecision([row]).evaluate([(*row, 1)])\n'
+        "evaluate = 'evaluate', 'reference.txt', 'run.txt', '--quiet'\n"
+        'mediaeval_ap.cli.main(evaluate, standalone_mode=False)\n'
         'assert dict(os.environ) == before\n'
     )
-    subprocess.run([sys.executable, '-c', code], check=True)
+    done = subprocess.run([sys.executable, '-c', code], stdout=subprocess.PIPE, check=True)
+    assert b'MAP@' in done.stdout
 
 
 SETTINGS = """
@@ -241,6 +244,7 @@ cli.main = tell
         ('evaluate', '3', '3'),
         ('watch', None, '1'),
         ('compare', None, None),
+        ('compare-results', None, None),
         ('report', None, None),
     ],
 )

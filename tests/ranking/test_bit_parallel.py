@@ -40,7 +40,7 @@ def test_queries_beyond_any_name():
 @pytest.mark.parametrize('n_names', [1, 2, 3, 7])
 def test_blocks_of_names_and_letters_that_are_not_kept(n_names, monkeypatch):
     monkeypatch.setattr(bit_parallel, 'NAMES_IN_BLOCK', n_names)
-    monkeypatch.setattr(bit_parallel, 'KEPT_LETTERS', 1)
+    monkeypatch.setattr(bit_parallel, 'KEPT_BYTES', 1)
     names = ['abc', 'cba', 'aabb', 'c', 'bcabc', 'xyz']
     compared = BitParallel(names, np.array(list(map(len, names))), 8)
     edits = np.empty(len(names), np.uint8)

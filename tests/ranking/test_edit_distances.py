@@ -18,6 +18,7 @@ def test_distances_are_exact_quotients(queries, values):
 @pytest.mark.parametrize('block_cells', [1, 7, 10_000])
 def test_blocks_of_queries(block_cells, monkeypatch):
     monkeypatch.setattr('mediaeval_ap.ranking.edit_distances.BLOCK_CELLS', block_cells)
+    monkeypatch.setattr('mediaeval_ap.ranking.edit_distances.QUERIES_AT_ONCE', 1)
     monkeypatch.setattr('mediaeval_ap.ranking.edit_distances.THREADED_CELLS', 3)
     values, queries = ['ann', 'bob', 'anna'], ['ann', 'bob', 'cleo', 'anna', 'x']
     assert [row.tolist() for row in Names(values).distances(queries)] == [

@@ -6,6 +6,8 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.ranking import frozen_ranking
 from mediaeval_ap.ranking.distances import Quotients
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.ranking.shots import Shots
@@ -73,3 +75,10 @@ def test_a_run_without_rows():
     assert (len(ranking), ranking.n_shots, ranking.n_repeated) == (0, 0, 0)
     assert ranking.top(Quotients(np.empty(0)), 3).tolist() == []
     assert ranking.row_at.tolist() == []
+
+
+def test_more_hypotheses_than_places_count(monkeypatch):
+    monkeypatch.setattr(frozen_ranking, 'MOST_HYPOTHESES', 1)
+    table = read([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'ann', 0.5)], HYPOTHESIS)
+    with pytest.raises(ParameterError, match=r'^<rows>: found 2 hypotheses, expected at most 1$'):
+        Ranking(table)

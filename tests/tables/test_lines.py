@@ -36,6 +36,21 @@ def test_endless_line(parser, monkeypatch):
         parser(io.BytesIO(b'a b\n' + b'x' * (2 << 20)), SUBSET, 'file')
 
 
+@pytest.mark.parametrize('parser', [strict_text.parse, parse_in_bulk])
+def test_nothing_is_read_behind_an_endless_line(parser, monkeypatch):
+    class Stream(io.BytesIO):
+        def read(self, size=-1):
+            if self.tell() > 1000:
+                raise OSError
+            return super().read(size)
+
+    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 16)
+    monkeypatch.setattr(strict_text, 'PROVED_BYTES', 16)
+    monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 500)
+    with pytest.raises(FormatError, match='without a line end'):
+        parser(Stream(b'a b\n' + b'x' * 5000), SUBSET, 'file')
+
+
 def accepted(parser, data):
     try:
         parser(io.BytesIO(data))

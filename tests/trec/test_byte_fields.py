@@ -11,13 +11,13 @@ from trec_rows import RUN as RETURNED
 from trec_rows import qrels_text, run_text
 
 from mediaeval_ap.errors import FormatError
+from mediaeval_ap.tables.byte_words import WIDEST
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.lines import whole_lines
 from mediaeval_ap.tables.strict_text import parse
 from mediaeval_ap.trec import files
 from mediaeval_ap.trec.byte_fields import find_fields, texts_at
 from mediaeval_ap.trec.decimals import numbers_at
-from mediaeval_ap.trec.documents import WIDEST
 
 words = st.text('ab#é\xa0.' + '𐍈', min_size=1, max_size=10) | st.sampled_from(
     ['x' * WIDEST, 'x' * (WIDEST + 1), 'x' * 8, 'x' * 9]

@@ -10,8 +10,9 @@ from trec_rows import QRELS, RUN, quiet
 
 from mediaeval_ap import evaluate_trec
 from mediaeval_ap.errors import FormatError
+from mediaeval_ap.tables.byte_words import WIDEST
 from mediaeval_ap.trec import files
-from mediaeval_ap.trec.documents import WIDEST, array_of, descending, pair_keys
+from mediaeval_ap.trec.documents import array_of, descending, pair_keys
 
 texts = st.text(
     st.characters(exclude_characters='\0', exclude_categories=['Cs']), min_size=1, max_size=20

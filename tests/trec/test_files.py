@@ -1,6 +1,7 @@
 """Qrels and runs are read from every source, and what is wrong is named with its line."""
 
 import gzip
+from contextlib import nullcontext
 
 import numpy as np
 import pandas
@@ -15,9 +16,10 @@ from trec_rows import QRELS, RUN, map_column, qrels_text, run_text
 from mediaeval_ap import evaluate_trec
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import FormatError, MissingIdsWarning
-from mediaeval_ap.tables import layouts, read
+from mediaeval_ap.tables import layouts, read, reading
+from mediaeval_ap.tables.byte_sources import ByteSource
+from mediaeval_ap.tables.byte_words import WIDEST
 from mediaeval_ap.trec import files
-from mediaeval_ap.trec.documents import WIDEST
 from mediaeval_ap.trec.files import Entries
 
 
@@ -75,6 +77,30 @@ def test_a_pipe_is_read_once(folder, text, message):
     pipe_of(text.encode())(folder / 'pipe')
     with no_hang(), pytest.raises(FormatError, match=f'^pipe, {message}'):
         evaluate_trec('qrels', 'pipe')
+
+
+@pytest.mark.parametrize(
+    ('score', 'times', 'outcome'),
+    [('0.5', 1, None), ('high', 2, "^run, line 3, score: found 'high', expected a finite")],
+)
+def test_a_large_file_is_read_again_only_to_name_what_is_wrong(
+    folder, monkeypatch, score, times, outcome
+):
+    """And then once."""
+    opened = []
+    open_source = ByteSource.open
+
+    def counting(source):
+        opened.append(source.name)
+        return open_source(source)
+
+    monkeypatch.setattr(ByteSource, 'open', counting)
+    monkeypatch.setattr(reading, 'BULK_BYTES', 0)
+    rows = [('7', 'd1', 0.7), ('8', 'd1', 0.6), ('7', 'd2', score)]
+    (folder / 'run').write_text(run_text(rows))
+    with nullcontext() if outcome is None else pytest.raises(FormatError, match=outcome):
+        evaluate_trec('qrels', 'run')
+    assert opened.count('run') == times
 
 
 def test_a_run_from_a_pipe(folder):
