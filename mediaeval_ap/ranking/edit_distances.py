@@ -91,8 +91,9 @@ class NamesByLength(Names):
             for row in short:
                 names.distances(queries[row], part[row])
             n_compared += len(names)
-        self._compare(queries, slice(None), slice(n_compared, None), edits)
-        long = sorted({*range(len(queries))}.difference(short))
+        if n_compared < len(self):
+            self._compare(queries, slice(None), slice(n_compared, None), edits)
+        long = [row for row, query in enumerate(queries) if len(query) > LONGEST_QUERY]
         self._compare([queries[row] for row in long], long, slice(n_compared), edits)
         return edits
 
@@ -104,9 +105,8 @@ class NamesByLength(Names):
         edits: NDArray[np.unsignedinteger],
     ) -> None:
         """Write the edit distances of some names to the queries of some rows, by rapidfuzz."""
-        values = self.values[names]
-        if queries and values:
-            workers = self._workers(len(queries))
+        if queries:  # else a slice of a million names would take as long as to compare them
+            values, workers = self.values[names], self._workers(len(queries))
             found = cdist(queries, values, scorer=distance, dtype=edits.dtype, workers=workers)
             edits[rows, names] = found
 
