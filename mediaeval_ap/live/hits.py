@@ -57,7 +57,7 @@ class Near(NamedTuple):
 
 
 class Counts:
-    """How many hypotheses or shots are placed up to each hit of the same query."""
+    """Counts of hypotheses or shots that are placed up to each hit of the same query."""
 
     def __init__(self, hits: Hits) -> None:
         begins, ends = hits.segments()

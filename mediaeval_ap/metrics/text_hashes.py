@@ -24,7 +24,7 @@ ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: spread
 
 
 class Unproved(Exception):
-    """What the fast path cannot prove, and the slow one has to decide."""
+    """Raised where the fast path cannot prove its input; the slow path decides then."""
 
 
 def lists_of_python(lists: Any) -> Sequence[Any]:

@@ -29,7 +29,7 @@ MOST_HYPOTHESES = 2**31 - 1  # that int32 counts
 
 
 class RankingColumns(NamedTuple):
-    """What has to be known of hypotheses to rank them."""
+    """The columns that ranking needs, one value for each place or name."""
 
     shot_at: NDArray[np.int32]  # the number of the shot at each place
     name_at: NDArray[np.int32]  # the number of the name, in order of length

@@ -1,4 +1,4 @@
-"""What stands at each place in the order of ties, found by sorting integers that hold all keys.
+"""The shot and name at each place in the order of ties, by sorting integers that hold all keys.
 
 Where the keys do not fit into one integer, rows are sorted, which takes longer. Rows are also
 sorted when the row at each place is asked for; ranking does not need it.
