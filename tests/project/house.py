@@ -15,9 +15,10 @@ LAYERS = [
     },
     {'tables'},
     {'metrics', 'ranking'},
-    {'evaluation', 'results', 'validation'},
-    {'campaign_report', 'challenges', 'comparison', 'diagnosis', 'live', 'trec'},
+    {'evaluation', 'results', 'store', 'validation'},
+    {'batches', 'campaign_report', 'challenges', 'comparison', 'diagnosis', 'live', 'trec'},
     {'average_precision', 'discovery_2015'},
+    {'cluster'},
     {'cli'},
     {'__main__'},
 ]

@@ -1,0 +1,1 @@
+"""Score many queries in blocks: over processes, in parts, resumed."""

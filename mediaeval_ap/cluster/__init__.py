@@ -1,0 +1,1 @@
+"""Score queries and metrics on many machines, by Dask."""

@@ -1,0 +1,1 @@
+"""Store a run on disk, ranked once, as columns that processes share."""
