@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mediaeval_ap import definitions
+from mediaeval_ap.batches.job import score_with_measures
 from mediaeval_ap.campaign_report.reporting import CampaignReporting
 from mediaeval_ap.choices import TREC_DEPTH
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
@@ -19,7 +20,7 @@ from mediaeval_ap.evaluation.data_warnings import repeated_rows
 from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.session import Session
-from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted
+from mediaeval_ap.evaluation.whole_run import names_asked, read_counted, with_warnings
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
@@ -279,15 +280,12 @@ class AveragePrecision(Explaining, CampaignReporting):
             check_columns(parsed, self.K)
         asked = self._criteria.read_queries(queries)
         run = read_counted(self._criteria, hypothesis)
-        evaluation = evaluate_run(self._criteria, run, asked)
+        names, about_queries = names_asked(self._criteria, asked)
+        source = None if asked is None else asked.source
+        evaluation = score_with_measures(run, names, source, parsed)
+        evaluation = with_warnings(evaluation, run, about_queries)
         warn_caller(evaluation.warnings)
-        if not parsed:
-            return evaluation
-        from mediaeval_ap.trec.export import topics
-        from mediaeval_ap.trec.measures import depth_of, with_measures
-
-        exported = topics(self._criteria, run.ranking, evaluation.queries, depth_of(parsed))
-        return with_measures(evaluation, list(exported), parsed)
+        return evaluation
 
     def export_trec(
         self,
