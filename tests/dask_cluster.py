@@ -17,10 +17,10 @@ PRIVATE = ['--host', '127.0.0.1', '--no-dashboard', '--dashboard-address', '127.
 class DaskCluster:
     """Processes that are killed at the end; each writes its log into the folder."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, **environment):
         self.folder = folder
         self.processes = []
-        self.scheduler = self._start('scheduler', '--port', '0')
+        self.scheduler = self._start('scheduler', '--port', '0', **environment)
         self.address = self._wait_for(self.scheduler, r'Scheduler at:\s+(tcp://\S+)')
         self.workers = []
 
@@ -35,11 +35,18 @@ class DaskCluster:
     def client(self):
         return Client(self.address, timeout=SECONDS, set_as_default=False)
 
-    def kill_all_workers(self):
-        for process in self.workers:
-            process.kill()
-            process.wait(SECONDS)
-        self.workers = []
+    def kill(self, process):
+        """Kill a process (SIGKILL), and wait until it is gone."""
+        process.kill()
+        process.wait(SECONDS)
+        self.workers = [each for each in self.workers if each is not process]
+
+    def replenish(self, n_workers):
+        """Have just so many workers."""
+        for process in self.workers[n_workers:]:
+            self.kill(process)
+        for _ in range(n_workers - len(self.workers)):
+            self.add_worker('--no-nanny')
 
     def _start(self, what, *options, **environment):
         log = self.folder / f'{what}-{len(self.processes)}.log'
@@ -84,11 +91,10 @@ class DaskCluster:
 
 
 @contextmanager
-def dask_cluster(folder, n_workers=2):
-    cluster = DaskCluster(folder)
+def dask_cluster(folder, **environment):
+    """Start a scheduler, and end it with its workers."""
+    cluster = DaskCluster(folder, **environment)
     try:
-        for _ in range(n_workers):
-            cluster.add_worker('--no-nanny')
         yield cluster
     finally:
         cluster.close()

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from mediaeval_ap import __version__
-from mediaeval_ap.errors import ClusterError, Error, FormatError, ReadError, WriteError
+from mediaeval_ap.errors import ClusterError, FormatError, ReadError, WriteError
 
 # What a value can depend on; measures of ir_measures are computed by the worker.
 PACKAGES = ('mediaeval_ap', 'numpy', 'rapidfuzz', 'ir_measures')
@@ -25,8 +25,13 @@ def call(argument: Any, *, shared: bytes, versions: Mapping[str, str | None]) ->
         function, value = _unpickled(shared)
     try:
         return function(value, argument)
-    except Error as error:
-        raise _located(error) from error
+    except (ReadError, WriteError) as error:
+        reason = f'{error.reason}; every worker needs the path as the client has it'
+        raise type(error)(f'{error.name} ({_where()})', reason) from error
+    except FormatError as error:
+        source = f'{error.source} ({_where()})'
+        arguments = error.place, error.field, error.found, error.expected, error.further
+        raise FormatError(source, *arguments) from error
 
 
 @lru_cache(maxsize=4)  # a choice: the runs that are evaluated at once
@@ -64,15 +69,3 @@ def _where() -> str:
     from distributed import get_worker
 
     return f'worker {get_worker().address} on {socket.gethostname()}'
-
-
-def _located(error: Error) -> Error:
-    """Return an error about a file with the worker on which it happened."""
-    if isinstance(error, ReadError | WriteError):
-        reason = f'{error.reason}; every worker needs the path as the client has it'
-        return type(error)(f'{error.name} ({_where()})', reason)
-    if isinstance(error, FormatError):
-        source = f'{error.source} ({_where()})'
-        arguments = error.place, error.field, error.found, error.expected, error.further
-        return FormatError(source, *arguments)
-    return error
