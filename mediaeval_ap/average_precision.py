@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mediaeval_ap import definitions
 from mediaeval_ap.batches.job import score_with_measures
-from mediaeval_ap.batches.resuming import Part, keep
+from mediaeval_ap.batches.resuming import KeptRun, Part, keep
 from mediaeval_ap.campaign_report.reporting import CampaignReporting
 from mediaeval_ap.choices import TREC_DEPTH, check_part
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
@@ -280,13 +280,13 @@ class AveragePrecision(Explaining, CampaignReporting):
         >>> average_precision.evaluate('samples/hypothesis.txt', asked).map.round(3)
         array([0.149, 0.106])
         """
-        parsed = self._measures(measures)
-        asked = self._criteria.read_queries(queries)
         if resume is not None:
-            (kept,) = keep(self._criteria, [hypothesis], asked, parsed, resume)
+            (kept,) = self._keep([hypothesis], queries, measures, resume)
             kept.compute()
             evaluation = kept.evaluation()
         else:
+            parsed = self._measures(measures)
+            asked = self._criteria.read_queries(queries)
             run = read_counted(self._criteria, hypothesis)
             names, about_queries = names_asked(self._criteria, asked)
             source = None if asked is None else asked.source
@@ -345,9 +345,19 @@ class AveragePrecision(Explaining, CampaignReporting):
         Part(computed=0, found=1)
         """
         part = check_part(part)
-        asked = self._criteria.read_queries(queries)
-        (kept,) = keep(self._criteria, [hypothesis], asked, self._measures(measures), resume)
+        (kept,) = self._keep([hypothesis], queries, measures, resume)
         return kept.compute(part)
+
+    def _keep(
+        self,
+        runs: Sequence[Any],
+        queries: Any,
+        measures: str | Iterable[str],
+        folder: str | os.PathLike[str],
+    ) -> list[KeptRun]:
+        """Begin to score runs in blocks that are kept in a folder, or go on with it."""
+        parsed = self._measures(measures)
+        return keep(self._criteria, runs, self._criteria.read_queries(queries), parsed, folder)
 
     def _measures(self, measures: str | Iterable[str]) -> list[Any]:
         """Return measures of ir_measures, none of them named as a column of average precision."""

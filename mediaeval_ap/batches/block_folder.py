@@ -24,6 +24,11 @@ TEMPORARY_SECONDS = 3600
 _temporary = re.compile(r'\.[0-9a-f]{16}\.tmp').fullmatch
 
 
+def is_kept(path: str) -> bool:
+    """Return whether a file has the name of a plan or of a block."""
+    return os.path.basename(path) == PLAN or BlockFile.of(path) is not None
+
+
 @dataclass(frozen=True)
 class BlockFolder:
     """The folder of one evaluation in blocks."""
