@@ -65,8 +65,10 @@ class BlockFile(NamedTuple):
         """Say how the result differs from those of a plan that does not have it."""
         (result,) = json.loads(self.content())['results']
         plan.check_result(result, self.path)
-        expected = f'one of the keys of the plan; {STRAY}'
-        raise FormatError(self.path, '', 'key', self.key, expected)
+        field, found, expected = 'key', self.key, 'one of the keys of the plan'
+        if self.key in plan.keys:
+            field, found, expected = 'number', str(self.number), f'1 to {plan.n_blocks}'
+        raise FormatError(self.path, '', field, found, f'{expected}; {STRAY}')
 
     def read(self) -> Evaluation:
         """Return the result, as it was written."""

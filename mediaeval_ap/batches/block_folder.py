@@ -128,7 +128,7 @@ class BlockFolder:
         return os.path.join(self.path, name)
 
     def _files(self) -> dict[tuple[str, int], BlockFile]:
-        keys = set(map(self.plan.key, range(len(self.plan.runs))))
+        keys = self.plan.keys
         files: dict[tuple[str, int], BlockFile] = {}
         for name in self._listed():
             if (file := BlockFile.of(self._file(name))) is None:

@@ -39,6 +39,11 @@ class Plan:
         """Return how many blocks the queries of each run are in."""
         return -(-int(self.settings['n_queries']) // self.block_queries)
 
+    @property
+    def keys(self) -> list[str]:
+        """Return the key of each run."""
+        return list(map(self.key, range(len(self.runs))))
+
     def key(self, run: int) -> str:
         """Return the hash of all that the values of a run depend on."""
         text = json.dumps([self.settings, self.runs[run]], sort_keys=True)
@@ -91,9 +96,8 @@ class Plan:
         }
         expected = {name: _as_in_results(self.settings[name]) for name in found}
         _refuse_difference(path, found, expected, STRAY)
-        run, names = result['run'], [each['name'] for each in self.runs]
-        wanted = {'run': run if run in names else names}
-        _refuse_difference(path, {'run': run}, wanted, STRAY)
+        run, runs = manifest['inputs']['hypothesis'], list(map(_as_in_results, self.runs))
+        _refuse_difference(path, {'run': [run]}, {'run': [run] if run in runs else runs}, STRAY)
 
     def _by_field(self) -> dict[str, Any]:
         runs = {f'run {number}': run for number, run in enumerate(self.runs, 1)}
@@ -167,7 +171,7 @@ def _told(value: Any) -> str:
         case None | []:
             return 'none'
         case list():
-            return ', '.join(map(str, value))
+            return ', '.join(map(_told, value))
         case {'name': name, 'formula': formula}:
             return f'{name} ({formula})'
         case {'name': name, 'sha256': sha256}:
