@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -19,7 +19,7 @@ SENT = 1000  # a choice: tasks that the scheduler holds, enough for hundreds of 
 
 def results(
     client: Client, function: Callable[[Any, Any], Any], value: Any, arguments: Iterable[Any]
-) -> Iterator[tuple[int, Any]]:
+) -> Generator[tuple[int, Any], None, None]:
     """Give the number of each argument with `function(value, argument)`, as they are finished.
 
     The value is sent to the scheduler once, and to each worker once. Tasks that are not finished
