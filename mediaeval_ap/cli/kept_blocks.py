@@ -92,7 +92,7 @@ def evaluate_kept(
     elif not is_quiet():
         computed, found = (sum(numbers) for numbers in zip(*parts, strict=True))
         folder = kept[0].folder
-        n_done, n_blocks = len(folder.done()), folder.plan.n_blocks * len(kept)
+        n_done, n_blocks = len(folder.done()), folder.plan.n_blocks * len(set(folder.plan.keys))
         told = f'computed {computed}, {found} were there; {printable(folder.path)} has'
         tell(f'Part {part[0]} of {part[1]}: {told} {n_done} of {n_blocks} blocks')
 
