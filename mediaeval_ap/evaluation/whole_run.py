@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -30,6 +31,10 @@ class CountedRun:
     scorer: Scorer
     warnings: list[DataWarning]
     about_shots: list[DataWarning]
+
+    def warnings_with(self, about_queries: Sequence[DataWarning]) -> list[DataWarning]:
+        """Return what there is to warn of before a query is scored."""
+        return [*self.warnings, *about_queries, *self.about_shots]
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -93,7 +98,8 @@ def evaluate_run(run: CountedRun, queries: Table | None) -> Evaluation:
     """Score a run on the queries, by default those of the reference."""
     names, about_queries = names_asked(run.criteria, queries)
     source = None if queries is None else queries.source
-    return with_warnings(score_names(run, names, source), run, about_queries)
+    evaluation = score_names(run, names, source)
+    return with_warnings(evaluation, run.criteria, run.warnings_with(about_queries))
 
 
 def score_names(run: CountedRun, names: list[str], queries: Source | None) -> Evaluation:
@@ -128,13 +134,14 @@ def evaluation_of(
 
 
 def with_warnings(
-    evaluation: Evaluation, run: CountedRun, about_queries: list[DataWarning]
+    evaluation: Evaluation, criteria: Criteria, found: Sequence[DataWarning]
 ) -> Evaluation:
-    """Add the warnings about the data to the values of all queries."""
-    criteria = run.criteria
-    found = [*run.warnings, *about_queries, *run.about_shots]
-    found += run.scorer.warnings(evaluation.ap, evaluation.queries)
-    found += data_warnings.without_relevant(
-        criteria.reference.name, evaluation.n_relevant, criteria.definition
-    )
-    return replace(evaluation, warnings=tuple(found))
+    """Add the warnings that were found before, and those about the values of all queries."""
+    run, definition = evaluation.inputs['hypothesis'].name, criteria.definition
+    name, n_relevant = criteria.reference.name, evaluation.n_relevant
+    above = data_warnings.above_one(evaluation.ap, evaluation.queries)
+    about_values = [
+        *data_warnings.scores_above_one(above, run, definition),
+        *data_warnings.without_relevant(name, n_relevant, definition),
+    ]
+    return replace(evaluation, warnings=(*found, *about_values))
