@@ -87,7 +87,8 @@ class KeptRun:
     def evaluation(self) -> Evaluation:
         """Return the result of all blocks, with the warnings of the run."""
         evaluation = self.folder.evaluation(self.number)
-        return with_warnings(evaluation, self.run, self.about_queries)
+        found = self.run.warnings_with(self.about_queries)
+        return with_warnings(evaluation, self.criteria, found)
 
     def _score(self, blocks: Sequence[Block]) -> None:
         source = None if self.queries is None else self.queries.source
