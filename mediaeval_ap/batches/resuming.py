@@ -120,6 +120,8 @@ def keep(
 
 def _planned(criteria: Criteria, run: Any) -> tuple[Mapping[str, str | None], Any]:
     """Return a run as a plan has it, and what it can be read from again."""
+    if (store := criteria.open_run(run)) is not None:
+        return described(store.ranking.source, store.sha256), store
     if isinstance(run, str | os.PathLike):
         source = ByteSource(run, criteria.max_bytes)
         if not source.is_stored:

@@ -125,6 +125,7 @@ def _check_output(output: Output, folder: str) -> None:
 @SORT
 @options.FORMAT
 @options.OUTPUT
+@options.MESSAGES
 def collect(folder: str, per_query: bool, sort: bool, format: str, output: Output) -> None:
     """Put the blocks together that evaluate keeps in DIR."""
     _check_output(output, folder)
