@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.frozen_ranking import by_length
-from mediaeval_ap.store.columns import ColumnFile, ColumnWriter
+from mediaeval_ap.store.columns import DTYPES, ColumnFile, ColumnWriter
 from mediaeval_ap.store.manifest import Counts, Input, Manifest, Subset
 from mediaeval_ap.store.row_numbers import RowNumbers
 from mediaeval_ap.store.sorted_places import AtPlaces, PlacesOfNames, SortedPlaces, kept_places
 from mediaeval_ap.store.spool import Spool
 from mediaeval_ap.store.writing import name_files, shot_files
+from mediaeval_ap.tables import Table
 
 PASSES = 6  # over all rows, as progress counts them
 
@@ -25,12 +26,11 @@ PASSES = 6  # over all rows, as progress counts them
 def write_files_from(
     spool: Spool,
     work: Path,
-    folder: str,
+    folder: Path,
     *,
     keep: int | None,
-    subset: Subset | None,
+    subset: Table | None,
     inputs: Sequence[Input],
-    n_read: int,
 ) -> None:
     """Write the files of a store to an empty folder, by way of files in another one."""
     n_rows = spool.n_rows
@@ -38,13 +38,15 @@ def write_files_from(
         rows = RowNumbers(spool, work, bar)
         names, numbers = by_length(rows.names)
         places = SortedPlaces(rows, n_rows, numbers, work, bar)
-        is_kept = None if keep is None else kept_places(places, keep, len(names), work)
+        is_kept = None
+        if keep is not None:
+            is_kept = kept_places(places, keep, len(names), work)
         columns = _write_places(places, is_kept, n_rows, len(names), work, folder, bar)
         places.close()
-    columns |= name_files(folder, names.values, names.columns)
-    columns |= shot_files(folder, rows.shots)
+    columns |= name_files(str(folder), names.values, names.columns)
+    columns |= shot_files(str(folder), rows.shots)
     counts = Counts(
-        read=n_read,
+        read=sum(each.n_rows for each in inputs),
         hypotheses=n_rows,
         repeated=places.n_repeated,
         names=len(names),
@@ -52,7 +54,7 @@ def write_files_from(
         shots=rows.n_shots,
         held=columns['shot_at'].shape[0],
     )
-    Manifest(inputs, subset, keep, counts, columns).write(folder)
+    Manifest(inputs, Subset.of(subset), keep, counts, columns).write(str(folder))
 
 
 def _write_places(
@@ -61,7 +63,7 @@ def _write_places(
     n_rows: int,
     n_names: int,
     work: Path,
-    folder: str,
+    folder: Path,
     bar: Bar,
 ) -> dict[str, ColumnFile]:
     """Write what stands at the places that are kept, and the places of each name."""
@@ -70,7 +72,8 @@ def _write_places(
     with ExitStack() as stack:
 
         def writer(name: str, count: int = n_places) -> ColumnWriter:
-            return stack.enter_context(ColumnWriter(folder, name, (count,)))
+            column = ColumnWriter(str(folder), name, DTYPES[name][0], (count,))
+            return stack.enter_context(column)
 
         writers = {name: writer(name) for name in (*AtPlaces._fields, 'places')}
         for block in _kept_blocks(places, is_kept):
@@ -94,4 +97,5 @@ def _kept_blocks(places: SortedPlaces, is_kept: NDArray[np.bool_] | None) -> Ite
             continue
         here = is_kept[begin : begin + len(block.name_at)]
         begin += len(here)
-        yield AtPlaces(*(column[here] for column in block))
+        columns: Any = (column[here] for column in block)
+        yield AtPlaces(*columns)

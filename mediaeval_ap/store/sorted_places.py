@@ -58,9 +58,7 @@ class SortedPlaces:
             value = self._rows.confidence(confidence)
             if is_negative_zero:
                 value[is_negative_zero[0] > 0] = -0.0
-            yield AtPlaces(
-                shot.astype(np.int32), self._numbers[name], value, rank.astype(np.int32)
-            )
+            yield AtPlaces(shot.astype(np.int32), self._numbers[name], value, rank.astype(np.int32))
 
     def close(self) -> None:
         """Remove what is on disk."""
@@ -151,9 +149,7 @@ class PlacesOfNames:
         self._sorted.close()
 
 
-def kept_places(
-    places: SortedPlaces, depth: int, n_names: int, work: Path
-) -> NDArray[np.bool_]:
+def kept_places(places: SortedPlaces, depth: int, n_names: int, work: Path) -> NDArray[np.bool_]:
     """Return which places a score at some depth or less can need, as `pruning.kept` does."""
     n_rows, n_shots = places.n_rows, places.n_shots
     packing = Packing((_bits(n_names), _bits(n_rows), _bits(n_shots)))
