@@ -87,7 +87,10 @@ class AveragePrecision(Explaining, CampaignReporting):
             raise ParameterError(f'{name}: no row of this reference is in the subset')
         judged = Reference(table, definition.counts_again)
         self._criteria = Criteria(judged, cutoffs, definition, videos, max_bytes)
-        warn_caller(repeated_rows(table, judged.n_repeated, kept=definition.counts_again))
+        found = repeated_rows(
+            table.source.name, len(table), judged.n_repeated, kept=definition.counts_again
+        )
+        warn_caller(found)
 
     def __repr__(self) -> str:
         return f'AveragePrecision({self._criteria})'
@@ -130,7 +133,8 @@ class AveragePrecision(Explaining, CampaignReporting):
         Takes O(n log n) time for n hypotheses. Warns of the run as `evaluate`.
         """
         run = read_counted(self._criteria, hypothesis)
-        warn_caller([*run.warnings, *run.about_shots])
+        run.scorer.check_cutoffs()
+        warn_caller(run.warnings_with([]))
         return Session(run.scorer, self._criteria)
 
     def live(self, hypothesis: Any = None) -> Live:
@@ -291,7 +295,7 @@ class AveragePrecision(Explaining, CampaignReporting):
             names, about_queries = names_asked(self._criteria, asked)
             source = None if asked is None else asked.source
             evaluation = score_with_measures(run, names, source, parsed)
-            evaluation = with_warnings(evaluation, run, about_queries)
+            evaluation = with_warnings(evaluation, self._criteria, run.warnings_with(about_queries))
         warn_caller(evaluation.warnings)
         return evaluation
 
@@ -422,7 +426,7 @@ class AveragePrecision(Explaining, CampaignReporting):
         criteria = self._criteria
         asked, about_queries = names_asked(criteria, criteria.read_queries(queries))
         counted = read_counted(criteria, hypothesis)
-        warn_caller([*about_queries, *counted.warnings, *counted.about_shots])
+        warn_caller(counted.warnings_with(about_queries))
         export(list(topics(criteria, counted.ranking, asked, check_cutoff(k))), qrels, run, tag)
 
     def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
@@ -461,7 +465,7 @@ class AveragePrecision(Explaining, CampaignReporting):
         query = check_query(query)
         depth = max(depths(self.K)) if k is None else check_cutoff(k)
         run = read_counted(self._criteria, hypothesis)
-        warn_caller([*run.warnings, *run.about_shots])
+        warn_caller(run.warnings_with([]))
         ((places, hits, distances),) = run.scorer.top([query], depth)
         ranks = np.arange(1, len(places) + 1)
         relevant = np.isin(ranks - 1, hits)

@@ -28,6 +28,7 @@ def write_campaign(folder):
     (folder / 'reference.txt').write_text(''.join(reference))
     (folder / 'run.txt').write_text(''.join(run))
     (folder / 'other.txt').write_text(''.join(run[::2]))
+    (folder / 'subset.txt').write_text('x v1\nx v2\n')
     (folder / 'queries.txt').write_text(''.join(f'{name}\n' for name in [*names, 'eve']))
 
 

@@ -64,7 +64,7 @@ def score_with_measures(
 @lru_cache(OPENED_RUNS)
 def _opened(criteria: Criteria, path: str, sha256: str) -> CountedRun:
     """Open a store; criteria are compared as objects, so keep those of a job for all its blocks."""
-    from mediaeval_ap.store.opening import open_store  # type: ignore[import-not-found]
+    from mediaeval_ap.store.store import open_store
 
     store = open_store(path)
     if store.sha256 != sha256:

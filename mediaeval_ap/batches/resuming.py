@@ -87,7 +87,8 @@ class KeptRun:
     def evaluation(self) -> Evaluation:
         """Return the result of all blocks, with the warnings of the run."""
         evaluation = self.folder.evaluation(self.number)
-        return with_warnings(evaluation, self.run, self.about_queries)
+        found = self.run.warnings_with(self.about_queries)
+        return with_warnings(evaluation, self.criteria, found)
 
     def _score(self, blocks: Sequence[Block]) -> None:
         source = None if self.queries is None else self.queries.source
@@ -119,6 +120,8 @@ def keep(
 
 def _planned(criteria: Criteria, run: Any) -> tuple[Mapping[str, str | None], Any]:
     """Return a run as a plan has it, and what it can be read from again."""
+    if (store := criteria.open_run(run)) is not None:
+        return described(store.ranking.source, store.sha256), store
     if isinstance(run, str | os.PathLike):
         source = ByteSource(run, criteria.max_bytes)
         if not source.is_stored:

@@ -18,7 +18,6 @@ from mediaeval_ap.report.document import Document, Grid
     examples=[
         'mediaeval-ap evaluate reference.txt hypothesis.txt --queries queries.txt --per-query',
         'mediaeval-ap evaluate reference.txt hypothesis.txt -K 10,all -o map.csv',
-        'mediaeval-ap evaluate reference.txt hypothesis.txt --resume blocks --part 1/8',
     ]
 )
 @options.REFERENCE
@@ -46,8 +45,11 @@ def evaluate(
 
     asked = None if queries is None else read(queries, QUERIES, max_bytes=criteria['max_bytes'])
     if resume is not None:
-        kept = average_precision._keep(runs, asked, measures, resume)
-        kept_blocks.evaluate_kept(kept, runs, part, reporting)
+
+        def keep() -> list[Any]:
+            return average_precision._keep(runs, asked, measures, resume)
+
+        kept_blocks.evaluate_kept(keep, runs, part, reporting)
         return
     reporting.write(runs, lambda run: [average_precision.evaluate(run, asked, measures=measures)])
 

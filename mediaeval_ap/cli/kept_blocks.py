@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -76,20 +76,23 @@ def check_options(
 
 
 def evaluate_kept(
-    kept: Sequence[KeptRun], runs: Sequence[str], part: tuple[int, int] | None, report: Reporting
+    keep: Callable[[], list[KeptRun]],
+    runs: Sequence[str],
+    part: tuple[int, int] | None,
+    report: Reporting,
 ) -> None:
     """Compute the blocks of runs that are missing; write the results, unless of a part."""
-    if part is None:
-        report.write(runs, lambda _, each: [_evaluation(each)], kept)
-        return
     try:
-        parts = [each.compute(part) for each in kept]
+        kept = keep()
+        parts = [] if part is None else [each.compute(part) for each in kept]
     except ParameterError as error:
         raise click.UsageError(str(error)) from error
-    if not is_quiet():
+    if part is None:
+        report.write(runs, lambda _, each: [_evaluation(each)], kept)
+    elif not is_quiet():
         computed, found = (sum(numbers) for numbers in zip(*parts, strict=True))
         folder = kept[0].folder
-        n_done, n_blocks = len(folder.done()), folder.plan.n_blocks * len(kept)
+        n_done, n_blocks = len(folder.done()), folder.plan.n_blocks * len(set(folder.plan.keys))
         told = f'computed {computed}, {found} were there; {printable(folder.path)} has'
         tell(f'Part {part[0]} of {part[1]}: {told} {n_done} of {n_blocks} blocks')
 
@@ -122,6 +125,7 @@ def _check_output(output: Output, folder: str) -> None:
 @SORT
 @options.FORMAT
 @options.OUTPUT
+@options.MESSAGES
 def collect(folder: str, per_query: bool, sort: bool, format: str, output: Output) -> None:
     """Put the blocks together that evaluate keeps in DIR."""
     _check_output(output, folder)

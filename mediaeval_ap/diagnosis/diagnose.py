@@ -40,7 +40,7 @@ def diagnose(
     ap, relevant = values[0][rows], n_relevant[rows]
     source = None if queries is None else queries.source
     evaluation = evaluation_of(run, asked, source, ap, relevant)
-    evaluation = with_warnings(evaluation, run, about_queries)
+    evaluation = with_warnings(evaluation, criteria, run.warnings_with(about_queries))
     added = _added(found, depths(K), definition)
     of_ties = _tie_bounds(found, depths(K), definition, rows, examined.shot_id)
     diagnoses = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -31,19 +32,22 @@ class CountedRun:
     warnings: list[DataWarning]
     about_shots: list[DataWarning]
 
+    def warnings_with(self, about_queries: Sequence[DataWarning]) -> list[DataWarning]:
+        """Return what there is to warn of before a query is scored."""
+        return [*self.warnings, *about_queries, *self.about_shots]
+
     @cached_property
     def counts(self) -> dict[str, int]:
         """Sizes of the reference, the run and the subset, by name."""
-        reference, names = self.criteria.reference, self.ranking.names.values
-        videos = self.ranking.shots.distinct_videos()
+        reference, ranking, shots = self.criteria.reference, self.ranking, self.ranking.shots
         counts = {
             'reference_rows': len(reference.table),
-            'hypotheses': len(self.ranking),
-            'names': len(names),
-            'names_in_reference': sum(name in reference for name in names),
-            'videos': len(videos),
-            'videos_in_reference': reference.n_known(videos),
-            'shots': self.ranking.n_shots,
+            'hypotheses': ranking.n_hypotheses,
+            'names': len(ranking.names),
+            'names_in_reference': ranking.names.n_among(reference.names),
+            'videos': shots.n_videos,
+            'videos_in_reference': shots.n_videos_in(reference.table),
+            'shots': ranking.n_shots,
             'shots_in_reference': self.scorer.relevance.n_in_both,
         }
         if self.criteria.subset is not None:
@@ -53,14 +57,23 @@ class CountedRun:
 
 def read_counted(criteria: Criteria, run: Any) -> CountedRun:
     """Read and index the hypotheses of a run that are in the subset."""
+    if (store := criteria.open_run(run)) is not None:
+        ranking, n_read = store.counted()
+    else:
+        ranking, n_read = _indexed(criteria, run)
+    name, n_hypotheses = ranking.source.name, ranking.n_hypotheses
+    found = data_warnings.empty_run(name, n_read, n_hypotheses)
+    found += data_warnings.repeated_rows(name, n_hypotheses, ranking.n_repeated, kept=True)
+    scorer, about_shots = scorer_of(criteria, ranking)
+    return CountedRun(criteria, ranking, scorer, found, about_shots)
+
+
+def _indexed(criteria: Criteria, run: Any) -> tuple[Ranking, int]:
+    """Return the ranking of the hypotheses in the subset, and the number of all hypotheses."""
     table = criteria.read_run(run)
     counted = in_subset(table, criteria.subset)
     is_ready = isinstance(run, Ranking) and len(counted) == len(table)
-    ranking = run if is_ready else Ranking(counted)
-    found = data_warnings.empty_run(table.source.name, len(table), len(counted))
-    found += data_warnings.repeated_rows(counted, ranking.n_repeated, kept=True)
-    scorer, about_shots = scorer_of(criteria, ranking)
-    return CountedRun(criteria, ranking, scorer, found, about_shots)
+    return run if is_ready else Ranking(counted), len(table)
 
 
 def names_asked(criteria: Criteria, queries: Table | None) -> tuple[list[str], list[DataWarning]]:
@@ -82,10 +95,10 @@ def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, list[DataWa
     scorer = Scorer(ranking, relevance, criteria.K, criteria.definition)
     if not len(ranking) or relevance.n_in_both:
         return scorer, []
-    videos = ranking.shots.distinct_videos()
-    of_videos = f'{reference.n_known(videos):,} of {len(videos):,} videos'
+    shots = ranking.shots
+    of_videos = f'{shots.n_videos_in(reference.table):,} of {shots.n_videos:,} videos'
     finding = f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} ({of_videos})'
-    cause = likely_cause_in_tables(ranking.table, reference.table)
+    cause = likely_cause_in_tables(ranking, reference.table)
     return scorer, data_warnings.no_overlap(ranking.source.name, finding, cause)
 
 
@@ -93,7 +106,8 @@ def evaluate_run(run: CountedRun, queries: Table | None) -> Evaluation:
     """Score a run on the queries, by default those of the reference."""
     names, about_queries = names_asked(run.criteria, queries)
     source = None if queries is None else queries.source
-    return with_warnings(score_names(run, names, source), run, about_queries)
+    evaluation = score_names(run, names, source)
+    return with_warnings(evaluation, run.criteria, run.warnings_with(about_queries))
 
 
 def score_names(run: CountedRun, names: list[str], queries: Source | None) -> Evaluation:
@@ -128,13 +142,14 @@ def evaluation_of(
 
 
 def with_warnings(
-    evaluation: Evaluation, run: CountedRun, about_queries: list[DataWarning]
+    evaluation: Evaluation, criteria: Criteria, found: Sequence[DataWarning]
 ) -> Evaluation:
-    """Add the warnings about the data to the values of all queries."""
-    criteria = run.criteria
-    found = [*run.warnings, *about_queries, *run.about_shots]
-    found += run.scorer.warnings(evaluation.ap, evaluation.queries)
-    found += data_warnings.without_relevant(
-        criteria.reference.name, evaluation.n_relevant, criteria.definition
-    )
-    return replace(evaluation, warnings=tuple(found))
+    """Add the warnings that were found before, and those about the values of all queries."""
+    run, definition = evaluation.inputs['hypothesis'].name, criteria.definition
+    name, n_relevant = criteria.reference.name, evaluation.n_relevant
+    above = data_warnings.above_one(evaluation.ap, evaluation.queries)
+    about_values = [
+        *data_warnings.scores_above_one(above, run, definition),
+        *data_warnings.without_relevant(name, n_relevant, definition),
+    ]
+    return replace(evaluation, warnings=(*found, *about_values))

@@ -249,8 +249,13 @@ def test_a_file_is_no_folder(campaign):
 
 def test_a_folder_in_no_folder(campaign):
     average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-    with pytest.raises(WriteError, match=r'^no/out: No such file or directory$'):
-        average_precision.evaluate('run.txt', resume='no/out')
+    for path, reason in {
+        'no/out': 'No such file or directory',
+        '': 'No such file or directory',
+        '\0': 'no path holds a NUL',
+    }.items():
+        with pytest.raises(WriteError, match=f': {reason}$'):
+            average_precision.evaluate('run.txt', resume=path)
 
 
 @pytest.mark.parametrize('folder', [3, None, b'out', ['out']])

@@ -15,6 +15,8 @@ from strategies import allowed, cutoffs, examples, hypothesis_rows, names, refer
 from mediaeval_ap import AveragePrecision, Live, Part, collect, definitions
 from mediaeval_ap.batches import plan
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ReadError
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, read
 
 
@@ -116,7 +118,13 @@ RUNS = {
     'table': lambda path: read(path, HYPOTHESIS),
     'open file': lambda path: io.BytesIO(Path(path).read_bytes()),
     'snapshot': lambda path: snapshot_of(path),
+    'store': lambda path: store_of(path),
+    'path of a store': lambda path: store_of(path).path,
 }
+
+
+def store_of(path, **options):
+    return write_store(Ranking(read(path, HYPOTHESIS)), 'run.store', **options)
 
 
 def snapshot_of(path):
@@ -152,6 +160,14 @@ def test_rows_that_were_selected_are_another_run(campaign):
     assert some.source == table.source
     with pytest.raises(FormatError, match=r'out/plan\.json, run 1: found run\.txt \(SHA-256 '):
         average_precision.evaluate(some, resume='out')
+
+
+def test_another_store_of_the_same_run_is_another_plan(campaign):
+    """Its values may be the same, or not there."""
+    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+    average_precision.evaluate_part(store_of('run.txt'), part=(1, 9), resume='out')
+    with pytest.raises(FormatError, match=r'out/plan\.json, run 1: found run\.store \(SHA-256 '):
+        average_precision.evaluate(store_of('run.txt', keep=5), resume='out')
 
 
 def test_a_run_that_changes_before_it_is_read(campaign, monkeypatch):

@@ -152,7 +152,9 @@ def test_a_killed_scheduler_is_an_error_at_once(tmp_path):
             cluster.kill(cluster.scheduler)
 
         Timer(0, kill).start()
-        with pytest.raises(ClusterError, match=f'{cluster.address}: lost the scheduler'):
+        with pytest.raises(
+            ClusterError, match=f'{cluster.address}: lost the connection to this scheduler'
+        ):
             list(results(client, mul, 1, range(20)))
         with pytest.raises(ClusterError, match='client: found it connecting, expected'):
             list(results(client, mul, 1, range(20)))
@@ -162,7 +164,9 @@ def test_a_task_that_ends_its_worker_is_an_error(tmp_path):
     allow_none = {'DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES': '0'}  # by default three
     with dask_cluster(tmp_path, **allow_none) as cluster, cluster.client() as client:
         cluster.add_worker('--no-nanny')
-        with pytest.raises(ClusterError, match=r'is the memory of workers too small\?'):
+        with pytest.raises(
+            ClusterError, match=r'ended, the last one tcp:.*; is the memory of workers'
+        ):
             list(results(client, lambda value, number: os._exit(1), 1, [0]))
 
 

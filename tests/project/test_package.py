@@ -13,7 +13,7 @@ import pytest
 
 import mediaeval_ap
 
-NAMESPACES = ['challenges', 'definitions', 'errors', 'metrics', 'tables']
+NAMESPACES = ['challenges', 'cluster', 'definitions', 'errors', 'metrics', 'tables']
 
 
 def test_no_other_attribute():
