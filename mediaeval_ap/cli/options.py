@@ -205,6 +205,12 @@ MEASURES = option(
     callback=_measures,
     help='Measures of ir_measures to add, as nDCG@10,P@5,RR. Can be repeated.',
 )
+SCHEDULER = option(
+    '--scheduler',
+    heading='Other',
+    metavar='ADDRESS',
+    help='Score on the Dask cluster of a scheduler, as tcp://host:8786; each RUN is a store.',
+)
 NEAR = valued(
     '--near',
     heading='Scoring',

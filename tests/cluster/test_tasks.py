@@ -8,7 +8,7 @@ from operator import mul
 from threading import Timer
 
 import pytest
-from dask_cluster import dask_cluster
+from dask_cluster import dask_cluster, held
 
 from mediaeval_ap.cluster import tasks
 from mediaeval_ap.cluster.tasks import results
@@ -31,11 +31,6 @@ def begun(folder, n_tasks):
     """Wait until so many tasks have begun."""
     while len(list(folder.iterdir())) < n_tasks:
         time.sleep(0.005)
-
-
-def held(client):
-    """The tasks that the scheduler knows."""
-    return client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
 
 
 def none_held(client):
