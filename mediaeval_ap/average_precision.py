@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from mediaeval_ap import definitions
 from mediaeval_ap.batches.job import score_with_measures
 from mediaeval_ap.campaign_report.reporting import CampaignReporting
-from mediaeval_ap.choices import TREC_DEPTH
+from mediaeval_ap.choices import TREC_DEPTH, check_jobs
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
 from mediaeval_ap.diagnosis.explaining import Explaining
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
@@ -23,7 +23,7 @@ from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.evaluation.whole_run import names_asked, read_counted, with_warnings
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
+from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, Table, read
 
 if TYPE_CHECKING:
     import pandas
@@ -225,6 +225,7 @@ class AveragePrecision(Explaining, CampaignReporting):
         *,
         progress: bool = False,
         measures: str | Iterable[str] = (),
+        jobs: int | Literal['all'] = 1,
     ) -> Evaluation:
         """Score a run on many queries at once.
 
@@ -242,6 +243,9 @@ class AveragePrecision(Explaining, CampaignReporting):
             Measures of ir_measures to add, between spaces or commas, such as
             ``'nDCG@10 P@5 RR'``. They are computed on the
             rankings that `export_trec` writes: of 1000 shots, or the largest cutoff of a measure.
+        jobs : int or 'all'
+            The number of processes that share the queries at most; ``'all'`` for one on each core.
+            The result is the same, bit for bit. Small evaluations stay in this process.
 
         Returns
         -------
@@ -255,6 +259,8 @@ class AveragePrecision(Explaining, CampaignReporting):
         ParameterError, MissingExtraError
             When a measure is unknown, cannot be computed, or has the name of another column; when
             the extra ``trec`` that measures need is not installed.
+        ProcessError
+            When one of several processes ends before its work is done, as for lack of memory.
 
         Warns
         -----
@@ -276,20 +282,43 @@ class AveragePrecision(Explaining, CampaignReporting):
         >>> average_precision.evaluate('samples/hypothesis.txt', asked).map.round(3)
         array([0.149, 0.106])
         """
-        parsed: list[Any] = []
-        if measures:
-            from mediaeval_ap.trec.measures import check_columns, parse_measures
-
-            parsed = parse_measures(measures)
-            check_columns(parsed, self.K)
+        parsed = self._parsed(measures)
+        n_jobs = check_jobs(jobs)
         asked = self._criteria.read_queries(queries)
-        run = read_counted(self._criteria, hypothesis)
+        if n_jobs > 1:
+            from mediaeval_ap.batches.evaluating import given_out
+
+            (result,) = self._evaluate_runs([hypothesis], asked, measures, n_jobs)
+            return given_out(result)
         names, about_queries = names_asked(self._criteria, asked)
+        run = read_counted(self._criteria, hypothesis)
         source = None if asked is None else asked.source
         evaluation = score_with_measures(run, names, source, parsed)
         evaluation = with_warnings(evaluation, self._criteria, run.warnings_with(about_queries))
         warn_caller(evaluation.warnings)
         return evaluation
+
+    def _evaluate_runs(
+        self,
+        runs: Sequence[Any],
+        queries: Table | None,
+        measures: str | Iterable[str],
+        jobs: int,
+    ) -> Generator[Evaluation | Exception]:
+        """Score runs by several processes; yield for each its result, or what it would raise."""
+        from mediaeval_ap.batches.evaluating import evaluate_runs
+
+        return evaluate_runs(self._criteria, runs, queries, self._parsed(measures), jobs)
+
+    def _parsed(self, measures: str | Iterable[str]) -> list[Any]:
+        """Return measures of ir_measures, none of which has the name of another column."""
+        if not measures:
+            return []
+        from mediaeval_ap.trec.measures import check_columns, parse_measures
+
+        parsed = parse_measures(measures)
+        check_columns(parsed, self.K)
+        return parsed
 
     def export_trec(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import click
@@ -25,11 +26,13 @@ from mediaeval_ap.report.document import Document, Grid
 @options.QUERIES
 @options.MEASURES
 @options.CRITERIA
+@options.JOBS
 @reports
 def evaluate(
     runs: tuple[str, ...],
     queries: str | None,
     measures: list[str],
+    jobs: int,
     reporting: Reporting,
     **criteria: Any,
 ) -> None:
@@ -39,7 +42,15 @@ def evaluate(
     from mediaeval_ap.tables import QUERIES, read
 
     asked = None if queries is None else read(queries, QUERIES, max_bytes=criteria['max_bytes'])
-    reporting.write(runs, lambda run: [average_precision.evaluate(run, asked, measures=measures)])
+    if jobs == 1:
+        reporting.write(
+            runs, lambda run: [average_precision.evaluate(run, asked, measures=measures)]
+        )
+        return
+    from mediaeval_ap.batches.evaluating import given_out
+
+    with closing(average_precision._evaluate_runs(runs, asked, measures, jobs)) as results:
+        reporting.write(runs, lambda _: [given_out(next(results))])
 
 
 @main.command(
