@@ -10,8 +10,9 @@ import numpy as np
 
 from mediaeval_ap import definitions
 from mediaeval_ap.batches.job import score_with_measures
+from mediaeval_ap.batches.resuming import KeptRun, Part, keep
 from mediaeval_ap.campaign_report.reporting import CampaignReporting
-from mediaeval_ap.choices import TREC_DEPTH, check_jobs
+from mediaeval_ap.choices import TREC_DEPTH, check_jobs, check_part
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
 from mediaeval_ap.diagnosis.explaining import Explaining
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
@@ -23,7 +24,7 @@ from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.evaluation.whole_run import names_asked, read_counted, with_warnings
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, Table, read
+from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 
 if TYPE_CHECKING:
     import pandas
@@ -226,6 +227,7 @@ class AveragePrecision(Explaining, CampaignReporting):
         progress: bool = False,
         measures: str | Iterable[str] = (),
         jobs: int | Literal['all'] = 1,
+        resume: str | os.PathLike[str] | None = None,
     ) -> Evaluation:
         """Score a run on many queries at once.
 
@@ -246,6 +248,9 @@ class AveragePrecision(Explaining, CampaignReporting):
         jobs : int or 'all'
             The number of processes that share the queries at most; ``'all'`` for one on each core.
             The result is the same, bit for bit. Small evaluations stay in this process.
+        resume : str or path-like, optional
+            A folder that keeps the result of each block of queries, of this evaluation alone. What
+            is in it already is not computed again; it is made if it is not there.
 
         Returns
         -------
@@ -255,7 +260,10 @@ class AveragePrecision(Explaining, CampaignReporting):
         Raises
         ------
         ReadError, FormatError
-            When the run or the queries cannot be read.
+            When the run or the queries cannot be read; when the folder is of another evaluation, or
+            a file of it was cut or edited.
+        WriteError
+            When the folder cannot be written to.
         ParameterError, MissingExtraError
             When a measure is unknown, cannot be computed, or has the name of another column; when
             the extra ``trec`` that measures need is not installed.
@@ -282,36 +290,108 @@ class AveragePrecision(Explaining, CampaignReporting):
         >>> average_precision.evaluate('samples/hypothesis.txt', asked).map.round(3)
         array([0.149, 0.106])
         """
-        parsed = self._parsed(measures)
         n_jobs = check_jobs(jobs)
-        asked = self._criteria.read_queries(queries)
-        if n_jobs > 1:
+        if resume is not None:
+            (kept,) = self._keep([hypothesis], queries, measures, resume)
+            kept.compute(jobs=n_jobs)
+            evaluation = kept.evaluation()
+        elif n_jobs > 1:
             from mediaeval_ap.batches.evaluating import given_out
 
-            (result,) = self._evaluate_runs([hypothesis], asked, measures, n_jobs)
+            (result,) = self._evaluate_runs([hypothesis], queries, measures, n_jobs)
             return given_out(result)
-        names, about_queries = names_asked(self._criteria, asked)
-        run = read_counted(self._criteria, hypothesis)
-        source = None if asked is None else asked.source
-        evaluation = score_with_measures(run, names, source, parsed)
-        evaluation = with_warnings(evaluation, self._criteria, run.warnings_with(about_queries))
+        else:
+            parsed = self._measures(measures)
+            asked = self._criteria.read_queries(queries)
+            names, about_queries = names_asked(self._criteria, asked)
+            run = read_counted(self._criteria, hypothesis)
+            source = None if asked is None else asked.source
+            evaluation = score_with_measures(run, names, source, parsed)
+            evaluation = with_warnings(evaluation, self._criteria, run.warnings_with(about_queries))
         warn_caller(evaluation.warnings)
         return evaluation
 
     def _evaluate_runs(
         self,
         runs: Sequence[Any],
-        queries: Table | None,
+        queries: Any,
         measures: str | Iterable[str],
         jobs: int,
     ) -> Generator[Evaluation | Exception]:
         """Score runs by several processes; yield for each its result, or what it would raise."""
         from mediaeval_ap.batches.evaluating import evaluate_runs
 
-        return evaluate_runs(self._criteria, runs, queries, self._parsed(measures), jobs)
+        parsed = self._measures(measures)
+        asked = self._criteria.read_queries(queries)
+        return evaluate_runs(self._criteria, runs, asked, parsed, jobs)
 
-    def _parsed(self, measures: str | Iterable[str]) -> list[Any]:
-        """Return measures of ir_measures, none of which has the name of another column."""
+    @shows_progress
+    def evaluate_part(
+        self,
+        hypothesis: Any,
+        queries: Any = None,
+        *,
+        part: tuple[int, int],
+        resume: str | os.PathLike[str],
+        progress: bool = False,
+        measures: str | Iterable[str] = (),
+        jobs: int | Literal['all'] = 1,
+    ) -> Part:
+        """Score a run on one of n shares of the queries, and keep the values in a folder.
+
+        Parameters
+        ----------
+        hypothesis, queries, progress, measures, jobs
+            As `evaluate` takes them; the same for all parts, but for jobs. A run that is a path
+            must be a file, which can be read again.
+        part : tuple of two int
+            ``(i, n)``: every n-th block of queries, from the i-th, which counts from 1.
+        resume : str or path-like
+            The folder, which all parts share, at the same time or not. It is made if it is not
+            there.
+
+        Returns
+        -------
+        Part
+            How many blocks were computed, and how many were there already. `mediaeval_ap.collect`
+            puts them together.
+
+        Raises
+        ------
+        ReadError, FormatError, WriteError, MissingExtraError
+            As of `evaluate`.
+        ParameterError
+            As of `evaluate`, and when the part is not two integers i and n, i from 1 to n.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
+        >>> folder = pathlib.Path(tempfile.mkdtemp(), 'blocks')
+        >>> for _ in 'once', 'again':
+        ...     average_precision.evaluate_part(
+        ...         'samples/hypothesis.txt', ['alain_juppe'], part=(1, 1), resume=folder
+        ...     )
+        Part(computed=1, found=0)
+        Part(computed=0, found=1)
+        """
+        part, n_jobs = check_part(part), check_jobs(jobs)
+        (kept,) = self._keep([hypothesis], queries, measures, resume)
+        return kept.compute(part, jobs=n_jobs)
+
+    def _keep(
+        self,
+        runs: Sequence[Any],
+        queries: Any,
+        measures: str | Iterable[str],
+        folder: str | os.PathLike[str],
+    ) -> list[KeptRun]:
+        """Begin to score runs in blocks that are kept in a folder, or go on with it."""
+        parsed = self._measures(measures)
+        return keep(self._criteria, runs, self._criteria.read_queries(queries), parsed, folder)
+
+    def _measures(self, measures: str | Iterable[str]) -> list[Any]:
+        """Return measures of ir_measures, none of them named as a column of average precision."""
         if not measures:
             return []
         from mediaeval_ap.trec.measures import check_columns, parse_measures

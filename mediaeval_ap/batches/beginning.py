@@ -12,7 +12,7 @@ from mediaeval_ap.errors import DataWarning, WriteError
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import CountedRun, read_counted
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.store.store import Store, as_store
+from mediaeval_ap.store.store import StoredRanking, as_store
 from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import Source
 
@@ -33,7 +33,14 @@ class Asked:
     queries: Source | None
     about_queries: list[DataWarning]
     measures: tuple[str, ...]
-    folder: str  # of temporary stores
+
+
+class Unbegun(NamedTuple):
+    """A run as it was given, how many processes may share it, and a folder for its store."""
+
+    run: Any
+    jobs: int
+    folder: str
 
 
 class Begun(NamedTuple):
@@ -45,48 +52,63 @@ class Begun(NamedTuple):
     block_queries: int
 
 
-def begin(asked: Asked, run_and_jobs: tuple[Any, int]) -> Begun:
+class Clock:
+    """Time of this process since this was made: wall time, and of all its threads together."""
+
+    def __init__(self) -> None:
+        self._began = perf_counter(), process_time()
+
+    @property
+    def seconds(self) -> float:
+        """Wall time."""
+        return perf_counter() - self._began[0]
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time, which is longer where threads use several cores already."""
+        return process_time() - self._began[1]
+
+    def worth_sharing(self, factor: float, jobs: int, run: CountedRun) -> bool:
+        """Return whether processes should share so many times the work that was timed."""
+        if jobs == 1 or self.seconds < PROBE_SECONDS:
+            return False
+        is_stored = isinstance(run.ranking, StoredRanking)
+        writing = 0 if is_stored else len(run.ranking) / WRITTEN_ROWS
+        costs = writing + START_SECONDS * (jobs - 1) / jobs + GAIN_SECONDS
+        return factor * (self.seconds - self.cpu_seconds / jobs) > costs
+
+
+def begin(asked: Asked, unbegun: Unbegun) -> Begun:
     """Read a run, and score all queries; or the first ones, if processes should share the others.
 
     Blocks of queries grow until one takes so long that the time of the others is known.
     """
-    given, jobs = run_and_jobs
-    store = as_store(given)
-    run = read_counted(asked.criteria, given if store is None else store)
-    costs = _costs(run, store, jobs)
+    given, jobs, folder = unbegun
+    run = read_counted(asked.criteria, given)
     measures = parsed(asked.measures)
+    found = run.warnings_with(asked.about_queries)
     first: list[Evaluation] = []
     rest, size = asked.names, 1 if jobs > 1 else len(asked.names)
-    job, block_queries = None, 0
-    while rest and job is None:
+    while rest:
         block, rest = rest[:size], rest[size:]
-        wall, cpu = perf_counter(), process_time()
+        clock = Clock()
         first.append(score_with_measures(run, block, asked.queries, measures))
-        wall, cpu = perf_counter() - wall, process_time() - cpu
-        size *= 2
-        if wall > PROBE_SECONDS and rest:
-            seconds_alone, cpu_seconds = (each / len(block) * len(rest) for each in (wall, cpu))
-            size = len(rest)
-            if seconds_alone - cpu_seconds / jobs > costs:
-                job = _job(asked, run, store)
-                least = round(LEAST_BLOCK_SECONDS / cpu * len(block))
-                block_queries = max(1, least, len(rest) // (BLOCKS_EACH * jobs))
-    return Begun(run.warnings_with(asked.about_queries), first, job, block_queries)
+        if clock.worth_sharing(len(rest) / len(block), jobs, run):
+            least = round(LEAST_BLOCK_SECONDS / clock.cpu_seconds * len(block))
+            if job := job_about(asked, run, given, folder):
+                return Begun(found, first, job, max(1, least, len(rest) // (BLOCKS_EACH * jobs)))
+        size = len(rest) if clock.seconds > PROBE_SECONDS else 2 * size
+    return Begun(found, first, None, 0)
 
 
-def _costs(run: CountedRun, store: Store | None, jobs: int) -> float:
-    """Return how many seconds the others must take less if processes share them."""
-    writing = len(run.ranking) / WRITTEN_ROWS if store is None else 0
-    return writing + START_SECONDS * (jobs - 1) / jobs + GAIN_SECONDS
-
-
-def _job(asked: Asked, run: CountedRun, store: Store | None) -> Job | None:
-    """Return the job about a run, which is stored first; None where that is not possible."""
+def job_about(asked: Asked, run: CountedRun, given: Any, folder: str) -> Job | None:
+    """Return the job about a run, stored in a folder if it is no store; None without the room."""
+    store = as_store(given)
     if store is None:
-        path = os.path.join(asked.folder, f'{os.urandom(8).hex()}.store')
+        path = os.path.join(folder, f'{os.urandom(8).hex()}.store')
         try:
             store = write_store(run.ranking, path, subset=asked.criteria.subset)
-        except WriteError:  # no room, above all: one process needs none
+        except WriteError:
             return None
     criteria, source = asked.criteria, run.ranking.source
     path = os.path.realpath(store.path)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from time import process_time
 from typing import Any
 
-from mediaeval_ap.atomic_files import undone_at_once
-from mediaeval_ap.batches.beginning import START_SECONDS, Asked, Begun, begin
+from mediaeval_ap.batches.beginning import START_SECONDS, Asked, Begun, Unbegun, begin
 from mediaeval_ap.batches.job import Job, score_block
 from mediaeval_ap.batches.processes import Done, Processes, Task
 from mediaeval_ap.errors import DataWarning, warn_caller
@@ -38,13 +34,12 @@ def evaluate_runs(
     names, about_queries = names_asked(criteria, queries)
     source = None if queries is None else queries.source
     with ExitStack() as stack:
-        folder = stack.enter_context(_temporary_folder())
-        processes = stack.enter_context(Processes(jobs, folder))
+        processes = stack.enter_context(Processes(jobs))
         bar = stack.enter_context(Bar('scoring', len(runs) * len(names), ' queries'))
         if len(runs) > 1:
             stack.enter_context(hidden())  # the bars of single runs
         texts = tuple(map(str, measures))
-        asked = Asked(criteria, names, source, about_queries, texts, folder)
+        asked = Asked(criteria, names, source, about_queries, texts)
         yield from _Evaluating(asked, runs, jobs, processes, bar).results()
 
 
@@ -54,13 +49,6 @@ def given_out(result: Evaluation | Exception) -> Evaluation:
         raise result
     warn_caller(result.warnings)
     return result
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[str]:
-    folder = tempfile.mkdtemp(prefix='mediaeval_ap-')
-    with undone_at_once(partial(shutil.rmtree, folder, ignore_errors=True)):
-        yield folder
 
 
 @dataclass
@@ -110,8 +98,14 @@ class _Evaluating:
         sizes = list(map(_size, self._runs))
         order = sorted(range(len(sizes)), key=sizes.__getitem__)
         last = set(order[-self._jobs :])
+        folder = self._processes.folder
         tasks = [
-            Task(begin, self._asked, (self._runs[i], self._jobs if i in last else 1), (i, 0))
+            Task(
+                begin,
+                self._asked,
+                Unbegun(self._runs[i], self._jobs if i in last else 1, folder),
+                (i, 0),
+            )
             for i in order
         ]
         readable = [task for task, i in zip(tasks, order, strict=True) if sizes[i] >= 0]

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
+from functools import partial
 from itertools import pairwise
 from multiprocessing import Pipe
 from queue import SimpleQueue
@@ -61,9 +64,10 @@ class Done(NamedTuple):
 class Processes:
     """Up to `count` processes, the others started beside this one when there is a task for them."""
 
-    def __init__(self, count: int, folder: str) -> None:
+    folder: str  # for temporary stores, removed at the end
+
+    def __init__(self, count: int) -> None:
         self._most = count - 1
-        self._folder = folder  # of temporary files, which the last one to end removes
         self._waiting: deque[Task] = deque()
         self._here: deque[Task] = deque()  # which only this process can carry out
         self._changed = Condition()
@@ -74,7 +78,10 @@ class Processes:
         self._at_end = ExitStack()
 
     def __enter__(self) -> Self:
-        self._at_end.enter_context(undone_at_once(self._kill))
+        self.folder = tempfile.mkdtemp(prefix='mediaeval_ap-')
+        remove = partial(shutil.rmtree, self.folder, ignore_errors=True)
+        self._at_end.enter_context(undone_at_once(remove))
+        self._at_end.enter_context(undone_at_once(self._kill))  # first
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -98,7 +105,7 @@ class Processes:
             self._changed.notify_all()
         # This process takes one itself.
         while len(self._workers) < min(self._most, len(self._waiting) - 1):
-            self._workers.append(_Worker(self._folder, self._take, self._done))
+            self._workers.append(_Worker(self.folder, self._take, self._done))
 
     def add_here(self, tasks: Iterable[Task]) -> None:
         """Let this process carry out tasks, before others."""
