@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import click
@@ -26,6 +27,7 @@ from mediaeval_ap.report.document import Document, Grid
 @options.QUERIES
 @options.MEASURES
 @options.CRITERIA
+@options.JOBS
 @kept_blocks.RESUME
 @kept_blocks.PART
 @options.SCHEDULER
@@ -34,6 +36,7 @@ def evaluate(
     runs: tuple[str, ...],
     queries: str | None,
     measures: list[str],
+    jobs: int,
     resume: str | None,
     part: tuple[int, int] | None,
     scheduler: str | None,
@@ -42,8 +45,9 @@ def evaluate(
 ) -> None:
     """Score runs: average precision at K, per query and mean."""
     kept_blocks.check_options(resume, part, runs, reporting)
-    if scheduler is not None and part is not None:
-        raise click.UsageError('--part and --scheduler: the scheduler shares out all blocks')
+    if scheduler is not None and (part is not None or jobs > 1):
+        other = '--jobs' if part is None else '--part'
+        raise click.UsageError(f'{other} and --scheduler: the scheduler shares out all blocks')
     options.check_cutoffs(criteria['cutoffs'], criteria['definition'], measures)
     average_precision = options.read_reference(**criteria)
     from mediaeval_ap.tables import QUERIES, read
@@ -57,9 +61,16 @@ def evaluate(
         def keep() -> list[Any]:
             return average_precision._keep(runs, asked, measures, resume)
 
-        kept_blocks.evaluate_kept(keep, runs, part, reporting)
+        kept_blocks.evaluate_kept(keep, runs, part, jobs, reporting)
         return
-    reporting.write(runs, lambda run: [average_precision.evaluate(run, asked, measures=measures)])
+    if jobs == 1:
+        evaluate = average_precision.evaluate
+        reporting.write(runs, lambda run: [evaluate(run, asked, measures=measures)])
+        return
+    from mediaeval_ap.batches.evaluating import given_out
+
+    with closing(average_precision._evaluate_runs(runs, asked, measures, jobs)) as results:
+        reporting.write(runs, lambda _: [given_out(next(results))])
 
 
 @main.command(

@@ -9,7 +9,7 @@ import click
 
 from mediaeval_ap.cli import kept_blocks
 from mediaeval_ap.cli.reporting import Reporting
-from mediaeval_ap.errors import ParameterError, warn_caller
+from mediaeval_ap.errors import ParameterError
 
 if TYPE_CHECKING:
     from mediaeval_ap.average_precision import AveragePrecision
@@ -27,6 +27,7 @@ def evaluate_on_cluster(
     report: Reporting,
 ) -> None:
     """Score runs side by side, and write their results."""
+    from mediaeval_ap.batches.evaluating import given_out
     from mediaeval_ap.cluster.connecting import connected
     from mediaeval_ap.cluster.evaluating import compute_kept, evaluate_runs, opened_stores
 
@@ -42,17 +43,12 @@ def evaluate_on_cluster(
                 compute_kept(kept, client)
                 return kept
 
-            kept_blocks.evaluate_kept(keep, runs, None, report)
+            kept_blocks.evaluate_kept(keep, runs, None, 1, report)
         elif report.keep_going:
-            report.write(runs, lambda run: list(map(_given_out, evaluate([run]))))
+            report.write(runs, lambda run: list(map(given_out, evaluate([run]))))
         else:
             try:
                 evaluations = evaluate(runs)
             except ParameterError as error:
                 raise click.UsageError(str(error)) from error
-            report.write(runs, lambda _, evaluation: [_given_out(evaluation)], evaluations)
-
-
-def _given_out(evaluation: Evaluation) -> Evaluation:
-    warn_caller(evaluation.warnings)
-    return evaluation
+            report.write(runs, lambda _, evaluation: [given_out(evaluation)], evaluations)
