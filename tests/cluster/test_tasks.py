@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from contextlib import closing
 from operator import mul
@@ -12,7 +13,14 @@ from dask_cluster import dask_cluster, held
 
 from mediaeval_ap.cluster import tasks
 from mediaeval_ap.cluster.tasks import results
-from mediaeval_ap.errors import ClusterError, FormatError, ParameterError, QueryError, ReadError
+from mediaeval_ap.errors import (
+    ClusterError,
+    FormatError,
+    MissingExtraError,
+    ParameterError,
+    QueryError,
+    ReadError,
+)
 
 
 def gate(folder):
@@ -203,3 +211,9 @@ def test_a_closed_client_is_refused(cluster):
     client.close()
     with pytest.raises(ClusterError, match='client: found it closed, expected'):
         list(results(client, mul, 1, [0]))
+
+
+def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'distributed', None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'mediaeval-ap\[cluster\]'"):
+        list(results(None, mul, 1, [0]))
