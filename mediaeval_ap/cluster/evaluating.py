@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.average_precision import AveragePrecision
@@ -17,6 +16,7 @@ from mediaeval_ap.batches.plan import BLOCK_QUERIES
 from mediaeval_ap.batches.resuming import KeptRun
 from mediaeval_ap.cluster.tasks import results
 from mediaeval_ap.errors import ReadError, warn_caller
+from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import names_asked, read_counted, with_warnings
 from mediaeval_ap.progress import Bar, shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
@@ -91,54 +91,94 @@ def evaluate(
     >>> from mediaeval_ap import AveragePrecision, cluster, index
     >>> path = pathlib.Path(tempfile.mkdtemp(), 'run.store')
     >>> store = index('samples/hypothesis.txt', path)
-    >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
+    >>> average_precision = AveragePrecision('samples/reference.txt', K=[10], definition='trec')
     >>> with LocalCluster(processes=False, dashboard_address=':0') as local:
     ...     with Client(local) as client:
     ...         evaluation = cluster.evaluate(average_precision, store, client=client)
     >>> evaluation.map.round(3).tolist()
-    [0.185]
+    [0.382]
     """
-    store = _store(hypothesis)
-    if resume is not None:
-        (kept,) = average_precision._keep([store], queries, measures, resume)
-        kept.compute(score=scorer(client, kept, store))
-        evaluation = kept.evaluation()
+    if resume is None:
+        (evaluation,) = evaluate_runs(average_precision, [hypothesis], queries, measures, client)
     else:
-        evaluation = _evaluation(average_precision, store, queries, client, measures)
+        runs = opened_stores([hypothesis])
+        (kept,) = average_precision._keep(runs, queries, measures, resume)
+        compute_kept([kept], client)
+        evaluation = kept.evaluation()
     warn_caller(evaluation.warnings)
     return evaluation
 
 
-def scorer(client: Client, kept: KeptRun, store: Store) -> Callable[[Sequence[Block]], None]:
-    """Return what has the workers score blocks of a run, and write each into its folder."""
-    job = _job(kept.criteria, store, kept.queries, kept.measures)
-    return partial(_score_blocks, client, job)
-
-
-def _evaluation(
-    average_precision: AveragePrecision, store: Store, queries: Any, client: Client, measures: Any
-) -> Evaluation:
-    criteria = average_precision._criteria
-    parsed = average_precision._measures(measures)
+def evaluate_runs(
+    average_precision: AveragePrecision,
+    runs: Sequence[Any],
+    queries: Any,
+    measures: str | Iterable[str],
+    client: Client,
+) -> list[Evaluation]:
+    """Score runs side by side; their warnings are not given out."""
+    criteria, parsed = average_precision._criteria, average_precision._measures(measures)
     asked = criteria.read_queries(queries)
-    run = read_counted(criteria, store)
     names, about_queries = names_asked(criteria, asked)
+    stores = opened_stores(runs)
+    counted = [read_counted(criteria, store) for store in stores]
+    jobs = [_job(criteria, store, asked, parsed) for store in stores]
     starts = range(0, max(len(names), 1), BLOCK_QUERIES)
     blocks = [names[start : start + BLOCK_QUERIES] for start in starts]
-    job = _job(criteria, store, asked, parsed)
-    done: dict[int, Evaluation] = {}
+    done = _done(
+        client, _score, jobs, [(run, block) for run in range(len(jobs)) for block in blocks]
+    )
+    evaluations = []
+    for run, first in zip(counted, range(0, len(done), len(blocks)), strict=True):
+        whole = Evaluation.concat(done[first : first + len(blocks)])
+        evaluations.append(with_warnings(whole, criteria, run.warnings_with(about_queries)))
+    return evaluations
+
+
+def compute_kept(runs: Sequence[KeptRun], client: Client) -> None:
+    """Have the workers compute the blocks of runs that are missing, each into its folder."""
+    jobs = [_job(kept.criteria, kept.hypothesis, kept.queries, kept.measures) for kept in runs]
+    tasks = [
+        (run, replace(block, folder=os.path.abspath(block.folder)))
+        for run, kept in enumerate(runs)
+        for block in kept.folder.missing(kept.number, kept.names)[0]
+    ]
+    if tasks:
+        _done(client, _score_and_write, jobs, tasks)
+
+
+def _done(
+    client: Client,
+    function: Callable[[Any, Any], Any],
+    jobs: Sequence[Job],
+    tasks: Sequence[tuple[int, Any]],
+) -> list[Any]:
+    """Return what the workers make of the tasks, in their order."""
+    done: dict[int, Any] = {}
     with (
-        closing(results(client, score_block, job, blocks)) as finished,
-        Bar('scoring', len(names), ' queries') as bar,
+        closing(results(client, function, jobs, tasks)) as finished,
+        Bar('scoring', len(tasks), ' blocks') as bar,
     ):
-        for number, evaluation in finished:
-            done[number] = evaluation
-            bar.add(len(evaluation.queries))
-    whole = Evaluation.concat(done[number] for number in range(len(blocks)))
-    return with_warnings(whole, criteria, run.warnings_with(about_queries))
+        for number, result in finished:
+            done[number] = result
+            bar.add()
+    return [done[number] for number in range(len(tasks))]
 
 
-def _job(criteria: Any, store: Store, queries: Table | None, measures: Sequence[Any]) -> Job:
+def _score(jobs: Sequence[Job], task: tuple[int, Sequence[str]]) -> Evaluation:
+    run, names = task
+    return score_block(jobs[run], names)
+
+
+def _score_and_write(jobs: Sequence[Job], task: tuple[int, Block]) -> None:
+    run, block = task
+    plan = BlockFolder.open(block.folder).plan  # refuses a folder that is not the client's
+    if block.key not in plan.keys:
+        raise ReadError(block.folder, 'holds another evaluation than the folder of the client')
+    block.write(score_block(jobs[run], block.names))
+
+
+def _job(criteria: Criteria, store: Store, queries: Table | None, measures: Sequence[Any]) -> Job:
     return Job(
         criteria,
         os.path.abspath(store.path),  # a worker has another working directory
@@ -149,21 +189,9 @@ def _job(criteria: Any, store: Store, queries: Table | None, measures: Sequence[
     )
 
 
-def _score_blocks(client: Client, job: Job, blocks: Sequence[Block]) -> None:
-    seen = [replace(block, folder=os.path.abspath(block.folder)) for block in blocks]
-    with (
-        closing(results(client, _score_and_write, job, seen)) as finished,
-        Bar('scoring', len(blocks), ' blocks') as bar,
-    ):
-        for _ in finished:
-            bar.add()
-
-
-def _score_and_write(job: Job, block: Block) -> None:
-    plan = BlockFolder.open(block.folder).plan  # refuses a folder that is not the client's
-    if block.key not in map(plan.key, range(len(plan.runs))):
-        raise ReadError(block.folder, 'holds another evaluation than the folder of the client')
-    block.write(score_block(job, block.names))
+def opened_stores(runs: Iterable[Any]) -> list[Store]:
+    """Open stores, and refuse other runs, which workers would have to read again and again."""
+    return [_store(run) for run in runs]
 
 
 def _store(run: Any) -> Store:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from mediaeval_ap.cluster import worker
-from mediaeval_ap.errors import ClusterError, ParameterError, shown
+from mediaeval_ap.errors import ClusterError, ParameterError, require, shown
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -66,8 +66,7 @@ def results(
 
 def check_client(client: Client) -> None:
     """Refuse what is no client, and a cluster whose machines have other versions."""
-    from distributed import Client
-
+    Client = require('distributed', 'cluster', 'mediaeval_ap.cluster').Client
     if not isinstance(client, Client) or client.asynchronous:
         found = 'an asynchronous one' if isinstance(client, Client) else shown(client)
         raise ParameterError(f'client: found {found}, expected a distributed.Client')

@@ -113,12 +113,12 @@ def test_a_pruned_store_is_equal_down_to_its_depth(client, tmp_path):
 def gated(function, folder, n_free):
     """Return a function, by value, whose calls after the first few wait for a file to go on."""
 
-    def call(job, block):
+    def call(jobs, task):
         begun = len(list(folder.iterdir()))
         (folder / f'{time.monotonic_ns()}-{os.getpid()}').touch()
         while begun >= n_free and not (folder / 'go').exists():
             time.sleep(0.005)
-        return function(job, block)
+        return function(jobs, task)
 
     return call
 
@@ -139,7 +139,7 @@ def calls(tmp_path):
 def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatch):
     average_precision = AveragePrecision(REFERENCE)
     expected = told(average_precision.evaluate, store)
-    monkeypatch.setattr(evaluating, 'score_block', gated(evaluating.score_block, calls, 5))
+    monkeypatch.setattr(evaluating, '_score', gated(evaluating._score, calls, 5))
 
     def kill():
         begun(calls, 7)
