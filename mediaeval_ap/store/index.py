@@ -180,11 +180,22 @@ def _build(
         except Error as error:
             # The next call would find the same, or there is nothing that it need not do again.
             if isinstance(error, FormatError | ParameterError) or not ingestion.has_read:
-                shutil.rmtree(work)
+                _remove(work)
             raise
         except OSError as error:
             raise WriteError(name, error.strerror or str(error)) from error
-        shutil.rmtree(work)
+        _remove(work)
+
+
+def _remove(work: Path) -> None:
+    """Remove a folder, its lock last: it tells the next call that the folder may be removed."""
+    for each in work.iterdir():
+        if each.is_dir():
+            shutil.rmtree(each)
+        elif each.name != LOCK:
+            each.unlink()
+    (work / LOCK).unlink()
+    work.rmdir()
 
 
 @contextmanager
