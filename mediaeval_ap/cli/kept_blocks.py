@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from mediaeval_ap.batches.resuming import KeptRun
     from mediaeval_ap.results.evaluation import Evaluation
 
-FOLDER = click.Path(readable=False)
 OF_THE_RESULT = ('per_query', 'sort', 'format', 'output')  # which a part has none of
 
 
@@ -39,7 +38,6 @@ def _part(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int
 RESUME = options.option(
     '--resume',
     heading='Scoring',
-    type=FOLDER,
     metavar='DIR',
     help='Keep the result of each block of queries in DIR; compute only blocks that are missing.',
 )
@@ -120,7 +118,7 @@ def _check_output(output: Output, folder: str) -> None:
         'mediaeval-ap collect blocks --sort -o map.csv',
     ]
 )
-@click.argument('folder', type=FOLDER, metavar='DIR')
+@click.argument('folder', metavar='DIR')
 @PER_QUERY
 @SORT
 @options.FORMAT
