@@ -336,6 +336,11 @@ class AveragePrecision(Explaining, CampaignReporting):
         ParameterError
             As of `evaluate`, and when the part is not two integers i and n, i from 1 to n.
 
+        Warns
+        -----
+        RepeatedRowsWarning, RepeatedQueriesWarning, EmptyRunWarning, NoOverlapWarning
+            As of `evaluate`, where a block is computed. `collect` warns of the values.
+
         Examples
         --------
         >>> import pathlib, tempfile
@@ -350,7 +355,7 @@ class AveragePrecision(Explaining, CampaignReporting):
         """
         part = check_part(part)
         (kept,) = self._keep([hypothesis], queries, measures, resume)
-        return kept.compute(part)
+        return kept.compute_part(part)
 
     def _keep(
         self,

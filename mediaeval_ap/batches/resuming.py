@@ -13,7 +13,7 @@ from mediaeval_ap.batches.block_files import Block
 from mediaeval_ap.batches.block_folder import WHOLE, BlockFolder
 from mediaeval_ap.batches.job import score_with_measures
 from mediaeval_ap.batches.plan import described, digest_of_rows, plan_of
-from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, shown
+from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import (
     CountedRun,
@@ -83,6 +83,13 @@ class KeptRun:
         if blocks:
             (score or self._score)(blocks)
         return Part(len(blocks), n_found)
+
+    def compute_part(self, part: tuple[int, int]) -> Part:
+        """Compute what is missing of a part; if anything is, warn of the run and the queries."""
+        done = self.compute(part)
+        if done.computed:
+            warn_caller(self.run.warnings_with(self.about_queries))
+        return done
 
     def evaluation(self) -> Evaluation:
         """Return the result of all blocks, with the warnings of the run."""

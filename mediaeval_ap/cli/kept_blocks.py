@@ -82,7 +82,7 @@ def evaluate_kept(
     """Compute the blocks of runs that are missing; write the results, unless of a part."""
     try:
         kept = keep()
-        parts = [] if part is None else [each.compute(part) for each in kept]
+        parts = [] if part is None else [each.compute_part(part) for each in kept]
     except ParameterError as error:
         raise click.UsageError(str(error)) from error
     if part is None:
