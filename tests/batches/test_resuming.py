@@ -14,6 +14,7 @@ from strategies import allowed, cutoffs, examples, hypothesis_rows, names, refer
 
 from mediaeval_ap import AveragePrecision, Live, Part, collect, definitions
 from mediaeval_ap.batches import plan
+from mediaeval_ap.batches.beginning import Clock
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ReadError
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.writing import write_store
@@ -148,6 +149,21 @@ def test_runs_from_anywhere(campaign, kind):
     same(collect('out')[0], whole)
 
 
+@pytest.mark.parametrize('kind', ['path', 'frame', 'store'])
+@pytest.mark.parametrize('measures', ['', 'RR'])
+def test_processes_share_what_is_missing(campaign, monkeypatch, kind, measures):
+    monkeypatch.setattr(Clock, 'worth_sharing', lambda *_: True)
+    average_precision = AveragePrecision('reference.txt', [5, 'all'], definition='trec')
+    options = {'measures': measures}
+    whole = average_precision.evaluate(RUNS[kind]('run.txt'), **options)
+    options |= {'resume': 'out', 'jobs': 3}
+    part = average_precision.evaluate_part(RUNS[kind]('run.txt'), part=(1, 2), **options)
+    assert part == (len(blocks_in(Path('out'))), 0)
+    same(average_precision.evaluate(RUNS[kind]('run.txt'), **options), whole)
+    same(collect('out')[0], whole)
+    assert [path for path in Path('out').iterdir() if path.name.startswith('.')] == []
+
+
 @pytest.mark.parametrize('kind', sorted(RUNS.keys() - {'path'}))
 def test_another_run_in_memory_is_another_plan(campaign, kind):
     average_precision = AveragePrecision('reference.txt', [5], definition='trec')
@@ -204,6 +220,18 @@ def test_a_run_is_read_only_where_blocks_are_missing(campaign):
     average_precision.evaluate_part('run.txt', part=(1, 1), resume='out')
     (kept,) = average_precision._keep(['run.txt'], None, (), 'out')
     kept.compute()
+    assert 'run' not in vars(kept)
+
+
+def test_a_run_is_let_go_of_when_it_is_done(campaign):
+    """All runs of a command need not fit in memory together."""
+    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+    (kept,) = average_precision._keep(['run.txt'], None, (), 'out')
+    kept.compute_part((1, 2))
+    assert 'run' not in vars(kept)
+    kept.compute()
+    assert 'run' in vars(kept)
+    kept.evaluation()
     assert 'run' not in vars(kept)
 
 
