@@ -12,6 +12,7 @@
     ├── QueryError (ValueError)            a query is not a name
     ├── SessionClosedError (RuntimeError)  a session is used after its end
     ├── MissingHypothesisError (KeyError)  a hypothesis to withdraw or change is not there
+    ├── ProcessError (RuntimeError)        a process that was to compute ended before
     ├── HalfStepError (RuntimeError)       a step of a live session was interrupted halfway
     ├── CopyError (TypeError)              a live session cannot be copied or pickled
     └── UndefinedScoreError (ValueError)   a score is not defined, as the mean over no query
@@ -57,6 +58,7 @@ __all__ = [
     'NarrowIntervalWarning',
     'NoOverlapWarning',
     'ParameterError',
+    'ProcessError',
     'QueryError',
     'ReadError',
     'RepeatedQueriesWarning',
@@ -154,6 +156,10 @@ class QueryError(Error, ValueError):
 
 class SessionClosedError(Error, RuntimeError):
     """A session that is used after its end."""
+
+
+class ProcessError(Error, RuntimeError):
+    """A process beside this one that ended before it had computed what it was asked for."""
 
 
 class HalfStepError(Error, RuntimeError):
