@@ -131,7 +131,7 @@ def read_manifest(folder: str, path: str) -> Manifest:
         raise wrong(name, 'format_version', shown(version), expected)
     digest = described.pop('sha256', None)
     if digest != _digest(described):
-        raise wrong(name, 'sha256', shown(digest), 'that of its content: it was edited')
+        raise wrong(name, 'sha256', 'that of another text', 'that of this one, which was edited')
     return _manifest(described, name)
 
 

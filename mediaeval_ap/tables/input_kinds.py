@@ -91,6 +91,8 @@ def is_store(path: str | os.PathLike[str]) -> bool:
 
 def is_rows(value: object) -> bool:
     """Return whether a value gives rows that can be taken one after another."""
+    if isinstance(value, str | os.PathLike):  # which may be a store
+        return False
     return Origin.of(value).kind is Kind.ROWS
 
 
