@@ -1,0 +1,46 @@
+"""Tasks that tests give to processes: functions of a module, as another process imports them."""
+
+import os
+import signal
+
+from mediaeval_ap.batches.processes import Processes
+
+
+class Elsewhere(Processes):
+    """Processes of which this one takes no task, so that tests see what the others do."""
+
+    def _next_here(self):
+        return None
+
+
+def process(_, __):
+    return os.getpid()
+
+
+def add(shared, argument):
+    return shared + argument
+
+
+def fail(_, error):
+    raise error from ValueError('the cause')
+
+
+def fail_strangely(_, __):
+    error = ValueError('this cannot be pickled')
+    error.reason = lambda: None
+    raise error
+
+
+def be_killed(_, __):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def leave(_, status):
+    os._exit(status)
+
+
+def tell_and_wait(fifo, _):
+    """Tell the number of the process, then wait for ever."""
+    with open(fifo, 'w') as told:
+        told.write(f'{os.getpid()}\n')
+    signal.pause()
