@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -67,7 +68,8 @@ def parts_of(origin: Any, columns: Sequence[str]) -> list[Part]:
     opened = _dataset(origin)
     files = list(_files(opened))
     if not files:
-        raise ParameterError(f'dataset: found no file in {shown(origin)}, expected Parquet files')
+        found = shown(_without_key(str(origin)))
+        raise ParameterError(f'dataset: found no file in {found}, expected Parquet files')
     types = {field.name: field.type for field in opened.schema}
     parts_of_file = partial(_parts_of_file, columns=columns, types=types, like=files[0][0])
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
@@ -89,9 +91,13 @@ def _dataset(origin: Any) -> dataset.Dataset:
     paths = [os.fspath(each) for each in where]
     # Workers may have another working directory.
     paths = [path if '://' in path else os.path.abspath(path) for path in paths]
-    name = os.fspath(where[0])
-    with _reading(name):
+    with _reading(_without_key(paths[0])):
         return dataset.dataset(paths if len(paths) > 1 else paths[0], format='parquet')
+
+
+def _without_key(text: str) -> str:
+    """Return text about a URI without the key and the secret that may stand in it."""
+    return re.sub(r'(?<=://)\S*@', '', text)
 
 
 def _files(opened: dataset.Dataset) -> Iterator[tuple[str, fs.FileSystem]]:
@@ -192,4 +198,5 @@ def _reading(name: str) -> Iterator[None]:
         reason = (str(error).splitlines() or ['damaged'])[0]
         if isinstance(error, FileNotFoundError):  # of which pyarrow often says the path alone
             reason = os.strerror(errno.ENOENT)
-        raise ReadError(name, getattr(error, 'strerror', None) or reason) from error
+        reason = _without_key(getattr(error, 'strerror', None) or reason)
+        raise ReadError(name, reason) from error

@@ -244,3 +244,10 @@ def test_a_file_that_was_replaced_is_refused(users):
         FormatError, match=r'1.parquet: found .* bytes of 20.*, expected .* as when the'
     ):
         add_part(MeanAveragePrecision(), parts[1], names)
+
+
+def test_a_key_in_an_address_is_not_told():
+    with pytest.raises(ReadError) as told:
+        compute(MeanAveragePrecision(), 'none://key:secret@bucket/users', columns=COLUMNS)
+    assert str(told.value).startswith('none://bucket/users: ')
+    assert 'secret' not in str(told.value)
