@@ -3,14 +3,20 @@
 import os
 import signal
 
-from mediaeval_ap.batches.processes import Processes
+from mediaeval_ap.batches.processes import Processes, _Worker
 
 
 class Elsewhere(Processes):
-    """Processes of which this one takes no task, so that tests see what the others do."""
+    """Processes of which this one takes no task that another can take, so that tests see these."""
+
+    def add(self, tasks):
+        tasks = list(tasks)
+        super().add(tasks)
+        if tasks and not self._workers:
+            self._workers.append(_Worker(self.folder, self._take, self._done))
 
     def _next_here(self):
-        return None
+        return self._here.popleft() if self._here else None
 
 
 def process(_, __):
