@@ -26,6 +26,7 @@ _CLOSED = -1  # a descriptor that the system refuses
 Content: TypeAlias = bytes | Callable[[BinaryIO], object]  # which writes to the file
 
 _begun: list[tuple[str, int | None]] = []  # name, and descriptor of the folder
+_begun_folders: list[str] = []
 _is_placing = False
 
 COMPRESSED_SUFFIXES = {'.gz', '.bz2', '.xz', '.zst'}  # of files that are written, and read
@@ -168,7 +169,40 @@ def give_up() -> bool:
     for temporary, folder in _begun:
         with suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
+    for begun in _begun_folders:
+        _remove(begun)
     return True
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder of files."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
+
+
+@contextmanager
+def begun_folder(folder: str) -> Iterator[None]:
+    """Make a folder of files, which is removed at the end if it stands there still."""
+    _begun_folders.append(folder)
+    try:
+        os.mkdir(folder)
+        yield
+    finally:
+        _remove(folder)
+        _begun_folders.remove(folder)
+
+
+@contextmanager
+def placing() -> Iterator[None]:
+    """Let no signal end a command before what is complete is in its place."""
+    global _is_placing
+    was_placing, _is_placing = _is_placing, True
+    try:
+        yield
+    finally:
+        _is_placing = was_placing
 
 
 def write_whole(
