@@ -26,7 +26,7 @@ _CLOSED = -1  # a descriptor that the system refuses
 Content: TypeAlias = bytes | Callable[[BinaryIO], object]  # which writes to the file
 
 _begun: list[tuple[str, int | None]] = []  # name, and descriptor of the folder
-_begun_folders: list[str] = []
+_undo_first: list[Callable[[], object]] = []  # what else to do before the process ends at once
 _is_placing = False
 
 COMPRESSED_SUFFIXES = {'.gz', '.bz2', '.xz', '.zst'}  # of files that are written, and read
@@ -159,39 +159,19 @@ def _take_after(descriptor: int, standing: os.stat_result) -> None:
 
 
 def give_up() -> bool:
-    """Remove the files that are begun, in a process that a signal is about to end.
+    """Undo what is begun, files above all, in a process that a signal is about to end.
 
     Return False if files are put in their places, or have been: then the process must end by
     itself, so that all of them are, and its exit status says so.
     """
     if _is_placing:
         return False
+    for undo in reversed(_undo_first):
+        undo()
     for temporary, folder in _begun:
         with suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
-    for begun in _begun_folders:
-        _remove(begun)
     return True
-
-
-def _remove(folder: str) -> None:
-    """Remove a folder of files."""
-    with suppress(OSError):
-        for name in os.listdir(folder):
-            os.unlink(os.path.join(folder, name))
-        os.rmdir(folder)
-
-
-@contextmanager
-def begun_folder(folder: str) -> Iterator[None]:
-    """Make a folder of files, which is removed at the end if it stands there still."""
-    _begun_folders.append(folder)
-    try:
-        os.mkdir(folder)
-        yield
-    finally:
-        _remove(folder)
-        _begun_folders.remove(folder)
 
 
 @contextmanager
@@ -203,6 +183,17 @@ def placing() -> Iterator[None]:
         yield
     finally:
         _is_placing = was_placing
+
+
+@contextmanager
+def undone_at_once(undo: Callable[[], object]) -> Iterator[None]:
+    """Call a function at the end, and when a signal ends the process; it must not raise."""
+    _undo_first.append(undo)
+    try:
+        yield
+    finally:
+        _undo_first.remove(undo)
+        undo()
 
 
 def write_whole(
@@ -234,7 +225,8 @@ def write_all_whole(
         for each, path in destinations.items():
             if each.is_stream:
                 each.append(_encoded(path, contents[path]))
-        if temporaries:
+        # A single file that others follow is there or not: a signal may end the process here.
+        if temporaries and (is_last or len(temporaries) > 1):
             _is_placing = True
         for each, temporary in temporaries.items():
             each.place(temporary)

@@ -7,8 +7,9 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
-from mediaeval_ap.atomic_files import begun_folder, placing
+from mediaeval_ap.atomic_files import placing, undone_at_once
 from mediaeval_ap.errors import WriteError
 from mediaeval_ap.tables.input_kinds import is_store
 
@@ -22,7 +23,9 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[str]:
     name = os.fsdecode(path)
     target = check_target(name)
     folder = f'{target}.{os.urandom(8).hex()}.tmp'
-    with named(name), begun_folder(folder):
+    remove = partial(shutil.rmtree, folder, ignore_errors=True)
+    with named(name), undone_at_once(remove):
+        os.mkdir(folder)
         yield folder
         put_in_place(folder, name)
 
