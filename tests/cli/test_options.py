@@ -110,14 +110,8 @@ def test_measures_that_are_no_use(folder, command, measures, message):
     assert f'measures: {message}' in result.stderr
 
 
-<<<<<<< HEAD
 # Commands that read tables.
 OTHER_COMMANDS = sorted({*main.commands} - {'collect', 'definitions', 'export'})
-=======
-OTHER_COMMANDS = sorted(
-    {*main.commands} - {'collect', 'definitions', 'export'}
-)  # which read tables
->>>>>>> 3e15da927dd250d40fdd8138ab92950f52744d37
 
 
 @pytest.mark.parametrize('command', OTHER_COMMANDS)
