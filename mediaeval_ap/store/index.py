@@ -97,7 +97,7 @@ def index(
     >>> path = pathlib.Path(tempfile.mkdtemp(), 'run.store')
     >>> store = index('samples/hypothesis.txt', path, keep=100)
     >>> store.n_hypotheses, len(store), store.keep
-    (12000, 12000, 100)
+    (12000, 11883, 100)
     """
     check_limit(max_bytes)
     if keep is not None:
