@@ -14,7 +14,7 @@ from rapidfuzz.process import cdist
 
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY, BitParallel, letter_matrix
-from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run
+from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run, parts
 
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
 QUERIES_AT_ONCE = 16  # at least: with a million names 4 take twice as long each, 32 as long
@@ -171,6 +171,7 @@ class NamesByLength(Names):
     def _runs(self) -> list[Run]:
         begins = run_starts([self._lengths]).tolist()
         return [
-            Run(begin, end, int(self._lengths[begin]))
+            run
             for begin, end in pairwise([*begins, len(self)])
+            for run in parts(begin, end, int(self._lengths[begin]))
         ]
