@@ -4,6 +4,8 @@ from . import errors as errors
 from . import metrics as metrics
 from . import tables as tables
 from .average_precision import AveragePrecision as AveragePrecision
+from .batches.collecting import collect as collect
+from .batches.resuming import Part as Part
 from .campaign_report.campaign_report import CampaignReport as CampaignReport
 from .comparison.compare import compare as compare
 from .comparison.comparison import Comparison as Comparison
@@ -20,6 +22,9 @@ from .results.evaluation import Evaluation2015 as Evaluation2015
 from .results.json_files import read_results as read_results
 from .results.score import Score as Score
 from .results.summary import summary as summary
+from .store.index import index as index
+from .store.store import Store as Store
+from .store.store import open_store as open_store
 from .trec import evaluate_trec as evaluate_trec
 from .validation import Problem as Problem
 from .validation import validate as validate

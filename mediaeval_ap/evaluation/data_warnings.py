@@ -6,6 +6,7 @@ A public function collects them in its result, and gives them out with `errors.w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +20,13 @@ from mediaeval_ap.tables import Table
 QUERIES_IN_WARNING = 5  # a choice: enough to look at, and still one line
 
 
-def repeated_rows(table: Table, n_repeated: int, *, kept: bool) -> list[DataWarning]:
+def repeated_rows(source: str, n_rows: int, n_repeated: int, *, kept: bool) -> list[DataWarning]:
     """Warn that rows of a reference or a run repeat an earlier row."""
     if not n_repeated:
         return []
     fate = 'kept' if kept else 'counted once'
-    finding = f'{n_repeated} of {len(table)} rows repeat an earlier one exactly, and are {fate}'
-    return [errors.RepeatedRowsWarning(f'{printable(table.source.name)}: {finding}')]
+    finding = f'{n_repeated} of {n_rows} rows repeat an earlier one exactly, and are {fate}'
+    return [errors.RepeatedRowsWarning(f'{printable(source)}: {finding}')]
 
 
 def repeated_queries(queries: Table) -> list[DataWarning]:
@@ -62,6 +63,11 @@ def without_relevant(
         return []
     note = note_of_floor(n_without, len(n_relevant), definition.without_relevant)
     return [errors.WithoutRelevantWarning(f'{reference}: {note}')]
+
+
+def above_one(ap: NDArray[np.float64], queries: Sequence[str]) -> list[str]:
+    """Return the queries whose average precision exceeds 1 at a cutoff."""
+    return list(compress(queries, ap.max(axis=1, initial=0) > 1))
 
 
 def scores_above_one(queries: Sequence[str], run: str, definition: Definition) -> list[DataWarning]:

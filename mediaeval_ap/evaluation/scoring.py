@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
 from mediaeval_ap.errors import DataWarning
-from mediaeval_ap.evaluation.data_warnings import scores_above_one
+from mediaeval_ap.evaluation.data_warnings import above_one, scores_above_one
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
@@ -45,15 +45,20 @@ class Scorer:
         self._K = depths(K)
         self._distinct = definition.repeats is Repeats.DROP
 
+    def check_cutoffs(self) -> None:
+        """Refuse cutoffs that are larger than the run is kept for."""
+        self.ranking.check_depth(max(self._K))
+
     def score(self, queries: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return average precision, shape (n_queries, n_cutoffs), and numbers of relevant shots."""
+        self.check_cutoffs()
         # A query none of whose relevant shots is in the run has no hits: it is not ranked.
         may_hit = [len(self.relevance.relevant_shots(query)) > 0 for query in queries]
         tops = self.top(list(compress(queries, may_hit)), max(self._K))
         scored = tracked(may_hit, 'scoring', ' queries')
         hits = [next(tops).hits if may else NO_HITS for may in scored]
         n_relevant = np.array([self.relevance.reference.n_relevant(query) for query in queries])
-        n_returned = self.ranking.n_shots if self._distinct else len(self.ranking)
+        n_returned = self.ranking.n_shots if self._distinct else self.ranking.n_hypotheses
         rankings = np.repeat(np.arange(len(hits)), list(map(len, hits)))
         ranks = np.concatenate(hits) + 1
         ap = average_precision_of_hits(
@@ -69,6 +74,5 @@ class Scorer:
 
     def warnings(self, ap: NDArray[np.float64], queries: Sequence[str]) -> list[DataWarning]:
         """Return the warning that average precision exceeds 1 for some queries, if it does."""
-        is_above = ap.max(axis=1, initial=0) > 1
-        above = list(compress(queries, is_above))
+        above = above_one(ap, queries)
         return scores_above_one(above, self.ranking.source.name, self.definition)

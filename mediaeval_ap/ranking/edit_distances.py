@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from rapidfuzz.process import cdist
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY, BitParallel, letter_matrix
 from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run, parts
+from mediaeval_ap.tables.stored_texts import StoredTexts
 
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
 QUERIES_AT_ONCE = 16  # at least: with a million names 4 take twice as long each, 32 as long
@@ -37,6 +38,12 @@ class Names:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def n_among(self, names: Collection[str]) -> int:
+        """Return how many of the names are among others, which are distinct."""
+        if isinstance(self.values, StoredTexts):
+            return sum(position >= 0 for position in self.values.positions(list(names)))
+        return sum(name in names for name in self.values)
 
     def measured(self, queries: Sequence[str]) -> Iterator[Distances]:
         """Yield for each query its distances to the names."""
