@@ -1,13 +1,12 @@
 """MAP@12 of more users than memory holds: `python benchmarks/dataset.py [FOLDER] [--users N]`.
 
 Users are made as Parquet files of a million each in FOLDER, unless they are there; without FOLDER,
-they are deleted at the end. Each way is timed in a process of its own. Needs the extras `cluster`
-and `benchmarks`.
+they are deleted at the end. Each way is timed in a process of its own; `--ways` chooses
+some. Needs the extra `cluster`.
 """
 
 import argparse
 import json
-import resource
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -18,7 +17,7 @@ import machine
 import numpy as np
 import pyarrow
 from pyarrow import dataset, parquet
-from timing import Process, whole_process
+from timing import Taken, whole_process
 
 from mediaeval_ap.metrics import MeanAveragePrecision, compute
 
@@ -61,10 +60,12 @@ def popular(random: np.random.Generator, n: int) -> Labels:
 
 
 def write(folder: Path, n_users: int) -> None:
-    """Write users, a file at a time, so that any number of them takes little memory."""
+    """Write the files that are not there, one at a time, so that they take little memory."""
     for number, begin in enumerate(range(0, n_users, USERS_IN_FILE)):
-        some = made(min(USERS_IN_FILE, n_users - begin), (SEED, number))
-        parquet.write_table(some, folder / f'{number:04d}.parquet', compression='zstd')
+        path = folder / f'{number:04d}.parquet'
+        if not path.exists():
+            some = made(min(USERS_IN_FILE, n_users - begin), (SEED, number))
+            parquet.write_table(some, path, compression='zstd')
 
 
 def brute_force(folder: Path) -> float:
@@ -127,7 +128,10 @@ def on_dask(folder: Path) -> float:
 
 
 def peak_mib() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """Return the peak memory of this process alone; `getrusage` counts what began it, too."""
+    lines = Path('/proc/self/status').read_text().splitlines()
+    (line,) = (each for each in lines if each.startswith('VmHWM'))
+    return int(line.split()[1]) / 1024
 
 
 WAYS: dict[str, tuple[str, Callable[[Path], float]]] = {
@@ -138,31 +142,29 @@ WAYS: dict[str, tuple[str, Callable[[Path], float]]] = {
 }
 
 
-def measured(folder: Path, way: str) -> tuple[Process, float, list[float]]:
+def measured(folder: Path, way: str) -> tuple[Taken, float, list[float]]:
     """Return what a way took in a process of its own, its value, and the peaks of its workers."""
     process = whole_process([sys.executable, __file__, folder, '--way', way])
     *peaks, value = map(json.loads, process.printed.splitlines())
-    return process, value, peaks[0] if peaks else []
+    return process.taken, value, peaks[0]
 
 
-def row(folder: Path, way: str) -> tuple[list[str], float]:
-    process, value, peaks = measured(folder, way)
-    taken = process.taken
-    peak = ' and '.join(f'{peak:.0f} MiB' for peak in peaks) or f'{taken.peak_mib:.0f} MiB'
-    cpu = f'{taken.cpu_seconds:.1f}'
-    return [WAYS[way][0], f'{taken.seconds:.1f}', cpu, peak, repr(value)], value
-
-
-def compare(folder: Path) -> None:
+def compare(folder: Path, ways: list[str]) -> None:
     files = sorted(folder.iterdir())
     n_users = sum(parquet.read_metadata(path).num_rows for path in files)
     n_bytes = sum(path.stat().st_size for path in files)
-    rows, values = zip(*(row(folder, way) for way in WAYS), strict=True)
-    assert len(set(values)) == 1, f'the values differ: {values}'
+    rows, values = [], set()
+    for way in ways:
+        taken, value, peaks = measured(folder, way)
+        peak = ' and '.join(f'{peak:.0f} MiB' for peak in peaks)
+        times = f'{taken.seconds:.1f}', f'{taken.cpu_seconds:.1f}'
+        rows.append([WAYS[way][0], *times, peak, repr(value)])
+        values.add(value)
+    assert len(values) == 1, f'the values differ: {rows}'
     machine.write(
-        'dataset',
+        f'dataset-{n_users // 1_000_000}m',
         ['MAP@12', 'seconds', 'CPU seconds', 'peak memory', 'value'],
-        [*rows],
+        rows,
         ['dask', 'distributed'],
         [
             f'{n_users:,} users in {len(files)} Parquet files of {n_bytes / 1e9:.2f} GB. Each way '
@@ -176,17 +178,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('folder', type=Path, nargs='?')
     parser.add_argument('--users', type=int, default=USERS)
+    parser.add_argument('--ways', choices=[*WAYS], nargs='+', default=[*WAYS])
     parser.add_argument('--way', choices=[*WAYS], help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.way:
-        print(json.dumps(WAYS[given.way][1](given.folder)))
+        value = WAYS[given.way][1](given.folder)
+        if given.way != 'dask':
+            print(json.dumps([peak_mib()]))
+        print(json.dumps(value))
         return
     with TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
         folder.mkdir(exist_ok=True)
-        if not any(folder.iterdir()):
-            write(folder, given.users)
-        compare(folder)
+        write(folder, given.users)
+        compare(folder, given.ways)
 
 
 if __name__ == '__main__':
