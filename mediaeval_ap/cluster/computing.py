@@ -8,7 +8,6 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.cluster.tasks import check_client, results
-from mediaeval_ap.errors import require
 from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.metrics.computing import add_part, planned
 from mediaeval_ap.metrics.dataset_parts import Part
@@ -35,7 +34,7 @@ def compute(
         As for `mediaeval_ap.metrics.compute`. All workers have to see the dataset at the same
         place.
     client : distributed.Client
-        The connection to the cluster.
+        A client that is connected to the scheduler; not an asynchronous one.
 
     Returns
     -------
@@ -49,7 +48,8 @@ def compute(
         As for `mediaeval_ap.metrics.compute`; `ReadError` also when a worker does not see a file,
         `FormatError` when it sees another one, `ParameterError` when a metric cannot be merged.
     ClusterError
-        When the connection is lost, or versions of packages differ.
+        When the scheduler is gone, workers end again and again, or their versions of this package,
+        Python or numpy are not those of the client.
     MissingExtraError
         When the extra ``cluster`` is not installed.
 
@@ -70,11 +70,10 @@ def compute(
     >>> metric, columns = MeanAveragePrecision(k=12), ('bought', 'listed')
     >>> with TemporaryDirectory() as folder:
     ...     parquet.write_table(users, f'{folder}/0.parquet')
-    ...     with Client(processes=False, dashboard_address=None) as client:
+    ...     with Client(processes=False, dashboard_address=':0') as client:
     ...         cluster.compute(metric, folder, client=client, columns=columns), metric.n_users
     (0.625, 2)
     """
-    require('distributed', 'cluster', 'cluster.compute')
     check_client(client)
     parts, names = planned(metric, dataset, columns)
     metric.reset()

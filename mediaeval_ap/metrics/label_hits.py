@@ -27,7 +27,7 @@ Result = TypeVar('Result')
 # Workers of Dask give memory back at once (MALLOC_TRIM_THRESHOLD_); then the system maps arrays of
 # 128 KiB and more anew, page by page. With few such arrays in a block this takes half the time, and
 # elsewhere no longer than with larger blocks.
-LABELS_IN_BLOCK = 1 << 16
+LABELS_IN_BLOCK = 1 << 17
 FILTERED_AT_ONCE = 15_000  # of 8 bytes each
 USERS_AT_ONCE = 1 << 12  # their lists stay in the cache: 1 << 14 took a third longer to join
 TEXTS_AT_ONCE = 32  # 23 MB for 12 predictions of ten letters, six times as much for the longest

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from os import cpu_count
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import ranges, run_starts
 from mediaeval_ap.choices import Ties
+from mediaeval_ap.cores import own_cores
 from mediaeval_ap.metrics.ap_of_hits import precision_at_hits
 from mediaeval_ap.metrics.parallel import on_all_cores
 
@@ -66,7 +66,7 @@ def _tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> 
 
 def _edges(confidence: NDArray[np.float64]) -> list[float]:
     """Return confidences, descending, that cut the predictions into ranges of similar size."""
-    n_ranges = min(cpu_count() or 1, MOST_RANGES) if len(confidence) >= WORTH_SHARING else 1
+    n_ranges = min(own_cores(), MOST_RANGES) if len(confidence) >= WORTH_SHARING else 1
     sample = np.sort(confidence[:: max(1, len(confidence) // SAMPLED)])[::-1]
     pivots = [float(sample[len(sample) * part // n_ranges]) for part in range(1, n_ranges)]
     return [np.inf, *pivots, -np.inf]

@@ -15,7 +15,7 @@ from rapidfuzz.process import cdist
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.cores import own_cores
 from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY, BitParallel, letter_matrix
-from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run
+from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run, parts
 from mediaeval_ap.tables.stored_texts import StoredTexts
 
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
@@ -178,6 +178,7 @@ class NamesByLength(Names):
     def _runs(self) -> list[Run]:
         begins = run_starts([self._lengths]).tolist()
         return [
-            Run(begin, end, int(self._lengths[begin]))
+            run
             for begin, end in pairwise([*begins, len(self)])
+            for run in parts(begin, end, int(self._lengths[begin]))
         ]

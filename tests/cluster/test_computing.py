@@ -183,6 +183,8 @@ def test_what_is_no_client_is_refused(users):
 
 def test_without_the_extra_an_error_names_it(users, monkeypatch):
     monkeypatch.setitem(sys.modules, 'distributed', None)
-    found = r"cluster.compute: distributed is not installed; pip install 'mediaeval-ap\[cluster\]'"
+    found = (
+        r"mediaeval_ap.cluster: distributed is not installed; pip install 'mediaeval-ap\[cluster\]'"
+    )
     with pytest.raises(MissingExtraError, match=found):
         package.compute(MeanAveragePrecision(), users, client=None, columns=COLUMNS)

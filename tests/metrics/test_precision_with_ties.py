@@ -16,6 +16,6 @@ def test_ranges_are_sorted_apart(ties, monkeypatch):
     expected = global_average_precision(*rows, ties=ties)
     monkeypatch.setattr(precision_with_ties, 'WORTH_SHARING', 1)
     for n_cores, n_edges in (1, 2), (2, 3), (4, 5), (64, 5):
-        monkeypatch.setattr(precision_with_ties, 'cpu_count', lambda n_cores=n_cores: n_cores)
+        monkeypatch.setattr(precision_with_ties, 'own_cores', lambda n_cores=n_cores: n_cores)
         assert len(precision_with_ties._edges(rows[1])) == n_edges
         assert global_average_precision(*rows, ties=ties) == expected
