@@ -6,9 +6,9 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from typing import BinaryIO, Self
+from typing import BinaryIO, Self, TypeAlias
 
 from mediaeval_ap.errors import WriteError
 
@@ -23,7 +23,10 @@ _STREAM = os.O_WRONLY | os.O_APPEND
 _NO_LINK = getattr(os, 'O_NOFOLLOW', 0)
 _CLOSED = -1  # a descriptor that the system refuses
 
+Content: TypeAlias = bytes | Callable[[BinaryIO], object]  # which writes to the file
+
 _begun: list[tuple[str, int | None]] = []  # name, and descriptor of the folder
+_undo_first: list[Callable[[], object]] = []  # what else to do before the process ends at once
 _is_placing = False
 
 COMPRESSED_SUFFIXES = {'.gz', '.bz2', '.xz', '.zst'}  # of files that are written, and read
@@ -90,7 +93,7 @@ class Destination(os.PathLike[str]):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         return status
 
-    def append(self, content: bytes) -> None:
+    def append(self, content: Content) -> None:
         """Write to a stream, which goes on where it stands."""
         with _named(self._path):
             if self._stream is not None:
@@ -98,17 +101,17 @@ class Destination(os.PathLike[str]):
             else:
                 descriptor = os.open(self._name, _STREAM | _NO_LINK, dir_fd=self._folder)
             with open(descriptor, 'wb') as stream:
-                stream.write(content)
+                _write(stream, content)
 
     @contextmanager
-    def beside(self, content: bytes) -> Iterator[str]:
+    def beside(self, content: Content) -> Iterator[str]:
         """Write a file beside the one to replace and yield its name; remove it if it stays."""
         temporary = os.path.join(os.path.dirname(self._name), f'.{os.urandom(8).hex()}.tmp')
         begun = temporary, self._folder
         _begun.append(begun)
         try:
             with _named(self._path), self._created(temporary) as file:
-                file.write(content)
+                _write(file, content)
                 file.flush()
                 os.fsync(file.fileno())
             yield temporary
@@ -156,21 +159,34 @@ def _take_after(descriptor: int, standing: os.stat_result) -> None:
 
 
 def give_up() -> bool:
-    """Remove the files that are begun, in a process that a signal is about to end.
+    """Undo what is begun, files above all, in a process that a signal is about to end.
 
     Return False if files are put in their places, or have been: then the process must end by
     itself, so that all of them are, and its exit status says so.
     """
     if _is_placing:
         return False
+    for undo in reversed(_undo_first):
+        undo()
     for temporary, folder in _begun:
         with suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
     return True
 
 
+@contextmanager
+def undone_at_once(undo: Callable[[], object]) -> Iterator[None]:
+    """Call a function at the end, and when a signal ends the process; it must not raise."""
+    _undo_first.append(undo)
+    try:
+        yield
+    finally:
+        _undo_first.remove(undo)
+        undo()
+
+
 def write_whole(
-    path: str | os.PathLike[str], content: str | bytes, *, is_last: bool = True
+    path: str | os.PathLike[str], content: str | Content, *, is_last: bool = True
 ) -> None:
     """Write a file so that a reader sees the old content, or all of the new.
 
@@ -181,7 +197,7 @@ def write_whole(
 
 
 def write_all_whole(
-    contents: Mapping[str | os.PathLike[str], str | bytes], *, is_last: bool = True
+    contents: Mapping[str | os.PathLike[str], str | Content], *, is_last: bool = True
 ) -> None:
     """Write files that belong together: all are on the disk before the first is replaced."""
     global _is_placing
@@ -198,7 +214,8 @@ def write_all_whole(
         for each, path in destinations.items():
             if each.is_stream:
                 each.append(_encoded(path, contents[path]))
-        if temporaries:
+        # A single file that others follow is there or not: a signal may end the process here.
+        if temporaries and (is_last or len(temporaries) > 1):
             _is_placing = True
         for each, temporary in temporaries.items():
             each.place(temporary)
@@ -206,8 +223,15 @@ def write_all_whole(
         _is_placing = _is_placing and is_last
 
 
-def _encoded(path: str | os.PathLike[str], content: str | bytes) -> bytes:
+def _write(file: BinaryIO, content: Content) -> None:
     if isinstance(content, bytes):
+        file.write(content)
+    else:
+        content(file)
+
+
+def _encoded(path: str | os.PathLike[str], content: str | Content) -> Content:
+    if not isinstance(content, str):
         return content
     text = content.encode()
     match os.path.splitext(os.fsdecode(path))[1].lower():  # each library is imported when needed

@@ -10,8 +10,10 @@
     │   └── UnknownDefinitionError         no AP definition is registered under that name
     ├── MissingExtraError (ImportError)    an optional dependency is not installed
     ├── QueryError (ValueError)            a query is not a name
+    ├── ClusterError (RuntimeError)        a cluster cannot be reached, or cannot do the work
     ├── SessionClosedError (RuntimeError)  a session is used after its end
     ├── MissingHypothesisError (KeyError)  a hypothesis to withdraw or change is not there
+    ├── ProcessError (RuntimeError)        a process that was to compute ended before
     ├── HalfStepError (RuntimeError)       a step of a live session was interrupted halfway
     ├── CopyError (TypeError)              a live session cannot be copied or pickled
     └── UndefinedScoreError (ValueError)   a score is not defined, as the mean over no query
@@ -44,6 +46,7 @@ from types import ModuleType
 from typing import Any
 
 __all__ = [
+    'ClusterError',
     'CopyError',
     'DataWarning',
     'EmptyRunWarning',
@@ -57,6 +60,7 @@ __all__ = [
     'NarrowIntervalWarning',
     'NoOverlapWarning',
     'ParameterError',
+    'ProcessError',
     'QueryError',
     'ReadError',
     'RepeatedQueriesWarning',
@@ -152,8 +156,16 @@ class QueryError(Error, ValueError):
     """A query that is not a name."""
 
 
+class ClusterError(Error, RuntimeError):
+    """A cluster that cannot be reached, or whose machines cannot do the work."""
+
+
 class SessionClosedError(Error, RuntimeError):
     """A session that is used after its end."""
+
+
+class ProcessError(Error, RuntimeError):
+    """A process beside this one that ended before it had computed what it was asked for."""
 
 
 class HalfStepError(Error, RuntimeError):

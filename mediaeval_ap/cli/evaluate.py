@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import click
 
 from mediaeval_ap.cli import kept_blocks, options
 from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.on_cluster import evaluate_on_cluster
 from mediaeval_ap.cli.output import Output, write_document
 from mediaeval_ap.cli.reporting import Reporting, reports
 from mediaeval_ap.errors import QueryError
@@ -25,33 +27,50 @@ from mediaeval_ap.report.document import Document, Grid
 @options.QUERIES
 @options.MEASURES
 @options.CRITERIA
+@options.JOBS
 @kept_blocks.RESUME
 @kept_blocks.PART
+@options.SCHEDULER
 @reports
 def evaluate(
     runs: tuple[str, ...],
     queries: str | None,
     measures: list[str],
+    jobs: int,
     resume: str | None,
     part: tuple[int, int] | None,
+    scheduler: str | None,
     reporting: Reporting,
     **criteria: Any,
 ) -> None:
     """Score runs: average precision at K, per query and mean."""
     kept_blocks.check_options(resume, part, runs, reporting)
+    if scheduler is not None and (part is not None or jobs > 1):
+        other = '--jobs' if part is None else '--part'
+        raise click.UsageError(f'{other} and --scheduler: the scheduler shares out all blocks')
     options.check_cutoffs(criteria['cutoffs'], criteria['definition'], measures)
     average_precision = options.read_reference(**criteria)
     from mediaeval_ap.tables import QUERIES, read
 
     asked = None if queries is None else read(queries, QUERIES, max_bytes=criteria['max_bytes'])
+    if scheduler is not None:
+        evaluate_on_cluster(scheduler, average_precision, runs, asked, measures, resume, reporting)
+        return
     if resume is not None:
 
         def keep() -> list[Any]:
             return average_precision._keep(runs, asked, measures, resume)
 
-        kept_blocks.evaluate_kept(keep, runs, part, reporting)
+        kept_blocks.evaluate_kept(keep, runs, part, jobs, reporting)
         return
-    reporting.write(runs, lambda run: [average_precision.evaluate(run, asked, measures=measures)])
+    if jobs == 1:
+        evaluate = average_precision.evaluate
+        reporting.write(runs, lambda run: [evaluate(run, asked, measures=measures)])
+        return
+    from mediaeval_ap.batches.evaluating import given_out
+
+    with closing(average_precision._evaluate_runs(runs, asked, measures, jobs)) as results:
+        reporting.write(runs, lambda _: [given_out(next(results))])
 
 
 @main.command(

@@ -97,7 +97,7 @@ def index(
     >>> path = pathlib.Path(tempfile.mkdtemp(), 'run.store')
     >>> store = index('samples/hypothesis.txt', path, keep=100)
     >>> store.n_hypotheses, len(store), store.keep
-    (12000, 12000, 100)
+    (12000, 11883, 100)
     """
     check_limit(max_bytes)
     if keep is not None:
@@ -168,22 +168,34 @@ def _build(
 ) -> None:
     """Build a store by way of a folder beside it, which stays after an interruption."""
     with _locked(work, name):
+        spool = Spool(work)
+        ingestion = Ingestion(spool, files, subset, max_bytes)
         try:
-            spool = Spool(work)
-            inputs = Ingestion(spool, files, subset, max_bytes).read(work)
+            inputs = ingestion.read(work)
             columns = work / COLUMNS
             shutil.rmtree(columns, ignore_errors=True)
             columns.mkdir()
             write_files_from(spool, work, columns, keep=keep, subset=subset, inputs=inputs)
             put_in_place(str(columns), name)
-        except (FormatError, ParameterError):  # the next call would find the same
-            shutil.rmtree(work)
+        except Error as error:
+            # The next call would find the same, or there is nothing that it need not do again.
+            if isinstance(error, FormatError | ParameterError) or not ingestion.has_read:
+                _remove(work)
             raise
         except OSError as error:
-            if isinstance(error, Error):
-                raise
             raise WriteError(name, error.strerror or str(error)) from error
-        shutil.rmtree(work)
+        _remove(work)
+
+
+def _remove(work: Path) -> None:
+    """Remove a folder, its lock last: it tells the next call that the folder may be removed."""
+    for each in work.iterdir():
+        if each.is_dir():
+            shutil.rmtree(each)
+        elif each.name != LOCK:
+            each.unlink()
+    (work / LOCK).unlink()
+    work.rmdir()
 
 
 @contextmanager

@@ -1,48 +1,18 @@
 """A store gives what the run gives that it was made of."""
 
 import pickle
+import shutil
 import warnings
 
 import pytest
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
+from stores import about, stored, told
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.store import store as store_module
 from mediaeval_ap.store.store import open_store
-from mediaeval_ap.store.writing import write_store
-from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
-
-
-def stored(rows, path, subset=None, keep=None):
-    """A store of the rows of a run that are in a subset."""
-    table = read(rows, HYPOTHESIS)
-    n_read = len(table)
-    if subset is not None:
-        subset = read(subset, SUBSET)
-        table = table.select(table.within(subset))
-    return write_store(Ranking(table), path, keep=keep, subset=subset, n_read=n_read)
-
-
-def told(function, *arguments):
-    """What a function returns, and the texts of its warnings."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter('always')
-        result = function(*arguments)
-    return result, [(type(each.message), str(each.message)) for each in caught]
-
-
-def about(evaluation, warned, run):
-    """All that an evaluation says, but for the name of the run."""
-    return (
-        evaluation.queries,
-        evaluation.ap.tobytes(),
-        evaluation.n_relevant.tolist(),
-        dict(evaluation.counts),
-        evaluation.notes,
-        [(kind, text.replace(run, '<rows>')) for kind, text in warned],
-    )
 
 
 @given(
@@ -105,6 +75,30 @@ def test_a_pickled_store_is_opened_again(tmp_path):
     stored([('x', 'v', '1', 'ann', 0.6)], tmp_path / 'run.store')
     with pytest.raises(OSError, match=r'run.store: is another store than the one that was copied'):
         pickle.loads(text)
+
+
+def test_a_copied_session_needs_no_store(tmp_path):
+    store = stored([('x', 'v', str(number), 'ann', 0.5) for number in range(50)], tmp_path / 's')
+    session = AveragePrecision([('x', 'v', '1', 'ann')], [10])(store)
+    text = pickle.dumps(session)
+    shutil.rmtree(store.path)
+    assert pickle.loads(text).send('ann') == session.send('ann')
+
+
+def test_a_store_that_is_replaced_while_it_is_opened(tmp_path, monkeypatch):
+    """The manifest is of the old one, the columns are of the new one."""
+    path = tmp_path / 'run.store'
+    stored([('x', 'v', '1', 'ann', 0.5)], path)
+    map_column = store_module.map_column
+    times = iter([True])
+
+    def replaced(*arguments):
+        if next(times, False):
+            stored([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'ann', 0.5)], path)
+        return map_column(*arguments)
+
+    monkeypatch.setattr(store_module, 'map_column', replaced)
+    assert len(open_store(path)) == 2
 
 
 def test_a_session_goes_on_when_its_store_is_replaced(tmp_path):
