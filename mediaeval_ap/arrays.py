@@ -44,6 +44,21 @@ class SpareArrays:
         """Keep an array for the next borrower."""
         self._spare.append(array)
 
+    def lend(self, size: int) -> LentArray:
+        """Lend an array for as long as anybody holds what this returns."""
+        return LentArray(self, self.take(size))
+
+
+class LentArray:
+    """An array that goes back by itself when nobody holds this any more."""
+
+    def __init__(self, lender: SpareArrays, array: NDArray[Any]) -> None:
+        self._lender = lender
+        self.array = array
+
+    def __del__(self) -> None:
+        self._lender.give_back(self.array)
+
 
 def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return zeros that begin at a cache line, so that steps over them take a sixth less time."""

@@ -180,6 +180,15 @@ def test_a_spare_array_is_with_one_borrower_alone():
     assert not np.shares_memory(spare.take(5), first)
 
 
+def test_a_lent_array_goes_back_when_nobody_holds_it():
+    spare = SpareArrays(np.int16)
+    lent = spare.lend(5)
+    array = lent.array
+    assert not np.shares_memory(spare.take(5), array)
+    del lent
+    assert spare.take(5) is array
+
+
 def test_a_spare_array_that_is_too_short_is_replaced_by_zeros():
     spare = SpareArrays(np.int16)
     short = spare.take(5)

@@ -48,6 +48,7 @@ class BitParallel:
         self._all_letters = all_bits >> (bits - lengths).astype(self._type)
         self._places: dict[str, NDArray[np.unsignedinteger]] = {}
         self._columns = SpareArrays(self._type)
+        self._marks = SpareArrays(np.bool_)
 
     def __len__(self) -> int:
         return len(self._letters)
@@ -76,15 +77,23 @@ class BitParallel:
         """Return the bits at which a letter stands in each name."""
         places = self._places.get(letter)
         if places is None:
-            places = self._packed(self._letters == ord(letter))
+            places = self._packed(letter)
             if (len(self._places) + 1) * places.nbytes > KEPT_BYTES:
                 self._places.clear()
             self._places[letter] = places
         return places
 
-    def _packed(self, bits: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
-        """Return an integer for each row of bits, the first one lowest."""
-        return np.packbits(bits.reshape(-1), bitorder='little').view(self._type)
+    def _packed(self, letter: str) -> NDArray[np.unsignedinteger]:
+        """Return an integer for each name, with the bits at which a letter stands in it."""
+        places = np.empty(len(self), self._type)
+        spare = self._marks.take(min(NAMES_IN_BLOCK, len(self)) * self._letters.shape[1])
+        for begin in range(0, len(self), NAMES_IN_BLOCK):
+            letters = self._letters[begin : begin + NAMES_IN_BLOCK].reshape(-1)
+            marked = np.equal(letters, ord(letter), out=spare[: len(letters)])
+            packed = np.packbits(marked, bitorder='little').view(self._type)
+            places[begin : begin + NAMES_IN_BLOCK] = packed
+        self._marks.give_back(spare)
+        return places
 
 
 def _last_column(

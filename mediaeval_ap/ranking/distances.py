@@ -9,6 +9,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import LentArray
+
 NAMES_IN_RUN = 1 << 16  # at most
 
 
@@ -65,11 +67,13 @@ class EditsByLength:
         length: int,
         lengths: NDArray[np.int64],
         runs: Sequence[Run],
+        lent: LentArray | None = None,
     ) -> None:
         self._edits = edits
         self._length = length  # of the query
         self._lengths = lengths
         self._runs = runs
+        self._lent = lent  # the edits are on it, and others will be once these are not held
 
     def __getitem__(self, names: NDArray[np.integer] | slice) -> NDArray[np.float64]:
         # A quotient of integers, rounded once: equal distances are equal doubles.
