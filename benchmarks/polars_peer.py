@@ -42,10 +42,13 @@ def indexed(path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def average_precision(
-    rows: pl.DataFrame, names: pl.DataFrame, reference: pl.DataFrame, query: str
+    rows: pl.DataFrame,
+    names: pl.DataFrame,
+    texts: list[str],
+    reference: pl.DataFrame,
+    query: str,
 ) -> list[float]:
     relevant = reference.filter(person_name=query).select(SHOT).unique()
-    texts = names['person_name'].to_list()
     distances = cdist([query], texts, scorer=normalized_distance, dtype=np.float64, workers=-1)[0]
     by_distance = names.with_columns(distance=pl.Series(distances)).sort('distance')
     needed = by_distance.filter(pl.col('n').cum_sum() >= K[-1])['distance']
@@ -67,7 +70,9 @@ def main(folder: Path, n_queries: int) -> None:
     (rows, names), loading = step(partial(indexed, folder / 'hypothesis.txt'))
     reference = read(folder / 'reference.txt', REFERENCE)
     queries = (folder / 'queries.txt').read_text().split()[:n_queries]
-    asked = [step(partial(average_precision, rows, names, reference, name)) for name in queries]
+    texts = names['person_name'].to_list()
+    ask = partial(average_precision, rows, names, texts, reference)
+    asked = [step(partial(ask, name)) for name in queries]
     values, taken = zip(*asked, strict=True)
     steps = {'open': loading, 'send': medians(taken)}
     print(json.dumps({'steps': steps, 'values': values}))
