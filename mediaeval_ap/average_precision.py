@@ -85,7 +85,10 @@ class AveragePrecision(Explaining, CampaignReporting):
             raise ParameterError(f'{name}: no row of this reference is in the subset')
         judged = Reference(table, definition.counts_again)
         self._criteria = Criteria(judged, cutoffs, definition, videos, max_bytes)
-        warn_caller(repeated_rows(table, judged.n_repeated, kept=definition.counts_again))
+        found = repeated_rows(
+            table.source.name, len(table), judged.n_repeated, kept=definition.counts_again
+        )
+        warn_caller(found)
 
     def __repr__(self) -> str:
         return f'AveragePrecision({self._criteria})'
@@ -128,6 +131,7 @@ class AveragePrecision(Explaining, CampaignReporting):
         Takes O(n log n) time for n hypotheses. Warns of the run as `evaluate`.
         """
         run = read_counted(self._criteria, hypothesis)
+        run.scorer.check_cutoffs()
         warn_caller([*run.warnings, *run.about_shots])
         return Session(run.scorer, self._criteria)
 

@@ -21,8 +21,6 @@ from mediaeval_ap.evaluation.whole_run import CountedRun
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 
-SHOT = ('corpus_id', 'video_id', 'shot_id')
-
 
 class Found(NamedTuple):
     """Findings about some queries."""
@@ -41,6 +39,7 @@ class ExaminedRun:
     def __init__(
         self, criteria: Criteria, run: CountedRun, queries: Sequence[str], near: float
     ) -> None:
+        run.ranking.check_whole()
         self.criteria = criteria
         self.scorer = run.scorer
         self.ranking: Ranking = run.ranking
@@ -80,9 +79,8 @@ class ExaminedRun:
 
     def shot_id(self, number: int) -> str:
         """Return corpus, video and shot of a numbered shot, as people read them."""
-        row = np.flatnonzero(self.ranking.shots.codes == number)[:1]
-        ids = (self.ranking.table.texts(field, row)[0] for field in SHOT)
-        return printable('/'.join(ids))
+        ids = self.ranking.shots.ids_of(np.array([number]))
+        return printable('/'.join(text for (text,) in ids.values()))
 
     def _counts(self, queries: Sequence[str]) -> Counts:
         reference, ranking = self.criteria.reference, self.ranking
@@ -100,7 +98,7 @@ NOTHING_TIED = TiedHits(*[_nothing] * len(TiedHits._fields))
 
 def _tied(listing: Listing, ranking: Ranking, repeats: Repeats) -> tuple[TiedHits, TiedHits]:
     """Return what can be a hit in ties of confidence, and in those of temporal rank, too."""
-    times = ranking.temporal_rank[ranking.row_at[listing.places]]
+    times = ranking.temporal_rank_at[listing.places]
     is_start = np.zeros(len(listing.places), dtype=np.bool_)
     is_start[listing.tie_starts] = True
     is_start[run_starts([times])] = True

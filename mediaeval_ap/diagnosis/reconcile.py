@@ -129,6 +129,7 @@ def facts_of(
     ranking: Ranking, relevance: Relevance, queries: Sequence[str], k: Cutoff
 ) -> Iterator[Facts]:
     """Rank a run for each query, and yield what definitions need to know."""
+    ranking.check_whole()
     (depth,), reference = depths([k]), relevance.reference
     for query, distances in zip(queries, ranking.names.measured(queries), strict=True):
         judged = reference.n_rows(query), reference.n_shots(query)

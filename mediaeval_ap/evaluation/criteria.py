@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from mediaeval_ap.definitions import Cutoff, Definition
-from mediaeval_ap.errors import shown
+from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.evaluation.queries import read_queries
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.report.document import counted
+from mediaeval_ap.store.manifest import digest_of_videos
+from mediaeval_ap.store.store import Store, as_store
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, Table, read
 
 
@@ -34,9 +36,31 @@ class Criteria:
 
     def read_run(self, run: Any) -> Table:
         """Read the hypotheses of a run."""
+        if (store := self.open_run(run)) is not None:
+            return store.ranking.table
         if isinstance(run, Ranking):
             return run.table
         return read(run, HYPOTHESIS, max_bytes=self.max_bytes)
+
+    def open_run(self, run: Any) -> Store | None:
+        """Return a run that is a store, of the same subset; None for any other run."""
+        store = as_store(run)
+        if store is not None:
+            self._check_subset(store)
+        return store
+
+    def _check_subset(self, store: Store) -> None:
+        its, name = store.manifest.subset, printable(store.path)
+        if self.subset is None:
+            if its is not None:
+                found = f'{name}: found a store of the subset {shown(its.name)}, expected no subset'
+                raise ParameterError(f'{found}; score with --subset, or index the run without it')
+        elif its is None or its.videos != digest_of_videos(self.subset):
+            found = 'without a subset' if its is None else f'of the subset {shown(its.name)}'
+            expected = f'{shown(self.subset.source.name)}, or a subset of the same videos'
+            raise ParameterError(
+                f'{name}: found a store {found}, expected {expected}; index the run with --subset'
+            )
 
     def read_queries(self, queries: Any) -> Table | None:
         """Read the queries; none are given where all of the reference are asked for."""

@@ -19,13 +19,13 @@ from mediaeval_ap.tables import Table
 QUERIES_IN_WARNING = 5  # a choice: enough to look at, and still one line
 
 
-def repeated_rows(table: Table, n_repeated: int, *, kept: bool) -> list[DataWarning]:
+def repeated_rows(source: str, n_rows: int, n_repeated: int, *, kept: bool) -> list[DataWarning]:
     """Warn that rows of a reference or a run repeat an earlier row."""
     if not n_repeated:
         return []
     fate = 'kept' if kept else 'counted once'
-    finding = f'{n_repeated} of {len(table)} rows repeat an earlier one exactly, and are {fate}'
-    return [errors.RepeatedRowsWarning(f'{printable(table.source.name)}: {finding}')]
+    finding = f'{n_repeated} of {n_rows} rows repeat an earlier one exactly, and are {fate}'
+    return [errors.RepeatedRowsWarning(f'{printable(source)}: {finding}')]
 
 
 def repeated_queries(queries: Table) -> list[DataWarning]:

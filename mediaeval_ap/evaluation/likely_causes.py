@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from mediaeval_ap.errors import shown
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import Table
 
 # All substrings of an id are looked up, so it is done for a sample of ids that are not too long:
@@ -84,10 +85,10 @@ def _longest_within(text: str, known: Collection[str]) -> str | None:
     return None
 
 
-def likely_cause_in_tables(run: Table, reference: Table) -> str:
+def likely_cause_in_tables(run: Ranking, reference: Table) -> str:
     """Return the field and the likely cause why no shot of a run is in a reference, or nothing."""
-    fields = [field for field in run.layout.texts if field in reference.columns]
-    here = {field: set(run[field].values) for field in fields}
+    fields = reference.layout.texts
+    here = {field: set(run.values(field)) for field in fields}
     there = {field: set(reference[field].values) for field in fields}
     strange = [field for field in fields if not here[field] & there[field]]
     for field in strange:

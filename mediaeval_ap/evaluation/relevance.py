@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Protocol
 
 import numpy as np
@@ -32,7 +32,6 @@ class Reference:
             is_first[first] = True
             table = table.select(is_first)
         self.table = table
-        self._videos = set(shots.distinct_videos())
         self.counts_again = counts_again
         self.name = printable(table.source.name)
         self.queries = without_placeholders(names)
@@ -41,9 +40,10 @@ class Reference:
     def __contains__(self, name: object) -> bool:
         return name in self._n_shots
 
-    def n_known(self, videos: Iterable[tuple[str, str]]) -> int:
-        """Return how many videos, pairs of corpus and video, are in the reference."""
-        return sum(video in self._videos for video in videos)
+    @property
+    def names(self) -> Collection[str]:
+        """The distinct names, placeholders too."""
+        return self._n_shots.keys()
 
     def n_relevant(self, query: str) -> int:
         """Return the number of relevant shots, returned or not: R of the definitions."""

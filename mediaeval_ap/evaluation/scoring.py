@@ -45,15 +45,20 @@ class Scorer:
         self._K = depths(K)
         self._distinct = definition.repeats is Repeats.DROP
 
+    def check_cutoffs(self) -> None:
+        """Refuse cutoffs that are larger than the run is kept for."""
+        self.ranking.check_depth(max(self._K))
+
     def score(self, queries: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return average precision, shape (n_queries, n_cutoffs), and numbers of relevant shots."""
+        self.check_cutoffs()
         # A query none of whose relevant shots is in the run has no hits: it is not ranked.
         may_hit = [len(self.relevance.relevant_shots(query)) > 0 for query in queries]
         tops = self.top(list(compress(queries, may_hit)), max(self._K))
         scored = tracked(may_hit, 'scoring', ' queries')
         hits = [next(tops).hits if may else NO_HITS for may in scored]
         n_relevant = np.array([self.relevance.reference.n_relevant(query) for query in queries])
-        n_returned = self.ranking.n_shots if self._distinct else len(self.ranking)
+        n_returned = self.ranking.n_shots if self._distinct else self.ranking.n_hypotheses
         rankings = np.repeat(np.arange(len(hits)), list(map(len, hits)))
         ranks = np.concatenate(hits) + 1
         ap = average_precision_of_hits(

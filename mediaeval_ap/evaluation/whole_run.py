@@ -30,14 +30,23 @@ class CountedRun(NamedTuple):
 
 def read_counted(criteria: Criteria, run: Any) -> CountedRun:
     """Read and index the hypotheses of a run that are in the subset."""
+    if (store := criteria.open_run(run)) is not None:
+        ranking, n_read = store.counted()
+    else:
+        ranking, n_read = _indexed(criteria, run)
+    name, n_hypotheses = ranking.source.name, ranking.n_hypotheses
+    found = data_warnings.empty_run(name, n_read, n_hypotheses)
+    found += data_warnings.repeated_rows(name, n_hypotheses, ranking.n_repeated, kept=True)
+    scorer, about_shots = scorer_of(criteria, ranking)
+    return CountedRun(ranking, scorer, found, about_shots)
+
+
+def _indexed(criteria: Criteria, run: Any) -> tuple[Ranking, int]:
+    """Return the ranking of the hypotheses in the subset, and the number of all hypotheses."""
     table = criteria.read_run(run)
     counted = in_subset(table, criteria.subset)
     is_ready = isinstance(run, Ranking) and len(counted) == len(table)
-    ranking = run if is_ready else Ranking(counted)
-    found = data_warnings.empty_run(table.source.name, len(table), len(counted))
-    found += data_warnings.repeated_rows(counted, ranking.n_repeated, kept=True)
-    scorer, about_shots = scorer_of(criteria, ranking)
-    return CountedRun(ranking, scorer, found, about_shots)
+    return run if is_ready else Ranking(counted), len(table)
 
 
 def names_asked(criteria: Criteria, queries: Table | None) -> tuple[list[str], list[DataWarning]]:
@@ -59,10 +68,10 @@ def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, list[DataWa
     scorer = Scorer(ranking, relevance, criteria.K, criteria.definition)
     if not len(ranking) or relevance.n_in_both:
         return scorer, []
-    videos = ranking.shots.distinct_videos()
-    of_videos = f'{reference.n_known(videos):,} of {len(videos):,} videos'
+    shots = ranking.shots
+    of_videos = f'{shots.n_videos_in(reference.table):,} of {shots.n_videos:,} videos'
     finding = f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} ({of_videos})'
-    cause = likely_cause_in_tables(ranking.table, reference.table)
+    cause = likely_cause_in_tables(ranking, reference.table)
     return scorer, data_warnings.no_overlap(ranking.source.name, finding, cause)
 
 
@@ -87,13 +96,13 @@ def with_inputs(
         'placeholders': reference.n_placeholders if queries is None else 0,
         **_counts(criteria, run),
     }
-    tables = {
+    given: dict[str, Table | Ranking | None] = {
         'reference': reference.table,
-        'hypothesis': run.ranking.table,
+        'hypothesis': run.ranking,
         'subset': criteria.subset,
         'queries': queries,
     }
-    sources = {role: table.source for role, table in tables.items() if table is not None}
+    sources = {role: each.source for role, each in given.items() if each is not None}
     found = [*run.warnings, *evaluation.warnings, *run.about_shots]
     found += run.scorer.warnings(evaluation.ap, names)
     found += data_warnings.without_relevant(reference.name, n_relevant, criteria.definition)
@@ -101,16 +110,16 @@ def with_inputs(
 
 
 def _counts(criteria: Criteria, run: CountedRun) -> dict[str, int]:
-    reference, names = criteria.reference, run.ranking.names.values
-    videos = run.ranking.shots.distinct_videos()
+    reference, ranking = criteria.reference, run.ranking
+    shots = ranking.shots
     counts = {
         'reference_rows': len(reference.table),
-        'hypotheses': len(run.ranking),
-        'names': len(names),
-        'names_in_reference': sum(name in reference for name in names),
-        'videos': len(videos),
-        'videos_in_reference': reference.n_known(videos),
-        'shots': run.ranking.n_shots,
+        'hypotheses': ranking.n_hypotheses,
+        'names': len(ranking.names),
+        'names_in_reference': ranking.names.n_among(reference.names),
+        'videos': shots.n_videos,
+        'videos_in_reference': shots.n_videos_in(reference.table),
+        'shots': ranking.n_shots,
         'shots_in_reference': run.scorer.relevance.n_in_both,
     }
     if criteria.subset is not None:

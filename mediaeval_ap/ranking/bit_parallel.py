@@ -20,19 +20,29 @@ KEPT_BYTES = 64 << 20
 LONGEST_QUERY = 64  # so that the letters of one query do not take more memory than names do
 
 
+def letter_matrix(
+    names: Sequence[str], lengths: NDArray[np.int64], bits: int
+) -> NDArray[np.unsignedinteger]:
+    """Return the letters of names, a row for each, filled up with zeros to a number of bits.
+
+    They are code points, in the smallest of uint8, uint16 and uint32 that holds all of them.
+    """
+    code_points = np.frombuffer(''.join(names).encode('utf-32-le'), '<u4')
+    letters = np.zeros((len(names), bits), np.min_scalar_type(code_points.max(initial=0)))
+    letters[np.arange(bits) < lengths[:, None]] = code_points
+    return letters
+
+
 class BitParallel:
     """Names with no more letters than their integers have bits."""
 
-    def __init__(self, names: Sequence[str], lengths: NDArray[np.int64], bits: int) -> None:
+    def __init__(self, letters: NDArray[np.unsignedinteger], lengths: NDArray[np.int64]) -> None:
+        bits = letters.shape[1]
         self._type = np.dtype(f'<u{bits // 8}')  # packed bits come in this order of bytes
-        code_points = np.frombuffer(''.join(names).encode('utf-32-le'), '<u4')
-        is_letter = np.arange(bits) < lengths[:, None]
-        smallest = np.min_scalar_type(code_points.max())
-        # A row for each name, filled up with zeros. Bits above the last letter never change those
-        # below.
-        self._letters = np.zeros(is_letter.shape, smallest)
-        self._letters[is_letter] = code_points
-        self._all_letters = self._packed(is_letter)
+        self._letters = letters
+        # Bits above the last letter never change those below.
+        all_bits = self._type.type(-1 % (1 << bits))
+        self._all_letters = all_bits >> (bits - lengths).astype(self._type)
         self._places: dict[str, NDArray[np.unsignedinteger]] = {}
 
     def __len__(self) -> int:

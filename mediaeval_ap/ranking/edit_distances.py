@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance.Levenshtein import distance, normalized_distance
 from rapidfuzz.process import cdist
 
-from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY, BitParallel
+from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY, BitParallel, letter_matrix
 from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run
+from mediaeval_ap.tables.stored_texts import StoredTexts
 
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
 QUERIES_AT_ONCE = 16  # at least: with a million names 4 take twice as long each, 32 as long
@@ -35,6 +38,12 @@ class Names:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def n_among(self, names: Collection[str]) -> int:
+        """Return how many of the names are among others, which are distinct."""
+        if isinstance(self.values, StoredTexts):
+            return sum(position >= 0 for position in self.values.positions(list(names)))
+        return sum(name in names for name in self.values)
 
     def measured(self, queries: Sequence[str]) -> Iterator[Distances]:
         """Yield for each query its distances to the names."""
@@ -67,12 +76,44 @@ class Names:
         return sum(map(len, self.values))
 
 
+class NameColumns(NamedTuple):
+    """What queries need of names in ascending order of length, so that no text is looked at.
+
+    The first names, as many as are compared side by side, have their letters in matrices of 8, 16,
+    32 or 64 columns, narrow ones first, one after another: a row for each name (`letter_matrix`).
+    """
+
+    lengths: NDArray[np.int64]  # in letters, shape (n_names,)
+    letters: tuple[NDArray[np.unsignedinteger], ...]  # each of shape (names in it, width)
+
+
 class NamesByLength(Names):
     """The distinct names of a run in ascending order of length, which do not change."""
 
+    @classmethod
+    def from_columns(cls, values: Sequence[str], columns: NameColumns) -> NamesByLength:
+        """Make names of which these are the columns; a text is read only where it is compared."""
+        names = cls(values)
+        names.columns = columns
+        names._lengths = columns.lengths
+        return names
+
+    @cached_property
+    def columns(self) -> NameColumns:
+        """What a store writes of names, beside their texts: it does not depend on any query."""
+        lengths = self._lengths
+        letters = []
+        begin = 0
+        for bits in WIDTHS:
+            end = int(lengths.searchsorted(bits, side='right'))
+            if end - begin >= SIDE_BY_SIDE:  # else wider integers, or rapidfuzz, take them
+                letters.append(letter_matrix(self.values[begin:end], lengths[begin:end], bits))
+                begin = end
+        return NameColumns(lengths, tuple(letters))
+
     def measured(self, queries: Sequence[str]) -> Iterator[Distances]:
         if len(self) < (SIDE_BY_SIDE if len(queries) == 1 else MANY_SIDE_BY_SIDE):
-            yield from super().measured(queries)
+            yield from self._one_by_one.measured(queries)
             return
         block = max(1, EDIT_CELLS // len(self))
         for start in range(0, len(queries), block):
@@ -91,46 +132,52 @@ class NamesByLength(Names):
             for row in short:
                 names.distances(queries[row], part[row])
             n_compared += len(names)
-        if n_compared < len(self):
-            self._compare(queries, slice(None), slice(n_compared, None), edits)
+        if self._others:
+            edits[:, n_compared:] = self._compared(queries, self._others, edits.dtype)
         long = [row for row, query in enumerate(queries) if len(query) > LONGEST_QUERY]
-        self._compare([queries[row] for row in long], long, slice(n_compared), edits)
+        if long and n_compared:
+            asked = [queries[row] for row in long]
+            edits[long, :n_compared] = self._compared(asked, self.values[:n_compared], edits.dtype)
         return edits
 
-    def _compare(
-        self,
-        queries: Sequence[str],
-        rows: slice | list[int],
-        names: slice,
-        edits: NDArray[np.unsignedinteger],
-    ) -> None:
-        """Write the edit distances of some names to the queries of some rows, by rapidfuzz."""
-        if queries:  # else a slice of a million names would take as long as to compare them
-            values, workers = self.values[names], self._workers(len(queries))
-            found = cdist(queries, values, scorer=distance, dtype=edits.dtype, workers=workers)
-            edits[rows, names] = found
+    def _compared(
+        self, queries: Sequence[str], names: Sequence[str], dtype: np.dtype[Any]
+    ) -> NDArray[np.unsignedinteger]:
+        """Return edit distances by rapidfuzz, shape (n_queries, n_names)."""
+        workers = self._workers(len(queries))
+        return cdist(queries, names, scorer=distance, dtype=dtype, workers=workers)
 
     @cached_property
     def _side_by_side(self) -> list[BitParallel]:
         """Names from the shortest on, as many as are compared side by side."""
-        names: list[BitParallel] = []
-        begin = 0
-        for bits in WIDTHS:
-            end = int(self._lengths.searchsorted(bits, side='right'))
-            if end - begin >= SIDE_BY_SIDE:  # else wider integers, or rapidfuzz, take them
-                names.append(BitParallel(self.values[begin:end], self._lengths[begin:end], bits))
-                begin = end
-        return names
+        ends = accumulate(map(len, self.columns.letters))
+        return [
+            BitParallel(letters, self._lengths[end - len(letters) : end])
+            for letters, end in zip(self.columns.letters, ends, strict=True)
+        ]
+
+    @cached_property
+    def _others(self) -> Sequence[str]:
+        """The names after those that are compared side by side."""
+        return list(self.values[sum(map(len, self.columns.letters)) :])
+
+    @cached_property
+    def _one_by_one(self) -> Names:
+        """The same names with all texts in memory, to be compared by rapidfuzz."""
+        return Names(list(self.values))
 
     @cached_property
     def _lengths(self) -> NDArray[np.int64]:
         return np.fromiter(map(len, self.values), np.int64, len(self))
 
     @cached_property
+    def _n_characters(self) -> int:
+        return int(self._lengths.sum())
+
+    @cached_property
     def _runs(self) -> list[Run]:
-        lengths, begins = np.unique(self._lengths, return_index=True)
-        borders = pairwise([*begins.tolist(), len(self)])
+        begins = run_starts([self._lengths]).tolist()
         return [
-            Run(begin, end, length)
-            for (begin, end), length in zip(borders, lengths.tolist(), strict=True)
+            Run(begin, end, int(self._lengths[begin]))
+            for begin, end in pairwise([*begins, len(self)])
         ]

@@ -21,7 +21,7 @@ from mediaeval_ap.ranking.edit_distances import NamesByLength
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.places import Hypotheses, SortedRows, by_name, places, sorted_rows
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.tables import HYPOTHESIS, Table
+from mediaeval_ap.tables import Source, Table
 
 PLACE_BITS = 32  # as places are int32; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
@@ -41,6 +41,8 @@ class RankingColumns(NamedTuple):
 class Ranking(NearestFirst):
     """The hypotheses of a run, ready to be ranked for any query."""
 
+    names: NamesByLength
+
     def __init__(self, table: Table) -> None:
         if len(table) > MOST_HYPOTHESES:
             found = f'{printable(table.source.name)}: found {len(table):,} hypotheses'
@@ -58,22 +60,13 @@ class Ranking(NearestFirst):
             held = np.bincount(name_at, minlength=len(names))
             columns = RankingColumns(shot_at, name_at, by_name(name_at), held, n_repeated)
             bar.add()
-        self._set(table, shots, names, columns)
-
-    @classmethod
-    def from_columns(
-        cls, table: Table, shots: Shots, names: NamesByLength, columns: RankingColumns
-    ) -> Ranking:
-        """Make the ranking of a table of which these are the columns."""
-        ranking = cls.__new__(cls)
-        ranking._set(table, shots, names, columns)
-        return ranking
+        self._table = table
+        self._set(table.source, shots, names, columns)
 
     def _set(
-        self, table: Table, shots: Shots, names: NamesByLength, columns: RankingColumns
+        self, source: Source, shots: Shots, names: NamesByLength, columns: RankingColumns
     ) -> None:
-        self.table = table
-        self.source = table.source
+        self.source = source
         self.shots = shots
         self.n_shots = len(shots)
         self.names = names
@@ -86,7 +79,23 @@ class Ranking(NearestFirst):
         self._starts = columns.held.cumsum() - columns.held
 
     def __len__(self) -> int:
-        return len(self.table)
+        return len(self.shot_at)
+
+    @property
+    def table(self) -> Table:
+        """The hypotheses, in any order."""
+        return self._table
+
+    def values(self, field: str) -> Sequence[str]:
+        """Return the distinct texts of a field, in any order."""
+        if field == 'person_name':
+            return self.names.values
+        columns = self.shots.columns
+        return {
+            'corpus_id': columns.corpus_ids,
+            'video_id': columns.video_ids,
+            'shot_id': columns.shot_ids,
+        }[field]
 
     def n_held(self, name: int) -> int:
         """Return the number of hypotheses of a name, by its number."""
@@ -95,17 +104,22 @@ class Ranking(NearestFirst):
     @cached_property
     def confidence_at(self) -> NDArray[np.float64]:
         """The confidence at each place, descending."""
-        return -np.sort(-self.table.confidence)
+        return self.table.confidence[self.row_at]
 
-    @property
-    def row_at(self) -> NDArray[np.int64]:
-        """The row of the table at each place."""
-        return self._sorted_rows.row_at
+    @cached_property
+    def temporal_rank_at(self) -> NDArray[np.int32]:
+        """The temporal rank at each place."""
+        return self.temporal_rank[self.row_at]
 
     @property
     def temporal_rank(self) -> NDArray[np.int32]:
         """The temporal rank of each row of the table."""
         return self._sorted_rows.temporal_rank
+
+    @property
+    def row_at(self) -> NDArray[np.int64]:
+        """The row of the table at each place."""
+        return self._sorted_rows.row_at
 
     @cached_property
     def _sorted_rows(self) -> SortedRows:
@@ -130,12 +144,13 @@ class Ranking(NearestFirst):
         self, places: NDArray[np.int64], distances: Distances
     ) -> dict[str, list[str] | NDArray[Any]]:
         """Return the hypotheses at some places and their keys, from distances to all names."""
-        rows = self.row_at[places]
+        names = self.name_at[places]
         return {
-            **{field: self.table.texts(field, rows) for field in HYPOTHESIS.texts},
-            'distance': distances[self.name_at[places]],
-            'confidence': self.table.confidence[rows],
-            'temporal_rank': self.temporal_rank[rows],
+            **self.shots.ids_of(self.shot_at[places]),
+            'person_name': [self.names.values[name] for name in names.tolist()],
+            'distance': distances[names],
+            'confidence': self.confidence_at[places],
+            'temporal_rank': self.temporal_rank_at[places],
         }
 
     def _first_of(

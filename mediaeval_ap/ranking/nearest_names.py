@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences, ranges
+from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF
+from mediaeval_ap.errors import ParameterError, printable
 from mediaeval_ap.ranking.distances import Distances
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.tables import Source
@@ -26,12 +28,38 @@ class NearestFirst(ABC):
     names: Names
     shot_at: NDArray[np.integer]  # at each *place*, which is what `top` returns
     n_shots: int  # distinct ones
+    kept: int | None = None  # the largest depth that it can rank to, where hypotheses were dropped
     source: Source
     _held: NDArray[np.int64]  # number of hypotheses of each name
     _starts: NDArray[np.int64]  # position of its first one
 
     @abstractmethod
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        """Return the number of hypotheses that it holds."""
+
+    @property
+    def n_hypotheses(self) -> int:
+        """The number of hypotheses before any was dropped."""
+        return len(self)
+
+    def check_depth(self, depth: int) -> None:
+        """Refuse to rank deeper than to where the hypotheses are kept."""
+        if self.kept is None or depth <= self.kept:
+            return
+        is_all = depth == LARGEST_CUTOFF
+        remedy = 'without --keep' if is_all else f'with --keep {depth} or without --keep'
+        raise ParameterError(
+            f'{printable(self.source.name)}: found cutoff {ALL if is_all else depth}, expected at '
+            f'most {self.kept}, which this store keeps; index the run {remedy}'
+        )
+
+    def check_whole(self) -> None:
+        """Refuse what looks at all hypotheses where some were dropped."""
+        if self.kept is not None:
+            raise ParameterError(
+                f'{printable(self.source.name)}: found a store that keeps what cutoffs up to '
+                f'{self.kept} need, expected a whole run; index the run without --keep'
+            )
 
     @abstractmethod
     def _first_of(
@@ -45,6 +73,7 @@ class NearestFirst(ABC):
 
     def top(self, distances: Distances, depth: int, *, distinct: bool = False) -> NDArray[np.int64]:
         """Return the places of the first hypotheses; with `distinct`, of the first of each shot."""
+        self.check_depth(depth)
         wanted = depth
         while True:
             places = self._first(distances, min(wanted, len(self)))

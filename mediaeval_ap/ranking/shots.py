@@ -68,28 +68,48 @@ class Shots:
         videos: NDArray[Any] = self.columns.shot_keys[shots] // len(self.columns.shot_ids)
         return videos
 
-    def distinct_videos(self) -> list[tuple[str, str]]:
-        """Return the distinct videos as pairs of corpus and video."""
-        corpus_ids, video_ids = self.columns.corpus_ids, self.columns.video_ids
-        n_corpora = len(corpus_ids)
-        return [
-            (corpus_ids[key % n_corpora], video_ids[key // n_corpora])
-            for key in self.columns.video_keys.tolist()
-        ]
+    @property
+    def n_videos(self) -> int:
+        """The number of distinct videos."""
+        return len(self.columns.video_keys)
+
+    def ids_of(self, shots: NDArray[np.integer]) -> dict[str, list[str]]:
+        """Return corpus, video and shot id of some shots, by field."""
+        ids = self.columns
+        keys = ids.shot_keys[shots]
+        video_keys = ids.video_keys[keys // len(ids.shot_ids)]
+        columns = {
+            'corpus_id': (ids.corpus_ids, video_keys % len(ids.corpus_ids)),
+            'video_id': (ids.video_ids, video_keys // len(ids.corpus_ids)),
+            'shot_id': (ids.shot_ids, keys % len(ids.shot_ids)),
+        }
+        return {
+            field: [values[code] for code in codes.tolist()]
+            for field, (values, codes) in columns.items()
+        }
 
     def find(self, table: Table) -> NDArray[np.int64]:
         """Return the number that each row's shot of another table has here, or -1."""
-        corpus = self._corpus.find(table['corpus_id'])
-        video = self._video.find(table['video_id'])
-        shot = self._shot.find(table['shot_id'])
         ids = self.columns
-        video_keys = _keys(video, len(ids.video_ids), corpus, len(ids.corpus_ids))
-        video_code = find(ids.video_keys, video_keys)
-        shot_keys = _keys(video_code, len(ids.video_keys), shot, len(ids.shot_ids))
+        video = self._find_videos(table)
+        shot = self._shot.find(table['shot_id'])
+        shot_keys = _keys(video, len(ids.video_keys), shot, len(ids.shot_ids))
         code = find(ids.shot_keys, shot_keys)
         # Keys made from -1 may be those of other shots.
-        known = (corpus >= 0) & (video >= 0) & (shot >= 0) & (video_code >= 0)
-        return np.where(known, code, -1)
+        return np.where((video >= 0) & (shot >= 0), code, -1)
+
+    def n_videos_in(self, table: Table) -> int:
+        """Return how many of the distinct videos are in another table."""
+        found = np.unique(self._find_videos(table))
+        return int(np.count_nonzero(found >= 0))
+
+    def _find_videos(self, table: Table) -> NDArray[np.int64]:
+        corpus = self._corpus.find(table['corpus_id'])
+        video = self._video.find(table['video_id'])
+        ids = self.columns
+        video_keys = _keys(video, len(ids.video_ids), corpus, len(ids.corpus_ids))
+        code = find(ids.video_keys, video_keys)
+        return np.where((corpus >= 0) & (video >= 0), code, -1)
 
 
 def _videos(

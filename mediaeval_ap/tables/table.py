@@ -16,6 +16,7 @@ from mediaeval_ap.report.document import Block, Document, Grid, Heading, counted
 from mediaeval_ap.report.formats import to_html
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.line_numbers import ROW_BY_ROW, LineNumbers
+from mediaeval_ap.tables.stored_texts import StoredTexts
 
 __all__ = ['Column', 'Source', 'Table']
 
@@ -176,9 +177,25 @@ class Column:
         ndarray of int64, shape (n_rows of other,)
             This column's code for each row of the other; -1 for a text that is not in this column.
         """
+        return np.array(self.positions(other.values), dtype=np.int64)[other.codes]
+
+    def positions(self, texts: Sequence[str]) -> list[int]:
+        """Find texts among the distinct ones.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Any texts.
+
+        Returns
+        -------
+        list of int
+            The code of each text; -1 for a text that is not in this column.
+        """
+        if isinstance(self.values, StoredTexts):
+            return self.values.positions(texts)
         code = self.code_of
-        found = np.array([code.get(value, -1) for value in other.values], dtype=np.int64)
-        return found[other.codes]
+        return [code.get(text, -1) for text in texts]
 
     @cached_property
     def code_of(self) -> dict[str, int]:

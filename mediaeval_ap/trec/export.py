@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
 from mediaeval_ap.atomic_files import write_all_whole
@@ -20,7 +19,7 @@ from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.tables import HYPOTHESIS, Table
+from mediaeval_ap.tables import HYPOTHESIS
 
 SHOT = HYPOTHESIS.texts[:3]
 
@@ -61,16 +60,15 @@ def topics(criteria: Criteria, ranking: Ranking, queries: Sequence[str], k: int)
         rows_of[name].append(row)
     distinct = list(dict.fromkeys(queries))
     for query, top in zip(distinct, scorer.top(distinct, k), strict=True):
-        relevant = _documents(reference.table, np.array(rows_of[query], dtype=np.int64))
-        returned = _documents(ranking.table, ranking.row_at[top.places])
+        rows = np.array(rows_of[query], dtype=np.int64)
+        relevant = _documents({field: reference.table.texts(field, rows) for field in SHOT})
+        returned = _documents(ranking.shots.ids_of(ranking.shot_at[top.places]))
         yield Topic(query, list(dict.fromkeys(relevant)), returned)
 
 
-def _documents(table: Table, rows: NDArray[np.int64]) -> list[str]:
-    """Return the shots of some rows as documents: corpus/video/shot, each percent-encoded."""
-    parts = (
-        [_encode_in_parts(_percent, text) for text in table.texts(field, rows)] for field in SHOT
-    )
+def _documents(shots: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return shots, by field, as documents: corpus/video/shot, each percent-encoded."""
+    parts = ([_encode_in_parts(_percent, text) for text in shots[field]] for field in SHOT)
     return list(map('/'.join, zip(*parts, strict=True)))
 
 

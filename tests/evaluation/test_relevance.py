@@ -19,14 +19,13 @@ def reference_of(rows, counts_again):
     return Reference(read(rows, REFERENCE), counts_again)
 
 
-def test_queries_and_videos_of_a_reference():
+def test_names_of_a_reference():
     reference = reference_of(ROWS, True)
     assert (reference.queries, reference.n_placeholders) == (['ann', 'bob'], 1)
     assert [reference.n_relevant(name) for name in ('ann', 'bob', '?', 'cleo')] == [2, 1, 1, 0]
     assert 'ann' in reference
     assert 'cleo' not in reference
-    assert reference.n_known([('x', 'v'), ('x', 'w')]) == 2
-    assert reference.n_known([('v', 'x'), ('y', 'v')]) == 0
+    assert sorted(reference.names) == ['?', 'ann', 'bob']
 
 
 @pytest.mark.parametrize(('counts_again', 'n_relevant'), [(True, 3), (False, 2)])

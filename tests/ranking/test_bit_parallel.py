@@ -7,15 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap.ranking import bit_parallel
-from mediaeval_ap.ranking.bit_parallel import BitParallel
+from mediaeval_ap.ranking.bit_parallel import BitParallel, letter_matrix
 
 # few letters, so that many are equal, from one byte to four; NUL is what follows names inside
 LETTERS = st.sampled_from(['a', 'b', '_', 'é', '高', '𝒶', '\0'])
 
 
+def compared(names, bits):
+    lengths = np.array(list(map(len, names)))
+    return BitParallel(letter_matrix(names, lengths, bits), lengths)
+
+
 def edits_of(names, bits, query, dtype=np.uint8):
     edits = np.empty(len(names), dtype)
-    BitParallel(names, np.array(list(map(len, names))), bits).distances(query, edits)
+    compared(names, bits).distances(query, edits)
     return edits.tolist()
 
 
@@ -42,8 +47,18 @@ def test_blocks_of_names_and_letters_that_are_not_kept(n_names, monkeypatch):
     monkeypatch.setattr(bit_parallel, 'NAMES_IN_BLOCK', n_names)
     monkeypatch.setattr(bit_parallel, 'KEPT_BYTES', 1)
     names = ['abc', 'cba', 'aabb', 'c', 'bcabc', 'xyz']
-    compared = BitParallel(names, np.array(list(map(len, names))), 8)
+    side_by_side = compared(names, 8)
     edits = np.empty(len(names), np.uint8)
     for query in ('abcab', 'cb', 'z', 'abcab'):
-        compared.distances(query, edits)
+        side_by_side.distances(query, edits)
         assert edits.tolist() == [oracle.edit_distance(query, name) for name in names]
+
+
+@pytest.mark.parametrize(
+    ('names', 'dtype'),
+    [(['a', 'ÿ'], np.uint8), (['a', 'Ā'], np.uint16), (['高\0'], np.uint16), (['𝒶'], np.uint32)],
+)
+def test_letters_take_the_smallest_integers_that_hold_them(names, dtype):
+    letters = letter_matrix(names, np.array(list(map(len, names))), 8)
+    assert letters.dtype == dtype
+    assert letters.tolist() == [[ord(letter) for letter in name.ljust(8, '\0')] for name in names]

@@ -1,5 +1,7 @@
 """Distances and nearest names are the same, however they are kept."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import oracle
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap.ranking import edit_distances
+from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY
 from mediaeval_ap.ranking.edit_distances import Names, NamesByLength
 
 LETTERS = st.sampled_from('abé高𝒶')
@@ -67,3 +70,35 @@ def test_few_names_of_a_length_are_left_to_wider_integers(monkeypatch):
     values = ['a', 'b' * 9, 'c' * 16, 'd' * 17, 'e' * 65]  # 1, 2, 1 and 1 of their widths
     (distances,) = side_by_side(values).measured(['b' * 9])
     assert distances[:].tolist() == [1.0, 0.0, 1.0, 1.0, 1.0]
+
+
+class ReadTexts(Sequence):
+    """Texts that remember which of them were read."""
+
+    def __init__(self, texts):
+        self.texts = texts
+        self.read = set()
+
+    def __len__(self):
+        return len(self.texts)
+
+    def __getitem__(self, key):
+        numbers = range(len(self))[key]
+        self.read |= {numbers} if isinstance(key, int) else set(numbers)
+        return self.texts[key]
+
+
+@given(st.sets(TEXTS, min_size=1), st.lists(TEXTS, min_size=1, max_size=4), st.integers(1, 5))
+def test_names_from_columns_read_no_text_that_is_not_compared(values, queries, side_by_side_from):
+    """Only names without letters in a matrix are read; all are by a query that is too long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(edit_distances, 'SIDE_BY_SIDE', side_by_side_from)
+        in_memory = side_by_side(values)
+        columns = in_memory.columns
+        texts = ReadTexts(in_memory.values)
+        names = NamesByLength.from_columns(texts, columns)
+        for one, other in zip(in_memory.measured(queries), names.measured(queries), strict=True):
+            assert one[:].tolist() == other[:].tolist()
+        n_letters = sum(map(len, columns.letters))
+        is_read = len(values) < side_by_side_from or max(map(len, queries)) > LONGEST_QUERY
+        assert texts.read == set(range(0 if is_read else n_letters, len(values)))

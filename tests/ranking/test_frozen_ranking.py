@@ -10,7 +10,6 @@ from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.ranking import frozen_ranking
 from mediaeval_ap.ranking.distances import Quotients
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import HYPOTHESIS, read
 
 many = st.integers(0, 10**9).map(str)
@@ -47,26 +46,6 @@ def test_rows_stand_where_their_shots_and_names_do(rows):
     confidences = [rows[row][4] for row in at.tolist()]
     assert confidences == sorted(confidences, reverse=True)
     assert ranking.confidence_at.tolist() == confidences
-
-
-@given(rows)
-def test_a_ranking_made_of_columns_is_the_one_that_has_them(rows):
-    table = read(rows, HYPOTHESIS)
-    made = Ranking(table)
-    taken = Ranking.from_columns(
-        table, Shots.from_columns(made.shots.columns), made.names, made.columns
-    )
-    assert taken.shots.find(table).tolist() == made.shots.codes.tolist()
-    assert taken.shots.distinct_videos() == made.shots.distinct_videos()
-    (distances,) = made.names.measured(['ab'])
-    places = made.top(distances, len(rows), distinct=True)
-    assert taken.top(distances, len(rows), distinct=True).tolist() == places.tolist()
-    assert taken.rest_of_ties(0, distances).tolist() == made.rest_of_ties(0, distances).tolist()
-    columns = [
-        {field: list(values) for field, values in ranking.columns_at(places, distances).items()}
-        for ranking in (taken, made)
-    ]
-    assert columns[0] == columns[1]
 
 
 def test_a_run_without_rows():

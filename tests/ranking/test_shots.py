@@ -23,6 +23,14 @@ def test_numbers_of_shots_here_and_elsewhere():
     shots = Shots(read([*rows, rows[1]], REFERENCE))
     assert shots.codes.tolist() == [2, 1, 0, 1]
     assert shots.videos_of(np.arange(3)).tolist() == [0, 0, 1]
-    assert shots.distinct_videos() == [('x', 'v'), ('x', 'w')]
+    assert shots.n_videos == 2
+    assert shots.ids_of(np.array([2, 0])) == {
+        'corpus_id': ['x', 'x'],
+        'video_id': ['w', 'v'],
+        'shot_id': ['1', '9'],
+    }
     others = [('x', 'v', '9', 'zoe'), ('y', 'v', '9', 'zoe'), ('x', 'w', '9', 'zoe'), rows[0]]
     assert shots.find(read(others, REFERENCE)).tolist() == [0, -1, -1, 2]
+    assert shots.n_videos_in(read(others, REFERENCE)) == 2
+    assert shots.n_videos_in(read(others[1:3], REFERENCE)) == 1
+    assert shots.n_videos_in(read([('v', 'x', '9', 'zoe')], REFERENCE)) == 0

@@ -1,0 +1,170 @@
+"""Columns of a store: a file of numpy each, written block by block and read as mapped memory."""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO, FileIO
+from typing import Any, Self
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from mediaeval_ap.errors import FormatError, ReadError
+from mediaeval_ap.ranking.edit_distances import WIDTHS
+
+SUFFIX = '.npy'
+HEADER_BYTES = 1 << 10  # no header of a column is longer
+REMEDY = 'index the run again'
+
+TEXTS = ('name', 'corpus_id', 'video_id', 'shot_id')
+KEYS = ('video_keys', 'shot_keys')
+LETTERS = tuple(f'name_letters_{bits}' for bits in WIDTHS)
+DTYPES: Mapping[str, tuple[str, ...]] = {  # that a column may have; all but letters are there
+    **dict.fromkeys(('shot_at', 'name_at', 'temporal_rank', 'places'), ('<i4',)),
+    'confidence': ('<f8',),
+    **dict.fromkeys(('held', 'name_lengths'), ('<i8',)),
+    **dict.fromkeys(KEYS, ('<i4', '<i8')),
+    **{f'{text}_bytes': ('|u1',) for text in TEXTS},
+    **{f'{text}_ends': ('<i8',) for text in TEXTS},
+    **dict.fromkeys(LETTERS, ('|u1', '<u2', '<u4')),
+}
+
+
+@dataclass(frozen=True)
+class ColumnFile:
+    """The file of a column as it was written."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    size: int  # in bytes
+    mtime_ns: int
+    sha256: str
+
+
+class ColumnWriter:
+    """A file of numpy that is hashed while it is written, block by block."""
+
+    def __init__(self, folder: str, name: str, dtype: str, shape: tuple[int, ...]) -> None:
+        self._dtype, self._shape = dtype, shape
+        self._hash = hashlib.sha256()
+        self._file = open(os.path.join(folder, name + SUFFIX), 'xb')  # noqa: SIM115
+        header = BytesIO()
+        described = {'descr': dtype, 'fortran_order': False, 'shape': shape}
+        npy.write_array_header_1_0(header, described)
+        self._write(header.getbuffer())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._file.close()
+
+    def add(self, block: NDArray[Any]) -> None:
+        """Write the next values."""
+        values = np.ascontiguousarray(block, self._dtype)
+        self._write(values.reshape(-1).view(np.uint8).data)
+
+    def finish(self) -> ColumnFile:
+        """Describe the file, on the disk, once all values are written."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        status = os.fstat(self._file.fileno())
+        digest = self._hash.hexdigest()
+        return ColumnFile(self._dtype, self._shape, status.st_size, status.st_mtime_ns, digest)
+
+    def _write(self, content: memoryview) -> None:
+        self._file.write(content)
+        self._hash.update(content)
+
+
+def write_column(folder: str, name: str, values: NDArray[Any], dtype: str = '') -> ColumnFile:
+    """Write a whole column."""
+    dtype = dtype or DTYPES[name][0]
+    with ColumnWriter(folder, name, dtype, values.shape) as writer:
+        writer.add(values)
+        return writer.finish()
+
+
+def map_column(folder: str, shown: str, name: str, column: ColumnFile) -> NDArray[Any]:
+    """Map the file of a column; its content is checked where it was changed, or copied."""
+    with _opened(folder, shown, name) as (file, shown):
+        status = os.fstat(file.fileno())
+        if status.st_size != column.size:
+            raise wrong(shown, 'size', f'{status.st_size} bytes', f'{column.size}')
+        if status.st_mtime_ns != column.mtime_ns:
+            _check_content(file, shown, column)
+            file.seek(0)
+        begin = _end_of_header(file, shown, column)
+        if column.size == begin:
+            return np.empty(column.shape, column.dtype)
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return np.frombuffer(mapped, column.dtype, offset=begin).reshape(column.shape)
+
+
+def check_column(folder: str, shown: str, name: str, column: ColumnFile) -> None:
+    """Compare all of the file of a column with what was written."""
+    with _opened(folder, shown, name) as (file, shown):
+        _check_content(file, shown, column)
+
+
+def wrong(shown: str, field: str, found: str, expected: str) -> FormatError:
+    """Make the error of a file of a store."""
+    return FormatError(shown, '', field, found, f'{expected}; {REMEDY}')
+
+
+@contextmanager
+def _opened(folder: str, shown: str, name: str) -> Iterator[tuple[FileIO, str]]:
+    """Open the file of a column; yield it and its name for messages."""
+    shown = f'{shown}/{name}{SUFFIX}'
+    path = os.path.join(folder, name + SUFFIX)
+    with opened_file(path, shown) as file:
+        yield file, shown
+
+
+@contextmanager
+def opened_file(path: str, shown: str) -> Iterator[FileIO]:
+    """Open a regular file of a store; `shown` is its name for messages."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # to open a pipe would wait
+            raise ReadError(shown, f'is no regular file; {REMEDY}')
+        file = FileIO(path)
+    except ReadError:
+        raise
+    except OSError as error:
+        raise ReadError(shown, f'{error.strerror or error}; {REMEDY}') from error
+    with file:
+        yield file
+
+
+def _check_content(file: FileIO, shown: str, column: ColumnFile) -> None:
+    digest = hashlib.file_digest(file, 'sha256').hexdigest()
+    if digest != column.sha256:
+        raise wrong(
+            shown, 'SHA-256', f'{digest[:12]}…', f'{column.sha256[:12]}…, as it was written'
+        )
+
+
+def _end_of_header(file: FileIO, shown: str, column: ColumnFile) -> int:
+    """Return where the values begin, after a look at their type, shape and number."""
+    start = BytesIO(file.read(HEADER_BYTES))
+    try:
+        found = npy.read_magic(start)
+        if found != (1, 0):
+            raise ValueError(f'version {found} of the format')
+        shape, fortran_order, dtype = npy.read_array_header_1_0(start)
+    except (ValueError, SyntaxError) as error:
+        raise wrong(shown, 'header', f'{error}'.splitlines()[0], 'that of a numpy file') from error
+    if (dtype.str, shape, fortran_order) != (column.dtype, column.shape, False):
+        raise wrong(shown, 'header', f'{dtype.str} {shape}', f'{column.dtype} {column.shape}')
+    begin = start.tell()
+    n_bytes = column.size - begin
+    if n_bytes != dtype.itemsize * int(np.prod(shape)):
+        raise wrong(shown, 'size', f'{n_bytes} bytes of values', f'those of {shape} {dtype.str}')
+    return begin

@@ -1,0 +1,83 @@
+"""Folders that appear whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from mediaeval_ap.errors import WriteError
+from mediaeval_ap.store.manifest import NAME
+
+
+@contextmanager
+def new_folder(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield an empty folder that takes the place of a store, if any, at the end.
+
+    It stands beside the path meanwhile, and is removed where something goes wrong.
+    """
+    name = os.fsdecode(path)
+    target = check_target(name)
+    folder = f'{target}.{os.urandom(8).hex()}.tmp'
+    try:
+        with _named(name):
+            os.mkdir(folder)
+            yield folder
+        put_in_place(folder, name)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_target(name: str) -> str:
+    """Return the path at which a store is to stand; refuse what stands there and is none."""
+    if '\0' in name:
+        raise WriteError(name, 'no path holds a NUL')
+    target = os.path.realpath(name)
+    if os.path.lexists(target) and not os.path.lexists(os.path.join(target, NAME)):
+        raise WriteError(name, 'is there already, and no store: name another path, or remove it')
+    with _named(name):
+        os.stat(os.path.dirname(target))
+    return target
+
+
+def put_in_place(folder: str, name: str) -> None:
+    """Rename a folder that is complete to the path of a store, and remove an older one there."""
+    target = check_target(name)
+    older = f'{target}.{os.urandom(8).hex()}.old'
+    with _named(name):
+        _flush(folder)
+        with suppress(FileNotFoundError):
+            os.rename(target, older)
+        try:
+            os.rename(folder, target)
+        except OSError:
+            with suppress(OSError):
+                os.rename(older, target)
+            raise
+        _flush(os.path.dirname(target))
+    shutil.rmtree(older, ignore_errors=True)  # those who have it open keep it
+
+
+def _flush(folder: str) -> None:
+    """Have the names in a folder written to the disk, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def _named(path: str) -> Iterator[None]:
+    """Turn errors of the system into errors of this package that name the path."""
+    try:
+        yield
+    except WriteError:
+        raise
+    except OSError as error:
+        if error.errno == errno.ENOENT and not os.path.isdir(os.path.dirname(path) or '.'):
+            raise WriteError(path, 'No such file or directory') from error
+        raise WriteError(path, error.strerror or str(error)) from error

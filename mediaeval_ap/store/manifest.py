@@ -1,0 +1,187 @@
+"""The manifest of a store: what it was made of, its counts, and the files of its columns."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, Self
+
+from mediaeval_ap import __version__
+from mediaeval_ap.errors import ReadError, shown
+from mediaeval_ap.store.columns import (
+    DTYPES,
+    LETTERS,
+    ColumnFile,
+    opened_file,
+    wrong,
+)
+from mediaeval_ap.tables import Source, Table
+
+NAME = 'manifest.json'
+FORMAT = 'mediaeval-ap store'
+FORMAT_VERSION = 1
+LARGEST_MANIFEST = 64 << 20  # that of a run in some hundred thousand files
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file, or what stands for one, whose hypotheses are in a store."""
+
+    name: str
+    sha256: str | None
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class Subset:
+    """The subset whose hypotheses are in a store."""
+
+    name: str
+    sha256: str | None
+    videos: str  # `digest_of_videos`
+
+    @classmethod
+    def of(cls, table: Table | None) -> Self | None:
+        """Describe a subset."""
+        if table is None:
+            return None
+        return cls(table.source.name, table.source.sha256, digest_of_videos(table))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Numbers of a run before pruning, and of the hypotheses that are kept."""
+
+    read: int  # hypotheses of the inputs
+    hypotheses: int  # … in the subset: N of the definitions
+    repeated: int
+    names: int
+    videos: int
+    shots: int
+    held: int  # hypotheses that are kept
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a store says of itself."""
+
+    inputs: Sequence[Input]
+    subset: Subset | None
+    keep: int | None
+    counts: Counts
+    columns: Mapping[str, ColumnFile]
+    version: str = field(default=__version__)
+
+    @cached_property
+    def sha256(self) -> str:
+        """The digest of all but names, times and the version of the package."""
+        described = self._described()
+        del described['version']
+        for each in described['inputs']:
+            del each['name']
+        if self.subset is not None:
+            described['subset'] = self.subset.videos
+        for each in described['columns'].values():
+            del each['mtime_ns']
+        return _digest(described)
+
+    def source(self, path: str) -> Source:
+        """Return what a result names as the run."""
+        digests = [each.sha256 for each in self.inputs]
+        sha256 = digests[0] if len(digests) == 1 else None
+        return Source(path, sha256 or self.sha256)
+
+    def write(self, folder: str) -> None:
+        """Write it to a folder that has none."""
+        described = self._described()
+        text = json.dumps({**described, 'sha256': _digest(described)}, indent=1)
+        with open(os.path.join(folder, NAME), 'x', encoding='utf-8') as file:
+            file.write(text + '\n')
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _described(self) -> dict[str, Any]:
+        about = {'format': FORMAT, 'format_version': FORMAT_VERSION}
+        described: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples as lists
+        return about | described
+
+
+def read_manifest(folder: str, path: str) -> Manifest:
+    """Read the manifest of a folder; `path` is its name for messages."""
+    name = f'{path}/{NAME}'
+    if not os.path.lexists(os.path.join(folder, NAME)):
+        raise ReadError(path, f'is a folder, but no store: it has no {NAME}')
+    with opened_file(os.path.join(folder, NAME), name) as file:
+        content = file.read(LARGEST_MANIFEST + 1)
+    if len(content) > LARGEST_MANIFEST:
+        raise wrong(name, '', f'more than {LARGEST_MANIFEST} bytes', 'the manifest of a store')
+    try:
+        described = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise wrong(name, '', 'what is no JSON', 'the manifest of a store') from error
+    if not isinstance(described, dict) or described.get('format') != FORMAT:
+        raise wrong(name, 'format', shown(_of(described, 'format')), shown(FORMAT))
+    if (version := described.get('format_version')) != FORMAT_VERSION:
+        expected = f'{FORMAT_VERSION}, which this version of mediaeval_ap reads'
+        raise wrong(name, 'format_version', shown(version), expected)
+    digest = described.pop('sha256', None)
+    if digest != _digest(described):
+        raise wrong(name, 'sha256', shown(digest), 'that of its content: it was edited')
+    return _manifest(described, name)
+
+
+def _of(described: object, key: str) -> object:
+    return described.get(key) if isinstance(described, dict) else described
+
+
+def _manifest(described: dict[str, Any], name: str) -> Manifest:
+    try:
+        inputs = [Input(**each) for each in described['inputs']]
+        subset = None if described['subset'] is None else Subset(**described['subset'])
+        columns = {
+            column: ColumnFile(**{**each, 'shape': tuple(each['shape'])})
+            for column, each in described['columns'].items()
+        }
+        counts, keep = Counts(**described['counts']), described['keep']
+        manifest = Manifest(inputs, subset, keep, counts, columns, described['version'])
+    except (KeyError, TypeError, AttributeError) as error:
+        raise wrong(name, '', shown(str(error)), 'the fields of a store') from error
+    _check_columns(manifest, name)
+    return manifest
+
+
+def _check_columns(manifest: Manifest, name: str) -> None:
+    """Refuse columns that are missing, of another type, or whose lengths do not agree."""
+    columns, counts = manifest.columns, manifest.counts
+    strange = columns.keys() ^ (DTYPES.keys() - LETTERS | columns.keys() & set(LETTERS))
+    if strange:
+        raise wrong(name, 'columns', f'{min(strange)} missing or unknown', 'those of a store')
+    sizes = {
+        **dict.fromkeys(
+            ('shot_at', 'name_at', 'confidence', 'temporal_rank', 'places'), counts.held
+        ),
+        **dict.fromkeys(('held', 'name_ends', 'name_lengths'), counts.names),
+        'video_keys': counts.videos,
+        'shot_keys': counts.shots,
+    }
+    for column, size in sizes.items():
+        if columns[column].shape != (size,):
+            found, expected = columns[column].shape, f'({size},)'
+            raise wrong(name, column, f'shape {found}', expected)
+    for column, each in columns.items():
+        if each.dtype not in DTYPES[column]:
+            raise wrong(name, column, each.dtype, ' or '.join(DTYPES[column]))
+
+
+def digest_of_videos(subset: Table) -> str:
+    """Return the digest of the distinct videos of a subset."""
+    return _digest(sorted(set(subset.rows())))
+
+
+def _digest(described: object) -> str:
+    text = json.dumps(described, sort_keys=True, separators=(',', ':'))
+    return hashlib.sha256(text.encode()).hexdigest()

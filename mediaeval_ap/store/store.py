@@ -1,0 +1,245 @@
+"""`Store`: a run on disk, ranked once, that is opened rather than read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.errors import ParameterError, ReadError, shown
+from mediaeval_ap.plain_text import plain_text
+from mediaeval_ap.ranking.edit_distances import NameColumns, NamesByLength
+from mediaeval_ap.ranking.frozen_ranking import Ranking, RankingColumns
+from mediaeval_ap.ranking.shots import ShotColumns, Shots, shot_order
+from mediaeval_ap.report.document import counted
+from mediaeval_ap.store.columns import LETTERS, check_column, map_column
+from mediaeval_ap.store.manifest import Manifest, read_manifest
+from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, Column, Source, Table
+from mediaeval_ap.tables.stored_texts import StoredTexts
+
+__all__ = ['Store', 'open_store']
+
+
+class StoredRanking(Ranking):
+    """The ranking of a store, whose columns stay on disk until they are looked at."""
+
+    def __init__(
+        self, source: Source, manifest: Manifest, columns: Mapping[str, NDArray[Any]]
+    ) -> None:
+        def texts(name: str, key: Callable[[str], Any] = str) -> StoredTexts:
+            return StoredTexts(columns[f'{name}_bytes'], columns[f'{name}_ends'], key)
+
+        letters = tuple(columns[name] for name in LETTERS if name in columns)
+        of_names = NameColumns(columns['name_lengths'], letters)
+        ids = texts('corpus_id'), texts('video_id'), texts('shot_id', shot_order)
+        keys = columns['video_keys'], columns['shot_keys'], columns['shot_at']
+        self._set(
+            source,
+            Shots.from_columns(ShotColumns(*ids, *keys)),
+            NamesByLength.from_columns(texts('name', _length_first), of_names),
+            RankingColumns(
+                columns['shot_at'],
+                columns['name_at'],
+                columns['places'],
+                columns['held'],
+                manifest.counts.repeated,
+            ),
+        )
+        self.kept = manifest.keep
+        self._n_hypotheses = manifest.counts.hypotheses
+        self.confidence_at = columns['confidence']
+        self.temporal_rank_at = columns['temporal_rank']
+
+    @property
+    def n_hypotheses(self) -> int:
+        return self._n_hypotheses
+
+    @property
+    def row_at(self) -> NDArray[np.int64]:
+        return np.arange(len(self))  # rows of the table are in the order of places
+
+    @property
+    def table(self) -> Table:
+        self.check_whole()
+        ids = self.shots.columns
+        keys = ids.shot_keys[self.shot_at]
+        video_keys = ids.video_keys[keys // len(ids.shot_ids)]
+        codes = {
+            'corpus_id': video_keys % len(ids.corpus_ids),
+            'video_id': video_keys // len(ids.corpus_ids),
+            'shot_id': keys % len(ids.shot_ids),
+            'person_name': self.name_at,
+        }
+        columns = {
+            field: Column(codes[field].astype(np.int32), list(self.values(field)))
+            for field in HYPOTHESIS.texts
+        }
+        return Table(HYPOTHESIS, columns, self.confidence_at, self.source)
+
+
+class Store:
+    """A run on disk, ranked once, of which only what is looked at comes into memory.
+
+    `open_store` opens one, and `index` makes one. Everything that takes a run takes a store, or its
+    path, and gives the same values, bit for bit, as for the run that it was made of.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mediaeval_ap import AveragePrecision, index
+    >>> path = pathlib.Path(tempfile.mkdtemp(), 'run.store')
+    >>> store = index('samples/hypothesis.txt', path)
+    >>> len(store)
+    12000
+    >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
+    >>> average_precision.evaluate(store, ['nicolas_sarkozy']).map.round(3).tolist()
+    [0.299]
+    """
+
+    def __init__(self, path: str, manifest: Manifest, ranking: StoredRanking) -> None:
+        self._path = path
+        self._manifest = manifest
+        self.ranking = ranking
+
+    def __repr__(self) -> str:
+        keep = '' if self.keep is None else f', keep={self.keep}'
+        n_hypotheses = counted(self.n_hypotheses, 'hypothesis', 'hypotheses')
+        return f'Store({shown(self._path)}, {n_hypotheses}{keep})'
+
+    def __len__(self) -> int:
+        return len(self.ranking)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (self._path, self.sha256)
+
+    @property
+    def path(self) -> str:
+        """The path, as it was given."""
+        return self._path
+
+    @property
+    def keep(self) -> int | None:
+        """The largest cutoff that it can score; None where all hypotheses are there."""
+        return self._manifest.keep
+
+    @property
+    def sources(self) -> list[Source]:
+        """What it was made of."""
+        return [Source(each.name, each.sha256) for each in self._manifest.inputs]
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of its content: equal for stores of the same inputs, wherever they are."""
+        return self._manifest.sha256
+
+    @property
+    def n_hypotheses(self) -> int:
+        """The number of hypotheses in the subset, before any was dropped by `keep`."""
+        return self._manifest.counts.hypotheses
+
+    def counted(self) -> tuple[Ranking, int]:
+        """Return the ranking, and the number of hypotheses that the inputs have."""
+        return self.ranking, self._manifest.counts.read
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the store says of itself."""
+        return self._manifest
+
+    def check(self) -> None:
+        """Read all of it, and compare it with what was written.
+
+        Opening looks only at columns whose size or time of change is another one.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When a file is missing, or was changed.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from mediaeval_ap import index
+        >>> index('samples/hypothesis.txt', pathlib.Path(tempfile.mkdtemp(), 'run.store')).check()
+        """
+        path = os.path.realpath(self._path)
+        if read_manifest(path, self._path).sha256 != self.sha256:
+            raise ReadError(self._path, 'was replaced since it was opened: open it again')
+        for name, column in self._manifest.columns.items():
+            check_column(path, self._path, name, column)
+
+
+def open_store(path: str | os.PathLike[str]) -> Store:
+    """Open a store, without reading it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The folder that `index` wrote.
+
+    Returns
+    -------
+    Store
+        The store.
+
+    Raises
+    ------
+    ReadError, FormatError
+        When the folder is no store, a file of it is missing or was changed, or another version of
+        the format wrote it.
+
+    Notes
+    -----
+    Takes time in proportion to the number of columns, not of hypotheses. After a copy that gave the
+    files another time of change, all of them are read once each time, and compared with what was
+    written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mediaeval_ap import index
+    >>> path = pathlib.Path(tempfile.mkdtemp(), 'run.store')
+    >>> store = index('samples/hypothesis.txt', path)
+    >>> open_store(path).sha256 == store.sha256
+    True
+    """
+    given = plain_text(path) or path
+    if not isinstance(given, str | os.PathLike):
+        raise ParameterError(f'store: found {shown(given)}, expected a path')
+    name = os.fsencode(given).decode(errors='backslashreplace')
+    folder = os.path.realpath(given)
+    if '\0' in name:
+        raise ReadError(name, 'no path holds a NUL')
+    if not os.path.isdir(folder):
+        is_there = os.path.lexists(folder)
+        raise ReadError(name, 'is no folder' if is_there else os.strerror(2))
+    manifest = read_manifest(folder, name)
+    columns = {
+        column: map_column(folder, name, column, each) for column, each in manifest.columns.items()
+    }
+    return Store(name, manifest, StoredRanking(manifest.source(name), manifest, columns))
+
+
+def as_store(run: Any) -> Store | None:
+    """Return a run that is a store, or the path of a folder, as a store; else None."""
+    if isinstance(run, Store):
+        return run
+    path = plain_text(run) or run
+    if not isinstance(path, str | os.PathLike) or path == STANDARD_INPUT:
+        return None
+    return open_store(path) if os.path.isdir(path) else None
+
+
+def _reopened(path: str, sha256: str) -> Store:
+    store = open_store(path)
+    if store.sha256 != sha256:
+        raise ReadError(path, 'is another store than the one that was copied or pickled')
+    return store
+
+
+def _length_first(name: str) -> tuple[int, str]:
+    """Return the key by which names are sorted."""
+    return len(name), name

@@ -1,0 +1,125 @@
+"""A store gives what the run gives that it was made of."""
+
+import pickle
+import warnings
+
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.store.store import open_store
+from mediaeval_ap.store.writing import write_store
+from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
+
+
+def stored(rows, path, subset=None, keep=None):
+    """A store of the rows of a run that are in a subset."""
+    table = read(rows, HYPOTHESIS)
+    n_read = len(table)
+    if subset is not None:
+        subset = read(subset, SUBSET)
+        table = table.select(table.within(subset))
+    return write_store(Ranking(table), path, keep=keep, subset=subset, n_read=n_read)
+
+
+def told(function, *arguments):
+    """What a function returns, and the texts of its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        result = function(*arguments)
+    return result, [(type(each.message), str(each.message)) for each in caught]
+
+
+def about(evaluation, warned, run):
+    """All that an evaluation says, but for the name of the run."""
+    return (
+        evaluation.queries,
+        evaluation.ap.tobytes(),
+        evaluation.n_relevant.tolist(),
+        dict(evaluation.counts),
+        evaluation.notes,
+        [(kind, text.replace(run, '<rows>')) for kind, text in warned],
+    )
+
+
+@given(
+    strategies.reference_rows,
+    strategies.hypothesis_rows,
+    strategies.cutoffs,
+    strategies.subsets,
+    st.sampled_from([each.name for each in definitions.registered()]),
+    st.none() | st.lists(strategies.names, min_size=1),
+)
+def test_a_store_scores_as_the_run(
+    tmp_path_factory, reference, rows, K, subset, definition, queries
+):
+    K = strategies.allowed(K, definition)
+    subset = subset and sorted(subset)
+    if subset and not {row[:2] for row in reference} & set(subset):
+        reference = [*reference, (*subset[0], '1', 'ab')]
+    if queries is None and all(row[3].startswith('?') for row in reference):
+        queries = ['ab']
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        average_precision = AveragePrecision(reference, K, subset=subset, definition=definition)
+    store = stored(rows, tmp_path_factory.mktemp('store') / 'run.store', subset)
+    in_memory = about(*told(average_precision.evaluate, rows, queries), '<rows>')
+    assert about(*told(average_precision.evaluate, store, queries), store.path) == in_memory
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        names = [*average_precision.queries, 'ab', 'nan']
+        with average_precision(rows) as session, average_precision(store) as other:
+            assert list(map(other.send, names)) == list(map(session.send, names))
+
+
+def test_a_store_in_words(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = 'run.store'
+    store = stored([('x', 'v', '1', 'ann', 0.5), ('x', 'w', '1', 'ann', 0.5)], path)
+    assert repr(store) == "Store('run.store', 2 hypotheses)"
+    assert (len(store), store.n_hypotheses, store.keep, store.path) == (2, 2, None, path)
+    assert [(each.name, each.sha256) for each in store.sources] == [('<rows>', None)]
+    kept = stored([('x', 'v', '1', 'ann', 0.5), ('x', 'w', '1', 'ann', 0.5)], path, keep=1)
+    assert repr(kept) == "Store('run.store', 2 hypotheses, keep=1)"
+    assert (len(kept), kept.n_hypotheses, kept.keep) == (1, 2, 1)
+
+
+def test_stores_of_the_same_run_are_equal(tmp_path):
+    rows = [('x', 'v', str(number % 7), 'añn'[: number % 3 + 1], 0.5) for number in range(50)]
+    one, other = stored(rows, tmp_path / 'one'), stored(rows, tmp_path / 'other')
+    assert one.sha256 == other.sha256 != stored(rows, tmp_path / 'kept', keep=1).sha256
+    files = [path.name for path in (tmp_path / 'one').glob('*.npy')]
+    assert len(files) == 17
+    for name in files:
+        assert (tmp_path / 'one' / name).read_bytes() == (tmp_path / 'other' / name).read_bytes()
+
+
+def test_a_pickled_store_is_opened_again(tmp_path):
+    store = stored([('x', 'v', '1', 'ann', 0.5)], tmp_path / 'run.store')
+    text = pickle.dumps(store)
+    assert len(text) < 500
+    assert pickle.loads(text).sha256 == store.sha256
+    stored([('x', 'v', '1', 'ann', 0.6)], tmp_path / 'run.store')
+    with pytest.raises(OSError, match=r'run.store: is another store than the one that was copied'):
+        pickle.loads(text)
+
+
+def test_a_session_goes_on_when_its_store_is_replaced(tmp_path):
+    path = tmp_path / 'run.store'
+    average_precision = AveragePrecision([('x', 'v', '1', 'ann')], [10])
+    stored([('x', 'v', '1', 'ann', 0.5)], path)
+    with average_precision(path) as session:
+        stored([('x', 'v', '2', 'ann', 0.5), ('x', 'v', '1', 'ann', 0.4)], path)
+        assert session.send('ann').ap == [1.0]
+    with average_precision(path) as session:
+        assert session.send('ann').ap == [0.5]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ['run.store']
+
+
+def test_the_path_of_a_store_is_opened(tmp_path):
+    path = tmp_path / 'run.store'
+    store = stored([('x', 'v', '1', 'ann', 0.5)], path)
+    assert open_store(path).sha256 == open_store(str(path)).sha256 == store.sha256

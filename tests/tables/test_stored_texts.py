@@ -1,0 +1,50 @@
+"""Texts that stay bytes until they are asked for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mediaeval_ap.tables import stored_texts
+from mediaeval_ap.tables.stored_texts import StoredTexts, encoded
+
+texts = st.lists(st.text(st.characters(exclude_categories=['Cs'])), unique=True)
+
+
+def stored(texts, key=str):
+    return StoredTexts(*encoded(sorted(texts, key=key)), key)
+
+
+@given(texts, st.integers(), st.integers())
+def test_texts_as_of_a_list(texts, begin, end):
+    here = stored(texts)
+    assert list(here) == sorted(texts)
+    assert [here[at] for at in range(len(here))] == sorted(texts)
+    assert here[begin:end] == sorted(texts)[begin:end]
+    if texts:
+        assert here[-1] == max(texts)
+    with pytest.raises(IndexError):
+        here[len(texts)]
+
+
+def test_steps_are_refused():
+    with pytest.raises(ValueError, match='found a step of 2, expected texts one after another'):
+        stored('abc')[::2]
+
+
+@given(texts, texts, st.sampled_from([str, lambda text: (len(text), text)]))
+def test_positions(texts, others, key):
+    here = stored(texts, key)
+    positions = here.positions([*others, *texts])
+    in_order = sorted(texts, key=key)
+    expected = [in_order.index(text) if text in texts else -1 for text in [*others, *texts]]
+    assert positions == expected
+
+
+@pytest.mark.parametrize('n_wanted', [1, 3, 200])
+def test_positions_by_bisection_and_by_decoding(monkeypatch, n_wanted):
+    """A few texts among many are searched for one by one, many are looked up in blocks."""
+    monkeypatch.setattr(stored_texts, 'TEXTS_IN_BLOCK', 7)
+    here = stored([f'{number:03}' for number in range(100)])
+    wanted = [f'{number:03}' for number in range(-1, n_wanted)]
+    expected = [number if 0 <= number < 100 else -1 for number in range(-1, n_wanted)]
+    assert here.positions(wanted) == expected
