@@ -19,7 +19,7 @@ from scale_sections import SECTIONS
 from tabulate import tabulate
 from timing import duration
 
-PEERS = ['dask', 'duckdb', 'polars']
+PEERS = ['distributed', 'duckdb', 'loky', 'polars', 'scipy']
 KINDS = [  # lines of the figure: title, step, queries that share it
     ('build', 'build', 1),
     ('open', 'open', 1),

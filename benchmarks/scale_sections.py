@@ -114,8 +114,10 @@ def queries(settings: Settings) -> Section:
     )
     where_queries_grow = settings.data(*AT)
     for data in settings.grid():
-        counts = QUERIES if data == where_queries_grow else [BATCH // settings.smaller]
-        for count in dict.fromkeys(min(count, data.n_queries) for count in counts):
+        usual = min(BATCH // settings.smaller, data.n_queries)
+        for count in QUERIES if data == where_queries_grow else [usual]:
+            if count > data.n_queries:
+                continue
             name = f'batch={count}'
             store, memory = (steps[name] for steps in steps_of(settings, data, name))
             each = store['seconds'] / count
@@ -124,7 +126,7 @@ def queries(settings: Settings) -> Section:
                 *(f'{count:,}', duration(store['seconds']), duration(each)),
                 duration(memory['seconds'] / count),
                 *(amount(store['private']), amount(store['peak'])),
-                times={'query': each, name: store['seconds']},
+                times={name: store['seconds'], **({'query': each} if count == usual else {})},
             )
     return section
 
