@@ -27,7 +27,8 @@
     ├── UnlistedProblemsWarning            more problems of a kind than are listed
     ├── NarrowIntervalWarning              confidence intervals may be too narrow
     ├── FewPermutationsWarning             no data could be significant with so few permutations
-    └── ScoreAboveOneWarning               average precision exceeds 1
+    ├── ScoreAboveOneWarning               average precision exceeds 1
+    └── RestartedBuildWarning              an interrupted build of a store begins anew
 
 Catch `Error` for all errors, or the builtin class in parentheses. Every message is one line.
 """
@@ -60,6 +61,7 @@ __all__ = [
     'ReadError',
     'RepeatedQueriesWarning',
     'RepeatedRowsWarning',
+    'RestartedBuildWarning',
     'ScoreAboveOneWarning',
     'SessionClosedError',
     'UndefinedScoreError',
@@ -218,6 +220,10 @@ class FewPermutationsWarning(DataWarning):
 
 class ScoreAboveOneWarning(DataWarning):
     """Average precision above 1, which counting a shot more than once can give."""
+
+
+class RestartedBuildWarning(DataWarning):
+    """An interrupted build of a store that begins anew, as its inputs changed meanwhile."""
 
 
 def require(module: str, extra: str, what: str) -> ModuleType:

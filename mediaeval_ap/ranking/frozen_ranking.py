@@ -55,7 +55,7 @@ class Ranking(NearestFirst):
             bar.add()
             shot_at, name_at, n_repeated = places(hypotheses)
             bar.add()
-            names, numbers = _by_length(name.values)
+            names, numbers = by_length(name.values)
             name_at = numbers[name_at]
             held = np.bincount(name_at, minlength=len(names))
             columns = RankingColumns(shot_at, name_at, by_name(name_at), held, n_repeated)
@@ -185,7 +185,7 @@ def _hypotheses(
     return Hypotheses(name, descending_ordinals(confidence), shots)
 
 
-def _by_length(values: Sequence[str]) -> tuple[NamesByLength, NDArray[np.int32]]:
+def by_length(values: Sequence[str]) -> tuple[NamesByLength, NDArray[np.int32]]:
     """Return names in order of their length, to be compared side by side; their new numbers."""
     order = np.array(list(map(len, values)), dtype=np.int64).argsort(kind='stable')
     numbers = np.empty(len(order), dtype=np.int32)

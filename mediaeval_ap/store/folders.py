@@ -22,7 +22,7 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[str]:
     target = check_target(name)
     folder = f'{target}.{os.urandom(8).hex()}.tmp'
     try:
-        with _named(name):
+        with named(name):
             os.mkdir(folder)
             yield folder
         put_in_place(folder, name)
@@ -37,7 +37,7 @@ def check_target(name: str) -> str:
     target = os.path.realpath(name)
     if os.path.lexists(target) and not os.path.lexists(os.path.join(target, NAME)):
         raise WriteError(name, 'is there already, and no store: name another path, or remove it')
-    with _named(name):
+    with named(name):
         os.stat(os.path.dirname(target))
     return target
 
@@ -46,7 +46,7 @@ def put_in_place(folder: str, name: str) -> None:
     """Rename a folder that is complete to the path of a store, and remove an older one there."""
     target = check_target(name)
     older = f'{target}.{os.urandom(8).hex()}.old'
-    with _named(name):
+    with named(name):
         _flush(folder)
         with suppress(FileNotFoundError):
             os.rename(target, older)
@@ -71,7 +71,7 @@ def _flush(folder: str) -> None:
 
 
 @contextmanager
-def _named(path: str) -> Iterator[None]:
+def named(path: str) -> Iterator[None]:
     """Turn errors of the system into errors of this package that name the path."""
     try:
         yield

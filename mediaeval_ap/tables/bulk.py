@@ -45,11 +45,11 @@ _is_comment_behind = re.compile(rb'\n[ \t]*#').search  # faster than to look at 
 _Read: TypeAlias = tuple['dict[str, pyarrow.ChunkedArray]', NDArray[np.float64] | None, LineNumbers]
 
 
-class _Doubt(Exception):
+class Doubt(Exception):
     """Something in the bytes that the strict parser has to look at."""
 
 
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """The rows of a block of lines."""
 
     n_lines: int
@@ -63,14 +63,14 @@ def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None
     import pyarrow
 
     with ThreadPoolExecutor(N_THREADS) as threads:
-        blocks = _up_to_endless(whole_lines(stream.read, BLOCK_BYTES))
+        blocks = up_to_endless(whole_lines(stream.read, BLOCK_BYTES))
         read = _read(blocks, layout, source, threads)
         if read is None:
             return None
         texts, numbers, lines = read
         # Each is given up when it is done, as the next ones need its memory.
         given = map(texts.pop, layout.texts)
-        columns = dict(zip(layout.texts, _results(text_column, given, threads), strict=True))
+        columns = dict(zip(layout.texts, results_of(text_column, given, threads), strict=True))
     pyarrow.default_memory_pool().release_unused()  # of ten million lines it would keep 340 MiB
     if line_format.is_header(' '.join(column.text(0) for column in columns.values()), layout):
         return None
@@ -87,15 +87,15 @@ def _read(
     import pyarrow
 
     counter = LineCounter()
-    found: list[_Rows] = []
-    read = partial(_read_block, layout=layout)
+    found: list[Rows] = []
+    read = partial(read_block, layout=layout)
     try:
-        for rows in _results(read, blocks, threads):
+        for rows in results_of(read, blocks, threads):
             if rows is None:
                 raise endless().error(source, f'line {counter.next_line}')
             counter.count(rows.n_lines, rows.places)
             found.append(rows)
-    except _Doubt:
+    except Doubt:
         return None
     if not counter.n_rows:
         return None
@@ -108,7 +108,7 @@ def _read(
     )
 
 
-def _results(
+def results_of(
     work: Callable[[Item], Result], items: Iterable[Item], threads: ThreadPoolExecutor
 ) -> Iterator[Result]:
     """Call `work` on each item, in threads, with few items at once; yield results in order.
@@ -124,7 +124,7 @@ def _results(
         yield pending.popleft().result()
 
 
-def _up_to_endless(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
+def up_to_endless(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
     """Yield blocks, and nothing behind an endless line, which may go on for long."""
     for block in blocks:
         yield block
@@ -132,7 +132,7 @@ def _up_to_endless(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
             return
 
 
-def _read_block(block: bytes | None, layout: Layout) -> _Rows | None:
+def read_block(block: bytes | None, layout: Layout) -> Rows | None:
     """Read a block of lines; a doubt if not all of them are proved right."""
     if block is None:  # an endless line
         return None
@@ -150,12 +150,12 @@ def _read_block(block: bytes | None, layout: Layout) -> _Rows | None:
     content = pyarrow.BufferReader(text)
     table = _parsed(content, layout.fields, types, len(text) + 1, delimiter=' ')
     if table is None or len(table) != (n_lines if places is None else len(places)):
-        raise _Doubt
+        raise Doubt
     numbers = []
     if layout.number is not None:
         numbers = [_doubles(chunk, layout) for chunk in table[layout.number].chunks]
     columns = [table[field].dictionary_encode() for field in layout.texts]
-    return _Rows(n_lines, places, pyarrow.table(columns, list(layout.texts)), numbers)
+    return Rows(n_lines, places, pyarrow.table(columns, list(layout.texts)), numbers)
 
 
 def _without_comments(block: bytes, layout: Layout) -> bytes:
@@ -188,7 +188,7 @@ def _normal(block: bytes) -> bytes:
     if b'\r' in block:
         block = block.replace(b'\r\n', b'\n')
     if not line_format.holds_text(block):
-        raise _Doubt
+        raise Doubt
     # Control characters are text, and count for white space here, which costs no more than time.
     is_low = np.frombuffer(block, np.uint8) <= ord(' ')
     if not (is_low[:1].any() or block.endswith(b' ') or (is_low[1:] & is_low[:-1]).any()):
@@ -203,12 +203,12 @@ def _doubles(chunk: Any, layout: Layout) -> NDArray[Any]:
     if layout.integers:
         fields = chunk.dictionary.to_pylist()  # of which there are few
         if not all(line_format.is_number(field, layout) for field in fields):
-            raise _Doubt
+            raise Doubt
         doubles = np.array(list(map(float, fields)))[np.from_dlpack(chunk.indices)]
     else:
         doubles = np.from_dlpack(chunk)
     if not np.isfinite(doubles).all():
-        raise _Doubt
+        raise Doubt
     return doubles
 
 

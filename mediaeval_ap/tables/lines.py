@@ -24,23 +24,28 @@ def numbered(stream: BinaryIO, source: str) -> Iterator[tuple[int, bytes]]:
     return enumerate(chain.from_iterable(map(split, arrived)), 1)
 
 
-def blocks(read: Read, source: str, block_bytes: int | None = None) -> Iterator[bytes]:
+def blocks(
+    read: Read, source: str, block_bytes: int | None = None, *, first_line: int = 1
+) -> Iterator[bytes]:
     """Yield blocks of whole lines; a line longer than `MAX_LINE_BYTES` is an error."""
-    ended = 0
-    for block in whole_lines(read, block_bytes):
+    ended = first_line - 1
+    for block in whole_lines(read, block_bytes, is_start=first_line == 1):
         if block is None:
             raise endless().error(source, f'line {ended + 1}')
         yield block
         ended += block.count(b'\n')
 
 
-def whole_lines(read: Read, block_bytes: int | None = None) -> Iterator[bytes | None]:
+def whole_lines(
+    read: Read, block_bytes: int | None = None, *, is_start: bool = True
+) -> Iterator[bytes | None]:
     """Yield blocks of whole lines with their ends, each as soon as `read` gives its last byte.
 
     They have `block_bytes` or so, by default `BLOCK_BYTES`. In place of a line that is too long
-    comes None; the rest of that line is passed over when the next block is asked for.
+    comes None; the rest of that line is passed over when the next block is asked for. A byte order
+    mark is passed over only at the start of the file.
     """
-    chunks = _chunks(read, block_bytes or BLOCK_BYTES)
+    chunks = _chunks(read, block_bytes or BLOCK_BYTES, is_start)
     pieces: list[bytes] = []
     pending = 0
     for chunk in chunks:
@@ -59,15 +64,15 @@ def whole_lines(read: Read, block_bytes: int | None = None) -> Iterator[bytes | 
         yield b''.join(pieces)
 
 
-def _chunks(read: Read, size: int) -> Iterator[bytes]:
+def _chunks(read: Read, size: int, is_start: bool) -> Iterator[bytes]:
     """Yield the bytes of a stream without its byte order mark, of which a part may come first."""
     start = read(size)
-    while start and start != BYTE_ORDER_MARK and BYTE_ORDER_MARK.startswith(start):
+    while is_start and start and start != BYTE_ORDER_MARK and BYTE_ORDER_MARK.startswith(start):
         more = read(size)
         if not more:
             break
         start += more
-    yield start.removeprefix(BYTE_ORDER_MARK)
+    yield start.removeprefix(BYTE_ORDER_MARK) if is_start else start
     while start:
         start = read(size)
         yield start

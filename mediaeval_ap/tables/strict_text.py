@@ -39,8 +39,13 @@ class Piece(NamedTuple):
     rows: list[int] | None  # the positions of the lines that hold rows; None for all lines
 
 
-def parse(stream: BinaryIO, layout: Layout, source: str) -> Table:
-    """Read lines strictly: a `FormatError` names the first wrong line, and counts the others."""
+def parse(
+    stream: BinaryIO, layout: Layout, source: str, *, first_line: int = 1, has_rows: bool = False
+) -> Table:
+    """Read lines strictly: a `FormatError` names the first wrong line, and counts the others.
+
+    A stream that begins within a file says with which line, and whether rows stand before it.
+    """
     collector = RowCollector(layout)
     faults = Faults(source, 'line')
     first = b''  # the line of the first row, right or wrong
@@ -50,13 +55,15 @@ def parse(stream: BinaryIO, layout: Layout, source: str) -> Table:
         faults.add(number + places[0], explained(lines[places[0]], layout), len(places) - 1)
         yield Piece(lines, [], (), [])
 
-    for piece in proved_pieces(blocks(stream.read, source, PROVED_BYTES), layout, count):
+    read = blocks(stream.read, source, PROVED_BYTES, first_line=first_line)
+    for piece in proved_pieces(read, layout, count, first_line=first_line):
         rows = (line for line in piece.lines if not line_format.holds_no_row(line, layout))
         first = first or next(rows, b'')
         if not faults.count:
             collector.add(piece)
     if faults.count:
-        if line_format.explain(first, layout) and (other := other_file(first, layout)):
+        is_first_wrong = not has_rows and line_format.explain(first, layout)
+        if is_first_wrong and (other := other_file(first, layout)):
             faults.remedy = exchanged(other)
         raise faults.error
     if not first:

@@ -68,7 +68,7 @@ def test_work_is_in_order_and_few_items_are_begun(items):
             yield item
 
     with ThreadPoolExecutor(2) as threads:
-        results = bulk._results(str, counted(), threads)
+        results = bulk.results_of(str, counted(), threads)
         for n_done, (item, result) in enumerate(zip(items, results, strict=True)):
             assert result == str(item)
             assert begun <= n_done + bulk.N_THREADS + 1
@@ -93,7 +93,7 @@ def test_work_is_in_order_and_few_items_are_begun(items):
 )
 def test_normal_lines_are_what_pyarrow_sees(data, normal):
     if normal is None:
-        with pytest.raises(bulk._Doubt):
+        with pytest.raises(bulk.Doubt):
             bulk._normal(data)
     else:
         assert bulk._normal(data) == normal

@@ -1,0 +1,150 @@
+"""The files of a run: on this machine, remote, or streams that can be read once."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mediaeval_ap.errors import ReadError, printable
+from mediaeval_ap.plain_text import plain_text
+from mediaeval_ap.progress import Bar
+from mediaeval_ap.tables import STANDARD_INPUT
+from mediaeval_ap.tables.byte_sources import ByteSource, opening, standard_input
+from mediaeval_ap.tables.decompression import BUFFER_BYTES, Limit
+
+COPY = 'copy'  # the name of the copy of a file that is not on this machine
+
+
+@dataclass(frozen=True)
+class RunFile:
+    """A file of a run: its name, and when it was last changed, where that is known.
+
+    `open` opens what is copied before it is read: a remote file, a pipe, standard input. None for a
+    file that is read where it is.
+    """
+
+    name: str
+    path: str
+    version: tuple[int, int] | None
+    open: Callable[[], Any] | None = None
+
+    @contextmanager
+    def source(self, work: Path, max_bytes: int) -> Iterator[ByteSource]:
+        """Yield what its bytes are read from; a copy is in a folder meanwhile."""
+        if self.open is None:
+            yield ByteSource(self.path, max_bytes)
+            return
+        copy = work / COPY
+        with opening(self.name), self.open() as stream, copy.open('wb') as file:
+            limit = Limit(self.name, max_bytes, 'holds')
+            with Bar(f'copying {printable(self.name)}', self.size, 'B') as bar:
+                while chunk := stream.read(BUFFER_BYTES):
+                    limit.count(chunk)
+                    file.write(chunk)
+                    bar.add(len(chunk))
+        source = ByteSource(str(copy), max_bytes)
+        source.name = self.name
+        yield source
+        copy.unlink()
+
+    @property
+    def size(self) -> int | None:
+        """The number of bytes, where it is known."""
+        return None if self.version is None else self.version[0]
+
+
+def is_uri(path: object) -> bool:
+    """Return whether a path is the address of something that may be on another machine."""
+    text = plain_text(path)
+    return text is not None and '://' in text
+
+
+def files_of(run: str | os.PathLike[str]) -> list[RunFile]:
+    """Return the files of a path: of a folder, all in it in the order of their paths."""
+    if is_uri(run):
+        return _of_uri(str(run))
+    if plain_text(run) == STANDARD_INPUT:
+        return [RunFile('<stdin>', '', None, lambda: nullcontext(standard_input()))]
+    name = ByteSource(run).name  # refuses what is no path
+    path = os.fsdecode(run)
+    with opening(name):
+        status = os.stat(path)
+    if stat.S_ISDIR(status.st_mode):
+        return [_local(each) for each in _in_folder(path, name)]
+    if stat.S_ISREG(status.st_mode):
+        return [_local(path)]
+    return [RunFile(name, path, None, lambda: open(path, 'rb', buffering=0))]
+
+
+def _local(path: str) -> RunFile:
+    name = ByteSource(path).name
+    with opening(name):
+        status = os.stat(path)
+    return RunFile(name, path, (status.st_size, status.st_mtime_ns))
+
+
+def _in_folder(path: str, name: str) -> list[str]:
+    with opening(name):
+        found = [
+            os.path.join(folder, each)
+            for folder, _, names in os.walk(path, onerror=_raised)
+            for each in names
+        ]
+    return _data_files(found, path, name)
+
+
+def _data_files(found: list[str], folder: str, name: str) -> list[str]:
+    """Return files without those that tools write beside data, as ``_SUCCESS`` and ``.crc``."""
+    begin = len(folder)
+    files = sorted(
+        path
+        for path in found
+        if not any(part.startswith(('.', '_')) for part in path[begin:].split('/'))
+    )
+    if not files:
+        raise ReadError(name, 'is a folder without files of a run')
+    return files
+
+
+def _raised(error: OSError) -> None:
+    raise error
+
+
+def _of_uri(uri: str) -> list[RunFile]:
+    """Return the files at an address that `pyarrow.fs` knows."""
+    import pyarrow
+    from pyarrow import fs
+
+    scheme = uri.partition('://')[0]
+    shown = uri.partition('?')[0]
+    if '@' in shown:  # a key may stand before it
+        shown = f'{scheme}://{shown.rpartition("@")[2]}'
+    try:
+        system, path = fs.FileSystem.from_uri(uri)
+        if isinstance(system, fs.LocalFileSystem):
+            return files_of(path)
+        found = system.get_file_info(path)
+        if found.type == fs.FileType.Directory:
+            inside = system.get_file_info(fs.FileSelector(path, recursive=True))
+            of_path = {each.path: each for each in inside if each.is_file}
+            infos = [of_path[each] for each in _data_files(list(of_path), path, shown)]
+        else:
+            infos = [found]
+    except ReadError:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError, NotImplementedError) as error:
+        raise ReadError(shown, (str(error).splitlines() or ['not readable'])[0]) from error
+    if infos[0].type == fs.FileType.NotFound:
+        raise ReadError(shown, os.strerror(2))
+    return [_remote(system, scheme, info) for info in infos]
+
+
+def _remote(system: Any, scheme: str, info: Any) -> RunFile:
+    version = info.size, info.mtime_ns or 0
+    name = f'{scheme}://{info.path}'
+    return RunFile(name, '', version, lambda: system.open_input_stream(info.path))
