@@ -1,7 +1,8 @@
 """Stores, processes and clusters on runs of any size: `python benchmarks/scale.py --folder DIR`.
 
-`--only` measures some sections; the others stay in the result as they were measured before. Needs
-the extras `benchmarks`, `cluster`, `insight` and `report`.
+`--only` measures some parts; the others stay in the result as they were measured before. The part
+`data` makes all data, which else are made where they are needed. Needs the extras `benchmarks`,
+`cluster`, `insight` and `report`.
 """
 
 import argparse
@@ -15,7 +16,7 @@ from typing import Any
 
 import machine
 from scale_data import AT, Settings
-from scale_sections import SECTIONS
+from scale_sections import SECTIONS, make_data
 from tabulate import tabulate
 from timing import duration
 
@@ -123,21 +124,24 @@ def write(sections: Sections, at: tuple[int, int], folder: Path) -> None:
 def main(given: argparse.Namespace) -> None:
     given.folder.mkdir(parents=True, exist_ok=True)
     settings = Settings(given.folder, given.smaller, given.repeats)
-    results = given.folder if given.smaller > 1 else machine.RESULTS
-    sections = measure(given.only, settings, results / 'scale.json')
-    hypotheses, names = AT
-    write(sections, (hypotheses // given.smaller, names // given.smaller), results)
-    print(results / 'scale.md')
+    names = [*given.only]
+    if 'data' in names:
+        names.remove('data')
+        make_data(settings)
+    if names:
+        results = given.folder if given.smaller > 1 else machine.RESULTS
+        sections = measure(names, settings, results / 'scale.json')
+        n_hypotheses, n_names = (n // given.smaller for n in AT)
+        write(sections, (n_hypotheses, n_names), results)
+        print(results / 'scale.md')
 
 
-def section_names(text: str) -> list[str]:
-    names = text.split(',')
+def parts(text: str) -> list[str]:
+    names, known = text.split(','), ['data', *SECTIONS]
     for name in names:
-        if name not in SECTIONS:
-            raise argparse.ArgumentTypeError(
-                f'found {name}, expected some of {", ".join(SECTIONS)}'
-            )
-    return [name for name in SECTIONS if name in names]
+        if name not in known:
+            raise argparse.ArgumentTypeError(f'found {name}, expected some of {", ".join(known)}')
+    return [name for name in known if name in names]
 
 
 if __name__ == '__main__':
@@ -147,7 +151,7 @@ if __name__ == '__main__':
     )
     parser.add_argument(
         '--only',
-        type=section_names,
+        type=parts,
         default=[*SECTIONS],
         metavar='PART,...',
         help='parts to measure',

@@ -57,6 +57,13 @@ def taken_cells(run: Watched) -> list[str]:
     return [*times, amount(run.private_together), amount(run.largest.peak)]
 
 
+def make_data(settings: Settings) -> None:
+    """Make the data of all sections that are not there."""
+    for data in settings.grid():
+        print(data.folder, flush=True)
+    print(parquet_dataset(settings.data(*LARGEST).folder))
+
+
 def build(settings: Settings) -> Section:
     section = Section('`index` of a run of text: whole processes.', [*BUILT, 'text', 'store'])
     for data in settings.grid():
