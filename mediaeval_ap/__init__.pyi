@@ -4,6 +4,8 @@ from . import errors as errors
 from . import metrics as metrics
 from . import tables as tables
 from .average_precision import AveragePrecision as AveragePrecision
+from .batches.collecting import collect as collect
+from .batches.resuming import Part as Part
 from .campaign_report.campaign_report import CampaignReport as CampaignReport
 from .comparison.compare import compare as compare
 from .comparison.comparison import Comparison as Comparison

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mediaeval_ap import definitions
+from mediaeval_ap.batches.job import score_with_measures
+from mediaeval_ap.batches.resuming import KeptRun, Part, keep
 from mediaeval_ap.campaign_report.reporting import CampaignReporting
-from mediaeval_ap.choices import TREC_DEPTH
+from mediaeval_ap.choices import TREC_DEPTH, check_part
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
 from mediaeval_ap.diagnosis.explaining import Explaining
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
@@ -19,7 +21,7 @@ from mediaeval_ap.evaluation.data_warnings import repeated_rows
 from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.session import Session
-from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted
+from mediaeval_ap.evaluation.whole_run import names_asked, read_counted, with_warnings
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
@@ -132,7 +134,7 @@ class AveragePrecision(Explaining, CampaignReporting):
         """
         run = read_counted(self._criteria, hypothesis)
         run.scorer.check_cutoffs()
-        warn_caller([*run.warnings, *run.about_shots])
+        warn_caller(run.warnings_with([]))
         return Session(run.scorer, self._criteria)
 
     def live(self, hypothesis: Any = None) -> Live:
@@ -224,6 +226,7 @@ class AveragePrecision(Explaining, CampaignReporting):
         *,
         progress: bool = False,
         measures: str | Iterable[str] = (),
+        resume: str | os.PathLike[str] | None = None,
     ) -> Evaluation:
         """Score a run on many queries at once.
 
@@ -241,6 +244,9 @@ class AveragePrecision(Explaining, CampaignReporting):
             Measures of ir_measures to add, between spaces or commas, such as
             ``'nDCG@10 P@5 RR'``. They are computed on the
             rankings that `export_trec` writes: of 1000 shots, or the largest cutoff of a measure.
+        resume : str or path-like, optional
+            A folder that keeps the result of each block of queries, of this evaluation alone. What
+            is in it already is not computed again; it is made if it is not there.
 
         Returns
         -------
@@ -250,7 +256,10 @@ class AveragePrecision(Explaining, CampaignReporting):
         Raises
         ------
         ReadError, FormatError
-            When the run or the queries cannot be read.
+            When the run or the queries cannot be read; when the folder is of another evaluation, or
+            a file of it was cut or edited.
+        WriteError
+            When the folder cannot be written to.
         ParameterError, MissingExtraError
             When a measure is unknown, cannot be computed, or has the name of another column; when
             the extra ``trec`` that measures need is not installed.
@@ -275,23 +284,94 @@ class AveragePrecision(Explaining, CampaignReporting):
         >>> average_precision.evaluate('samples/hypothesis.txt', asked).map.round(3)
         array([0.149, 0.106])
         """
-        parsed: list[Any] = []
-        if measures:
-            from mediaeval_ap.trec.measures import check_columns, parse_measures
-
-            parsed = parse_measures(measures)
-            check_columns(parsed, self.K)
-        asked = self._criteria.read_queries(queries)
-        run = read_counted(self._criteria, hypothesis)
-        evaluation = evaluate_run(self._criteria, run, asked)
+        if resume is not None:
+            (kept,) = self._keep([hypothesis], queries, measures, resume)
+            kept.compute()
+            evaluation = kept.evaluation()
+        else:
+            parsed = self._measures(measures)
+            asked = self._criteria.read_queries(queries)
+            run = read_counted(self._criteria, hypothesis)
+            names, about_queries = names_asked(self._criteria, asked)
+            source = None if asked is None else asked.source
+            evaluation = score_with_measures(run, names, source, parsed)
+            evaluation = with_warnings(evaluation, self._criteria, run.warnings_with(about_queries))
         warn_caller(evaluation.warnings)
-        if not parsed:
-            return evaluation
-        from mediaeval_ap.trec.export import topics
-        from mediaeval_ap.trec.measures import depth_of, with_measures
+        return evaluation
 
-        exported = topics(self._criteria, run.ranking, evaluation.queries, depth_of(parsed))
-        return with_measures(evaluation, list(exported), parsed)
+    @shows_progress
+    def evaluate_part(
+        self,
+        hypothesis: Any,
+        queries: Any = None,
+        *,
+        part: tuple[int, int],
+        resume: str | os.PathLike[str],
+        progress: bool = False,
+        measures: str | Iterable[str] = (),
+    ) -> Part:
+        """Score a run on one of n shares of the queries, and keep the values in a folder.
+
+        Parameters
+        ----------
+        hypothesis, queries, progress, measures
+            As `evaluate` takes them; the same for all parts. A run that is a path must be a file,
+            which can be read again.
+        part : tuple of two int
+            ``(i, n)``: every n-th block of queries, from the i-th, which counts from 1.
+        resume : str or path-like
+            The folder, which all parts share, at the same time or not. It is made if it is not
+            there.
+
+        Returns
+        -------
+        Part
+            How many blocks were computed, and how many were there already. `mediaeval_ap.collect`
+            puts them together.
+
+        Raises
+        ------
+        ReadError, FormatError, WriteError, MissingExtraError
+            As of `evaluate`.
+        ParameterError
+            As of `evaluate`, and when the part is not two integers i and n, i from 1 to n.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
+        >>> folder = pathlib.Path(tempfile.mkdtemp(), 'blocks')
+        >>> for _ in 'once', 'again':
+        ...     average_precision.evaluate_part(
+        ...         'samples/hypothesis.txt', ['alain_juppe'], part=(1, 1), resume=folder
+        ...     )
+        Part(computed=1, found=0)
+        Part(computed=0, found=1)
+        """
+        part = check_part(part)
+        (kept,) = self._keep([hypothesis], queries, measures, resume)
+        return kept.compute(part)
+
+    def _keep(
+        self,
+        runs: Sequence[Any],
+        queries: Any,
+        measures: str | Iterable[str],
+        folder: str | os.PathLike[str],
+    ) -> list[KeptRun]:
+        """Begin to score runs in blocks that are kept in a folder, or go on with it."""
+        parsed = self._measures(measures)
+        return keep(self._criteria, runs, self._criteria.read_queries(queries), parsed, folder)
+
+    def _measures(self, measures: str | Iterable[str]) -> list[Any]:
+        """Return measures of ir_measures, none of them named as a column of average precision."""
+        if not measures:
+            return []
+        from mediaeval_ap.trec.measures import check_columns, parse_measures
+
+        parsed = parse_measures(measures)
+        check_columns(parsed, self.K)
+        return parsed
 
     def export_trec(
         self,
@@ -346,7 +426,7 @@ class AveragePrecision(Explaining, CampaignReporting):
         criteria = self._criteria
         asked, about_queries = names_asked(criteria, criteria.read_queries(queries))
         counted = read_counted(criteria, hypothesis)
-        warn_caller([*about_queries, *counted.warnings, *counted.about_shots])
+        warn_caller(counted.warnings_with(about_queries))
         export(list(topics(criteria, counted.ranking, asked, check_cutoff(k))), qrels, run, tag)
 
     def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
@@ -385,7 +465,7 @@ class AveragePrecision(Explaining, CampaignReporting):
         query = check_query(query)
         depth = max(depths(self.K)) if k is None else check_cutoff(k)
         run = read_counted(self._criteria, hypothesis)
-        warn_caller([*run.warnings, *run.about_shots])
+        warn_caller(run.warnings_with([]))
         ((places, hits, distances),) = run.scorer.top([query], depth)
         ranks = np.arange(1, len(places) + 1)
         relevant = np.isin(ranks - 1, hits)

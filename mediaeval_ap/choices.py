@@ -71,6 +71,18 @@ def check_limit(limit: int, name: str = 'max_bytes') -> int:
     raise ParameterError(f'{name}: found {shown(limit)}, expected a positive integer')
 
 
+def check_part(part: Any) -> tuple[int, int]:
+    """Return a part i of n as two integers, i from 1 to n."""
+    try:
+        first, second = part
+        i, n = index(first), index(second)
+        if 0 < i <= n and not isinstance(first, bool):
+            return i, n
+    except (TypeError, ValueError):
+        pass
+    raise ParameterError(f'part: found {shown(part)}, expected (i, n), with i from 1 to n')
+
+
 def check_ratio(ratio: object) -> None:
     """Raise `ParameterError` for anything but a number from 0 to 1."""
     number: Any = ratio  # compared as it is: an integer may be too large for a double

@@ -10,6 +10,7 @@
     │   └── UnknownDefinitionError         no AP definition is registered under that name
     ├── MissingExtraError (ImportError)    an optional dependency is not installed
     ├── QueryError (ValueError)            a query is not a name
+    ├── ClusterError (RuntimeError)        a cluster cannot be reached, or cannot do the work
     ├── SessionClosedError (RuntimeError)  a session is used after its end
     ├── MissingHypothesisError (KeyError)  a hypothesis to withdraw or change is not there
     ├── HalfStepError (RuntimeError)       a step of a live session was interrupted halfway
@@ -44,6 +45,7 @@ from types import ModuleType
 from typing import Any
 
 __all__ = [
+    'ClusterError',
     'CopyError',
     'DataWarning',
     'EmptyRunWarning',
@@ -150,6 +152,10 @@ class UnknownDefinitionError(ParameterError):
 
 class QueryError(Error, ValueError):
     """A query that is not a name."""
+
+
+class ClusterError(Error, RuntimeError):
+    """A cluster that cannot be reached, or whose machines cannot do the work."""
 
 
 class SessionClosedError(Error, RuntimeError):

@@ -7,14 +7,14 @@ SECONDS = 20  # thousands of times what the slowest takes
 
 
 @contextmanager
-def no_hang():
+def no_hang(seconds=SECONDS):
     """Stop what takes very long: a defect, or a pipe that is waited for again."""
 
     def stop(*_):
-        raise TimeoutError(f'not done in {SECONDS} seconds')
+        raise TimeoutError(f'not done in {seconds} seconds')
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS)
+    signal.alarm(seconds)
     try:
         yield
     finally:

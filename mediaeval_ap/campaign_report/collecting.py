@@ -35,7 +35,7 @@ def collect(
     rankings = Rankings(criteria, asked, len(runs))
     for name, hypothesis in runs.items():
         run = read_counted(criteria, hypothesis)
-        evaluations[name] = evaluate_run(criteria, run, queries)
+        evaluations[name] = evaluate_run(run, queries)
         (diagnoses[name],) = diagnose(criteria, run, queries, [k], near)
         rankings.add(name, run)
         found |= {str(warning): warning for warning in evaluations[name].warnings}

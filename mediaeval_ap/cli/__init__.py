@@ -3,6 +3,7 @@
 # Each module registers its commands with `main`; the list of commands has them in this order.
 from mediaeval_ap.cli import (  # noqa: F401, I001
     evaluate,
+    kept_blocks,
     explain,
     stream,
     watch,

@@ -23,6 +23,12 @@ from mediaeval_ap.progress import shown
 
 HEADINGS = ('Input', 'Scoring', 'Output', 'Other')  # of options, in the order of the help
 EXIT_STATUS = '0: success; 1: error in the data or files; 2: error in the command line'
+QUIET = 'mediaeval_ap.quiet'  # in what click knows of the command that runs
+
+
+def is_quiet() -> bool:
+    """Return whether the command that runs shows errors only."""
+    return bool(click.get_current_context().meta[QUIET])
 
 
 class Option(click.Option):
@@ -80,17 +86,18 @@ class Command(click.Command):
         return rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        is_strict, is_quiet, hides_progress = (
+        is_strict, quiet, hides_progress = (
             ctx.params.pop(each, False) for each in ('strict', 'quiet', 'no_progress')
         )
+        ctx.meta[QUIET] = quiet
         if is_strict:
             warnings.simplefilter('error', NoOverlapWarning)
-        if is_quiet:  # but what is an error stays one
+        if quiet:  # but what is an error stays one
             warnings.showwarning = lambda *_, **__: None
         if 'output' in ctx.params and ctx.params['format'] is None:
             ctx.params['format'] = format_of(ctx.params['output'], self._formats())
         ctx.invoke(check_paths, paths_of(ctx, FILE), paths_of(ctx, NEW_FILE))
-        with shown(is_on_terminal() and not (is_quiet or hides_progress)):
+        with shown(is_on_terminal() and not (quiet or hides_progress)):
             return super().invoke(ctx)
 
     def _formats(self) -> Sequence[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mediaeval_ap.cli import options
+from mediaeval_ap.cli import kept_blocks, options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import Output, write_document
 from mediaeval_ap.cli.reporting import Reporting, reports
@@ -25,20 +25,32 @@ from mediaeval_ap.report.document import Document, Grid
 @options.QUERIES
 @options.MEASURES
 @options.CRITERIA
+@kept_blocks.RESUME
+@kept_blocks.PART
 @reports
 def evaluate(
     runs: tuple[str, ...],
     queries: str | None,
     measures: list[str],
+    resume: str | None,
+    part: tuple[int, int] | None,
     reporting: Reporting,
     **criteria: Any,
 ) -> None:
     """Score runs: average precision at K, per query and mean."""
+    kept_blocks.check_options(resume, part, runs, reporting)
     options.check_cutoffs(criteria['cutoffs'], criteria['definition'], measures)
     average_precision = options.read_reference(**criteria)
     from mediaeval_ap.tables import QUERIES, read
 
     asked = None if queries is None else read(queries, QUERIES, max_bytes=criteria['max_bytes'])
+    if resume is not None:
+
+        def keep() -> list[Any]:
+            return average_precision._keep(runs, asked, measures, resume)
+
+        kept_blocks.evaluate_kept(keep, runs, part, reporting)
+        return
     reporting.write(runs, lambda run: [average_precision.evaluate(run, asked, measures=measures)])
 
 

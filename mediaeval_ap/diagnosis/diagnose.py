@@ -16,8 +16,12 @@ from mediaeval_ap.diagnosis.examined_run import ExaminedRun, Found
 from mediaeval_ap.diagnosis.loss import average_precisions, gains, parts_of
 from mediaeval_ap.diagnosis.ties import TieBounds, tie_bounds
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.whole_run import CountedRun, names_asked, with_inputs
-from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.evaluation.whole_run import (
+    CountedRun,
+    evaluation_of,
+    names_asked,
+    with_warnings,
+)
 from mediaeval_ap.tables import Table
 
 
@@ -34,10 +38,9 @@ def diagnose(
     definition, n_relevant = criteria.definition, found.counts.relevant
     values = average_precisions(found.shots, found.ranks, found.counts, depths(K), definition)
     ap, relevant = values[0][rows], n_relevant[rows]
-    evaluation = Evaluation(
-        asked, list(K), ap, relevant, definition, {}, {}, warnings=about_queries
-    )
-    evaluation = with_inputs(evaluation, criteria, run, queries)
+    source = None if queries is None else queries.source
+    evaluation = evaluation_of(run, asked, source, ap, relevant)
+    evaluation = with_warnings(evaluation, criteria, run.warnings_with(about_queries))
     added = _added(found, depths(K), definition)
     of_ties = _tie_bounds(found, depths(K), definition, rows, examined.shot_id)
     diagnoses = []

@@ -6,6 +6,7 @@ A public function collects them in its result, and gives them out with `errors.w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,11 @@ def without_relevant(
         return []
     note = note_of_floor(n_without, len(n_relevant), definition.without_relevant)
     return [errors.WithoutRelevantWarning(f'{reference}: {note}')]
+
+
+def above_one(ap: NDArray[np.float64], queries: Sequence[str]) -> list[str]:
+    """Return the queries whose average precision exceeds 1 at a cutoff."""
+    return list(compress(queries, ap.max(axis=1, initial=0) > 1))
 
 
 def scores_above_one(queries: Sequence[str], run: str, definition: Definition) -> list[DataWarning]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
 from mediaeval_ap.errors import DataWarning
-from mediaeval_ap.evaluation.data_warnings import scores_above_one
+from mediaeval_ap.evaluation.data_warnings import above_one, scores_above_one
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
@@ -74,6 +74,5 @@ class Scorer:
 
     def warnings(self, ap: NDArray[np.float64], queries: Sequence[str]) -> list[DataWarning]:
         """Return the warning that average precision exceeds 1 for some queries, if it does."""
-        is_above = ap.max(axis=1, initial=0) > 1
-        above = list(compress(queries, is_above))
+        above = above_one(ap, queries)
         return scores_above_one(above, self.ranking.source.name, self.definition)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.evaluation import data_warnings
@@ -16,16 +19,40 @@ from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.tables import Table
+from mediaeval_ap.tables import Source, Table
 
 
-class CountedRun(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class CountedRun:
     """The hypotheses of a run that are in the subset, ready to be ranked and scored."""
 
+    criteria: Criteria
     ranking: Ranking
     scorer: Scorer
     warnings: list[DataWarning]
     about_shots: list[DataWarning]
+
+    def warnings_with(self, about_queries: Sequence[DataWarning]) -> list[DataWarning]:
+        """Return what there is to warn of before a query is scored."""
+        return [*self.warnings, *about_queries, *self.about_shots]
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """Sizes of the reference, the run and the subset, by name."""
+        reference, ranking, shots = self.criteria.reference, self.ranking, self.ranking.shots
+        counts = {
+            'reference_rows': len(reference.table),
+            'hypotheses': ranking.n_hypotheses,
+            'names': len(ranking.names),
+            'names_in_reference': ranking.names.n_among(reference.names),
+            'videos': shots.n_videos,
+            'videos_in_reference': shots.n_videos_in(reference.table),
+            'shots': ranking.n_shots,
+            'shots_in_reference': self.scorer.relevance.n_in_both,
+        }
+        if self.criteria.subset is not None:
+            counts['subset_videos'] = len(set(self.criteria.subset.rows()))
+        return counts
 
 
 def read_counted(criteria: Criteria, run: Any) -> CountedRun:
@@ -38,7 +65,7 @@ def read_counted(criteria: Criteria, run: Any) -> CountedRun:
     found = data_warnings.empty_run(name, n_read, n_hypotheses)
     found += data_warnings.repeated_rows(name, n_hypotheses, ranking.n_repeated, kept=True)
     scorer, about_shots = scorer_of(criteria, ranking)
-    return CountedRun(ranking, scorer, found, about_shots)
+    return CountedRun(criteria, ranking, scorer, found, about_shots)
 
 
 def _indexed(criteria: Criteria, run: Any) -> tuple[Ranking, int]:
@@ -75,53 +102,54 @@ def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, list[DataWa
     return scorer, data_warnings.no_overlap(ranking.source.name, finding, cause)
 
 
-def evaluate_run(criteria: Criteria, run: CountedRun, queries: Table | None) -> Evaluation:
+def evaluate_run(run: CountedRun, queries: Table | None) -> Evaluation:
     """Score a run on the queries, by default those of the reference."""
-    names, about_queries = names_asked(criteria, queries)
+    names, about_queries = names_asked(run.criteria, queries)
+    source = None if queries is None else queries.source
+    evaluation = score_names(run, names, source)
+    return with_warnings(evaluation, run.criteria, run.warnings_with(about_queries))
+
+
+def score_names(run: CountedRun, names: list[str], queries: Source | None) -> Evaluation:
+    """Score a run on names, all queries or a block of them, without warnings."""
     ap, n_relevant = run.scorer.score(names)
-    evaluation = Evaluation(
-        names, list(criteria.K), ap, n_relevant, criteria.definition, {}, {}, warnings=about_queries
-    )
-    return with_inputs(evaluation, criteria, run, queries)
+    return evaluation_of(run, names, queries, ap, n_relevant)
 
 
-def with_inputs(
-    evaluation: Evaluation, criteria: Criteria, run: CountedRun, queries: Table | None
+def evaluation_of(
+    run: CountedRun,
+    names: list[str],
+    queries: Source | None,
+    ap: NDArray[np.float64],
+    n_relevant: NDArray[np.int64],
 ) -> Evaluation:
-    """Add inputs, counts and warnings about the data to values that warn of the queries alone."""
-    reference, names, n_relevant = criteria.reference, evaluation.queries, evaluation.n_relevant
+    """Add inputs and counts to the values of names; `queries` is where these were given, if so."""
+    criteria = run.criteria
     counts = {
         'queries': len(names),
         'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
-        'placeholders': reference.n_placeholders if queries is None else 0,
-        **_counts(criteria, run),
+        'placeholders': criteria.reference.n_placeholders if queries is None else 0,
+        **run.counts,
     }
-    given: dict[str, Table | Ranking | None] = {
-        'reference': reference.table,
-        'hypothesis': run.ranking,
-        'subset': criteria.subset,
+    sources = {
+        'reference': criteria.reference.table.source,
+        'hypothesis': run.ranking.source,
+        'subset': None if criteria.subset is None else criteria.subset.source,
         'queries': queries,
     }
-    sources = {role: each.source for role, each in given.items() if each is not None}
-    found = [*run.warnings, *evaluation.warnings, *run.about_shots]
-    found += run.scorer.warnings(evaluation.ap, names)
-    found += data_warnings.without_relevant(reference.name, n_relevant, criteria.definition)
-    return replace(evaluation, inputs=sources, counts=counts, warnings=tuple(found))
+    inputs = {role: source for role, source in sources.items() if source is not None}
+    return Evaluation(names, list(criteria.K), ap, n_relevant, criteria.definition, inputs, counts)
 
 
-def _counts(criteria: Criteria, run: CountedRun) -> dict[str, int]:
-    reference, ranking = criteria.reference, run.ranking
-    shots = ranking.shots
-    counts = {
-        'reference_rows': len(reference.table),
-        'hypotheses': ranking.n_hypotheses,
-        'names': len(ranking.names),
-        'names_in_reference': ranking.names.n_among(reference.names),
-        'videos': shots.n_videos,
-        'videos_in_reference': shots.n_videos_in(reference.table),
-        'shots': ranking.n_shots,
-        'shots_in_reference': run.scorer.relevance.n_in_both,
-    }
-    if criteria.subset is not None:
-        counts['subset_videos'] = len(set(criteria.subset.rows()))
-    return counts
+def with_warnings(
+    evaluation: Evaluation, criteria: Criteria, found: Sequence[DataWarning]
+) -> Evaluation:
+    """Add the warnings that were found before, and those about the values of all queries."""
+    run, definition = evaluation.inputs['hypothesis'].name, criteria.definition
+    name, n_relevant = criteria.reference.name, evaluation.n_relevant
+    above = data_warnings.above_one(evaluation.ap, evaluation.queries)
+    about_values = [
+        *data_warnings.scores_above_one(above, run, definition),
+        *data_warnings.without_relevant(name, n_relevant, definition),
+    ]
+    return replace(evaluation, warnings=(*found, *about_values))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Any, NoReturn, SupportsIndex
 
@@ -240,8 +241,8 @@ class Live(Session):
             count = len(self._whole())
         found = empty_run(snapshot.source.name, count, len(snapshot))
         run = read_counted(self._criteria, snapshot)
-        run = run._replace(warnings=[*found, *run.warnings])
-        evaluation = evaluate_run(self._criteria, run, asked)
+        run = replace(run, warnings=[*found, *run.warnings])
+        evaluation = evaluate_run(run, asked)
         warn_caller(evaluation.warnings)
         return evaluation
 

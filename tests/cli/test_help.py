@@ -18,12 +18,14 @@ EXAMPLES = [example for each in main.commands.values() for example in each.examp
 
 @pytest.fixture(scope='module')
 def samples(tmp_path_factory):
-    """A folder with all samples, in which the examples of `export-trec` have been run."""
+    """A folder with all samples, and with what examples of `export-trec` and `collect` read."""
     folder = tmp_path_factory.mktemp('samples')
     for each in SAMPLES, SAMPLES / 'discovery_2015':
         shutil.copytree(each, folder, dirs_exist_ok=True)
     for example in main.commands['export-trec'].examples:
         assert run_in(folder, example).returncode == 0
+    kept = 'mediaeval-ap evaluate reference.txt hypothesis.txt --resume blocks'
+    assert run_in(folder, kept).returncode == 0
     return folder
 
 

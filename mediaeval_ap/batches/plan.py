@@ -1,0 +1,180 @@
+"""The plan of an evaluation in blocks: all that its values depend on, as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mediaeval_ap import __version__
+from mediaeval_ap.errors import FormatError
+from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.tables import Source, Table
+
+SCHEMA = 'mediaeval-ap/plan/1'
+BLOCK_QUERIES = 100  # a choice: seconds are lost with a block, and a folder has not too many files
+KEY_DIGITS = 16  # of SHA-256: enough to tell files of one folder apart
+INPUTS = ('reference', 'subset', 'queries')
+ANOTHER = 'this folder holds another evaluation: choose another folder, or delete it'
+STRAY = 'this file is of another evaluation: move it to the folder of that one, or delete it'
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Settings and inputs as values of JSON, and the runs, each with its name and digests."""
+
+    settings: Mapping[str, Any]
+    runs: Sequence[Mapping[str, Any]]
+
+    @property
+    def block_queries(self) -> int:
+        """Return how many queries are in each block but the last, which may have fewer."""
+        queries: int = self.settings['block_queries']
+        return queries
+
+    @property
+    def n_blocks(self) -> int:
+        """Return how many blocks the queries of each run are in."""
+        return -(-int(self.settings['n_queries']) // self.block_queries)
+
+    @property
+    def keys(self) -> list[str]:
+        """Return the key of each run."""
+        return list(map(self.key, range(len(self.runs))))
+
+    def key(self, run: int) -> str:
+        """Return the hash of all that the values of a run depend on."""
+        text = json.dumps([self.settings, self.runs[run]], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
+
+    def to_json(self) -> str:
+        """Return the plan as the text of a file."""
+        runs = [{**run, 'key': self.key(number)} for number, run in enumerate(self.runs)]
+        value = {'schema': SCHEMA, **self.settings, 'n_blocks': self.n_blocks, 'runs': runs}
+        return f'{json.dumps(value, ensure_ascii=False, indent=2)}\n'
+
+    @classmethod
+    def from_json(cls, text: bytes, path: str) -> Plan:
+        """Return the plan that a file holds, or refuse what this version did not write."""
+        try:
+            value = json.loads(text)
+            found = value.pop('schema'), value['version']
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+            raise FormatError(path, '', '', 'no plan', 'the plan of an evaluation') from None
+        for field, one, expected in zip(
+            ('schema', 'version'), found, (SCHEMA, __version__), strict=True
+        ):
+            if one != expected:
+                remedy = 'use the version that began this folder, or begin again in another one'
+                raise FormatError(path, '', field, _told(one), f'{expected}; {remedy}')
+        try:
+            runs = value.pop('runs')
+            del value['n_blocks']
+            plan = cls(value, [{k: v for k, v in run.items() if k != 'key'} for run in runs])
+            is_as_written = plan.to_json().encode() == text
+        except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError):
+            is_as_written = False
+        if not is_as_written:
+            expected = 'what evaluate wrote; begin again in another folder'
+            raise FormatError(path, '', '', 'an edited plan', expected)
+        return plan
+
+    def check_same(self, expected: Plan, path: str) -> None:
+        """Refuse the plan that a file holds if another is expected; name the first difference."""
+        _refuse_difference(path, self._by_field(), expected._by_field(), ANOTHER)
+
+    def check_result(self, result: Mapping[str, Any], path: str) -> None:
+        """Refuse a result that the plan does not have; `result` is the JSON of `Evaluation`."""
+        manifest = result['manifest']
+        found = {
+            'version': manifest['version'],
+            'definition': manifest['definition'],
+            'K': manifest['parameters']['K'],
+            **{role: manifest['inputs'].get(role) for role in INPUTS},
+        }
+        expected = {name: _as_in_results(self.settings[name]) for name in found}
+        _refuse_difference(path, found, expected, STRAY)
+        run, runs = manifest['inputs']['hypothesis'], list(map(_as_in_results, self.runs))
+        _refuse_difference(path, {'run': [run]}, {'run': [run] if run in runs else runs}, STRAY)
+
+    def _by_field(self) -> dict[str, Any]:
+        runs = {f'run {number}': run for number, run in enumerate(self.runs, 1)}
+        return {**self.settings, 'number of runs': len(runs), **runs}
+
+
+def plan_of(
+    criteria: Criteria,
+    names: Sequence[str],
+    queries: Table | None,
+    measures: Sequence[Any],
+    runs: Sequence[Mapping[str, Any]],
+) -> Plan:
+    """Return the plan to score runs on names, with measures of ir_measures."""
+    tables = (criteria.reference.table, criteria.subset, queries)
+    inputs = {
+        role: None if table is None else described(table.source, digest_of_rows(table))
+        for role, table in zip(INPUTS, tables, strict=True)
+    }
+    settings = {
+        'version': __version__,
+        'definition': criteria.definition.to_dict(),
+        'K': list(criteria.K),
+        'measures': list(map(str, measures)),
+        **inputs,
+        'n_queries': len(names),
+        'block_queries': BLOCK_QUERIES,
+    }
+    return Plan(settings, runs)
+
+
+def described(source: Source, content: str | None = None) -> dict[str, str | None]:
+    """Return an input as a plan has it; `content` is a digest where its file's does not suffice."""
+    return {'name': source.name, 'sha256': source.sha256, 'content': content}
+
+
+def digest_of_rows(table: Table) -> str:
+    """Return SHA-256 of the rows of a table, however it numbers its texts.
+
+    The digest of a file says nothing of rows that were selected, or never were in a file.
+    """
+    digest = hashlib.sha256(f'{len(table)} {" ".join(table.layout.fields)}\n'.encode())
+    for field in table.layout.texts:
+        column = table[field].sorted()
+        digest.update(f'{json.dumps(column.values)}\n'.encode())
+        digest.update(column.codes.astype('<i4').tobytes())
+    if table.numbers is not None:
+        digest.update(table.numbers.astype('<f8').tobytes())
+    return digest.hexdigest()
+
+
+def _refuse_difference(
+    path: str, found: Mapping[str, Any], expected: Mapping[str, Any], remedy: str
+) -> None:
+    for field, wanted in expected.items():
+        if found.get(field) != wanted:
+            told = _told(found.get(field)), f'{_told(wanted)}; {remedy}'
+            raise FormatError(path, '', field, *told)
+
+
+def _as_in_results(value: Any) -> Any:
+    """Return a setting as the manifest of a result has it."""
+    if isinstance(value, dict) and 'content' in value:
+        return {name: each for name, each in value.items() if name != 'content'}
+    return value
+
+
+def _told(value: Any) -> str:
+    """Return a setting or an input as a message names it."""
+    match value:
+        case None | []:
+            return 'none'
+        case list():
+            return ', '.join(map(_told, value))
+        case {'name': name, 'formula': formula}:
+            return f'{name} ({formula})'
+        case {'name': name, 'sha256': sha256}:
+            digest = value.get('content') or sha256
+            return f'{name} (SHA-256 {digest[:KEY_DIGITS]}…)' if digest else name
+    return str(value)

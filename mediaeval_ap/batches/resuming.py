@@ -1,0 +1,134 @@
+"""Runs scored in blocks that are kept in a folder: what is done is not computed again."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from mediaeval_ap.batches.block_files import Block
+from mediaeval_ap.batches.block_folder import WHOLE, BlockFolder
+from mediaeval_ap.batches.job import score_with_measures
+from mediaeval_ap.batches.plan import described, digest_of_rows, plan_of
+from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, shown
+from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.whole_run import (
+    CountedRun,
+    names_asked,
+    read_counted,
+    with_warnings,
+)
+from mediaeval_ap.progress import hidden, tracked
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.tables import Source, Table
+from mediaeval_ap.tables.byte_sources import ByteSource, opening
+
+
+class Part(NamedTuple):
+    """The blocks of queries of one part of an evaluation.
+
+    Parameters
+    ----------
+    computed : int
+        Number of blocks that were computed now.
+    found : int
+        Number of blocks that were done before.
+
+    Examples
+    --------
+    >>> Part(computed=3, found=1).found
+    1
+    """
+
+    computed: int
+    found: int
+
+
+@dataclass(frozen=True, eq=False)
+class KeptRun:
+    """A run whose blocks of queries are kept in a folder."""
+
+    folder: BlockFolder
+    number: int  # of the run in the plan, from 0
+    criteria: Criteria
+    hypothesis: Any
+    queries: Table | None
+    names: list[str]
+    about_queries: list[DataWarning]
+    measures: Sequence[Any]
+
+    @cached_property
+    def run(self) -> CountedRun:
+        """The run, ready to be scored, if it still is the one of the plan."""
+        run = read_counted(self.criteria, self.hypothesis)
+        planned = self.folder.plan.runs[self.number]
+        source = run.ranking.source
+        if planned['content'] is None and source.sha256 != planned['sha256']:
+            found, expected = f'{source.sha256}', f'{planned["sha256"]}, as before'
+            remedy = 'the file was changed; begin again in another folder'
+            raise FormatError(source.name, '', 'SHA-256', found, f'{expected}; {remedy}')
+        return run
+
+    def compute(
+        self,
+        part: tuple[int, int] = WHOLE,
+        score: Callable[[Sequence[Block]], None] | None = None,
+    ) -> Part:
+        """Compute the blocks of a part that are missing; `score` writes each where it computes."""
+        blocks, n_found = self.folder.missing(self.number, self.names, part)
+        if blocks:
+            (score or self._score)(blocks)
+        return Part(len(blocks), n_found)
+
+    def evaluation(self) -> Evaluation:
+        """Return the result of all blocks, with the warnings of the run."""
+        evaluation = self.folder.evaluation(self.number)
+        found = self.run.warnings_with(self.about_queries)
+        return with_warnings(evaluation, self.criteria, found)
+
+    def _score(self, blocks: Sequence[Block]) -> None:
+        source = None if self.queries is None else self.queries.source
+        for block in tracked(blocks, 'scoring', ' blocks'):
+            with hidden():
+                names = list(block.names)
+                block.write(score_with_measures(self.run, names, source, self.measures))
+
+
+def keep(
+    criteria: Criteria,
+    runs: Sequence[Any],
+    queries: Table | None,
+    measures: Sequence[Any],
+    path: str | os.PathLike[str],
+) -> list[KeptRun]:
+    """Begin to score runs in blocks that are kept in a folder, or go on with it."""
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f'resume: found {shown(path)}, expected the path of a folder')
+    names, about_queries = names_asked(criteria, queries)
+    planned = [_planned(criteria, run) for run in runs]
+    plan = plan_of(criteria, names, queries, measures, [inputs for inputs, _ in planned])
+    folder = BlockFolder.begin(os.fsdecode(path), plan)
+    return [
+        KeptRun(folder, number, criteria, run, queries, names, about_queries, measures)
+        for number, (_, run) in enumerate(planned)
+    ]
+
+
+def _planned(criteria: Criteria, run: Any) -> tuple[Mapping[str, str | None], Any]:
+    """Return a run as a plan has it, and what it can be read from again."""
+    if isinstance(run, str | os.PathLike):
+        source = ByteSource(run, criteria.max_bytes)
+        if not source.is_stored:
+            expected = 'a file, which can be read again'
+            raise ParameterError(f'resume: found {source.name} as a run, expected {expected}')
+        with opening(source.name), source.open_stored() as file:
+            digest = hashlib.file_digest(file, 'sha256').hexdigest()
+        return described(Source(source.name, digest)), run
+    table = criteria.read_run(run)
+    return described(table.source, digest_of_rows(table)), run if isinstance(
+        run, Ranking
+    ) else table

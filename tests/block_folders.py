@@ -1,0 +1,37 @@
+"""A small campaign with many queries, in files, for tests of blocks that are kept in a folder."""
+
+import random
+
+import pytest
+
+from mediaeval_ap.batches import plan
+
+N_NAMES = 40
+
+
+@pytest.fixture
+def campaign(tmp_path, monkeypatch):
+    """Files of a campaign in the present folder; its queries are in blocks of three."""
+    write_campaign(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plan, 'BLOCK_QUERIES', 3)
+    return tmp_path
+
+
+def write_campaign(folder):
+    draw = random.Random(4)  # any: so that a failure can be seen again
+    names = [f'{first}_{last}' for first in 'ann bob cid dan'.split() for last in range(10)]
+    shots = [(f'v{video}', shot) for video in range(5) for shot in range(8)]
+    rows = [(*draw.choice(shots), draw.choice(names)) for _ in range(300)]
+    reference = sorted({f'x {video} {shot} {name}\n' for video, shot, name in rows[:80]})
+    run = [f'x {video} {shot} {name} {draw.random()}\n' for video, shot, name in rows]
+    (folder / 'reference.txt').write_text(''.join(reference))
+    (folder / 'run.txt').write_text(''.join(run))
+    (folder / 'other.txt').write_text(''.join(run[::2]))
+    (folder / 'subset.txt').write_text('x v1\nx v2\n')
+    (folder / 'queries.txt').write_text(''.join(f'{name}\n' for name in [*names, 'eve']))
+
+
+def blocks_in(folder):
+    """The files of blocks in a folder, in the order of their numbers."""
+    return sorted(folder.glob('*-*.json'), key=lambda path: path.name.split('-')[1])

@@ -1,0 +1,181 @@
+"""The options `--resume` and `--part` of `evaluate`, and the command `collect`."""
+
+import json
+import os
+from pathlib import Path
+
+import jsonschema
+import pytest
+from block_folders import blocks_in, campaign
+from commands import run
+
+ROOT = Path(__file__).parents[2]
+EVALUATE = ['evaluate', 'reference.txt', 'run.txt', 'other.txt', '--queries', 'queries.txt']
+WITHOUT = 'Warning: reference.txt: 4 of 41 queries have no relevant shot: each counts 0\n'
+
+__all__ = ['campaign']
+
+
+def evaluate(*options):
+    return run(*EVALUATE, '--definition', 'trec', *options)
+
+
+def done(result):
+    assert result.exit_code == 0
+    return result.stdout
+
+
+@pytest.mark.parametrize('options', [[], ['--sort'], ['--per-query'], ['--format', 'csv']])
+def test_collect_shows_what_evaluate_shows(campaign, options):
+    whole = evaluate(*options)
+    resumed = evaluate('--resume', 'out', *options)
+    assert (resumed.stdout, resumed.stderr) == (done(whole), whole.stderr) != ('', '')
+    collected = run('collect', 'out', *options)
+    assert (collected.exit_code, collected.stdout, collected.stderr) == (0, whole.stdout, '')
+    again = evaluate('--resume', 'out', *options)
+    assert (again.exit_code, again.stdout, again.stderr) == (0, whole.stdout, whole.stderr)
+
+
+def test_parts(campaign):
+    first = evaluate('--resume', 'out', '--part', '1/2', '--measures', 'RR')
+    told = 'Part 1 of 2: computed 14, 0 were there; out has 14 of 28 blocks\n'
+    assert (first.exit_code, first.stdout, first.stderr) == (0, '', told)
+    early = run('collect', 'out', '-o', 'map.json')
+    assert (early.exit_code, early.stdout) == (1, '')
+    assert early.stderr == (
+        'Error: out: 7 of 14 blocks of run.txt are missing (the first is block 2), and 7 of other '
+        'runs; compute them with evaluate … --resume out, or a share of them with --part 1/2 '
+        'beside it\n'
+    )
+    assert not Path('map.json').exists()
+    assert done(evaluate('--resume', 'out', '--part', '2/2', '--measures', 'RR')) == ''
+    again = evaluate('--resume', 'out', '--part', '1/2', '--measures', 'RR', '--no-progress')
+    told = 'Part 1 of 2: computed 0, 14 were there; out has 28 of 28 blocks\n'
+    assert (again.exit_code, again.stdout, again.stderr) == (0, '', told)
+    quiet = evaluate('--resume', 'out', '--part', '1/2', '--measures', 'RR', '--quiet')
+    assert (quiet.exit_code, quiet.output) == (0, '')
+    done(run('collect', 'out', '--per-query', '-o', 'parts.json'))
+    done(evaluate('--measures', 'RR', '--per-query', '-o', 'whole.json'))
+    assert Path('parts.json').read_bytes() == Path('whole.json').read_bytes()
+
+
+def test_another_evaluation_is_refused(campaign):
+    done(evaluate('--resume', 'out'))
+    result = evaluate('--resume', 'out', '-K', '7', '-o', 'map.csv')
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr == (
+        'Error: out/plan.json, K: found 1, 10, 100, 1000, expected 7; this folder holds another '
+        'evaluation: choose another folder, or delete it\n'
+    )
+    assert not Path('map.csv').exists()
+
+
+WRONG = {
+    'no folder': (
+        ['--part', '1/2'],
+        '--part needs --resume DIR, a folder that all parts share',
+    ),
+    'standard input': (
+        ['--resume', 'out', '-'],
+        '--resume needs runs that can be read again; found standard input',
+    ),
+    'keep going': (
+        ['--resume', 'out', '--keep-going'],
+        '--keep-going and --resume: a folder holds the results of all runs',
+    ),
+    'output': (
+        ['--resume', 'out', '--part', '1/2', '-o', 'map.csv'],
+        '--part writes no result: give --output to collect',
+    ),
+    'format': (
+        ['--resume', 'out', '--part', '1/2', '--format', 'csv'],
+        '--part writes no result: give --format to collect',
+    ),
+    'sort': (
+        ['--resume', 'out', '--part', '1/2', '--sort'],
+        '--part writes no result: give --sort to collect',
+    ),
+    'per query': (
+        ['--resume', 'out', '--part', '1/2', '--per-query'],
+        '--part writes no result: give --per-query to collect',
+    ),
+    'device': (
+        ['--resume', 'out', '/dev/null'],
+        'resume: found /dev/null as a run, expected a file, which can be read again',
+    ),
+}
+
+
+@pytest.mark.parametrize('options', WRONG)
+def test_options_that_say_nothing_together(campaign, options):
+    arguments, told = WRONG[options]
+    result = evaluate(*arguments)
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert result.stderr.splitlines()[-1] == f'Error: {told}'
+    assert not Path('out').exists()
+
+
+@pytest.mark.parametrize(
+    'part', ['0/2', '3/2', '1', '1/0', 'a/b', '-1/2', '1/2/3', '', '1/ 2', '٣/٤']
+)
+def test_a_part_that_is_none(campaign, part):
+    result = evaluate('--resume', 'out', '--part', part)
+    assert (result.exit_code, result.stdout) == (2, '')
+    told = f"Invalid value for '--part': found {part!r}, expected I/N with I from 1 to N, as 1/8"
+    assert result.stderr.splitlines()[-1] == f'Error: {told}'
+    assert not Path('out').exists()
+
+
+def test_files_of_the_folder_are_not_overwritten(campaign):
+    done(evaluate('--resume', 'out'))
+    before = {path: path.read_bytes() for path in Path('out').iterdir()}
+    for path in Path('out/plan.json'), blocks_in(Path('out'))[0]:
+        for call in (
+            lambda path=path: evaluate('--resume', './out', '-o', str(path)),
+            lambda path=path: run('collect', 'out', '-o', f'./{path}'),
+        ):
+            result = call()
+            assert (result.exit_code, result.stdout) == (2, '')
+            told = f'{path}: it is a file of the folder'
+            assert told in result.stderr
+    assert {path: path.read_bytes() for path in Path('out').iterdir()} == before
+    done(run('collect', 'out', '-o', 'out/map.json'))
+    done(run('collect', 'out', '-o', 'out/map.json'))
+
+
+def test_a_run_that_is_wrong(campaign):
+    Path('other.txt').write_text('x v0 1 ann high\n')
+    result = evaluate('--resume', 'out')
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr.splitlines()[-1].startswith(
+        "Error: run 2 of 2: other.txt, line 1, confidence: found 'high', "
+    )
+
+
+def test_a_folder_that_is_none(campaign):
+    result = run('collect', 'run.txt')
+    assert (result.exit_code, result.output) == (1, 'Error: run.txt: is no folder\n')
+    result = evaluate('--resume', 'run.txt')
+    told = 'Error: run.txt: is a file, expected a folder\n'
+    assert (result.exit_code, result.output) == (1, told)
+
+
+def test_the_plan_is_as_its_schema_says(campaign):
+    schema = json.loads((ROOT / 'docs/reference/schemas/plan-1.schema.json').read_text())
+    done(evaluate('--resume', 'out', '--subset', 'subset.txt', '--measures', 'RR', '-K', '2,all'))
+    for folder, options in {'out': [], 'other': ['--queries', '-']}.items():
+        if options:
+            done(
+                run(
+                    'evaluate',
+                    'reference.txt',
+                    'run.txt',
+                    '--resume',
+                    folder,
+                    *options,
+                    input='ann_1',
+                )
+            )
+        written = json.loads(Path(folder, 'plan.json').read_text())
+        jsonschema.Draft202012Validator(schema).validate(written)
+    assert os.listdir('other')

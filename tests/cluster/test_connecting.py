@@ -1,0 +1,78 @@
+"""Connections to what is, and what is no, scheduler."""
+
+import socket
+import sys
+import time
+from threading import Thread
+
+import pytest
+from dask_cluster import dask_cluster
+
+from mediaeval_ap.cluster import connecting
+from mediaeval_ap.cluster.connecting import connected
+from mediaeval_ap.errors import ClusterError, MissingExtraError
+
+EXPECTED = r'expected the address that dask scheduler prints, as tcp://host:8786'
+
+
+def refused(address):
+    """Return how many seconds it takes to refuse an address, which the error names."""
+    begun = time.monotonic()
+    with pytest.raises(ClusterError, match=EXPECTED) as caught, connected(address):
+        pass
+    assert str(caught.value).startswith(f'{address}: ')
+    assert '\n' not in str(caught.value)
+    return time.monotonic() - begun
+
+
+def test_a_scheduler_is_connected_and_let_go(cluster):
+    with connected(cluster.address) as client:
+        assert client.submit(abs, -3).result() == 3
+    assert client.status == 'closed'
+
+
+@pytest.mark.parametrize(
+    'address', ['tcp://127.0.0.1', 'nothing://127.0.0.1:1', 'tcp://:x', '', '%']
+)
+def test_what_is_no_address_is_refused(address):
+    assert refused(address) < 10
+
+
+def test_a_dead_scheduler_is_refused_within_seconds(tmp_path, monkeypatch):
+    monkeypatch.setattr(connecting, 'SECONDS', 1)
+    with dask_cluster(tmp_path) as cluster:
+        pass
+    assert refused(cluster.address) < 20 * connecting.SECONDS  # on a machine that does much else
+
+
+@pytest.mark.parametrize('says', [b'', b'SSH-2.0-OpenSSH_9.2\r\n', b'\x05' + b'\0' * 7 + b'hello'])
+def test_another_server_is_refused_within_seconds(says, monkeypatch):
+    monkeypatch.setattr(connecting, 'SECONDS', 1)
+    with socket.create_server(('127.0.0.1', 0)) as server:
+        closed = Thread(target=answer, args=[server, says])
+        closed.start()
+        assert refused(f'tcp://127.0.0.1:{server.getsockname()[1]}') < 20 * connecting.SECONDS
+        closed.join()
+
+
+def answer(server, says):
+    """Say something, and nothing else until the client is gone."""
+    connection, _ = server.accept()
+    with connection:
+        connection.sendall(says)
+        while connection.recv(1 << 12):
+            pass
+
+
+def test_a_worker_is_no_scheduler(cluster, client):
+    (worker, *_) = client.nthreads()
+    expected = f'^{worker}: found a Worker, {EXPECTED}'
+    with pytest.raises(ClusterError, match=expected), connected(worker):
+        pass
+
+
+def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'distributed', None)
+    install = r"pip install 'mediaeval-ap\[cluster\]'"
+    with pytest.raises(MissingExtraError, match=install), connected('tcp://127.0.0.1:8786'):
+        pass

@@ -1,0 +1,206 @@
+"""Tasks on a real scheduler and workers, some of which are killed."""
+
+import os
+import signal
+import time
+from contextlib import closing
+from operator import mul
+from threading import Timer
+
+import pytest
+from dask_cluster import dask_cluster
+
+from mediaeval_ap.cluster import tasks
+from mediaeval_ap.cluster.tasks import results
+from mediaeval_ap.errors import ClusterError, FormatError, ParameterError, QueryError, ReadError
+
+
+def gate(folder):
+    """Return a function of tasks, by value: it says that it began, and waits for a file to go."""
+
+    def wait_and_multiply(factor, number):
+        (folder / f'{number}-{os.getpid()}').touch()
+        while not (folder / 'go').exists():
+            time.sleep(0.005)
+        return factor * number
+
+    return wait_and_multiply
+
+
+def begun(folder, n_tasks):
+    """Wait until so many tasks have begun."""
+    while len(list(folder.iterdir())) < n_tasks:
+        time.sleep(0.005)
+
+
+def held(client):
+    """The tasks that the scheduler knows."""
+    return client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+
+
+def none_held(client):
+    """Wait until the scheduler knows no task: messages are on their way."""
+    while held(client):
+        time.sleep(0.005)
+    return True
+
+
+def test_a_result_has_the_number_of_its_argument(client):
+    found = dict(results(client, mul, 3, [5, 7, 11]))
+    assert found == {0: 15, 1: 21, 2: 33}
+
+
+def test_no_argument_has_no_result(client):
+    assert list(results(client, mul, 3, [])) == []
+
+
+def test_few_tasks_are_at_the_scheduler_at_once(client, monkeypatch):
+    monkeypatch.setattr(tasks, 'SENT', 3)
+    taken = []
+
+    def arguments():
+        for number in range(40):
+            taken.append(number)
+            yield number
+
+    found = {}
+    with closing(results(client, mul, 2, arguments())) as finished:
+        for n_results, (number, value) in enumerate(finished):
+            assert len(taken) <= n_results + 2 * tasks.SENT
+            found[number] = value
+    assert found == {number: 2 * number for number in range(40)}
+
+
+def test_a_large_value_is_sent_without_a_warning(client):
+    value = os.urandom(11_000_000)  # more than the 10 MB of which distributed warns
+    assert dict(results(client, lambda value, n: value[n], value, [0, 1])) == {
+        0: value[0],
+        1: value[1],
+    }
+
+
+@pytest.mark.parametrize(
+    ('error', 'shown'),
+    [
+        (ReadError('/x/run.store', 'not there'), r'/x/run.store \(worker .* on .*\): not there; '),
+        (FormatError('a', 'row 2', 'f', '1', '2'), r'a \(worker .*\), row 2, f: found 1, expected'),
+        (QueryError('query: found 1'), '^query: found 1$'),
+        (ZeroDivisionError('of somebody'), '^of somebody$'),
+    ],
+)
+def test_an_error_comes_out_as_it_is_and_leaves_no_task(client, error, shown):
+    def fail(value, number):
+        raise error
+
+    with pytest.raises(type(error), match=shown):
+        list(results(client, fail, None, range(20)))
+    assert none_held(client)
+
+
+def test_closing_releases_all_tasks(client, tmp_path):
+    (tmp_path / 'go').touch()
+    finished = results(client, gate(tmp_path), 1, range(100))
+    next(finished)
+    assert held(client)
+    finished.close()
+    assert none_held(client)
+
+
+def test_an_interrupt_releases_all_tasks(client, tmp_path):
+    def interrupt():
+        begun(tmp_path, 2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    Timer(0, interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(results(client, gate(tmp_path), 1, range(100)))
+    assert none_held(client)
+    (tmp_path / 'go').touch()
+
+
+def test_a_killed_worker_costs_its_tasks_only(cluster, client, tmp_path):
+    def kill():
+        begun(tmp_path, 2)
+        cluster.kill(cluster.workers[0])
+        (tmp_path / 'go').touch()
+
+    Timer(0, kill).start()
+    found = dict(results(client, gate(tmp_path), 2, range(20)))
+    assert found == {number: 2 * number for number in range(20)}
+    assert len(list(tmp_path.iterdir())) > 21  # one was begun twice
+
+
+def test_a_late_worker_does_what_two_killed_ones_left(cluster, client, tmp_path):
+    def kill():
+        begun(tmp_path, 2)
+        for process in list(cluster.workers):
+            cluster.kill(process)
+        (tmp_path / 'go').touch()
+        cluster.add_worker()  # with its nanny, as by default
+
+    Timer(0, kill).start()
+    found = dict(results(client, gate(tmp_path), 2, range(20)))
+    assert found == {number: 2 * number for number in range(20)}
+
+
+def test_a_killed_scheduler_is_an_error_at_once(tmp_path):
+    with dask_cluster(tmp_path) as cluster, cluster.client() as client:
+
+        def kill():
+            while not held(client):
+                time.sleep(0.005)
+            cluster.kill(cluster.scheduler)
+
+        Timer(0, kill).start()
+        with pytest.raises(ClusterError, match=f'{cluster.address}: lost the scheduler'):
+            list(results(client, mul, 1, range(20)))
+        with pytest.raises(ClusterError, match='client: found it connecting, expected'):
+            list(results(client, mul, 1, range(20)))
+
+
+def test_a_task_that_ends_its_worker_is_an_error(tmp_path):
+    allow_none = {'DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES': '0'}  # by default three
+    with dask_cluster(tmp_path, **allow_none) as cluster, cluster.client() as client:
+        cluster.add_worker('--no-nanny')
+        with pytest.raises(ClusterError, match=r'is the memory of workers too small\?'):
+            list(results(client, lambda value, number: os._exit(1), 1, [0]))
+
+
+def another_version(folder, package):
+    """A folder on the path of Python in which a package is said to be of another version."""
+    about = folder / f'{package}-0.0.1.dist-info'
+    about.mkdir()
+    (about / 'METADATA').write_text(f'Metadata-Version: 2.1\nName: {package}\nVersion: 0.0.1\n')
+    return {'PYTHONPATH': str(folder)}
+
+
+def test_a_worker_of_another_version_is_refused_before_any_task(cluster, client, tmp_path):
+    odd = cluster.add_worker('--no-nanny', **another_version(tmp_path, 'mediaeval_ap'))
+    try:
+        with pytest.raises(ClusterError, match=r'worker tcp.*: found mediaeval_ap 0\.0\.1, expect'):
+            list(results(client, mul, 1, [0]))
+    finally:
+        cluster.kill(odd)
+
+
+def test_a_late_worker_of_another_version_is_refused(running, tmp_path):
+    running.replenish(0)
+    settings = another_version(tmp_path, 'rapidfuzz')
+    with running.client() as client:
+        Timer(0, running.add_worker, ['--no-nanny'], settings).start()
+        with pytest.raises(ClusterError, match=r'worker tcp.*: found rapidfuzz 0\.0\.1, expected'):
+            list(results(client, mul, 1, [0]))
+    running.replenish(0)
+
+
+@pytest.mark.parametrize('client', [None, 'tcp://127.0.0.1:8786'])
+def test_what_is_no_client_is_refused(client):
+    with pytest.raises(ParameterError, match=r'client: found .*, expected a distributed\.Client'):
+        list(results(client, mul, 1, [0]))
+
+
+def test_a_closed_client_is_refused(cluster):
+    client = cluster.client()
+    client.close()
+    with pytest.raises(ClusterError, match='client: found it closed, expected'):
+        list(results(client, mul, 1, [0]))
