@@ -223,7 +223,7 @@ def dask_cluster(folder: Path) -> Iterator[str]:
     with open(folder / 'log', 'w') as log:
         started = [Popen(command, cwd=folder, stdout=log, stderr=log) for command in commands]
     try:
-        with distributed.Client(scheduler_file=file, timeout=60) as client:  # type: ignore[no-untyped-call]
+        with distributed.Client(scheduler_file=file, timeout=60) as client:
             client.wait_for_workers(2, timeout=60)
             address = client.scheduler.address
         yield address
