@@ -33,7 +33,7 @@ from timing import duration, whole_process
 HERE = Path(__file__).parent
 LARGEST = 100_000_000, 100_000
 BATCH = 1_000  # queries of a batch where hypotheses or names grow
-BATCHES = [(*AT, 100), (*AT, 10_000), (HYPOTHESES[-1], NAMES[-1], 1_000)]  # … and queries
+BATCHES = [(*AT, 100), (*AT, 10_000), (HYPOTHESES[-1], NAMES[-1], 500)]  # … and queries
 PEERS = [*((n, 100_000) for n in HYPOTHESES), (HYPOTHESES[-1], NAMES[-1])]
 N_OF_PEERS = 10  # queries
 TOLERANCE = 1e-12  # a peer may add in another order
