@@ -4,6 +4,7 @@
 from mediaeval_ap.cli import (  # noqa: F401, I001
     evaluate,
     kept_blocks,
+    index,
     explain,
     stream,
     watch,

@@ -154,7 +154,7 @@ class _TextReader:
                 yield self._part(pending), self._position
                 pending = []
             if rows is not None:
-                self._advance(block, rows.n_lines, len(rows.texts))
+                self._advance(block, rows.n_lines or 1, len(rows.texts))  # 0: a last line of spaces
                 pending.append(rows)
             else:
                 table = self._strictly(block, (each for each, _ in results))

@@ -1,0 +1,102 @@
+"""The commands ``index`` and ``export``, about runs that are stored on disk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mediaeval_ap.cli import options
+from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.output import Output, write
+from mediaeval_ap.errors import printable
+
+
+@main.command(
+    examples=[
+        'mediaeval-ap index hypothesis.txt -o run.store --keep 1000',
+        'mediaeval-ap index part-1.txt.gz part-2.parquet s3://bucket/part-3.txt -o run.store',
+        'mediaeval-ap index --check run.store',
+    ]
+)
+@options.RUNS
+@options.option(
+    '-o',
+    '--output',
+    'store',
+    heading='Output',
+    metavar='STORE',
+    type=click.Path(),
+    help='Folder to write; a store that is there is replaced as a whole at the end.',
+)
+@options.integer(
+    '--keep',
+    default=None,
+    heading='Scoring',
+    help='Largest cutoff that the store will be asked for; what it does not need is dropped.'
+    '  [default: all is kept]',
+)
+@options.SUBSET
+@options.flag(
+    '--check',
+    heading='Input',
+    help='Compare all of each given store with what was written, and write nothing.',
+)
+@options.MAX_BYTES
+@options.MESSAGES
+def index(
+    runs: tuple[str, ...],
+    store: str | None,
+    keep: int | None,
+    subset: str | None,
+    check: bool,
+    max_bytes: int,
+) -> None:
+    """Store a run, ranked once, so that it is opened at once and need not fit in memory.
+
+    Several RUN are parts of one run. Each is a file, a folder of files, or an address such as
+    s3://bucket/key. After an interruption the same command goes on where it was.
+    """
+    if check:
+        if store is not None or keep is not None or subset is not None:
+            raise click.UsageError('--check takes stores alone, without -o, --keep and --subset')
+        _check(runs)
+        return
+    if store is None:
+        raise click.UsageError('-o: found nothing, expected the folder of the store to write')
+    from mediaeval_ap.store.index import index
+
+    run: Any = runs[0] if len(runs) == 1 else runs
+    index(run, store, keep=keep, subset=subset, max_bytes=max_bytes)
+
+
+def _check(stores: tuple[str, ...]) -> None:
+    from mediaeval_ap.store.store import open_store
+
+    for store in stores:
+        open_store(store).check()
+        write(f'{printable(store)}: as it was written\n')
+
+
+@main.command(
+    examples=[
+        'mediaeval-ap export run.store -o run.parquet',
+    ]
+)
+@options.argument('store')
+@options.option(
+    '-o',
+    '--output',
+    'parquet',
+    heading='Output',
+    required=True,
+    type=options.NEW_FILE,
+    metavar='FILE',
+    help='Parquet file to write (atomically).',
+)
+@options.MESSAGES
+def export(store: str, parquet: Output) -> None:
+    """Write the hypotheses of STORE, best first, as Parquet."""
+    from mediaeval_ap.store.store import open_store
+
+    open_store(store).to_parquet(parquet)
