@@ -8,7 +8,7 @@ import click
 
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
-from mediaeval_ap.cli.output import Output, write
+from mediaeval_ap.cli.output import NEW_FILE, Output, write
 from mediaeval_ap.errors import printable
 
 
@@ -90,7 +90,7 @@ def _check(stores: tuple[str, ...]) -> None:
     'parquet',
     heading='Output',
     required=True,
-    type=options.NEW_FILE,
+    type=NEW_FILE,
     metavar='FILE',
     help='Parquet file to write (atomically).',
 )

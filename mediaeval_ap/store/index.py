@@ -168,20 +168,21 @@ def _build(
 ) -> None:
     """Build a store by way of a folder beside it, which stays after an interruption."""
     with _locked(work, name):
+        spool = Spool(work)
+        ingestion = Ingestion(spool, files, subset, max_bytes)
         try:
-            spool = Spool(work)
-            inputs = Ingestion(spool, files, subset, max_bytes).read(work)
+            inputs = ingestion.read(work)
             columns = work / COLUMNS
             shutil.rmtree(columns, ignore_errors=True)
             columns.mkdir()
             write_files_from(spool, work, columns, keep=keep, subset=subset, inputs=inputs)
             put_in_place(str(columns), name)
-        except (FormatError, ParameterError):  # the next call would find the same
-            shutil.rmtree(work)
+        except Error as error:
+            # The next call would find the same, or there is nothing that it need not do again.
+            if isinstance(error, FormatError | ParameterError) or not ingestion.has_read:
+                shutil.rmtree(work)
             raise
         except OSError as error:
-            if isinstance(error, Error):
-                raise
             raise WriteError(name, error.strerror or str(error)) from error
         shutil.rmtree(work)
 

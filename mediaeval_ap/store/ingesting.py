@@ -30,7 +30,7 @@ class Ingestion:
         described = Subset.of(subset)
         self._about = {
             'version': __version__,
-            'files': [file.name for file in files],
+            'list of files': [file.name for file in files],
             'subset': described and described.videos,
         }
 
@@ -46,9 +46,15 @@ class Ingestion:
             self._begin(error.name)
             return self._read(work)
 
+    @property
+    def has_read(self) -> bool:
+        """Whether anything was read that need not be read again."""
+        journal = self._spool.journal
+        return bool(journal.get('done') or journal.get('position'))
+
     def _begin(self, changed: str = '') -> None:
-        """Begin anew; say so if something was there already."""
-        if changed:
+        """Begin anew; say so if something was read already."""
+        if changed and self.has_read:
             warning = f'{printable(changed)} changed since the build was interrupted: begins anew'
             warn_caller([RestartedBuildWarning(warning)])
         self._spool.begin({'about': self._about, 'done': [], 'file': None, 'position': None})

@@ -1,15 +1,25 @@
 """A store that is built out of core has the files of one that is written from memory."""
 
+import fcntl
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
-from mediaeval_ap import index
+from mediaeval_ap import errors, index, open_store
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store import external_sort, spool
 from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, parts, read
 
+KILLED_BUILDS = Path(__file__).parent / 'killed_builds.py'
 SMALL = {  # a few keys, rows and bytes at a time, so that little data takes many steps
     (external_sort, 'RUN_KEYS'): 5,
     (external_sort, 'MERGED_KEYS'): 4,
@@ -82,3 +92,218 @@ def test_files_are_those_of_a_store_from_memory(steps, tmp_path_factory, rows, k
         'run.store',
         'run.txt',
     ]
+
+
+ROWS = [
+    ('TV', f'v{number % 4}', str(number % 9), f'näme{number % 11}', number % 5 / 4)
+    for number in range(200)
+]
+
+
+def write_parts(folder):
+    """Write the rows as text, compressed text and Parquet; return the paths in order."""
+    paths = [folder / 'one.txt', folder / 'two.gz', folder / 'three.parquet', folder / 'four.txt']
+    for begin, path in zip(range(0, 200, 50), paths, strict=True):
+        part = ROWS[begin : begin + 50]
+        if path.suffix == '.parquet':
+            columns = dict(zip(HYPOTHESIS.fields, zip(*part, strict=True), strict=True))
+            parquet.write_table(pa.table(columns), path, row_group_size=7)
+        else:
+            text = as_text(part).encode()
+            path.write_bytes(gzip.compress(text) if path.suffix == '.gz' else text)
+    return paths
+
+
+def killed_until_built(folder, seed):
+    """Build the store of the parts in processes that are killed; return how many were."""
+    command = [sys.executable, KILLED_BUILDS, str(seed), 'run.store', *write_parts(folder)]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert not done.returncode, done.stderr
+    assert not done.stderr
+    return int(done.stdout)
+
+
+def test_a_build_that_is_killed_goes_on(tmp_path):
+    assert killed_until_built(tmp_path, seed=1) > 2
+    assert files(open_store(tmp_path / 'run.store')) == in_memory(ROWS, tmp_path / 'other.store')
+    assert not list(tmp_path.glob('*.building'))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('seed', range(2, 30))
+def test_builds_that_are_killed_go_on(tmp_path, seed):
+    killed_until_built(tmp_path, seed)
+    assert files(open_store(tmp_path / 'run.store')) == in_memory(ROWS, tmp_path / 'other.store')
+
+
+class Interrupted(BaseException):
+    """As of Ctrl-C."""
+
+
+@pytest.fixture
+def small_steps(monkeypatch):
+    for (module, name), value in SMALL.items():
+        monkeypatch.setattr(module, name, value)
+
+
+@pytest.fixture
+def interrupted(tmp_path, small_steps, monkeypatch):
+    """Parts of a run, whose build was interrupted when the third part was read."""
+    monkeypatch.chdir(tmp_path)
+    paths = write_parts(tmp_path)
+    n_rows = 0
+    add = spool.Spool.add
+
+    def add_some(self, table):
+        nonlocal n_rows
+        n_rows += len(table)
+        if n_rows > 120:
+            raise Interrupted
+        add(self, table)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spool.Spool, 'add', add_some)
+        with pytest.raises(Interrupted):
+            index(paths, 'run.store')
+    assert os.path.isdir('run.store.building')
+    return paths
+
+
+def added(monkeypatch):
+    """A list that gets the number of rows of each table that is added from now on."""
+    sizes = []
+    add = spool.Spool.add
+
+    def counted(self, table):
+        sizes.append(len(table))
+        add(self, table)
+
+    monkeypatch.setattr(spool.Spool, 'add', counted)
+    return sizes
+
+
+def test_what_was_read_is_not_read_again(interrupted, tmp_path, monkeypatch):
+    sizes = added(monkeypatch)
+    store = index(interrupted, 'run.store')
+    assert files(store) == in_memory(ROWS, tmp_path / 'other.store')
+    assert 50 < sum(sizes) <= 200 - 100 - 14  # two row groups of the third part are there
+
+
+def test_a_part_that_was_read_and_is_gone_is_an_error(interrupted):
+    os.remove(interrupted[0])
+    with pytest.raises(errors.ReadError, match=r'one.txt: No such file or directory'):
+        index(interrupted, 'run.store')
+
+
+@pytest.mark.parametrize('changed', [0, 2])
+def test_a_part_that_changed_begins_the_build_anew(interrupted, tmp_path, monkeypatch, changed):
+    path = interrupted[changed]
+    os.utime(path, ns=(1, 1))
+    sizes = added(monkeypatch)
+    with pytest.warns(errors.RestartedBuildWarning) as warned:
+        store = index(interrupted, 'run.store')
+    assert str(warned[0].message) == (
+        f'{path} changed since the build was interrupted: begins anew'
+    )
+    assert warned[0].filename == __file__
+    assert sum(sizes) == 200
+    assert files(store) == in_memory(ROWS, tmp_path / 'other.store')
+
+
+@pytest.mark.parametrize(
+    ('settings', 'what'), [({'subset': [('TV', 'v1')]}, 'the subset'), ({}, 'the list of files')]
+)
+def test_another_build_begins_anew(interrupted, settings, what):
+    parts = interrupted if settings else interrupted[:3]
+    with pytest.warns(errors.RestartedBuildWarning, match=f'^{what} changed since the build'):
+        store = index(parts, 'run.store', **settings)
+    assert store.n_hypotheses == (50 if settings else 150)
+
+
+def test_a_build_with_another_depth_goes_on(interrupted, tmp_path, monkeypatch):
+    sizes = added(monkeypatch)
+    assert files(index(interrupted, 'run.store', keep=2)) == in_memory(
+        ROWS, tmp_path / 'other.store', keep=2
+    )
+    assert sum(sizes) < 100
+
+
+@pytest.mark.parametrize('content', [b'', b'{', b'[]', b'{"sizes": {}}', b'{"sizes": 1}'])
+def test_a_damaged_journal_begins_anew(interrupted, tmp_path, content):
+    (tmp_path / 'run.store.building/journal.json').write_bytes(content)
+    assert files(index(interrupted, 'run.store')) == in_memory(ROWS, tmp_path / 'other.store')
+
+
+def test_a_spool_that_is_cut_begins_anew(interrupted, tmp_path):
+    (tmp_path / 'run.store.building/confidence').write_bytes(b'')
+    assert files(index(interrupted, 'run.store')) == in_memory(ROWS, tmp_path / 'other.store')
+
+
+def test_two_do_not_build_the_same_store(interrupted):
+    with open('run.store.building/lock', 'ab') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(errors.WriteError, match=r'run.store: another process is building'):
+            index(interrupted, 'run.store')
+
+
+def test_a_folder_of_that_name_stays(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (one, *_) = write_parts(tmp_path)
+    (tmp_path / 'run.store.building').mkdir()
+    (tmp_path / 'run.store.building/mine.txt').write_text('mine')
+    with pytest.raises(errors.WriteError, match='is there already, and no store that is being'):
+        index(one, 'run.store')
+    assert (tmp_path / 'run.store.building/mine.txt').read_text() == 'mine'
+
+
+def test_wrong_rows_leave_nothing(tmp_path):
+    paths = write_parts(tmp_path)
+    with open(paths[3], 'a') as file:
+        file.write('TV v1 1 ann high\nTV v1 1\n')
+    with pytest.raises(errors.FormatError) as told:
+        index(paths, tmp_path / 'run.store')
+    with pytest.raises(errors.FormatError) as expected:
+        read(str(paths[3]), HYPOTHESIS)
+    assert str(told.value) == str(expected.value)
+    assert not list(tmp_path.glob('run.store*'))
+
+
+def test_an_older_store_stays_until_the_new_one_is_there(tmp_path):
+    paths = write_parts(tmp_path)
+    path = tmp_path / 'run.store'
+    older = index(paths[0], path).sha256
+    paths[1].write_text('wrong')
+    with pytest.raises(errors.FormatError):
+        index(paths, path)
+    assert open_store(path).sha256 == older
+    assert index(paths[3], path).sha256 != older
+
+
+def test_identity_does_not_depend_on_the_builder(tmp_path):
+    one, *_ = write_parts(tmp_path)
+    table = read(str(one), HYPOTHESIS)
+    expected = write_store(Ranking(table), tmp_path / 'other.store')
+    store = index(one, tmp_path / 'run.store')
+    assert store.sha256 == expected.sha256
+    assert store.sources == [table.source] == expected.sources
+
+
+def test_a_folder_is_read_in_the_order_of_its_paths(tmp_path):
+    folder = tmp_path / 'run'
+    (folder / 'b').mkdir(parents=True)
+    write_parts(folder)
+    (folder / 'b/zero.txt').write_text('TV v9 1 zoe 0.5\n')
+    for name in ('_SUCCESS', '.one.txt.crc', 'b/_metadata'):
+        (folder / name).write_text('no run')
+    store = index(folder, tmp_path / 'run.store')
+    names = ['b/zero.txt', 'four.txt', 'one.txt', 'three.parquet', 'two.gz']
+    assert [each.name for each in store.sources] == [str(folder / name) for name in names]
+    assert len(store) == 201
+
+
+def test_a_folder_without_files_is_no_run(tmp_path):
+    (tmp_path / 'empty').mkdir()
+    with pytest.raises(errors.ReadError, match='empty: is a folder without files of a run'):
+        index(tmp_path / 'empty', tmp_path / 'run.store')

@@ -1,0 +1,57 @@
+"""Build a store in processes that are killed: `killed_builds.py SEED STORE PART...`.
+
+Each process ends by SIGKILL at one of its system events (a file opened, renamed or removed), until
+one has built the store. Prints how many were killed.
+"""
+
+import os
+import random
+import signal
+import sys
+
+from mediaeval_ap import index
+from mediaeval_ap.store import external_sort, spool
+from mediaeval_ap.tables import parts
+
+EVENTS = {'open', 'os.rename', 'os.remove', 'os.truncate', 'os.mkdir', 'os.rmdir'}
+
+
+def build(run, path, n_events):
+    """Build the store; the process is killed when so many events have come."""
+    left = n_events
+
+    def count(event, _):
+        nonlocal left
+        if event not in EVENTS:
+            return
+        left -= 1
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(count)
+    index(run, path)
+
+
+def main(seed, path, *run):
+    external_sort.RUN_KEYS, external_sort.MERGED_KEYS = 50, 40
+    spool.CHUNK_ROWS, parts.BLOCK_BYTES, parts.BLOCKS_OF_PART = 30, 200, 2
+    choose = random.Random(seed)
+    n_killed = 0
+    while True:
+        n_events = choose.randint(1, 100 * (n_killed + 1))
+        process = os.fork()
+        if not process:
+            build(list(run), path, n_events)
+            os._exit(0)
+        _, status = os.waitpid(process, 0)
+        if os.WIFSIGNALED(status):
+            assert os.WTERMSIG(status) == signal.SIGKILL
+            n_killed += 1
+        else:
+            assert not status
+            break
+    print(n_killed)
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

@@ -1,0 +1,102 @@
+"""Runs that are remote, or streams, are copied first and then read as files."""
+
+import io
+import os
+import threading
+
+import pytest
+from pyarrow import fs
+
+from mediaeval_ap import errors, index
+from mediaeval_ap.store.run_files import files_of
+
+ROWS = ''.join(f'x v{number % 3} {number} ann 0.5\n' for number in range(40))
+
+
+@pytest.fixture(scope='module')
+def server():
+    """The address of a server that answers as S3 does."""
+    from moto.server import ThreadedMotoServer
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ('AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'):
+            patch.setenv(name, 'test')
+        patch.setenv('AWS_EC2_METADATA_DISABLED', 'true')
+        server = ThreadedMotoServer('127.0.0.1', port=0, verbose=False)
+        server.start()
+        host, port = server.get_host_and_port()
+        yield f'{host}:{port}'
+        server.stop()
+
+
+@pytest.fixture
+def bucket(server, monkeypatch):
+    """A bucket with two parts of a run in a folder, and what opens it."""
+    monkeypatch.setenv('AWS_ENDPOINT_URL', f'http://{server}')
+    system, _ = fs.FileSystem.from_uri('s3://bucket?allow_bucket_creation=true')
+    system.create_dir('bucket')
+    for name, text in (('one.txt', ROWS), ('two.txt', ROWS), ('_SUCCESS', 'no run')):
+        with system.open_output_stream(f'bucket/run/{name}') as stream:
+            stream.write(text.encode())
+    return system
+
+
+def test_remote_files_are_read(bucket, tmp_path):
+    store = index('s3://bucket/run', tmp_path / 'run.store')
+    assert [each.name for each in store.sources] == [
+        's3://bucket/run/one.txt',
+        's3://bucket/run/two.txt',
+    ]
+    (tmp_path / 'one.txt').write_text(ROWS)
+    (tmp_path / 'two.txt').write_text(ROWS)
+    here = index([tmp_path / 'one.txt', tmp_path / 'two.txt'], tmp_path / 'other.store')
+    assert store.sha256 == here.sha256
+    assert sorted(os.listdir(tmp_path)) == ['one.txt', 'other.store', 'run.store', 'two.txt']
+
+
+def test_the_server_may_stand_in_the_address(bucket, server, tmp_path, monkeypatch):
+    monkeypatch.delenv('AWS_ENDPOINT_URL')
+    address = f's3://test:test@bucket/run/one.txt?endpoint_override={server}&scheme=http'
+    store = index(address, tmp_path / 'run.store')
+    assert [each.name for each in store.sources] == ['s3://bucket/run/one.txt']
+
+
+def test_remote_errors_name_the_address(bucket, tmp_path):
+    with pytest.raises(errors.ReadError, match=r'^s3://bucket/none: No such file or directory$'):
+        index('s3://bucket/none', tmp_path / 'run.store')
+    with pytest.raises(errors.ReadError, match=r'one.txt: holds more than 100 bytes, the limit'):
+        index('s3://bucket/run/one.txt', tmp_path / 'run.store', max_bytes=100)
+    with bucket.open_output_stream('bucket/wrong') as stream:
+        stream.write(b'x v 1 ann high\n')
+    with pytest.raises(errors.FormatError, match=r'^s3://bucket/wrong, line 1, confidence: found'):
+        index('s3://bucket/wrong', tmp_path / 'run.store')
+    with pytest.raises(errors.ReadError, match=r'^nothing://x'):
+        index('nothing://x', tmp_path / 'run.store')
+
+
+def test_local_addresses_are_paths(tmp_path):
+    (tmp_path / 'run.txt').write_text(ROWS)
+    (file,) = files_of((tmp_path / 'run.txt').as_uri())
+    assert (file.name, file.open) == (str(tmp_path / 'run.txt'), None)
+
+
+def test_a_store_is_on_this_machine(tmp_path):
+    reason = r'expected a path of this machine, which can be mapped to memory: s3://bucket/x'
+    with pytest.raises(errors.ParameterError, match=reason):
+        index(tmp_path / 'run.txt', 's3://bucket/x')
+
+
+def test_a_pipe_is_copied_first(tmp_path):
+    path = tmp_path / 'pipe'
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=(ROWS,))
+    writer.start()
+    store = index(path, tmp_path / 'run.store')
+    writer.join()
+    assert (len(store), store.sources[0].name) == (40, str(path))
+
+
+def test_standard_input_has_a_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr('sys.stdin', io.TextIOWrapper(io.BytesIO(ROWS.encode())))
+    with pytest.raises(errors.ReadError, match=r'^<stdin>: holds more than 100 bytes, the limit'):
+        index('-', tmp_path / 'run.store', max_bytes=100)
