@@ -6,9 +6,9 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from typing import BinaryIO, Self
+from typing import BinaryIO, Self, TypeAlias
 
 from mediaeval_ap.errors import WriteError
 
@@ -22,6 +22,8 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, 'O_BINARY', 0)
 _STREAM = os.O_WRONLY | os.O_APPEND
 _NO_LINK = getattr(os, 'O_NOFOLLOW', 0)
 _CLOSED = -1  # a descriptor that the system refuses
+
+Content: TypeAlias = bytes | Callable[[BinaryIO], object]  # which writes to the file
 
 _begun: list[tuple[str, int | None]] = []  # name, and descriptor of the folder
 _is_placing = False
@@ -90,7 +92,7 @@ class Destination(os.PathLike[str]):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         return status
 
-    def append(self, content: bytes) -> None:
+    def append(self, content: Content) -> None:
         """Write to a stream, which goes on where it stands."""
         with _named(self._path):
             if self._stream is not None:
@@ -98,17 +100,17 @@ class Destination(os.PathLike[str]):
             else:
                 descriptor = os.open(self._name, _STREAM | _NO_LINK, dir_fd=self._folder)
             with open(descriptor, 'wb') as stream:
-                stream.write(content)
+                _write(stream, content)
 
     @contextmanager
-    def beside(self, content: bytes) -> Iterator[str]:
+    def beside(self, content: Content) -> Iterator[str]:
         """Write a file beside the one to replace and yield its name; remove it if it stays."""
         temporary = os.path.join(os.path.dirname(self._name), f'.{os.urandom(8).hex()}.tmp')
         begun = temporary, self._folder
         _begun.append(begun)
         try:
             with _named(self._path), self._created(temporary) as file:
-                file.write(content)
+                _write(file, content)
                 file.flush()
                 os.fsync(file.fileno())
             yield temporary
@@ -170,7 +172,7 @@ def give_up() -> bool:
 
 
 def write_whole(
-    path: str | os.PathLike[str], content: str | bytes, *, is_last: bool = True
+    path: str | os.PathLike[str], content: str | Content, *, is_last: bool = True
 ) -> None:
     """Write a file so that a reader sees the old content, or all of the new.
 
@@ -181,7 +183,7 @@ def write_whole(
 
 
 def write_all_whole(
-    contents: Mapping[str | os.PathLike[str], str | bytes], *, is_last: bool = True
+    contents: Mapping[str | os.PathLike[str], str | Content], *, is_last: bool = True
 ) -> None:
     """Write files that belong together: all are on the disk before the first is replaced."""
     global _is_placing
@@ -206,8 +208,15 @@ def write_all_whole(
         _is_placing = _is_placing and is_last
 
 
-def _encoded(path: str | os.PathLike[str], content: str | bytes) -> bytes:
+def _write(file: BinaryIO, content: Content) -> None:
     if isinstance(content, bytes):
+        file.write(content)
+    else:
+        content(file)
+
+
+def _encoded(path: str | os.PathLike[str], content: str | Content) -> Content:
+    if not isinstance(content, str):
         return content
     text = content.encode()
     match os.path.splitext(os.fsdecode(path))[1].lower():  # each library is imported when needed

@@ -97,6 +97,7 @@ def compare(
         options.check_cutoffs(cutoffs, each, measures)
     require_libraries()
     from mediaeval_ap.average_precision import AveragePrecision
+    from mediaeval_ap.store.store import as_store
     from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
 
     table = read(reference, REFERENCE, max_bytes=max_bytes)
@@ -108,7 +109,8 @@ def compare(
     }
     results: dict[str, dict[str, Result]] = {each: {} for each in evaluators}
     for name, run in names.items():
-        hypotheses = read(run, HYPOTHESIS, max_bytes=max_bytes)
+        store = as_store(run)
+        hypotheses = read(run, HYPOTHESIS, max_bytes=max_bytes) if store is None else store
         for each, evaluator in evaluators.items():
             added = measures if each == definition else ()
             results[each][name] = evaluator.evaluate(hypotheses, asked, measures=added)

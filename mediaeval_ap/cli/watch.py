@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import EXIT_STATUS
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output
-from mediaeval_ap.cli.watch_input import Ending
+from mediaeval_ap.cli.watch_input import Ending, arriving_of
 from mediaeval_ap.cli.watch_output import Columns, Skipped, collected, showing_page, showing_rows
 from mediaeval_ap.progress import hidden
 from mediaeval_ap.report.formats import POINT_FORMATS
@@ -63,8 +64,6 @@ def watch(
     newest. In html, it is a page with a figure, and with the names of queries that changed.
     """
     from mediaeval_ap.live import WatchPage
-    from mediaeval_ap.tables import HYPOTHESIS
-    from mediaeval_ap.tables.growing_files import arriving
 
     if format == HTML and isinstance(output, str):
         raise click.UsageError('--format html: found no output file, expected -o FILE')
@@ -72,9 +71,10 @@ def watch(
     settings = {'follow': follow, 'max_bytes': criteria['max_bytes']}
     if skip_bad:
         settings['on_wrong'] = skipped.add
-    rows = Ending(arriving(hypothesis, HYPOTHESIS, **settings))
-    with collected() as told, rows, hidden():
+    with collected() as told, ExitStack() as ending, hidden():
         average_precision = options.read_reference(**criteria)
+        arrived = arriving_of(average_precision, hypothesis, **settings)
+        rows = ending.enter_context(Ending(arrived))
         if format == HTML:
             assert not isinstance(output, str)
             name = '<stdin>' if hypothesis == STANDARD_STREAM else hypothesis

@@ -5,11 +5,26 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mediaeval_ap.errors import Error
 
+if TYPE_CHECKING:
+    from mediaeval_ap.average_precision import AveragePrecision
+
 Row = tuple[Any, ...]
+
+
+def arriving_of(average_precision: AveragePrecision, run: str, **settings: Any) -> Iterator[Row]:
+    """Yield the rows of a run as they come; those of a store in the order of its places."""
+    from mediaeval_ap.tables import HYPOTHESIS
+    from mediaeval_ap.tables.growing_files import arriving
+
+    criteria = average_precision._criteria
+    if not settings['follow'] and (store := criteria.open_run(run)) is not None:
+        yield from store.ranking.table.rows()
+    else:
+        yield from arriving(run, HYPOTHESIS, **settings)
 
 
 class Ending:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mediaeval_ap.definitions import Cutoff, Definition
-from mediaeval_ap.errors import ParameterError, printable, shown
+from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.evaluation.queries import read_queries
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
@@ -50,17 +50,16 @@ class Criteria:
         return store
 
     def _check_subset(self, store: Store) -> None:
-        its, name = store.manifest.subset, printable(store.path)
-        if self.subset is None:
-            if its is not None:
-                found = f'{name}: found a store of the subset {shown(its.name)}, expected no subset'
-                raise ParameterError(f'{found}; score with --subset, or index the run without it')
-        elif its is None or its.videos != digest_of_videos(self.subset):
-            found = 'without a subset' if its is None else f'of the subset {shown(its.name)}'
-            expected = f'{shown(self.subset.source.name)}, or a subset of the same videos'
-            raise ParameterError(
-                f'{name}: found a store {found}, expected {expected}; index the run with --subset'
-            )
+        its, here = store.manifest.subset, self.subset
+        digest = None if here is None else digest_of_videos(here)
+        if digest == (its and its.videos):
+            return
+        found = 'none' if its is None else f'the videos of {shown(its.name)}'
+        if here is None:
+            expected = 'none; score with the same --subset, or index the run without it'
+        else:
+            expected = f'the videos of {shown(here.source.name)}; index the run with --subset'
+        raise FormatError(store.path, '', 'subset', found, expected)
 
     def read_queries(self, queries: Any) -> Table | None:
         """Read the queries; none are given where all of the reference are asked for."""

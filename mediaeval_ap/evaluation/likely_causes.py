@@ -88,7 +88,7 @@ def _longest_within(text: str, known: Collection[str]) -> str | None:
 def likely_cause_in_tables(run: Ranking, reference: Table) -> str:
     """Return the field and the likely cause why no shot of a run is in a reference, or nothing."""
     fields = reference.layout.texts
-    here = {field: set(run.values(field)) for field in fields}
+    here = {field: set(run.texts[field]) for field in fields}
     there = {field: set(reference[field].values) for field in fields}
     strange = [field for field in fields if not here[field] & there[field]]
     for field in strange:

@@ -58,7 +58,8 @@ class CountedRun:
 def read_counted(criteria: Criteria, run: Any) -> CountedRun:
     """Read and index the hypotheses of a run that are in the subset."""
     if (store := criteria.open_run(run)) is not None:
-        ranking, n_read = store.counted()
+        ranking: Ranking = store.ranking
+        n_read = store.manifest.counts.read
     else:
         ranking, n_read = _indexed(criteria, run)
     name, n_hypotheses = ranking.source.name, ranking.n_hypotheses

@@ -86,16 +86,10 @@ class Ranking(NearestFirst):
         """The hypotheses, in any order."""
         return self._table
 
-    def values(self, field: str) -> Sequence[str]:
-        """Return the distinct texts of a field, in any order."""
-        if field == 'person_name':
-            return self.names.values
-        columns = self.shots.columns
-        return {
-            'corpus_id': columns.corpus_ids,
-            'video_id': columns.video_ids,
-            'shot_id': columns.shot_ids,
-        }[field]
+    @property
+    def texts(self) -> dict[str, Sequence[str]]:
+        """The distinct texts of each field."""
+        return {**self.shots.ids, 'person_name': self.names.values}
 
     def n_held(self, name: int) -> int:
         """Return the number of hypotheses of a name, by its number."""

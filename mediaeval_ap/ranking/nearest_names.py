@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences, ranges
 from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF
-from mediaeval_ap.errors import ParameterError, printable
+from mediaeval_ap.errors import FormatError
 from mediaeval_ap.ranking.distances import Distances
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.tables import Source
@@ -48,18 +48,16 @@ class NearestFirst(ABC):
             return
         is_all = depth == LARGEST_CUTOFF
         remedy = 'without --keep' if is_all else f'with --keep {depth} or without --keep'
-        raise ParameterError(
-            f'{printable(self.source.name)}: found cutoff {ALL if is_all else depth}, expected at '
-            f'most {self.kept}, which this store keeps; index the run {remedy}'
-        )
+        expected = f'at most {self.kept}, which this store keeps; index the run {remedy}'
+        found = ALL if is_all else str(depth)
+        raise FormatError(self.source.name, '', 'cutoff', found, expected)
 
     def check_whole(self) -> None:
         """Refuse what looks at all hypotheses where some were dropped."""
         if self.kept is not None:
-            raise ParameterError(
-                f'{printable(self.source.name)}: found a store that keeps what cutoffs up to '
-                f'{self.kept} need, expected a whole run; index the run without --keep'
-            )
+            found = f'a store that keeps what cutoffs up to {self.kept} need'
+            expected = 'a whole run; index the run without --keep'
+            raise FormatError(self.source.name, '', '', found, expected)
 
     @abstractmethod
     def _first_of(

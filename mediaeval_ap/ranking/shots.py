@@ -73,20 +73,31 @@ class Shots:
         """The number of distinct videos."""
         return len(self.columns.video_keys)
 
+    @property
+    def ids(self) -> dict[str, Sequence[str]]:
+        """The distinct corpus, video and shot ids, in order, by field."""
+        columns = self.columns
+        return {
+            'corpus_id': columns.corpus_ids,
+            'video_id': columns.video_ids,
+            'shot_id': columns.shot_ids,
+        }
+
+    def codes_of(self, shots: NDArray[np.integer]) -> dict[str, NDArray[Any]]:
+        """Return the positions of the ids of some shots among distinct ones, by field."""
+        columns = self.columns
+        keys = columns.shot_keys[shots]
+        video_keys = columns.video_keys[keys // len(columns.shot_ids)]
+        return {
+            'corpus_id': video_keys % len(columns.corpus_ids),
+            'video_id': video_keys // len(columns.corpus_ids),
+            'shot_id': keys % len(columns.shot_ids),
+        }
+
     def ids_of(self, shots: NDArray[np.integer]) -> dict[str, list[str]]:
         """Return corpus, video and shot id of some shots, by field."""
-        ids = self.columns
-        keys = ids.shot_keys[shots]
-        video_keys = ids.video_keys[keys // len(ids.shot_ids)]
-        columns = {
-            'corpus_id': (ids.corpus_ids, video_keys % len(ids.corpus_ids)),
-            'video_id': (ids.video_ids, video_keys // len(ids.corpus_ids)),
-            'shot_id': (ids.shot_ids, keys % len(ids.shot_ids)),
-        }
-        return {
-            field: [values[code] for code in codes.tolist()]
-            for field, (values, codes) in columns.items()
-        }
+        ids, codes = self.ids, self.codes_of(shots)
+        return {field: [ids[field][code] for code in codes[field].tolist()] for field in ids}
 
     def find(self, table: Table) -> NDArray[np.int64]:
         """Return the number that each row's shot of another table has here, or -1."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from mediaeval_ap.errors import WriteError
-from mediaeval_ap.store.manifest import NAME
+from mediaeval_ap.tables.input_kinds import is_store
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def check_target(name: str) -> str:
     if '\0' in name:
         raise WriteError(name, 'no path holds a NUL')
     target = os.path.realpath(name)
-    if os.path.lexists(target) and not os.path.lexists(os.path.join(target, NAME)):
+    if os.path.lexists(target) and not is_store(target):
         raise WriteError(name, 'is there already, and no store: name another path, or remove it')
     with named(name):
         os.stat(os.path.dirname(target))

@@ -20,8 +20,9 @@ from mediaeval_ap.store.columns import (
     wrong,
 )
 from mediaeval_ap.tables import Source, Table
+from mediaeval_ap.tables.input_kinds import STORE_MANIFEST as NAME
+from mediaeval_ap.tables.input_kinds import is_store
 
-NAME = 'manifest.json'
 FORMAT = 'mediaeval-ap store'
 FORMAT_VERSION = 1
 LARGEST_MANIFEST = 64 << 20  # that of a run in some hundred thousand files
@@ -113,7 +114,7 @@ class Manifest:
 def read_manifest(folder: str, path: str) -> Manifest:
     """Read the manifest of a folder; `path` is its name for messages."""
     name = f'{path}/{NAME}'
-    if not os.path.lexists(os.path.join(folder, NAME)):
+    if not is_store(folder):
         raise ReadError(path, f'is a folder, but no store: it has no {NAME}')
     with opened_file(os.path.join(folder, NAME), name) as file:
         content = file.read(LARGEST_MANIFEST + 1)
@@ -130,7 +131,7 @@ def read_manifest(folder: str, path: str) -> Manifest:
         raise wrong(name, 'format_version', shown(version), expected)
     digest = described.pop('sha256', None)
     if digest != _digest(described):
-        raise wrong(name, 'sha256', shown(digest), 'that of its content: it was edited')
+        raise wrong(name, 'sha256', 'that of another text', 'that of this one, which was edited')
     return _manifest(described, name)
 
 

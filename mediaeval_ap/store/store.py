@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.errors import ParameterError, ReadError, shown
 from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.ranking.edit_distances import NameColumns, NamesByLength
@@ -61,21 +63,19 @@ class StoredRanking(Ranking):
     def row_at(self) -> NDArray[np.int64]:
         return np.arange(len(self))  # rows of the table are in the order of places
 
+    def codes(self, places: slice) -> dict[str, NDArray[Any]]:
+        """Return for each text field the positions of the texts at some places."""
+        return {
+            **self.shots.codes_of(self.shot_at[places]),
+            'person_name': self.name_at[places],
+        }
+
     @property
     def table(self) -> Table:
         self.check_whole()
-        ids = self.shots.columns
-        keys = ids.shot_keys[self.shot_at]
-        video_keys = ids.video_keys[keys // len(ids.shot_ids)]
-        codes = {
-            'corpus_id': video_keys % len(ids.corpus_ids),
-            'video_id': video_keys // len(ids.corpus_ids),
-            'shot_id': keys % len(ids.shot_ids),
-            'person_name': self.name_at,
-        }
         columns = {
-            field: Column(codes[field].astype(np.int32), list(self.values(field)))
-            for field in HYPOTHESIS.texts
+            field: Column(codes.astype(np.int32), list(self.texts[field]))
+            for field, codes in self.codes(slice(None)).items()
         }
         return Table(HYPOTHESIS, columns, self.confidence_at, self.source)
 
@@ -140,10 +140,6 @@ class Store:
         """The number of hypotheses in the subset, before any was dropped by `keep`."""
         return self._manifest.counts.hypotheses
 
-    def counted(self) -> tuple[Ranking, int]:
-        """Return the ranking, and the number of hypotheses that the inputs have."""
-        return self.ranking, self._manifest.counts.read
-
     @property
     def manifest(self) -> Manifest:
         """What the store says of itself."""
@@ -170,6 +166,35 @@ class Store:
             raise ReadError(self._path, 'was replaced since it was opened: open it again')
         for name, column in self._manifest.columns.items():
             check_column(path, self._path, name, column)
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the hypotheses, best first, as a Parquet file: a run like any other.
+
+        Of a store that keeps some of the hypotheses, these are written.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, which appears whole or not at all. Its columns are ``corpus_id``,
+            ``video_id``, ``shot_id``, ``person_name`` and ``confidence``.
+
+        Raises
+        ------
+        WriteError
+            When the file cannot be written; an older file is still there.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from mediaeval_ap import index
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> index('samples/hypothesis.txt', folder / 'run.store').to_parquet(folder / 'run.parquet')
+        >>> len(index(folder / 'run.parquet', folder / 'again.store'))
+        12000
+        """
+        from mediaeval_ap.store.export import write_parquet
+
+        write_whole(path, partial(write_parquet, self.ranking))
 
 
 def open_store(path: str | os.PathLike[str]) -> Store:
@@ -210,9 +235,9 @@ def open_store(path: str | os.PathLike[str]) -> Store:
     if not isinstance(given, str | os.PathLike):
         raise ParameterError(f'store: found {shown(given)}, expected a path')
     name = os.fsencode(given).decode(errors='backslashreplace')
-    folder = os.path.realpath(given)
     if '\0' in name:
         raise ReadError(name, 'no path holds a NUL')
+    folder = os.path.realpath(given)
     if not os.path.isdir(folder):
         is_there = os.path.lexists(folder)
         raise ReadError(name, 'is no folder' if is_there else os.strerror(2))

@@ -12,10 +12,16 @@ from typing import Any
 import numpy as np
 
 from mediaeval_ap.choices import MAX_BYTES, check_limit
-from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.errors import ParameterError, ReadError, shown
 from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.decompression import PARQUET
 from mediaeval_ap.tables.table import NumberedRows
+
+STORE_MANIFEST = 'manifest.json'  # the file that tells a store from other folders
+IS_STORE = (
+    'is a store, expected a file: a store stands only for a run that is scored '
+    '(mediaeval-ap export writes its rows)'
+)
 
 
 class Kind(Enum):
@@ -62,6 +68,8 @@ class Origin:
             return cls(Kind.ARROW, value)
         if isinstance(value, str | os.PathLike) or hasattr(value, 'read'):
             source = ByteSource(value, max_bytes)
+            if source.is_path and is_store(value):
+                raise ReadError(source.name, IS_STORE)
             return cls(Kind.PARQUET if source.format == PARQUET else Kind.TEXT, source)
         if isinstance(value, np.ndarray) and value.ndim != 1:
             return cls(Kind.ARRAY if value.ndim == 2 else Kind.UNKNOWN, value)
@@ -76,8 +84,15 @@ class Origin:
         return ParameterError(f'{what}{found}, expected {expected}')
 
 
+def is_store(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is the folder of a store."""
+    return os.path.lexists(os.path.join(os.fsdecode(path), STORE_MANIFEST))
+
+
 def is_rows(value: object) -> bool:
     """Return whether a value gives rows that can be taken one after another."""
+    if isinstance(value, str | os.PathLike):  # which may be a store
+        return False
     return Origin.of(value).kind is Kind.ROWS
 
 

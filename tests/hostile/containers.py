@@ -155,9 +155,24 @@ def bind(path: Path) -> None:
 
 
 NO_FILES = [
-    Entry('folder', 'a folder', Path.mkdir, error='{path}: Is a directory'),
-    Entry('folder.gz', 'a folder by another name', Path.mkdir, error='{path}: Is a directory'),
-    Entry('folder.parquet', 'and by another', Path.mkdir, error='{path}: Is a directory'),
+    Entry(
+        'folder',
+        'a folder',
+        Path.mkdir,
+        error='{path}: is a folder, but no store: it has no manifest.json',
+    ),
+    Entry(
+        'folder.gz',
+        'a folder by another name',
+        Path.mkdir,
+        error='{path}: is a folder, but no store: it has no manifest.json',
+    ),
+    Entry(
+        'folder.parquet',
+        'and by another',
+        Path.mkdir,
+        error='{path}: is a folder, but no store: it has no manifest.json',
+    ),
     Entry(
         *('folder.csv', 'and in place of CSV', Path.mkdir),
         error='{path}: Is a directory',

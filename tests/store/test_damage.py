@@ -1,0 +1,287 @@
+"""Stores that were edited, cut, mixed or made by another version: each with its exact error."""
+
+import hashlib
+import json
+import os
+import shutil
+
+import pytest
+from click.testing import CliRunner
+from stores import stored
+
+from mediaeval_ap.cli import main
+from mediaeval_ap.errors import Error
+from mediaeval_ap.store import manifest
+from mediaeval_ap.store.store import open_store
+
+ROWS = [('x', 'v', str(number % 4), 'ann'[: number % 3 + 1], number / 8) for number in range(9)]
+AGAIN = 'index the run again'
+NO_JSON = f'found what is no JSON, expected the manifest of a store; {AGAIN}'
+
+
+def of_bytes(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
+def cut(store):
+    path = store / 'confidence.npy'
+    path.write_bytes(path.read_bytes()[:-8])
+    return f'{path}, size: found 192 bytes, expected 200; {AGAIN}'
+
+
+def longer(store):
+    path = store / 'confidence.npy'
+    path.write_bytes(path.read_bytes() + b'\0')
+    return f'{path}, size: found 201 bytes, expected 200; {AGAIN}'
+
+
+def edited(store):
+    path, before = store / 'confidence.npy', of_bytes(store / 'confidence.npy')
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(0, 0))  # as the clock may not have moved on
+    return (
+        f'{path}, SHA-256: found {of_bytes(path)}…, expected {before}…, as it was written; {AGAIN}'
+    )
+
+
+def swapped(store):
+    one, other = store / 'shot_at.npy', store / 'name_at.npy'
+    before = of_bytes(one)
+    one.rename(store / 'aside')
+    other.rename(one)
+    (store / 'aside').rename(other)
+    for path in (one, other):
+        os.utime(path, ns=(0, 0))
+    return f'{one}, SHA-256: found {of_bytes(one)}…, expected {before}…, as it was written; {AGAIN}'
+
+
+def missing(store):
+    (store / 'held.npy').unlink()
+    return f'{store}/held.npy: No such file or directory; {AGAIN}'
+
+
+def a_pipe(store):
+    (store / 'held.npy').unlink()
+    os.mkfifo(store / 'held.npy')
+    return f'{store}/held.npy: is no regular file; {AGAIN}'
+
+
+def a_link_to_nothing(store):
+    (store / 'held.npy').unlink()
+    (store / 'held.npy').symlink_to('nowhere')
+    return f'{store}/held.npy: No such file or directory; {AGAIN}'
+
+
+def a_link_to_a_device(store):
+    (store / 'held.npy').unlink()
+    (store / 'held.npy').symlink_to('/dev/zero')
+    return f'{store}/held.npy: is no regular file; {AGAIN}'
+
+
+def no_manifest(store):
+    (store / 'manifest.json').unlink()
+    return f'{store}: is a folder, but no store: it has no manifest.json'
+
+
+def a_folder_as_manifest(store):
+    (store / 'manifest.json').unlink()
+    (store / 'manifest.json').mkdir()
+    return f'{store}/manifest.json: is no regular file; {AGAIN}'
+
+
+def no_json(store):
+    (store / 'manifest.json').write_text('{')
+    return f'{store}/manifest.json: {NO_JSON}'
+
+
+def deep_json(store):
+    (store / 'manifest.json').write_text('[' * 100_000)
+    return f'{store}/manifest.json: {NO_JSON}'
+
+
+def other_json(store):
+    (store / 'manifest.json').write_text('[1]')
+    return f"{store}/manifest.json, format: found [1], expected 'mediaeval-ap store'; {AGAIN}"
+
+
+def huge(store):
+    with (store / 'manifest.json').open('wb') as file:
+        file.truncate((64 << 20) + 1)
+    return (
+        f'{store}/manifest.json: found more than 67108864 bytes, expected the manifest of a store; '
+        f'{AGAIN}'
+    )
+
+
+def rewritten(store, change, *, signed=True):
+    """Change the manifest, and sign it again."""
+    path = store / 'manifest.json'
+    described = json.loads(path.read_text())
+    change(described)
+    if signed:
+        del described['sha256']
+        described['sha256'] = manifest._digest(described)
+    path.write_text(json.dumps(described))
+    return f'{path}'
+
+
+def edited_manifest(store):
+    path = store / 'manifest.json'
+    rewritten(store, lambda described: described.update(keep=3), signed=False)
+    return (
+        f'{path}, sha256: found that of another text, expected that of this one, which was '
+        f'edited; {AGAIN}'
+    )
+
+
+def other_version(store):
+    path = rewritten(store, lambda described: described.update(format_version=2))
+    expected = '1, which this version of mediaeval_ap reads'
+    return f'{path}, format_version: found 2, expected {expected}; {AGAIN}'
+
+
+def other_dtype(store):
+    path = rewritten(
+        store, lambda described: described['columns']['shot_at'].update(dtype='<i8', shape=[4])
+    )
+    return f'{path}, shot_at: found shape (4,), expected (9,); {AGAIN}'
+
+
+def unknown_dtype(store):
+    path = rewritten(store, lambda described: described['columns']['shot_at'].update(dtype='|O'))
+    return f'{path}, shot_at: found |O, expected <i4; {AGAIN}'
+
+
+def header_of_another_dtype(store):
+    def change(described):
+        described['columns']['video_keys'].update(dtype='<i8')
+
+    rewritten(store, change)
+    return f'{store}/video_keys.npy, header: found <i4 (1,), expected <i8 (1,); {AGAIN}'
+
+
+def unknown_column(store):
+    def change(described):
+        described['columns']['other'] = described['columns']['held']
+
+    path = rewritten(store, change)
+    return f'{path}, columns: found other missing or unknown, expected those of a store; {AGAIN}'
+
+
+def column_without_size(store):
+    path = rewritten(store, lambda described: described['columns']['held'].pop('size'))
+    found = json.loads((store / 'manifest.json').read_text())
+    assert 'size' not in found['columns']['held']
+    return f'{path}: found '
+
+
+DAMAGE = [
+    cut,
+    longer,
+    edited,
+    swapped,
+    missing,
+    a_pipe,
+    a_link_to_nothing,
+    a_link_to_a_device,
+    no_manifest,
+    a_folder_as_manifest,
+    no_json,
+    deep_json,
+    other_json,
+    huge,
+    edited_manifest,
+    other_version,
+    other_dtype,
+    unknown_dtype,
+    header_of_another_dtype,
+    unknown_column,
+    column_without_size,
+]
+
+
+@pytest.mark.parametrize('damage', DAMAGE)
+def test_damage(tmp_path, damage):
+    store = tmp_path / 'run.store'
+    stored(ROWS, store)
+    message = damage(store)
+    with pytest.raises(Error) as caught:
+        open_store(store)
+    if damage is column_without_size:  # the rest is Python's
+        assert str(caught.value).startswith(message)
+        message = str(caught.value)
+    assert str(caught.value) == message
+    reference = tmp_path / 'reference.txt'
+    reference.write_text('x v 1 ann\n')
+    for arguments in (['evaluate', str(reference), str(store)], ['index', '--check', str(store)]):
+        done = CliRunner().invoke(main, arguments, catch_exceptions=False)
+        assert (done.exit_code, done.stdout) == (1, '')
+        assert done.stderr == f'Error: {message}\n'
+
+
+def test_an_edit_that_hides_is_found_by_check(tmp_path):
+    path = tmp_path / 'run.store' / 'confidence.npy'
+    store = stored(ROWS, tmp_path / 'run.store')
+    before, status = of_bytes(path), path.stat()
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    opened = open_store(store.path)
+    for each in (store, opened):
+        with pytest.raises(Error) as caught:
+            each.check()
+        assert str(caught.value) == (
+            f'{path}, SHA-256: found {of_bytes(path)}…, expected {before}…, as it was written; '
+            f'{AGAIN}'
+        )
+
+
+def test_paths_that_are_no_folder(tmp_path):
+    (tmp_path / 'file').touch()
+    for name, reason in (
+        ('file', 'is no folder'),
+        ('none', 'No such file or directory'),
+        ('no\0path', 'no path holds a NUL'),
+    ):
+        with pytest.raises(Error) as caught:
+            open_store(f'{tmp_path}/{name}')
+        assert str(caught.value) == f'{tmp_path}/{name}: {reason}'.replace('\0', '\\x00')
+    with pytest.raises(Error, match='store: found 7, expected a path'):
+        open_store(7)
+
+
+def test_copies_and_links_are_the_same_store(tmp_path):
+    """Times of change may be lost, and folders may be links."""
+    store = stored(ROWS, tmp_path / 'run.store')
+    shutil.copytree(store.path, tmp_path / 'copy', copy_function=shutil.copyfile)
+    (tmp_path / 'link').symlink_to('copy')
+    os.rename(store.path, tmp_path / 'moved')
+    (tmp_path / 'copy' / 'held.npy').rename(tmp_path / 'held')
+    (tmp_path / 'copy' / 'held.npy').symlink_to(tmp_path / 'held')
+    for name in ('copy', 'link', 'moved'):
+        again = open_store(tmp_path / name)
+        again.check()
+        assert again.sha256 == store.sha256
+
+
+def test_a_replaced_store_is_not_checked_in_place_of_the_open_one(tmp_path):
+    store = stored(ROWS, tmp_path / 'run.store')
+    stored(ROWS[1:], tmp_path / 'run.store')
+    with pytest.raises(Error) as caught:
+        store.check()
+    assert str(caught.value) == f'{store.path}: was replaced since it was opened: open it again'
+
+
+@pytest.mark.parametrize('there', ['file', 'folder'])
+def test_only_a_store_is_replaced(tmp_path, there):
+    path = tmp_path / 'there'
+    path.touch() if there == 'file' else path.mkdir()
+    with pytest.raises(Error) as caught:
+        stored(ROWS, path)
+    assert str(caught.value) == (
+        f'{path}: is there already, and no store: name another path, or remove it'
+    )
+    assert [each.name for each in tmp_path.iterdir()] == ['there']

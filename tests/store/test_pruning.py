@@ -1,0 +1,133 @@
+"""A store that keeps what cutoffs up to K need scores them as the whole run."""
+
+import warnings
+
+import oracle
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+from stores import about, stored, told
+
+from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.errors import FormatError
+
+ALL_DEFINITIONS = [each.name for each in definitions.registered()]
+keeps = st.integers(1, 6)
+
+
+def kept_by_definition(rows, keep):
+    """What has to be kept, hypothesis by hypothesis, straight from the rule."""
+    kept = []
+    for name in {row[3] for row in rows}:
+        held = oracle.ranked([row for row in rows if row[3] == name], name)
+        shots = []
+        for rank, row in enumerate(held, 1):
+            is_first = row[:3] not in shots and len(shots) < keep
+            if row[:3] not in shots:
+                shots.append(row[:3])
+            if rank <= keep or is_first:
+                kept.append(row)
+    return kept
+
+
+@given(strategies.hypothesis_rows, keeps)
+def test_what_is_kept(tmp_path_factory, rows, keep):
+    store = stored(rows, tmp_path_factory.mktemp('store') / 'run.store', keep=keep)
+    ranking = store.ranking
+    codes = ranking.codes(slice(None))
+    held = zip(
+        *(
+            [texts[code] for code in codes[field].tolist()]
+            for field, texts in ranking.texts.items()
+        ),
+        ranking.confidence_at.tolist(),
+        strict=True,
+    )
+    assert sorted(held) == sorted(kept_by_definition(rows, keep))
+    assert (len(store), store.n_hypotheses) == (len(kept_by_definition(rows, keep)), len(rows))
+
+
+@given(
+    strategies.reference_rows,
+    strategies.hypothesis_rows,
+    keeps,
+    strategies.subsets,
+    st.sampled_from(ALL_DEFINITIONS),
+)
+def test_scores_up_to_the_kept_depth(tmp_path_factory, reference, rows, keep, subset, definition):
+    subset = subset and sorted(subset)
+    if subset and not {row[:2] for row in reference} & set(subset):
+        reference = [*reference, (*subset[0], '1', 'ab')]
+    asked = ['ab', 'b', 'nan', *(row[3] for row in reference)]
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        average_precision = AveragePrecision(
+            reference, range(1, keep + 1), subset=subset, definition=definition
+        )
+    store = stored(rows, tmp_path_factory.mktemp('store') / 'run.store', subset, keep)
+    in_memory = about(*told(average_precision.evaluate, rows, asked), '<rows>')
+    assert about(*told(average_precision.evaluate, store, asked), store.path) == in_memory
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        whole = average_precision.rank(rows, 'ab', keep)
+        assert average_precision.rank(store, 'ab', keep).equals(whole)
+
+
+ROWS = [('x', 'v', str(number), 'ann', 0.5) for number in range(9)]
+REFERENCE = [('x', 'v', '1', 'ann')]
+DEEPER = {
+    'evaluate': lambda deep, store: deep.evaluate(store),
+    'a session': lambda deep, store: deep(store),
+    'rank': lambda deep, store: deep.rank(store, 'ann'),
+}
+WHOLE = {
+    'explain': lambda some, store: some.explain(store, k=2),
+    'explain_at': lambda some, store: some.explain_at(store, K=[1, 2]),
+    'live': lambda some, store: some.live(store),
+    'watch': lambda some, store: list(some.watch(store)),
+    'report': lambda some, store: some.report({'a': store, 'b': ROWS}, k=2),
+}
+
+
+@pytest.mark.parametrize('ask', DEEPER.values(), ids=DEEPER)
+@pytest.mark.parametrize(
+    ('k', 'message'),
+    [
+        (4, 'found 4, expected at most 3, which this store keeps; index the run with --keep 4 or '),
+        ('all', 'found all, expected at most 3, which this store keeps; index the run '),
+    ],
+)
+def test_deeper_cutoffs_are_refused(tmp_path, ask, k, message):
+    path = tmp_path / 'run.store'
+    stored(ROWS, path, keep=3)
+    with pytest.raises(FormatError) as caught:
+        ask(AveragePrecision(REFERENCE, [1, k]), path)
+    assert str(caught.value) == f'{path}, cutoff: {message}without --keep'
+
+
+def test_a_deeper_cutoff_of_one_call(tmp_path):
+    path = tmp_path / 'run.store'
+    stored(ROWS, path, keep=3)
+    average_precision = AveragePrecision(REFERENCE, [100])
+    assert len(average_precision.rank(path, 'ann', 3)) == 3
+    average_precision.export_trec(path, tmp_path / 'qrels', tmp_path / 'run', k=3)
+    for ask in (
+        lambda: average_precision.rank(path, 'ann', 4),
+        lambda: average_precision.export_trec(path, tmp_path / 'qrels', tmp_path / 'run', k=4),
+        lambda: AveragePrecision(REFERENCE, [1]).evaluate(path, measures='P@4'),
+    ):
+        with pytest.raises(FormatError, match=r'cutoff: found (4|1000), expected at most 3, which'):
+            ask()
+
+
+@pytest.mark.parametrize('ask', WHOLE.values(), ids=WHOLE)
+def test_what_needs_the_whole_run_is_refused(tmp_path, ask):
+    path = tmp_path / 'run.store'
+    stored(ROWS, path, keep=3)
+    with pytest.raises(FormatError) as caught:
+        ask(AveragePrecision(REFERENCE, [2]), path)
+    assert str(caught.value) == (
+        f'{path}: found a store that keeps what cutoffs up to 3 need, expected a whole run; index '
+        'the run without --keep'
+    )

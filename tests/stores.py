@@ -1,0 +1,37 @@
+"""Stores of a few rows."""
+
+import warnings
+
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.store.writing import write_store
+from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
+
+
+def stored(rows, path, subset=None, keep=None):
+    """A store of the rows of a run that are in a subset."""
+    table = read(rows, HYPOTHESIS)
+    n_read = len(table)
+    if subset is not None:
+        subset = read(subset, SUBSET)
+        table = table.select(table.within(subset))
+    return write_store(Ranking(table), path, keep=keep, subset=subset, n_read=n_read)
+
+
+def told(function, *arguments, **settings):
+    """What a function returns, and the texts of its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        result = function(*arguments, **settings)
+    return result, [(type(each.message), str(each.message)) for each in caught]
+
+
+def about(evaluation, warned, run):
+    """All that an evaluation says, but for the name of the run."""
+    return (
+        evaluation.queries,
+        evaluation.ap.tobytes(),
+        evaluation.n_relevant.tolist(),
+        dict(evaluation.counts),
+        evaluation.notes,
+        [(kind, text.replace(run, '<rows>')) for kind, text in warned],
+    )
