@@ -26,6 +26,7 @@ _CLOSED = -1  # a descriptor that the system refuses
 Content: TypeAlias = bytes | Callable[[BinaryIO], object]  # which writes to the file
 
 _begun: list[tuple[str, int | None]] = []  # name, and descriptor of the folder
+_undo_first: list[Callable[[], object]] = []  # what else to do before the process ends at once
 _is_placing = False
 
 COMPRESSED_SUFFIXES = {'.gz', '.bz2', '.xz', '.zst'}  # of files that are written, and read
@@ -158,17 +159,30 @@ def _take_after(descriptor: int, standing: os.stat_result) -> None:
 
 
 def give_up() -> bool:
-    """Remove the files that are begun, in a process that a signal is about to end.
+    """Undo what is begun, files above all, in a process that a signal is about to end.
 
     Return False if files are put in their places, or have been: then the process must end by
     itself, so that all of them are, and its exit status says so.
     """
     if _is_placing:
         return False
+    for undo in reversed(_undo_first):
+        undo()
     for temporary, folder in _begun:
         with suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
     return True
+
+
+@contextmanager
+def undone_at_once(undo: Callable[[], object]) -> Iterator[None]:
+    """Call a function at the end, and when a signal ends the process; it must not raise."""
+    _undo_first.append(undo)
+    try:
+        yield
+    finally:
+        _undo_first.remove(undo)
+        undo()
 
 
 def write_whole(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from mediaeval_ap import definitions
 from mediaeval_ap.batches.job import score_with_measures
 from mediaeval_ap.batches.resuming import KeptRun, Part, keep
 from mediaeval_ap.campaign_report.reporting import CampaignReporting
-from mediaeval_ap.choices import TREC_DEPTH, check_part
+from mediaeval_ap.choices import TREC_DEPTH, check_jobs, check_part
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
 from mediaeval_ap.diagnosis.explaining import Explaining
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
@@ -226,6 +226,7 @@ class AveragePrecision(Explaining, CampaignReporting):
         *,
         progress: bool = False,
         measures: str | Iterable[str] = (),
+        jobs: int | Literal['all'] = 1,
         resume: str | os.PathLike[str] | None = None,
     ) -> Evaluation:
         """Score a run on many queries at once.
@@ -244,6 +245,9 @@ class AveragePrecision(Explaining, CampaignReporting):
             Measures of ir_measures to add, between spaces or commas, such as
             ``'nDCG@10 P@5 RR'``. They are computed on the
             rankings that `export_trec` writes: of 1000 shots, or the largest cutoff of a measure.
+        jobs : int or 'all'
+            The number of processes that share the queries at most; ``'all'`` for one on each core.
+            The result is the same, bit for bit. Small evaluations stay in this process.
         resume : str or path-like, optional
             A folder that keeps the result of each block of queries, of this evaluation alone. What
             is in it already is not computed again; it is made if it is not there.
@@ -263,6 +267,8 @@ class AveragePrecision(Explaining, CampaignReporting):
         ParameterError, MissingExtraError
             When a measure is unknown, cannot be computed, or has the name of another column; when
             the extra ``trec`` that measures need is not installed.
+        ProcessError
+            When one of several processes ends before its work is done, as for lack of memory.
 
         Warns
         -----
@@ -284,20 +290,40 @@ class AveragePrecision(Explaining, CampaignReporting):
         >>> average_precision.evaluate('samples/hypothesis.txt', asked).map.round(3)
         array([0.149, 0.106])
         """
+        n_jobs = check_jobs(jobs)
         if resume is not None:
             (kept,) = self._keep([hypothesis], queries, measures, resume)
-            kept.compute()
+            kept.compute(jobs=n_jobs)
             evaluation = kept.evaluation()
+        elif n_jobs > 1:
+            from mediaeval_ap.batches.evaluating import given_out
+
+            (result,) = self._evaluate_runs([hypothesis], queries, measures, n_jobs)
+            return given_out(result)
         else:
             parsed = self._measures(measures)
             asked = self._criteria.read_queries(queries)
-            run = read_counted(self._criteria, hypothesis)
             names, about_queries = names_asked(self._criteria, asked)
+            run = read_counted(self._criteria, hypothesis)
             source = None if asked is None else asked.source
             evaluation = score_with_measures(run, names, source, parsed)
             evaluation = with_warnings(evaluation, self._criteria, run.warnings_with(about_queries))
         warn_caller(evaluation.warnings)
         return evaluation
+
+    def _evaluate_runs(
+        self,
+        runs: Sequence[Any],
+        queries: Any,
+        measures: str | Iterable[str],
+        jobs: int,
+    ) -> Generator[Evaluation | Exception]:
+        """Score runs by several processes; yield for each its result, or what it would raise."""
+        from mediaeval_ap.batches.evaluating import evaluate_runs
+
+        parsed = self._measures(measures)
+        asked = self._criteria.read_queries(queries)
+        return evaluate_runs(self._criteria, runs, asked, parsed, jobs)
 
     @shows_progress
     def evaluate_part(
@@ -309,14 +335,15 @@ class AveragePrecision(Explaining, CampaignReporting):
         resume: str | os.PathLike[str],
         progress: bool = False,
         measures: str | Iterable[str] = (),
+        jobs: int | Literal['all'] = 1,
     ) -> Part:
         """Score a run on one of n shares of the queries, and keep the values in a folder.
 
         Parameters
         ----------
-        hypothesis, queries, progress, measures
-            As `evaluate` takes them; the same for all parts. A run that is a path must be a file,
-            which can be read again.
+        hypothesis, queries, progress, measures, jobs
+            As `evaluate` takes them; the same for all parts, but for jobs. A run that is a path
+            must be a file, which can be read again.
         part : tuple of two int
             ``(i, n)``: every n-th block of queries, from the i-th, which counts from 1.
         resume : str or path-like
@@ -348,9 +375,9 @@ class AveragePrecision(Explaining, CampaignReporting):
         Part(computed=1, found=0)
         Part(computed=0, found=1)
         """
-        part = check_part(part)
+        part, n_jobs = check_part(part), check_jobs(jobs)
         (kept,) = self._keep([hypothesis], queries, measures, resume)
-        return kept.compute(part)
+        return kept.compute(part, jobs=n_jobs)
 
     def _keep(
         self,

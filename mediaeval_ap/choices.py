@@ -8,8 +8,9 @@ from __future__ import annotations
 import sys
 from numbers import Real
 from operator import index
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, SupportsIndex, TypeVar, get_args
 
+from mediaeval_ap.cores import machine_cores
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.plain_text import is_text, plain_text
 
@@ -19,6 +20,8 @@ MAX_PROBLEMS = 20_000  # more than the lines of the largest run of a campaign
 RATIO_2015 = 0.95  # above which a name is close enough to a query
 LEVEL = 0.95  # of confidence
 RESAMPLES = 10_000  # of the bootstrap
+ALL_CORES = 'all'
+MOST_JOBS = 1024  # a choice: more processes than the cores of any machine do harm
 TREC_DEPTH = 1000  # of a ranking, as is usual at TREC
 LARGEST_TREC_LEVEL = 1 << 53  # of relevance, which is read in double precision
 LARGEST_TREC_DEPTH = 1 << 24  # scores down from here are exact in single precision (trec_eval 9)
@@ -69,6 +72,18 @@ def check_limit(limit: int, name: str = 'max_bytes') -> int:
     except TypeError:
         pass
     raise ParameterError(f'{name}: found {shown(limit)}, expected a positive integer')
+
+
+def check_jobs(jobs: object) -> int:
+    """Return a number of processes; ``'all'`` is one for each core."""
+    if plain_text(jobs) == ALL_CORES:  # first, as the command gives text
+        return machine_cores()
+    number = index(jobs) if isinstance(jobs, SupportsIndex) else 0
+    if 0 < number <= MOST_JOBS and not isinstance(jobs, bool):
+        return number
+    raise ParameterError(
+        f'jobs: found {shown(jobs)}, expected an integer from 1 to {MOST_JOBS}, or {ALL_CORES}'
+    )
 
 
 def check_part(part: Any) -> tuple[int, int]:

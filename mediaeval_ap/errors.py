@@ -13,6 +13,7 @@
     ├── ClusterError (RuntimeError)        a cluster cannot be reached, or cannot do the work
     ├── SessionClosedError (RuntimeError)  a session is used after its end
     ├── MissingHypothesisError (KeyError)  a hypothesis to withdraw or change is not there
+    ├── ProcessError (RuntimeError)        a process that was to compute ended before
     ├── HalfStepError (RuntimeError)       a step of a live session was interrupted halfway
     ├── CopyError (TypeError)              a live session cannot be copied or pickled
     └── UndefinedScoreError (ValueError)   a score is not defined, as the mean over no query
@@ -59,6 +60,7 @@ __all__ = [
     'NarrowIntervalWarning',
     'NoOverlapWarning',
     'ParameterError',
+    'ProcessError',
     'QueryError',
     'ReadError',
     'RepeatedQueriesWarning',
@@ -160,6 +162,10 @@ class ClusterError(Error, RuntimeError):
 
 class SessionClosedError(Error, RuntimeError):
     """A session that is used after its end."""
+
+
+class ProcessError(Error, RuntimeError):
+    """A process beside this one that ended before it had computed what it was asked for."""
 
 
 class HalfStepError(Error, RuntimeError):

@@ -11,6 +11,7 @@ from mediaeval_ap import __version__
 from mediaeval_ap.errors import FormatError, ParameterError
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import CountedRun, read_counted, score_names
+from mediaeval_ap.progress import hidden
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Source
 
@@ -37,14 +38,20 @@ def score_block(job: Job, names: Sequence[str]) -> Evaluation:
             f'this process has mediaeval_ap {__version__}, expected {job.version}, as where the '
             'evaluation was begun; install the same version everywhere'
         )
-    measures: list[Any] = []
-    if job.measures:
-        from mediaeval_ap.trec.measures import parse_measures
-
-        measures = parse_measures(job.measures)
-    run = _opened(job.criteria, job.run, job.sha256)
-    evaluation = score_with_measures(run, list(names), job.queries, measures)
+    measures = parsed(job.measures)
+    with hidden():
+        run = _opened(job.criteria, job.run, job.sha256)
+        evaluation = score_with_measures(run, list(names), job.queries, measures)
     return replace(evaluation, inputs={**evaluation.inputs, 'hypothesis': job.source})
+
+
+def parsed(measures: Sequence[str]) -> list[Any]:
+    """Return measures by their names, if any."""
+    if not measures:
+        return []
+    from mediaeval_ap.trec.measures import parse_measures
+
+    return parse_measures(measures)
 
 
 def score_with_measures(

@@ -6,13 +6,15 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+from mediaeval_ap.batches.beginning import Asked, Clock, job_about
 from mediaeval_ap.batches.block_files import Block
 from mediaeval_ap.batches.block_folder import WHOLE, BlockFolder
-from mediaeval_ap.batches.job import score_with_measures
+from mediaeval_ap.batches.job import Job, score_block, score_with_measures
 from mediaeval_ap.batches.plan import described, digest_of_rows, plan_of
+from mediaeval_ap.batches.processes import Processes, Task
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import (
@@ -21,11 +23,16 @@ from mediaeval_ap.evaluation.whole_run import (
     read_counted,
     with_warnings,
 )
-from mediaeval_ap.progress import hidden, tracked
+from mediaeval_ap.progress import Bar, hidden
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Source, Table
 from mediaeval_ap.tables.byte_sources import ByteSource, opening
+
+
+def write_block(job: Job, block: Block) -> None:
+    """Compute a block of a job, and write it."""
+    block.write(score_block(job, block.names))
 
 
 class Part(NamedTuple):
@@ -77,11 +84,12 @@ class KeptRun:
         self,
         part: tuple[int, int] = WHOLE,
         score: Callable[[Sequence[Block]], None] | None = None,
+        jobs: int = 1,
     ) -> Part:
         """Compute the blocks of a part that are missing; `score` writes each where it computes."""
         blocks, n_found = self.folder.missing(self.number, self.names, part)
         if blocks:
-            (score or self._score)(blocks)
+            (score or partial(self._score, jobs))(blocks)
         return Part(len(blocks), n_found)
 
     def evaluation(self) -> Evaluation:
@@ -90,12 +98,33 @@ class KeptRun:
         found = self.run.warnings_with(self.about_queries)
         return with_warnings(evaluation, self.criteria, found)
 
-    def _score(self, blocks: Sequence[Block]) -> None:
+    def _score(self, jobs: int, blocks: Sequence[Block]) -> None:
         source = None if self.queries is None else self.queries.source
-        for block in tracked(blocks, 'scoring', ' blocks'):
-            with hidden():
+        with Bar('scoring', len(blocks), ' blocks') as bar, hidden():
+            for n_done, block in enumerate(blocks, 1):
+                clock = Clock()
                 names = list(block.names)
                 block.write(score_with_measures(self.run, names, source, self.measures))
+                bar.add()
+                rest = blocks[n_done:]
+                if clock.worth_sharing(len(rest), jobs, self.run) and self._share(rest, jobs, bar):
+                    return
+
+    def _share(self, blocks: Sequence[Block], jobs: int, bar: Bar) -> bool:
+        """Compute blocks by several processes, if there is room for a temporary store."""
+        source = None if self.queries is None else self.queries.source
+        texts = tuple(map(str, self.measures))
+        asked = Asked(self.criteria, self.names, source, self.about_queries, texts)
+        with Processes(jobs) as processes:
+            job = job_about(asked, self.run, self.hypothesis, processes.folder)
+            if job is None:
+                return False
+            processes.add(Task(write_block, job, block, block.number) for block in blocks)
+            for done in processes.results():
+                if done.error is not None:
+                    raise done.error
+                bar.add()
+        return True
 
 
 def keep(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import click
@@ -25,6 +26,7 @@ from mediaeval_ap.report.document import Document, Grid
 @options.QUERIES
 @options.MEASURES
 @options.CRITERIA
+@options.JOBS
 @kept_blocks.RESUME
 @kept_blocks.PART
 @reports
@@ -32,6 +34,7 @@ def evaluate(
     runs: tuple[str, ...],
     queries: str | None,
     measures: list[str],
+    jobs: int,
     resume: str | None,
     part: tuple[int, int] | None,
     reporting: Reporting,
@@ -49,9 +52,16 @@ def evaluate(
         def keep() -> list[Any]:
             return average_precision._keep(runs, asked, measures, resume)
 
-        kept_blocks.evaluate_kept(keep, runs, part, reporting)
+        kept_blocks.evaluate_kept(keep, runs, part, jobs, reporting)
         return
-    reporting.write(runs, lambda run: [average_precision.evaluate(run, asked, measures=measures)])
+    if jobs == 1:
+        evaluate = average_precision.evaluate
+        reporting.write(runs, lambda run: [evaluate(run, asked, measures=measures)])
+        return
+    from mediaeval_ap.batches.evaluating import given_out
+
+    with closing(average_precision._evaluate_runs(runs, asked, measures, jobs)) as results:
+        reporting.write(runs, lambda _: [given_out(next(results))])
 
 
 @main.command(

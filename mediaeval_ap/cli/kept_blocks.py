@@ -79,16 +79,17 @@ def evaluate_kept(
     keep: Callable[[], list[KeptRun]],
     runs: Sequence[str],
     part: tuple[int, int] | None,
+    jobs: int,
     report: Reporting,
 ) -> None:
     """Compute the blocks of runs that are missing; write the results, unless of a part."""
     try:
         kept = keep()
-        parts = [] if part is None else [each.compute(part) for each in kept]
+        parts = [] if part is None else [each.compute(part, jobs=jobs) for each in kept]
     except ParameterError as error:
         raise click.UsageError(str(error)) from error
     if part is None:
-        report.write(runs, lambda _, each: [_evaluation(each)], kept)
+        report.write(runs, lambda _, each: [_evaluation(each, jobs)], kept)
     elif not is_quiet():
         computed, found = (sum(numbers) for numbers in zip(*parts, strict=True))
         folder = kept[0].folder
@@ -97,8 +98,8 @@ def evaluate_kept(
         tell(f'Part {part[0]} of {part[1]}: {told} {n_done} of {n_blocks} blocks')
 
 
-def _evaluation(kept: KeptRun) -> Evaluation:
-    kept.compute()
+def _evaluation(kept: KeptRun, jobs: int) -> Evaluation:
+    kept.compute(jobs=jobs)
     evaluation = kept.evaluation()
     warn_caller(evaluation.warnings)
     return evaluation

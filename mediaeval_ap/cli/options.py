@@ -188,6 +188,13 @@ def _measures(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
     return list(values)
 
 
+def _jobs(value: str) -> int:
+    try:
+        return choices.check_jobs(int(value) if re.fullmatch('[0-9]{1,9}', value) else value)
+    except ParameterError as error:
+        raise click.BadParameter(str(error).removeprefix('jobs: ')) from error
+
+
 REFERENCE = argument('reference')
 RUN = argument('hypothesis', metavar='RUN')
 RUNS = argument('runs', nargs=-1, required=True, metavar='RUN...')
@@ -204,6 +211,14 @@ MEASURES = option(
     multiple=True,
     callback=_measures,
     help='Measures of ir_measures to add, as nDCG@10,P@5,RR. Can be repeated.',
+)
+JOBS = valued(
+    '--jobs',
+    heading='Other',
+    metavar='N',
+    default='1',
+    callback=lambda _, __, value: _jobs(value),
+    help='Number of processes that share runs and queries, or "all" for one on each core.',
 )
 NEAR = valued(
     '--near',

@@ -13,7 +13,7 @@ import click
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import is_lack_of_memory
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output, tell, write_document
-from mediaeval_ap.errors import DataWarning, Error, ParameterError
+from mediaeval_ap.errors import DataWarning, Error, ParameterError, ProcessError
 
 PER_QUERY = options.option(
     '--per-query/--no-per-query',
@@ -51,7 +51,7 @@ class Reporting:
             except ParameterError as error:  # no file is needed to see it
                 raise click.UsageError(str(error)) from error
             except (Error, DataWarning) as error:
-                if is_lack_of_memory(error):
+                if is_lack_of_memory(error) or isinstance(error, ProcessError):
                     raise
                 if not self.keep_going:
                     raise click.ClickException(f'{which}{error}') from error

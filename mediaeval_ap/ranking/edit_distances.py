@@ -13,6 +13,7 @@ from rapidfuzz.distance.Levenshtein import distance, normalized_distance
 from rapidfuzz.process import cdist
 
 from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.cores import own_cores
 from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY, BitParallel, letter_matrix
 from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run
 from mediaeval_ap.tables.stored_texts import StoredTexts
@@ -22,7 +23,6 @@ QUERIES_AT_ONCE = 16  # at least: with a million names 4 take twice as long each
 EDIT_CELLS = 32 << 20  # 32 MiB of edit distances, of one byte as a rule
 THREADED_CELLS = 1 << 18  # a choice: 3 ms of one core, where starting threads costs 0.1 to 0.3 ms
 USUAL_CHARACTERS = 64  # what rapidfuzz compares in one machine word; longer names take longer
-ALL_CORES = -1
 # From so many names on they are compared side by side. At these numbers both ways take as long:
 # with one query, and with several, which rapidfuzz compares together.
 SIDE_BY_SIDE = 2_000
@@ -69,7 +69,7 @@ class Names:
             n_queries * len(self) > THREADED_CELLS
             or n_queries * self._n_characters > THREADED_CELLS * USUAL_CHARACTERS
         )
-        return ALL_CORES if is_much else 1
+        return own_cores() if is_much else 1
 
     @cached_property
     def _n_characters(self) -> int:

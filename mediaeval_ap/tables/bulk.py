@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.cores import own_cores
 from mediaeval_ap.tables import line_format
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.line_numbers import LineCounter, LineNumbers
@@ -62,7 +63,7 @@ def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None
     """Read lines fast, or not at all: None on any doubt; a `FormatError` for an endless line."""
     import pyarrow
 
-    with ThreadPoolExecutor(N_THREADS) as threads:
+    with ThreadPoolExecutor(min(own_cores(), N_THREADS)) as threads:
         blocks = up_to_endless(whole_lines(stream.read, BLOCK_BYTES))
         read = _read(blocks, layout, source, threads)
         if read is None:

@@ -10,7 +10,16 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / 'mediaeval_ap'
 LAYERS = [
     {
-        *('arrays', 'atomic_files', 'choices', 'definitions', 'errors', 'plain_text', 'progress'),
+        *(
+            'arrays',
+            'atomic_files',
+            'choices',
+            'cores',
+            'definitions',
+            'errors',
+            'plain_text',
+            'progress',
+        ),
         'report',
     },
     {'tables'},

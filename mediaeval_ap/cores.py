@@ -1,0 +1,32 @@
+"""How many cores this process may use at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_is_one_of_several: ContextVar[bool] = ContextVar('_is_one_of_several', default=False)
+
+
+def machine_cores() -> int:
+    """Return the number of cores that the system gives this process."""
+    if hasattr(os, 'sched_getaffinity'):
+        return len(os.sched_getaffinity(0))  # fewer than there are, as a batch system has it
+    return os.cpu_count() or 1
+
+
+def own_cores() -> int:
+    """Return how many threads should compute: one where other processes have the other cores."""
+    return 1 if _is_one_of_several.get() else machine_cores()
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Leave the other cores to other processes."""
+    token = _is_one_of_several.set(True)
+    try:
+        yield
+    finally:
+        _is_one_of_several.reset(token)
