@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from threading import Event, Thread
@@ -48,10 +49,11 @@ def medians(steps: Sequence[Step]) -> Step:
 
 def begun_by(pid: int) -> Iterator[int]:
     """Yield all processes that a process has begun, and those that they have."""
-    for children in Path(f'/proc/{pid}/task').glob('*/children'):
-        for child in map(int, children.read_text().split()):
-            yield child
-            yield from begun_by(child)
+    for thread in Path(f'/proc/{pid}/task').glob('*'):
+        with suppress(OSError):  # it has ended
+            for child in map(int, (thread / 'children').read_text().split()):
+                yield child
+                yield from begun_by(child)
 
 
 class Watch(Thread):
@@ -62,6 +64,7 @@ class Watch(Thread):
         self.most: dict[int, Memory] = {}  # of each process
         self.private_together = 0.0  # the most at one moment
         self._done = Event()
+        self._error: BaseException | None = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -70,10 +73,15 @@ class Watch(Thread):
     def __exit__(self, *exception: object) -> None:
         self._done.set()
         self.join()
+        if self._error:
+            raise self._error
 
     def run(self) -> None:
-        while not self._done.wait(EVERY):
-            self._look()
+        try:
+            while not self._done.wait(EVERY):
+                self._look()
+        except BaseException as error:  # else memory would be missing without a word
+            self._error = error
 
     def _look(self) -> None:
         together = 0.0
