@@ -1,4 +1,5 @@
 from . import challenges as challenges
+from . import cluster as cluster
 from . import definitions as definitions
 from . import errors as errors
 from . import metrics as metrics

@@ -214,7 +214,8 @@ def write_all_whole(
         for each, path in destinations.items():
             if each.is_stream:
                 each.append(_encoded(path, contents[path]))
-        if temporaries:
+        # A single file that others follow is there or not: a signal may end the process here.
+        if temporaries and (is_last or len(temporaries) > 1):
             _is_placing = True
         for each, temporary in temporaries.items():
             each.place(temporary)

@@ -363,6 +363,11 @@ class AveragePrecision(Explaining, CampaignReporting):
         ParameterError
             As of `evaluate`, and when the part is not two integers i and n, i from 1 to n.
 
+        Warns
+        -----
+        RepeatedRowsWarning, RepeatedQueriesWarning, EmptyRunWarning, NoOverlapWarning
+            As of `evaluate`, where a block is computed. `collect` warns of the values.
+
         Examples
         --------
         >>> import pathlib, tempfile
@@ -377,7 +382,7 @@ class AveragePrecision(Explaining, CampaignReporting):
         """
         part, n_jobs = check_part(part), check_jobs(jobs)
         (kept,) = self._keep([hypothesis], queries, measures, resume)
-        return kept.compute(part, jobs=n_jobs)
+        return kept.compute_part(part, n_jobs)
 
     def _keep(
         self,

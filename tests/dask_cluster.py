@@ -98,3 +98,8 @@ def dask_cluster(folder, **environment):
         yield cluster
     finally:
         cluster.close()
+
+
+def held(client):
+    """The number of tasks that the scheduler knows."""
+    return client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))

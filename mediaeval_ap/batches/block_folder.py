@@ -13,6 +13,7 @@ from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.batches.block_files import Block, BlockFile
 from mediaeval_ap.batches.plan import Plan
 from mediaeval_ap.errors import FormatError, ReadError, WriteError
+from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables.byte_sources import opening
 
@@ -40,6 +41,8 @@ class BlockFolder:
     def begin(cls, path: str, plan: Plan) -> BlockFolder:
         """Make a folder, or go on with one that has the same plan."""
         folder = cls(path, plan)
+        if '\0' in path:
+            raise WriteError(path, 'no path holds a NUL')
         try:
             os.mkdir(path)
         except OSError as error:
@@ -58,10 +61,11 @@ class BlockFolder:
     @classmethod
     def open(cls, path: str) -> BlockFolder:
         """Open a folder that an evaluation began."""
+        if not os.path.isdir(path):
+            raise ReadError(path, 'is no folder')
         plan = os.path.join(path, PLAN)
         if not os.path.exists(plan):
-            reason = f'holds no {PLAN}, which evaluate with --resume begins'
-            raise ReadError(path, reason if os.path.isdir(path) else 'is no folder')
+            raise ReadError(path, f'holds no {PLAN}, which evaluate with --resume begins')
         return cls(path, _read_plan(plan))
 
     def done(self) -> dict[tuple[str, int], BlockFile]:
@@ -97,31 +101,27 @@ class BlockFolder:
         """Return the result of a run, whose blocks must all be done."""
         self.check_complete([run])
         done, key = self.done(), self.plan.key(run)
-        numbers = range(1, self.plan.n_blocks + 1)
+        numbers = tracked(range(1, self.plan.n_blocks + 1), 'collecting', ' blocks')
         return Evaluation.concat(done[key, number].read() for number in numbers)
 
     def check_complete(self, runs: Sequence[int]) -> None:
         """Refuse blocks that are missing."""
         done, n_blocks = self.done(), self.plan.n_blocks
-        missing = {
-            run: [
-                number
-                for number in range(1, n_blocks + 1)
-                if (self.plan.key(run), number) not in done
-            ]
-            for run in runs
-        }
-        n_missing = {run: len(numbers) for run, numbers in missing.items() if numbers}
-        if not n_missing:
+        missing = []
+        for run in runs:
+            key = self.plan.key(run)
+            numbers = [each for each in range(1, n_blocks + 1) if (key, each) not in done]
+            if numbers:
+                missing.append((self.plan.runs[run]['name'], numbers))
+        if not missing:
             return
-        first, count = next(iter(n_missing.items()))
-        name, n_others = self.plan.runs[first]['name'], sum(n_missing.values()) - count
-        others = f', and {n_others} of other runs' if n_others else ''
+        (name, numbers), *others = missing
+        n_others = sum(len(each) for _, each in others)
         raise ReadError(
             self.path,
-            f'{count} of {n_blocks} blocks of {name} are missing (the first is block '
-            f'{missing[first][0]}){others}; compute them with evaluate … --resume {self.path}, '
-            'or a share of them with --part 1/2 beside it',
+            f'{len(numbers)} of {n_blocks} blocks of {name} are missing (the first is block '
+            f'{numbers[0]}){f", and {n_others} of other runs" if n_others else ""}; compute them '
+            f'with evaluate … --resume {self.path}, or a share of them with --part 1/2 beside it',
         )
 
     def _file(self, name: str) -> str:

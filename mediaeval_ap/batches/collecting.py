@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 from mediaeval_ap.batches.block_folder import BlockFolder
-from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.errors import ParameterError, printable, shown, warn_caller
+from mediaeval_ap.evaluation.whole_run import about_values
 from mediaeval_ap.results.evaluation import Evaluation
 
 __all__ = ['collect']
@@ -23,7 +25,7 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     Returns
     -------
     list of Evaluation
-        A result for each run, equal bit for bit to that of all queries at once, without warnings.
+        A result for each run, equal bit for bit to that of all queries at once.
 
     Raises
     ------
@@ -32,6 +34,11 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     FormatError
         When the folder is of another version, or has a file that was cut or edited, or that is of
         another evaluation.
+
+    Warns
+    -----
+    WithoutRelevantWarning, ScoreAboveOneWarning
+        As `AveragePrecision.evaluate`. Of the run and the queries, the parts have warned.
 
     Examples
     --------
@@ -55,4 +62,13 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     folder = BlockFolder.open(os.fsdecode(path))
     runs = range(len(folder.plan.runs))
     folder.check_complete(runs)
-    return [folder.evaluation(run) for run in runs]
+    evaluations = list(map(_with_warnings, map(folder.evaluation, runs)))
+    for evaluation in evaluations:
+        warn_caller(evaluation.warnings)
+    return evaluations
+
+
+def _with_warnings(evaluation: Evaluation) -> Evaluation:
+    reference = printable(evaluation.inputs['reference'].name)
+    found = about_values(evaluation, evaluation.definition, reference)
+    return replace(evaluation, warnings=tuple(found))

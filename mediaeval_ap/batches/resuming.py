@@ -15,7 +15,7 @@ from mediaeval_ap.batches.block_folder import WHOLE, BlockFolder
 from mediaeval_ap.batches.job import Job, score_block, score_with_measures
 from mediaeval_ap.batches.plan import described, digest_of_rows, plan_of
 from mediaeval_ap.batches.processes import Processes, Task
-from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, shown
+from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import (
     CountedRun,
@@ -92,11 +92,24 @@ class KeptRun:
             (score or partial(self._score, jobs))(blocks)
         return Part(len(blocks), n_found)
 
+    def compute_part(self, part: tuple[int, int], jobs: int = 1) -> Part:
+        """Compute what is missing of a part; if anything is, warn of the run and the queries."""
+        done = self.compute(part, jobs=jobs)
+        if done.computed:
+            warn_caller(self.run.warnings_with(self.about_queries))
+        self._forget_run()
+        return done
+
     def evaluation(self) -> Evaluation:
         """Return the result of all blocks, with the warnings of the run."""
         evaluation = self.folder.evaluation(self.number)
         found = self.run.warnings_with(self.about_queries)
+        self._forget_run()
         return with_warnings(evaluation, self.criteria, found)
+
+    def _forget_run(self) -> None:
+        """Let go of the run, since all of a command need not fit in memory together."""
+        vars(self).pop('run', None)
 
     def _score(self, jobs: int, blocks: Sequence[Block]) -> None:
         source = None if self.queries is None else self.queries.source
@@ -149,6 +162,8 @@ def keep(
 
 def _planned(criteria: Criteria, run: Any) -> tuple[Mapping[str, str | None], Any]:
     """Return a run as a plan has it, and what it can be read from again."""
+    if (store := criteria.open_run(run)) is not None:
+        return described(store.ranking.source, store.sha256), store
     if isinstance(run, str | os.PathLike):
         source = ByteSource(run, criteria.max_bytes)
         if not source.is_stored:
@@ -158,6 +173,5 @@ def _planned(criteria: Criteria, run: Any) -> tuple[Mapping[str, str | None], An
             digest = hashlib.file_digest(file, 'sha256').hexdigest()
         return described(Source(source.name, digest)), run
     table = criteria.read_run(run)
-    return described(table.source, digest_of_rows(table)), run if isinstance(
-        run, Ranking
-    ) else table
+    planned = described(table.source, digest_of_rows(table))
+    return planned, run if isinstance(run, Ranking) else table

@@ -9,6 +9,7 @@ import click
 
 from mediaeval_ap.cli import kept_blocks, options
 from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.on_cluster import evaluate_on_cluster
 from mediaeval_ap.cli.output import Output, write_document
 from mediaeval_ap.cli.reporting import Reporting, reports
 from mediaeval_ap.errors import QueryError
@@ -29,6 +30,7 @@ from mediaeval_ap.report.document import Document, Grid
 @options.JOBS
 @kept_blocks.RESUME
 @kept_blocks.PART
+@options.SCHEDULER
 @reports
 def evaluate(
     runs: tuple[str, ...],
@@ -37,16 +39,23 @@ def evaluate(
     jobs: int,
     resume: str | None,
     part: tuple[int, int] | None,
+    scheduler: str | None,
     reporting: Reporting,
     **criteria: Any,
 ) -> None:
     """Score runs: average precision at K, per query and mean."""
     kept_blocks.check_options(resume, part, runs, reporting)
+    if scheduler is not None and (part is not None or jobs > 1):
+        other = '--jobs' if part is None else '--part'
+        raise click.UsageError(f'{other} and --scheduler: the scheduler shares out all blocks')
     options.check_cutoffs(criteria['cutoffs'], criteria['definition'], measures)
     average_precision = options.read_reference(**criteria)
     from mediaeval_ap.tables import QUERIES, read
 
     asked = None if queries is None else read(queries, QUERIES, max_bytes=criteria['max_bytes'])
+    if scheduler is not None:
+        evaluate_on_cluster(scheduler, average_precision, runs, asked, measures, resume, reporting)
+        return
     if resume is not None:
 
         def keep() -> list[Any]:

@@ -14,9 +14,8 @@ from mediaeval_ap.errors import printable
 
 @main.command(
     examples=[
-        'mediaeval-ap index hypothesis.txt -o run.store --keep 1000',
-        'mediaeval-ap index part-1.txt.gz part-2.parquet s3://bucket/part-3.txt -o run.store',
-        'mediaeval-ap index --check run.store',
+        'mediaeval-ap index hypothesis.txt -o run.store',
+        'mediaeval-ap index hypothesis.txt --keep 1000 -o pruned.store',
     ]
 )
 @options.RUNS
@@ -52,7 +51,7 @@ def index(
     check: bool,
     max_bytes: int,
 ) -> None:
-    """Store a run, ranked once, so that it is opened at once and need not fit in memory.
+    """Store a run on disk, ranked, however large it is.
 
     Several RUN are parts of one run. Each is a file, a folder of files, or an address such as
     s3://bucket/key. After an interruption the same command goes on where it was.
@@ -81,6 +80,8 @@ def _check(stores: tuple[str, ...]) -> None:
 @main.command(
     examples=[
         'mediaeval-ap export run.store -o run.parquet',
+        'mediaeval-ap index hypothesis.txt -o new.store && '
+        'mediaeval-ap export new.store -o new.parquet',
     ]
 )
 @options.argument('store')
@@ -96,7 +97,7 @@ def _check(stores: tuple[str, ...]) -> None:
 )
 @options.MESSAGES
 def export(store: str, parquet: Output) -> None:
-    """Write the hypotheses of STORE, best first, as Parquet."""
+    """Write the hypotheses of a STORE as Parquet, best first."""
     from mediaeval_ap.store.store import open_store
 
     open_store(store).to_parquet(parquet)

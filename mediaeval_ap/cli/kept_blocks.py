@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from mediaeval_ap.batches.resuming import KeptRun
     from mediaeval_ap.results.evaluation import Evaluation
 
-FOLDER = click.Path(readable=False)
 OF_THE_RESULT = ('per_query', 'sort', 'format', 'output')  # which a part has none of
 
 
@@ -39,7 +38,6 @@ def _part(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int
 RESUME = options.option(
     '--resume',
     heading='Scoring',
-    type=FOLDER,
     metavar='DIR',
     help='Keep the result of each block of queries in DIR; compute only blocks that are missing.',
 )
@@ -85,7 +83,7 @@ def evaluate_kept(
     """Compute the blocks of runs that are missing; write the results, unless of a part."""
     try:
         kept = keep()
-        parts = [] if part is None else [each.compute(part, jobs=jobs) for each in kept]
+        parts = [] if part is None else [each.compute_part(part, jobs) for each in kept]
     except ParameterError as error:
         raise click.UsageError(str(error)) from error
     if part is None:
@@ -121,11 +119,12 @@ def _check_output(output: Output, folder: str) -> None:
         'mediaeval-ap collect blocks --sort -o map.csv',
     ]
 )
-@click.argument('folder', type=FOLDER, metavar='DIR')
+@click.argument('folder', metavar='DIR')
 @PER_QUERY
 @SORT
 @options.FORMAT
 @options.OUTPUT
+@options.MESSAGES
 def collect(folder: str, per_query: bool, sort: bool, format: str, output: Output) -> None:
     """Put the blocks together that evaluate keeps in DIR."""
     _check_output(output, folder)

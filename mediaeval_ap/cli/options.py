@@ -220,6 +220,12 @@ JOBS = valued(
     callback=lambda _, __, value: _jobs(value),
     help='Number of processes that share runs and queries, or "all" for one on each core.',
 )
+SCHEDULER = option(
+    '--scheduler',
+    heading='Other',
+    metavar='ADDRESS',
+    help='Score on the Dask cluster of a scheduler, as tcp://host:8786; each RUN is a store.',
+)
 NEAR = valued(
     '--near',
     heading='Scoring',

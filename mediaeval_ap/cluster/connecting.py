@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -19,16 +21,30 @@ SECONDS = 5  # a choice: a scheduler answers in milliseconds, and nobody waits l
 def connected(address: str) -> Iterator[Client]:
     """Connect to a scheduler, which releases all tasks of this client at the end."""
     distributed = require('distributed', 'cluster', '--scheduler')
+    with _silent_log(), warnings.catch_warnings():
+        # Versions that matter are compared, and told on one line.
+        warnings.simplefilter('ignore', distributed.versions.VersionMismatchWarning)
+        try:
+            found = asyncio.run(_kind(address))
+        except TimeoutError as error:
+            raise _no_scheduler(address, f'no answer within {SECONDS} seconds') from error
+        except Exception as error:  # whatever comes of the answer of another server
+            raise _no_scheduler(address, f'no scheduler ({printable(str(error))})') from error
+        if found != 'Scheduler':
+            raise _no_scheduler(address, printable(f'a {found}'))
+        with distributed.Client(address, timeout=SECONDS, set_as_default=False) as client:
+            yield client
+
+
+@contextmanager
+def _silent_log() -> Iterator[None]:
+    """Silence what libraries log: an error is told once, on one line."""
+    before = logging.root.manager.disable
+    logging.disable()
     try:
-        found = asyncio.run(_kind(address))
-    except TimeoutError as error:
-        raise _no_scheduler(address, f'no answer within {SECONDS} seconds') from error
-    except Exception as error:  # whatever comes of the answer of another server
-        raise _no_scheduler(address, f'no scheduler ({printable(str(error))})') from error
-    if found != 'Scheduler':
-        raise _no_scheduler(address, printable(f'a {found}'))
-    with distributed.Client(address, timeout=SECONDS, set_as_default=False) as client:
-        yield client
+        yield
+    finally:
+        logging.disable(before)
 
 
 async def _kind(address: str) -> Any:

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any
 
 from mediaeval_ap import __version__
+from mediaeval_ap.cores import one_core
 from mediaeval_ap.errors import ClusterError, FormatError, ReadError, WriteError
 
 # What a value can depend on; measures of ir_measures are computed by the worker.
@@ -24,7 +25,8 @@ def call(argument: Any, *, shared: bytes, versions: Mapping[str, str | None]) ->
     with _unpickling:  # once for all threads of a worker
         function, value = _unpickled(shared)
     try:
-        return function(value, argument)
+        with one_core():  # others compute on this machine, too
+            return function(value, argument)
     except (ReadError, WriteError) as error:
         reason = f'{error.reason}; every worker needs the path as the client has it'
         raise type(error)(f'{error.name} ({_where()})', reason) from error

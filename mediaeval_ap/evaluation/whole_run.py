@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.evaluation import data_warnings
 from mediaeval_ap.evaluation.criteria import Criteria, in_subset
@@ -146,11 +147,16 @@ def with_warnings(
     evaluation: Evaluation, criteria: Criteria, found: Sequence[DataWarning]
 ) -> Evaluation:
     """Add the warnings that were found before, and those about the values of all queries."""
-    run, definition = evaluation.inputs['hypothesis'].name, criteria.definition
-    name, n_relevant = criteria.reference.name, evaluation.n_relevant
+    about = about_values(evaluation, criteria.definition, criteria.reference.name)
+    return replace(evaluation, warnings=(*found, *about))
+
+
+def about_values(
+    evaluation: Evaluation, definition: Definition, reference: str
+) -> list[DataWarning]:
+    """Return the warnings about the values of all queries."""
     above = data_warnings.above_one(evaluation.ap, evaluation.queries)
-    about_values = [
-        *data_warnings.scores_above_one(above, run, definition),
-        *data_warnings.without_relevant(name, n_relevant, definition),
+    return [
+        *data_warnings.scores_above_one(above, evaluation.inputs['hypothesis'].name, definition),
+        *data_warnings.without_relevant(reference, evaluation.n_relevant, definition),
     ]
-    return replace(evaluation, warnings=(*found, *about_values))

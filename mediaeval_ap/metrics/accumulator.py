@@ -13,7 +13,7 @@ class Accumulator(ABC):
     """A metric that is updated piece by piece, and can be merged with another.
 
     The value is the same, to the last bit, however the data is split and in whatever order the
-    pieces come. Each metric has an `update` of its own.
+    pieces come.
 
     Examples
     --------
@@ -27,6 +27,26 @@ class Accumulator(ABC):
     """
 
     settings: ClassVar[tuple[str, ...]] = ()  # attributes that must be equal to be merged
+
+    @abstractmethod
+    def update(self, *args: Any, **kwargs: Any) -> Any:
+        """Add data; each metric has parameters of its own.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            As the metric says.
+
+        Returns
+        -------
+        ndarray, tuple of ndarray, or None
+            As the metric says.
+
+        Raises
+        ------
+        ParameterError
+            When the data is not valid; then nothing changes.
+        """
 
     @abstractmethod
     def merge(self, other: Self) -> None:

@@ -41,7 +41,9 @@ def number_array(values: Any, name: str, n_dimensions: int, kinds: str) -> NDArr
     if isinstance(values, np.ma.MaskedArray):
         raise ParameterError(f'{name}: found a masked array, {expected}')
     try:
-        array = np.asarray(values)
+        array = np.asarray(_of_lists(values, name) if _is_list_array(values) else values)
+    except ParameterError:
+        raise
     except ValueError:
         raise ParameterError(f'{name}: found rows of different lengths, {expected}') from None
     if array.ndim != n_dimensions or array.dtype.kind not in kinds:
@@ -54,6 +56,38 @@ def number_array(values: Any, name: str, n_dimensions: int, kinds: str) -> NDArr
             given = _before_conversion(values)[large]
             _refuse_rounded(given, array[large], name, ' beside numbers of other types')
     return array
+
+
+def _is_list_array(values: object) -> bool:
+    """Return whether values are lists in an array of pyarrow; if not imported, nothing is one."""
+    pyarrow = sys.modules.get('pyarrow')
+    return (
+        pyarrow is not None
+        and isinstance(values, pyarrow.Array | pyarrow.ChunkedArray)
+        and (
+            pyarrow.types.is_list(values.type)
+            or pyarrow.types.is_large_list(values.type)
+            or pyarrow.types.is_fixed_size_list(values.type)
+        )
+    )
+
+
+def _of_lists(lists: Any, name: str) -> NDArray[Any]:
+    """Return lists of numbers in an array of pyarrow as an array of two dimensions."""
+    from pyarrow import ChunkedArray, compute
+
+    if isinstance(lists, ChunkedArray):
+        lists = lists.combine_chunks()
+    numbers = lists.flatten()
+    if lists.null_count or numbers.null_count:
+        what = 'list' if lists.null_count else 'number'
+        raise ParameterError(f'{name}: found a missing {what}, expected numbers')
+    lengths = compute.list_value_length(lists).to_numpy()
+    length = int(lengths[0]) if len(lengths) else max(0, getattr(lists.type, 'list_size', 0))
+    if (lengths != length).any():
+        raise ValueError('rows of different lengths')  # as numpy says it of lists of Python
+    array: NDArray[Any] = numbers.to_numpy(zero_copy_only=False)
+    return array.reshape(len(lists), length)
 
 
 def doubles(array: NDArray[Any], name: str) -> NDArray[np.float64]:

@@ -97,7 +97,7 @@ def index(
     >>> path = pathlib.Path(tempfile.mkdtemp(), 'run.store')
     >>> store = index('samples/hypothesis.txt', path, keep=100)
     >>> store.n_hypotheses, len(store), store.keep
-    (12000, 12000, 100)
+    (12000, 11883, 100)
     """
     check_limit(max_bytes)
     if keep is not None:
@@ -180,11 +180,22 @@ def _build(
         except Error as error:
             # The next call would find the same, or there is nothing that it need not do again.
             if isinstance(error, FormatError | ParameterError) or not ingestion.has_read:
-                shutil.rmtree(work)
+                _remove(work)
             raise
         except OSError as error:
             raise WriteError(name, error.strerror or str(error)) from error
-        shutil.rmtree(work)
+        _remove(work)
+
+
+def _remove(work: Path) -> None:
+    """Remove a folder, its lock last: it tells the next call that the folder may be removed."""
+    for each in work.iterdir():
+        if each.is_dir():
+            shutil.rmtree(each)
+        elif each.name != LOCK:
+            each.unlink()
+    (work / LOCK).unlink()
+    work.rmdir()
 
 
 @contextmanager

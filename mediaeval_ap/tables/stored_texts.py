@@ -48,8 +48,8 @@ class StoredTexts(Sequence[str]):
                 raise ValueError(f'found a step of {step}, expected texts one after another')
             return self._decoded(begin, end) if begin < end else []
         number = range(len(self))[at]
-        (text,) = self._decoded(number, number + 1)
-        return text
+        begin = int(self.ends[number - 1]) if number else 0
+        return self.content[begin : self.ends[number]].tobytes().decode()
 
     def __iter__(self) -> Iterator[str]:
         for begin in range(0, len(self), TEXTS_IN_BLOCK):

@@ -64,8 +64,9 @@ def test_missing_blocks_are_counted(campaign):
 
 
 def test_no_folder_of_an_evaluation(campaign):
-    with pytest.raises(ReadError, match=r'^none: is no folder$'):
-        collect('none')
+    for path in 'none', 'run.txt', '', '\0':
+        with pytest.raises(ReadError, match=r': is no folder$'):
+            collect(path)
     reason = r'holds no plan\.json, which evaluate with --resume begins'
     with pytest.raises(ReadError, match=rf'^\.: {reason}$'):
         collect('.')

@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -42,6 +43,48 @@ def test_killed_at_any_step(campaign):
         assert evaluation.to_json(per_query=True) == whole()
         n_left += len(temporaries(folder))
     assert n_left  # else no part was killed as it wrote
+
+
+# The command, in blocks of three queries; a step of its third file sends it a signal.
+INTERRUPTED = """
+import os, signal, sys
+from mediaeval_ap.batches import plan
+from mediaeval_ap.__main__ import main
+plan.BLOCK_QUERIES = 3
+number, step, when = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+given, turns = getattr(os, step), []
+def stepping(*arguments, **options):
+    turns.append(step)
+    if (len(turns), when) == (3, 'before'): os.kill(os.getpid(), number)
+    done = given(*arguments, **options)
+    if (len(turns), when) == (3, 'after'): os.kill(os.getpid(), number)
+    return done
+setattr(os, step, stepping)
+sys.argv[1:] = sys.argv[4:]
+main()
+"""
+
+
+@pytest.mark.parametrize('when', ['before', 'after'])
+@pytest.mark.parametrize(
+    ('number', 'step'), [(signal.SIGINT, 'replace'), (signal.SIGTERM, 'replace'), (2, 'fsync')]
+)
+def test_a_signal_ends_an_evaluation_between_two_blocks(campaign, number, step, when):
+    arguments = ['reference.txt', 'run.txt', '-K', '5,all', '--definition', 'trec']
+    command = [sys.executable, '-c', INTERRUPTED, str(int(number)), step, when]
+    done = subprocess.run(
+        [*command, 'evaluate', *arguments, '--resume', 'out', '--format', 'json'],
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (128 + number, b'', b'')
+    assert temporaries('out') == []
+    # The first file is the plan.
+    assert len(blocks_in(Path('out'))) == (2 if (step, when) == ('replace', 'after') else 1)
+    average_precision = AveragePrecision('reference.txt', [5, 'all'], definition='trec')
+    again = average_precision.evaluate('run.txt', resume='out')
+    assert again.to_json(per_query=True) == whole()
 
 
 @pytest.mark.slow

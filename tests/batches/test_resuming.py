@@ -14,7 +14,10 @@ from strategies import allowed, cutoffs, examples, hypothesis_rows, names, refer
 
 from mediaeval_ap import AveragePrecision, Live, Part, collect, definitions
 from mediaeval_ap.batches import plan
+from mediaeval_ap.batches.beginning import Clock
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ReadError
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, read
 
 
@@ -54,14 +57,17 @@ def equal_in_parts(average_precision, rows, queries, options, n_parts, order):
     whole, told = with_warnings(lambda: average_precision.evaluate(rows, queries, **options))
     with tempfile.TemporaryDirectory() as folder:
         options = {**options, 'resume': Path(folder, 'blocks')}
-        parts = [
-            average_precision.evaluate_part(rows, queries, part=(i, n_parts), **options)
-            for i in order
-        ]
+        parts, told_of_run = with_warnings(
+            lambda: [
+                average_precision.evaluate_part(rows, queries, part=(i, n_parts), **options)
+                for i in order
+            ]
+        )
         assert sum(part.found for part in parts) == 0
         assert sum(part.computed for part in parts) == len(blocks_in(options['resume']))
-        (collected,) = collect(options['resume'])
+        (collected,), told_of_values = with_warnings(lambda: collect(options['resume']))
         same(collected, whole)
+        assert [*dict.fromkeys(told_of_run), *told_of_values] == told
         again, told_again = with_warnings(
             lambda: average_precision.evaluate(rows, queries, **options)
         )
@@ -98,10 +104,12 @@ def test_what_is_missing_is_computed_again(evaluation, draw):
         content = {path: path.read_bytes() for path in files}
         for path in lost:
             path.unlink()
-        part = average_precision.evaluate_part(rows, queries, part=(1, 1), resume=folder)
+        part, _ = with_warnings(
+            lambda: average_precision.evaluate_part(rows, queries, part=(1, 1), resume=folder)
+        )
         assert part == (len(lost), len(files) - len(lost))
         assert {path: path.read_bytes() for path in blocks_in(Path(folder))} == content
-        same(collect(folder)[0], whole)
+        same(with_warnings(lambda: collect(folder))[0][0], whole)
 
 
 def rows_of(path):
@@ -116,7 +124,13 @@ RUNS = {
     'table': lambda path: read(path, HYPOTHESIS),
     'open file': lambda path: io.BytesIO(Path(path).read_bytes()),
     'snapshot': lambda path: snapshot_of(path),
+    'store': lambda path: store_of(path),
+    'path of a store': lambda path: store_of(path).path,
 }
+
+
+def store_of(path, **options):
+    return write_store(Ranking(read(path, HYPOTHESIS)), 'run.store', **options)
 
 
 def snapshot_of(path):
@@ -133,6 +147,21 @@ def test_runs_from_anywhere(campaign, kind):
     assert (part.computed > 1, part.found) == (True, 0)
     same(average_precision.evaluate(RUNS[kind]('run.txt'), resume='out'), whole)
     same(collect('out')[0], whole)
+
+
+@pytest.mark.parametrize('kind', ['path', 'frame', 'store'])
+@pytest.mark.parametrize('measures', ['', 'RR'])
+def test_processes_share_what_is_missing(campaign, monkeypatch, kind, measures):
+    monkeypatch.setattr(Clock, 'worth_sharing', lambda *_: True)
+    average_precision = AveragePrecision('reference.txt', [5, 'all'], definition='trec')
+    options = {'measures': measures}
+    whole = average_precision.evaluate(RUNS[kind]('run.txt'), **options)
+    options |= {'resume': 'out', 'jobs': 3}
+    part = average_precision.evaluate_part(RUNS[kind]('run.txt'), part=(1, 2), **options)
+    assert part == (len(blocks_in(Path('out'))), 0)
+    same(average_precision.evaluate(RUNS[kind]('run.txt'), **options), whole)
+    same(collect('out')[0], whole)
+    assert [path for path in Path('out').iterdir() if path.name.startswith('.')] == []
 
 
 @pytest.mark.parametrize('kind', sorted(RUNS.keys() - {'path'}))
@@ -152,6 +181,14 @@ def test_rows_that_were_selected_are_another_run(campaign):
     assert some.source == table.source
     with pytest.raises(FormatError, match=r'out/plan\.json, run 1: found run\.txt \(SHA-256 '):
         average_precision.evaluate(some, resume='out')
+
+
+def test_another_store_of_the_same_run_is_another_plan(campaign):
+    """Its values may be the same, or not there."""
+    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+    average_precision.evaluate_part(store_of('run.txt'), part=(1, 9), resume='out')
+    with pytest.raises(FormatError, match=r'out/plan\.json, run 1: found run\.store \(SHA-256 '):
+        average_precision.evaluate(store_of('run.txt', keep=5), resume='out')
 
 
 def test_a_run_that_changes_before_it_is_read(campaign, monkeypatch):
@@ -183,6 +220,18 @@ def test_a_run_is_read_only_where_blocks_are_missing(campaign):
     average_precision.evaluate_part('run.txt', part=(1, 1), resume='out')
     (kept,) = average_precision._keep(['run.txt'], None, (), 'out')
     kept.compute()
+    assert 'run' not in vars(kept)
+
+
+def test_a_run_is_let_go_of_when_it_is_done(campaign):
+    """All runs of a command need not fit in memory together."""
+    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+    (kept,) = average_precision._keep(['run.txt'], None, (), 'out')
+    kept.compute_part((1, 2))
+    assert 'run' not in vars(kept)
+    kept.compute()
+    assert 'run' in vars(kept)
+    kept.evaluation()
     assert 'run' not in vars(kept)
 
 

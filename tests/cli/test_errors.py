@@ -124,6 +124,7 @@ def _some(option):
         'cutoff': '5',
         'level': '0.9',
         'near': '0.1',
+        'part': '1/2',
     }
     if option.name in special:
         return special[option.name]

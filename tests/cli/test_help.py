@@ -18,11 +18,11 @@ EXAMPLES = [example for each in main.commands.values() for example in each.examp
 
 @pytest.fixture(scope='module')
 def samples(tmp_path_factory):
-    """A folder with all samples, and with what examples of `export-trec` and `collect` read."""
+    """A folder with all samples, and with what `export-trec`, `collect` and `export` read."""
     folder = tmp_path_factory.mktemp('samples')
     for each in SAMPLES, SAMPLES / 'discovery_2015':
         shutil.copytree(each, folder, dirs_exist_ok=True)
-    for example in main.commands['export-trec'].examples:
+    for example in [*main.commands['export-trec'].examples, main.commands['index'].examples[0]]:
         assert run_in(folder, example).returncode == 0
     kept = 'mediaeval-ap evaluate reference.txt hypothesis.txt --resume blocks'
     assert run_in(folder, kept).returncode == 0
@@ -45,8 +45,8 @@ def run_in(folder, example):
 def test_examples_run(samples, example):
     done = run_in(samples, example)
     assert done.returncode == 0, done.stderr
-    _, _, rest = example.partition(' -o ')
-    assert not rest or (samples / rest).stat().st_size
+    _, has_output, rest = example.rpartition(' -o ')
+    assert not has_output or (samples / rest).stat().st_size
 
 
 @pytest.mark.parametrize('command', main.commands.values(), ids=main.commands)

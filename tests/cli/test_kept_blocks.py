@@ -11,7 +11,6 @@ from commands import run
 
 ROOT = Path(__file__).parents[2]
 EVALUATE = ['evaluate', 'reference.txt', 'run.txt', 'other.txt', '--queries', 'queries.txt']
-WITHOUT = 'Warning: reference.txt: 4 of 41 queries have no relevant shot: each counts 0\n'
 
 __all__ = ['campaign']
 
@@ -31,7 +30,9 @@ def test_collect_shows_what_evaluate_shows(campaign, options):
     resumed = evaluate('--resume', 'out', *options)
     assert (resumed.stdout, resumed.stderr) == (done(whole), whole.stderr) != ('', '')
     collected = run('collect', 'out', *options)
-    assert (collected.exit_code, collected.stdout, collected.stderr) == (0, whole.stdout, '')
+    assert (collected.exit_code, collected.stdout, collected.stderr) == (
+        *(0, whole.stdout, whole.stderr),
+    )
     again = evaluate('--resume', 'out', *options)
     assert (again.exit_code, again.stdout, again.stderr) == (0, whole.stdout, whole.stderr)
 
@@ -57,6 +58,24 @@ def test_parts(campaign):
     done(run('collect', 'out', '--per-query', '-o', 'parts.json'))
     done(evaluate('--measures', 'RR', '--per-query', '-o', 'whole.json'))
     assert Path('parts.json').read_bytes() == Path('whole.json').read_bytes()
+
+
+def test_parts_warn_of_the_run_and_collect_of_the_values(campaign):
+    Path('foreign.txt').write_text('y v 1 ann_1 0.5\n')
+    arguments = ['evaluate', 'reference.txt', 'foreign.txt', '--queries', 'queries.txt']
+    arguments += ['--definition', 'trec']
+    whole = run(*arguments)
+    part = run(*arguments, '--resume', 'out', '--part', '1/2')
+    again = run(*arguments, '--resume', 'out', '--part', '1/2')
+    strict = run(*arguments, '--resume', 'out', '--part', '2/2', '--strict')
+    collected = run('collect', 'out')
+    about_run, about_values = whole.stderr.splitlines()
+    assert about_run.startswith('Warning: foreign.txt: 0 of 1 returned shots occur in ')
+    assert part.stderr.splitlines()[:-1] == [about_run]
+    assert len(again.stderr.splitlines()) == 1
+    assert (strict.exit_code, strict.stderr) == (1, about_run.replace('Warning', 'Error') + '\n')
+    assert (collected.stdout, collected.stderr) == (whole.stdout, f'{about_values}\n')
+    assert run('collect', 'out', '--quiet').stderr == ''
 
 
 def test_another_evaluation_is_refused(campaign):

@@ -10,8 +10,8 @@ import pytest
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
+from metric_rows import METRICS, rows_of, value_of
 
-from mediaeval_ap import definitions
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics import (
     GlobalAveragePrecision,
@@ -22,40 +22,6 @@ from mediaeval_ap.metrics import (
 
 # From a seed that is drawn: to draw every number in turn would take longer than the metrics do.
 randoms = st.randoms(use_true_random=True)
-
-
-def rows_of(metric, random, n):
-    """Rows of input, with ties, and with what is missing or empty."""
-
-    def labels(most):
-        return random.choices('abcdefg', k=random.randrange(most))
-
-    def row():
-        if metric == 'first hit':
-            return random.choice('ab'), labels(5)
-        if metric.startswith('map'):
-            return labels(8), labels(8)
-        if metric.startswith('gap'):
-            confidence = random.choice([0.1, 0.5, 0.9, 1 / 3])
-            return random.choice(['a', 'b', None]), confidence, random.choice(['a', 'b', None])
-        return [random.randrange(2) for _ in range(6)], [random.randrange(4) / 3 for _ in range(6)]
-
-    return [row() for _ in range(n)]
-
-
-METRICS = {
-    'first hit': lambda: ReciprocalRank(3),
-    **{
-        f'map {name}': lambda name=name: MeanAveragePrecision(4, name)
-        for name in definitions.names()
-    },
-    **{
-        f'gap {ties}': lambda ties=ties: GlobalAveragePrecision(ties)
-        for ties in ('expected', 'best', 'worst')
-    },
-    'lrap': LabelRankingAveragePrecision,
-    'lwlrap': lambda: LabelRankingAveragePrecision(label_weighted=True),
-}
 
 
 # Half of the examples, as each metric gets as many.
@@ -88,20 +54,6 @@ def test_any_split_and_any_order_give_the_same(name, random, n, data):
     assert value_of(merged) == value_of(whole)
     merged.reset()
     assert value_of(merged) == value_of(METRICS[name]())
-
-
-def value_of(metric):
-    """The value of a metric to the last bit, and what else it tells."""
-    names = (name for name in dir(metric) if name.startswith('n_'))
-    counts = {name: getattr(metric, name) for name in names}
-    if 'n_labels' in counts:
-        counts['n_labels'] = counts['n_labels'].tolist()
-    try:
-        value = metric.compute()
-    except UndefinedScoreError:
-        value = None
-    by_class = metric.per_class() if hasattr(metric, 'per_class') else ()
-    return value, counts, *(str(each.tolist()) for each in by_class)
 
 
 @strategies.examples(1 / 2)

@@ -12,6 +12,7 @@ from oracle import CLOSE
 
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.metrics import label_ranking_average_precision
+from mediaeval_ap.metrics.number_input import number_array
 
 # Of neighbours among these one is no double; numpy makes floats of integers beside floats, and of
 # those of 64 bits with a sign beside those without.
@@ -89,3 +90,33 @@ def test_weights_that_doubles_would_round():
         with pytest.raises(ParameterError, match='sample_weight: found 9007199254740993'):
             label_ranking_average_precision(y_true, y_score, weights)
     assert label_ranking_average_precision(y_true, y_score, [2**53, 2**54]) == 2 / 3
+
+
+@pytest.mark.parametrize(
+    'kind',
+    [
+        pyarrow.list_(pyarrow.bool_()),
+        pyarrow.large_list(pyarrow.int8()),
+        pyarrow.list_(pyarrow.float32(), 2),
+    ],
+)
+def test_lists_of_pyarrow_are_rows(kind):
+    lists = pyarrow.array([[1, 1], [0, 1], [1, 0]]).cast(kind)
+    for some in lists[1:], pyarrow.chunked_array([lists[1:2], lists[2:]]):
+        array = number_array(some, 'y_true', 2, 'biuf')
+        assert array.tolist() == [[0, 1], [1, 0]]
+    assert number_array(lists[:0], 'y_true', 2, 'biuf').shape[0] == 0
+
+
+@pytest.mark.parametrize(
+    ('lists', 'found'),
+    [
+        ([[1, 2], [3]], 'rows of different lengths'),
+        ([[1, 2], None], 'a missing list'),
+        ([[1, None]], 'a missing number'),
+        ([['a']], '2 dimensions of object'),
+    ],
+)
+def test_lists_of_pyarrow_that_are_no_rows_are_refused(lists, found):
+    with pytest.raises(ParameterError, match=f'^y_score: found {found}, expected'):
+        number_array(pyarrow.array(lists), 'y_score', 2, 'iuf')

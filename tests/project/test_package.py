@@ -13,7 +13,7 @@ import pytest
 
 import mediaeval_ap
 
-NAMESPACES = ['challenges', 'definitions', 'errors', 'metrics', 'tables']
+NAMESPACES = ['challenges', 'cluster', 'definitions', 'errors', 'metrics', 'tables']
 
 
 def test_no_other_attribute():
@@ -57,7 +57,7 @@ def test_what_is_imported_is_declared():
     """As a dependency, or in an extra of the package itself; others are of its workshop."""
     project = tomllib.loads((PACKAGE.parent / 'pyproject.toml').read_text())['project']
     declared = list(project['dependencies'])
-    for extra in 'insight', 'report', 'trec':
+    for extra in 'cluster', 'insight', 'report', 'trec':
         declared += project['optional-dependencies'][extra]
     declared = {re.match('[A-Za-z0-9-]+', each)[0].lower() for each in declared}
     distributions = packages_distributions()

@@ -212,6 +212,17 @@ def test_a_part_that_changed_begins_the_build_anew(interrupted, tmp_path, monkey
     assert files(store) == in_memory(ROWS, tmp_path / 'other.store')
 
 
+def test_a_part_that_changed_unseen_begins_the_build_anew(interrupted, tmp_path):
+    path = interrupted[2]
+    before = os.stat(path)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b'v3', b'v4'))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.warns(errors.RestartedBuildWarning, match=r'three.parquet changed since'):
+        store = index(interrupted, 'run.store')
+    assert store.sha256 == index(interrupted, 'other.store').sha256
+
+
 @pytest.mark.parametrize(
     ('settings', 'what'), [({'subset': [('TV', 'v1')]}, 'the subset'), ({}, 'the list of files')]
 )

@@ -1,0 +1,64 @@
+"""The commands that write stores, and write them as Parquet."""
+
+from commands import run
+
+from mediaeval_ap import index, open_store
+
+
+def test_a_run_is_stored(folder):
+    result = run('index', 'run.txt', '-o', 'run.store')
+    assert (result.exit_code, result.output) == (0, '')
+    assert open_store('run.store').sha256 == index('run.txt', 'other.store').sha256
+
+
+def test_parts_are_one_run_in_a_subset_and_pruned(folder):
+    result = run(
+        *('index', 'run.txt', 'run.txt', '-o', 'run.store', '--keep', '1'),
+        *('--subset', 'subset.txt'),
+    )
+    assert (result.exit_code, result.output) == (0, '')
+    store = open_store('run.store')
+    assert (store.n_hypotheses, len(store), store.keep) == (4, 2, 1)
+
+
+def test_standard_input_is_stored(folder):
+    result = run('index', '-', '-o', 'run.store', input='x v 1 ann 0.5\n')
+    assert (result.exit_code, result.output) == (0, '')
+    assert [each.name for each in open_store('run.store').sources] == ['<stdin>']
+
+
+def test_stores_are_checked(folder):
+    index('run.txt', 'run.store')
+    index('run.txt', 'other.store')
+    result = run('index', '--check', 'run.store', 'other.store')
+    assert result.output == 'run.store: as it was written\nother.store: as it was written\n'
+    with open('run.store/shot_at.npy', 'r+b') as file:
+        file.seek(-1, 2)
+        file.write(b'\1')
+    result = run('index', '--check', 'run.store')
+    assert result.exit_code == 1
+    assert 'run.store/shot_at.npy' in result.stderr
+    assert 'index the run again' in result.stderr
+
+
+def test_wrong_usage_is_told(folder):
+    result = run('index', 'run.txt')
+    assert result.exit_code == 2
+    assert '-o: found nothing, expected the folder of the store to write' in result.stderr
+    result = run('index', '--check', 'run.store', '--keep', '3')
+    assert result.exit_code == 2
+    assert '--check takes stores alone, without -o, --keep and --subset' in result.stderr
+
+
+def test_a_wrong_row_is_one_line(folder):
+    result = run('index', 'bad.txt', '-o', 'run.store')
+    expected = run('evaluate', 'reference.txt', 'bad.txt')
+    assert result.exit_code == expected.exit_code == 1
+    assert result.stderr == expected.stderr
+    assert not list(folder.glob('run.store*'))
+
+
+def test_an_input_is_not_overwritten(folder):
+    result = run('index', 'run.txt', '-o', 'run.txt')
+    assert result.exit_code == 1
+    assert 'run.txt: is there already, and no store' in result.stderr

@@ -1,0 +1,112 @@
+"""``evaluate --scheduler``, as a command beside a real cluster."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from commands import COMMAND, run
+from dask_cluster import dask_cluster, held
+from hanging import no_hang
+
+from mediaeval_ap import index
+from mediaeval_ap.cluster import connecting
+
+SECONDS = 120  # a test takes a few, and several times that on a machine that does much else
+
+
+@pytest.fixture(autouse=True)
+def bounded():
+    with no_hang(SECONDS):
+        yield
+
+
+@pytest.fixture(scope='module')
+def address(tmp_path_factory):
+    with dask_cluster(tmp_path_factory.mktemp('cluster')) as cluster:
+        cluster.add_worker()  # with its nanny, as by default
+        yield cluster.address
+
+
+@pytest.fixture
+def folder(folder):
+    index('run.txt', 'run.store')
+    index('run.txt', 'other.store')
+    return folder
+
+
+def outcome(*arguments):
+    result = run('evaluate', 'reference.txt', *arguments)
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        ['run.store', '--per-query'],
+        ['run.store', 'other.store', '--sort', '-K', '1,all', '--queries', 'queries.txt'],
+        ['run.store', 'missing.store', '--keep-going', '--format', 'json'],
+        ['run.store', '--measures', 'RR', '--definition', 'hits'],
+        ['run.store', '--resume', 'blocks'],
+    ],
+)
+def test_the_same_as_in_one_process(folder, address, arguments):
+    found = outcome(*arguments, '--scheduler', address)
+    remedy = '; a cluster scores stores: mediaeval-ap index RUN -o RUN.store'
+    shown = [text.replace(remedy, '') if isinstance(text, str) else text for text in found]
+    assert shown == list(outcome(*arguments))
+
+
+def test_a_wrong_address_is_one_line(folder, monkeypatch):
+    monkeypatch.setattr(connecting, 'SECONDS', 1)
+    code, shown, error = outcome('run.store', '--scheduler', 'tcp://127.0.0.1:1')
+    found = (
+        r'Error: tcp://127\.0\.0\.1:1: found no answer within 1 seconds, expected the address .*'
+    )
+    assert (code, shown) == (1, '')
+    assert re.fullmatch(found, error.strip())
+
+
+def test_text_is_refused_with_the_remedy(folder, address):
+    code, shown, error = outcome('run.txt', '--scheduler', address)
+    assert (code, shown) == (1, '')
+    remedy = 'a cluster scores stores: mediaeval-ap index RUN -o RUN.store'
+    assert error == f'Error: run.txt: is no folder; {remedy}\n'
+
+
+def test_parts_are_of_no_use_beside_a_scheduler(folder):
+    arguments = ['run.store', '--resume', 'blocks', '--part', '1/2', '--scheduler', 'tcp://x:1']
+    code, _, error = outcome(*arguments)
+    assert code == 2
+    assert '--part and --scheduler: the scheduler shares out all blocks' in error
+
+
+def test_ctrl_c_ends_the_command_and_releases_its_tasks(folder, tmp_path):
+    (tmp_path / 'idle').mkdir()
+    with dask_cluster(tmp_path / 'idle') as cluster, cluster.client() as client:  # without workers
+        process = subprocess.Popen(
+            [*COMMAND, 'evaluate', 'reference.txt', 'run.store', '--scheduler', cluster.address],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+        while not held(client):
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGINT)
+        assert process.communicate() == (b'', b'')
+        assert process.returncode == 130
+        while held(client):
+            time.sleep(0.01)
+
+
+def test_help_imports_nothing_of_dask():
+    told = subprocess.run(
+        [*COMMAND[:1], '-X', 'importtime', *COMMAND[1:], 'evaluate', '--help'],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert '--scheduler' in told.stdout
+    assert not re.search(r'\| +(dask|distributed|numpy)\b', told.stderr)

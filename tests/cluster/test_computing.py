@@ -1,0 +1,188 @@
+"""Metrics of datasets on a real scheduler and workers: the same as in one process, or an error."""
+
+import os
+import re
+import signal
+import sys
+import time
+from random import Random
+from threading import Timer
+
+import pyarrow
+import pytest
+from metric_rows import METRICS, columns_of, rows_of, updated, value_of, write_rows
+from pyarrow import parquet
+
+from mediaeval_ap import cluster as package
+from mediaeval_ap.cluster import computing
+from mediaeval_ap.errors import (
+    FormatError,
+    MissingExtraError,
+    ParameterError,
+    ReadError,
+    UndefinedScoreError,
+)
+from mediaeval_ap.metrics import GlobalAveragePrecision, MeanAveragePrecision, dataset_parts
+
+COLUMNS = ('actual', 'predicted')
+N_FILES = 6
+SECONDS = 60  # two workers begin within one
+
+
+@pytest.fixture
+def users(tmp_path):
+    """Some files of users, of whom one in three is answered."""
+    folder = tmp_path / 'users'
+    folder.mkdir()
+    for number in range(N_FILES):
+        table = pyarrow.table([[['a'], ['b'], ['c']], [['a'], ['x'], []]], COLUMNS)
+        parquet.write_table(table, folder / f'{number}.parquet')
+    return folder
+
+
+def waiting(folder):
+    """A metric, sent by value, that says in a folder who begins, and waits there for leave."""
+
+    class Waiting(MeanAveragePrecision):
+        def update(self, y_true, y_pred):
+            (folder / f'{os.getpid()}-{time.monotonic_ns()}').touch()
+            while not (folder / 'go').exists():
+                time.sleep(0.005)
+            return super().update(y_true, y_pred)
+
+    return Waiting()
+
+
+@pytest.mark.parametrize('name', METRICS)
+def test_workers_give_the_value_of_one_process(client, tmp_path, monkeypatch, name):
+    monkeypatch.setattr(dataset_parts, 'BYTES_IN_PART', 1)  # a task for each row group
+    rows = rows_of(name, Random(7), 3000)  # any rows would do
+    for number, n_rows in enumerate((1, 0, 999, 2000)):
+        path = tmp_path / f'{number}.parquet'
+        write_rows(path, name, [rows.pop() for _ in range(n_rows)], rows_in_group=100)
+    rows = rows_of(name, Random(7), 3000)
+    metric = METRICS[name]()
+    value = package.compute(metric, tmp_path, client=client, columns=columns_of(name))
+    whole = value_of(updated(METRICS[name](), name, rows))
+    assert value_of(metric) == whole
+    assert value == whole[0]
+
+
+def when_begun(folder, act):
+    """Do something, in a thread, once two tasks wait."""
+
+    def wait_and_act():
+        end = time.monotonic() + SECONDS
+        while len(os.listdir(folder)) < 2 and time.monotonic() < end:
+            time.sleep(0.005)
+        act()
+
+    Timer(0, wait_and_act).start()
+
+
+def test_a_killed_worker_costs_its_tasks_only(cluster, client, tmp_path, users):
+    begun = tmp_path / 'begun'
+    begun.mkdir()
+
+    def kill():
+        cluster.kill(cluster.workers[0])
+        (begun / 'go').touch()
+
+    when_begun(begun, kill)
+    metric = waiting(begun)
+    assert package.compute(metric, users, client=client, columns=COLUMNS) == 1 / 3
+    assert metric.n_users == 3 * N_FILES
+    assert len(os.listdir(begun)) > N_FILES + 1  # one was begun twice
+
+
+def test_what_was_begun_is_forgotten_after_an_interrupt(client, tmp_path, users):
+    begun = tmp_path / 'begun'
+    begun.mkdir()
+    when_begun(begun, lambda: os.kill(os.getpid(), signal.SIGINT))
+    metric = waiting(begun)
+    with pytest.raises(KeyboardInterrupt):
+        package.compute(metric, users, client=client, columns=COLUMNS)
+    (begun / 'go').touch()
+    assert metric.n_users == 0
+    assert package.compute(metric, users, client=client, columns=COLUMNS) == 1 / 3
+    assert metric.n_users == 3 * N_FILES
+
+
+def meanwhile(monkeypatch, change):
+    """Do something between planning and reading: what a worker sees is not what the client saw."""
+    planned = computing.planned
+
+    def planned_and_changed(*arguments):
+        parts = planned(*arguments)
+        change()
+        return parts
+
+    monkeypatch.setattr(computing, 'planned', planned_and_changed)
+
+
+def test_a_worker_that_does_not_see_a_file_is_an_error(client, users, monkeypatch):
+    file = users / '3.parquet'
+    meanwhile(monkeypatch, lambda: file.rename(users / 'elsewhere'))
+    shown = re.escape(str(file))
+    found = rf'^{shown} \(worker tcp://.*\): .*No such file .*; every worker needs'
+    metric = MeanAveragePrecision()
+    with pytest.raises(ReadError, match=found):
+        package.compute(metric, users, client=client, columns=COLUMNS)
+    assert metric.n_users == 0
+
+
+def test_a_worker_that_sees_another_file_is_an_error(client, users, monkeypatch):
+    file = users / '3.parquet'
+    table = pyarrow.table([[['a'], ['b'], ['c']], [['a'], [], ['x']]], COLUMNS)
+    meanwhile(monkeypatch, lambda: parquet.write_table(table, file))
+    found = (
+        rf'^{re.escape(str(file))} \(worker tcp://.*\): found \d+ bytes of .*, expected \d+ bytes'
+    )
+    with pytest.raises(FormatError, match=found):
+        package.compute(MeanAveragePrecision(), users, client=client, columns=COLUMNS)
+
+
+def test_a_wrong_row_is_named(client, users):
+    table = pyarrow.table([[['a'], ['b']], [['a'], None]], COLUMNS)
+    parquet.write_table(table, users / '3.parquet')
+    found = (
+        r'3\.parquet \(worker tcp://.*\), row 2, predicted: found a missing list, expected lists'
+    )
+    with pytest.raises(FormatError, match=found):
+        package.compute(MeanAveragePrecision(), users, client=client, columns=COLUMNS)
+
+
+def test_classes_that_differ_between_files_are_an_error(client, tmp_path):
+    for n_classes in 2, 3:
+        labels = [[1] * n_classes]
+        path = tmp_path / f'{n_classes}.parquet'
+        parquet.write_table(pyarrow.table([labels, labels], COLUMNS), path)
+    with pytest.raises(ParameterError, match=r'^merge: found . classes, expected .$'):
+        package.compute(METRICS['lrap'](), tmp_path, client=client, columns=COLUMNS)
+
+
+def test_what_cannot_be_merged_is_refused_before_anything_is_computed(client, users):
+    metric = GlobalAveragePrecision('stable')
+    with pytest.raises(ParameterError, match=r"^merge: found ties='stable'"):
+        package.compute(metric, users, client=client, columns=('actual', 'actual', 'predicted'))
+
+
+def test_what_is_not_defined_is_an_error_and_counted(client, tmp_path):
+    table = pyarrow.table([[[], []], [['a'], ['b']]], COLUMNS)
+    parquet.write_table(table, tmp_path / 'users.parquet')
+    metric = MeanAveragePrecision()
+    with pytest.raises(UndefinedScoreError, match='nothing is relevant for any of 2 users'):
+        package.compute(metric, tmp_path, client=client, columns=COLUMNS)
+    assert metric.n_without_truth == 2
+
+
+def test_what_is_no_client_is_refused(users):
+    with pytest.raises(ParameterError, match=r'^client: found None, expected a distributed.Client'):
+        package.compute(MeanAveragePrecision(), users, client=None, columns=COLUMNS)
+
+
+def test_without_the_extra_an_error_names_it(users, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'distributed', None)
+    found = r"cluster.compute: distributed is not installed; pip install 'mediaeval-ap\[cluster\]'"
+    with pytest.raises(MissingExtraError, match=found):
+        package.compute(MeanAveragePrecision(), users, client=None, columns=COLUMNS)

@@ -1,0 +1,214 @@
+"""Evaluations on a real cluster, equal bit for bit to those of one process."""
+
+import os
+import time
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Timer
+
+import pytest
+from dask_cluster import dask_cluster
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
+
+from mediaeval_ap import AveragePrecision, cluster, definitions
+from mediaeval_ap.cluster import evaluating
+from mediaeval_ap.errors import ClusterError, FormatError, ReadError
+from mediaeval_ap.evaluation.criteria import in_subset
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.store.writing import write_store
+from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
+
+REFERENCE = [('x', 'v', str(shot), f'name_{shot % 40:02}') for shot in range(200)]
+RUN = [('x', 'v', str(shot), f'name_{shot % 37:02}', shot / 7) for shot in range(300)]
+
+
+def stored(rows, path, subset=None):
+    """The store of a run of rows."""
+    videos = None if subset is None else read(subset, SUBSET)
+    table = read(rows, HYPOTHESIS)
+    ranking = Ranking(in_subset(table, videos))
+    return write_store(ranking, path, subset=videos, n_read=len(table))
+
+
+@pytest.fixture
+def store(tmp_path):
+    return stored(RUN, tmp_path / 'run.store')
+
+
+@pytest.fixture(scope='module', autouse=True)
+def small_blocks():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('mediaeval_ap.cluster.evaluating.BLOCK_QUERIES', 2)
+        patch.setattr('mediaeval_ap.batches.plan.BLOCK_QUERIES', 2)
+        yield
+
+
+@pytest.fixture(scope='module')
+def shared_client(running):
+    running.replenish(2)
+    with running.client() as client:
+        yield client
+
+
+def told(evaluate, *arguments, **settings):
+    """All that an evaluation says, and its warnings in their order."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        evaluation = evaluate(*arguments, **settings)
+    values = [evaluation.ap.tobytes(), evaluation.n_relevant.tobytes(), evaluation.map.tobytes()]
+    given_out = [(each.category, str(each.message), each.filename) for each in caught]
+    return evaluation.to_dict(), values, evaluation.inputs, given_out, repr(evaluation)
+
+
+def check_equal(average_precision, store, client, *arguments, **settings):
+    """The cluster says what one process says."""
+    expected = told(average_precision.evaluate, store, *arguments, **settings)
+    found = told(cluster.evaluate, average_precision, store, *arguments, **settings, client=client)
+    assert found == expected
+
+
+@examples(0.5)
+@given(
+    reference_rows,
+    hypothesis_rows,
+    cutoffs,
+    st.sampled_from(definitions.names()),
+    subsets,
+    st.none() | st.lists(names, min_size=1, max_size=5),
+)
+def test_equal_to_one_process(shared_client, reference, rows, K, definition, subset, asked):
+    subset = None if subset is None else sorted(subset)
+    if subset is not None and not {row[:2] for row in reference} & set(subset):
+        subset = [reference[0][:2]]
+    with warnings.catch_warnings(), TemporaryDirectory() as folder:
+        warnings.simplefilter('ignore')
+        K = allowed(K, definition)
+        average_precision = AveragePrecision(reference, K, subset=subset, definition=definition)
+        if asked is None and not average_precision.queries:
+            asked = ['ab']
+        store = stored(rows, Path(folder, 'run.store'), subset)
+        check_equal(average_precision, store, shared_client, asked)
+
+
+def test_measures_are_equal(client, store):
+    average_precision = AveragePrecision(REFERENCE, K=[10])
+    check_equal(average_precision, store, client, measures='nDCG@10 RR')
+
+
+def test_a_path_and_names_in_a_file_are_equal(client, store, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path('queries.txt').write_text('name_01\nname_03\nnobody\nname_01\n')
+    check_equal(AveragePrecision(REFERENCE), Path('run.store'), client, 'queries.txt')
+
+
+def test_a_pruned_store_is_equal_down_to_its_depth(client, tmp_path):
+    store = write_store(Ranking(read(RUN, HYPOTHESIS)), tmp_path / 'run.store', keep=5)
+    check_equal(AveragePrecision(REFERENCE, K=[1, 5]), store, client)
+
+
+def gated(function, folder, n_free):
+    """Return a function, by value, whose calls after the first few wait for a file to go on."""
+
+    def call(jobs, task):
+        begun = len(list(folder.iterdir()))
+        (folder / f'{time.monotonic_ns()}-{os.getpid()}').touch()
+        while begun >= n_free and not (folder / 'go').exists():
+            time.sleep(0.005)
+        return function(jobs, task)
+
+    return call
+
+
+def begun(folder, n_tasks):
+    while len(list(folder.iterdir())) < n_tasks:
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def calls(tmp_path):
+    folder = tmp_path / 'calls'
+    folder.mkdir()
+    yield folder
+    (folder / 'go').touch()  # if the test failed
+
+
+def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatch):
+    average_precision = AveragePrecision(REFERENCE)
+    expected = told(average_precision.evaluate, store)
+    monkeypatch.setattr(evaluating, '_score', gated(evaluating._score, calls, 5))
+
+    def kill():
+        begun(calls, 7)
+        cluster.kill(cluster.workers[0])
+        cluster.kill(cluster.workers[0])
+        (calls / 'go').touch()
+        cluster.add_worker('--no-nanny')
+
+    Timer(0, kill).start()
+    assert told(evaluating.evaluate, average_precision, store, client=client)[1:] == expected[1:]
+
+
+def test_a_killed_scheduler_costs_the_blocks_in_flight(store, calls, tmp_path, monkeypatch):
+    average_precision, kept = AveragePrecision(REFERENCE), tmp_path / 'kept'
+    expected = told(average_precision.evaluate, store)
+    write = gated(evaluating._score_and_write, calls, 5)
+    monkeypatch.setattr(evaluating, '_score_and_write', write)
+    with dask_cluster(tmp_path) as first, first.client() as client:
+        first.replenish(2)
+
+        def kill():
+            begun(calls, 7)
+            first.kill(first.scheduler)
+
+        Timer(0, kill).start()
+        with pytest.raises(
+            ClusterError, match=f'{first.address}: lost the connection to this scheduler'
+        ):
+            cluster.evaluate(average_precision, store, client=client, resume=kept)
+    n_before = len(list(calls.iterdir()))
+    (calls / 'go').touch()
+    (tmp_path / 'second').mkdir()
+    with dask_cluster(tmp_path / 'second') as second, second.client() as client:
+        second.replenish(1)
+        found = told(cluster.evaluate, average_precision, store, client=client, resume=kept)
+    assert found == expected
+    n_blocks = len(list(kept.glob('*-*.json')))
+    assert n_blocks == 20
+    assert len(list(calls.iterdir())) - 1 - n_blocks <= 2 < n_before  # one block for each worker
+
+
+def test_a_worker_that_does_not_see_the_store_is_an_error(client, store, tmp_path):
+    os.rename(store.path, tmp_path / 'elsewhere.store')
+    seen = rf'{store.path} \(worker tcp://.* on .*\): No such file .* path as the client has it'
+    with pytest.raises(ReadError, match=seen):
+        cluster.evaluate(AveragePrecision(REFERENCE), store, client=client)
+
+
+def test_a_worker_that_sees_another_store_is_an_error(client, store):
+    stored(RUN[1:], store.path)
+    seen = rf'{store.path} \(worker tcp://.*\), sha256: found .*, expected {store.sha256}'
+    with pytest.raises(FormatError, match=seen):
+        cluster.evaluate(AveragePrecision(REFERENCE), store, client=client)
+
+
+def test_a_worker_that_does_not_see_the_folder_of_blocks_is_an_error(
+    client, store, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(
+        evaluating, 'replace', lambda block, folder: replace(block, folder='/nothing')
+    )
+    with pytest.raises(
+        ReadError, match=r'/nothing \(worker tcp://.*\): is no folder; every worker'
+    ):
+        cluster.evaluate(AveragePrecision(REFERENCE), store, client=client, resume=tmp_path / 'a')
+
+
+def test_a_run_that_is_no_store_is_refused(client, tmp_path):
+    path = tmp_path / 'run.txt'
+    path.write_text('x v 1 ann 0.5\n')
+    with pytest.raises(ReadError, match=f'{path}: is no folder; a cluster scores stores: mediae'):
+        cluster.evaluate(AveragePrecision(REFERENCE), path, client=client)

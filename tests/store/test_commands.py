@@ -1,0 +1,129 @@
+"""Every command and method that takes a run takes a store."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from stores import stored
+
+from mediaeval_ap import AveragePrecision, validate
+from mediaeval_ap.cli import main
+from mediaeval_ap.errors import ReadError
+from mediaeval_ap.store.store import open_store
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
+
+SAMPLES = Path(__file__).parents[2] / 'samples'
+RUN, JUDGED = SAMPLES / 'hypothesis.txt', SAMPLES / 'reference.txt'
+IS_STORE = (
+    'is a store, expected a file: a store stands only for a run that is scored (mediaeval-ap '
+    'export writes its rows)'
+)
+
+
+@pytest.fixture(scope='module')
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp('store') / 'run.store'
+    stored(RUN, path)
+    return path
+
+
+def output_of(run, arguments, **settings):
+    """What a command writes about a run, but for its name."""
+    done = CliRunner().invoke(
+        main, [str(run) if each == 'RUN' else str(each) for each in arguments], **settings
+    )
+    assert done.exit_code == 0, done.output
+    return (done.stdout + done.stderr).replace(str(run), 'RUN')
+
+
+COMMANDS = [
+    ['evaluate', JUDGED, 'RUN', '--per-query', '--format', 'jsonl'],
+    ['evaluate', JUDGED, 'RUN', '-K', '5,all', '--definition', 'trec', '--format', 'json'],
+    ['rank', JUDGED, 'RUN', 'nicolas_sarkozy', '--format', 'jsonl'],
+    ['explain', JUDGED, 'RUN', '--queries', SAMPLES / 'queries.txt', '--format', 'json'],
+    ['explain', JUDGED, 'RUN', 'nicolas_sarkozy', '--format', 'json'],
+    ['watch', JUDGED, 'RUN', '--every', '12000', '--format', 'jsonl'],
+]
+
+
+@pytest.mark.parametrize('arguments', COMMANDS, ids=lambda arguments: ' '.join(map(str, arguments)))
+def test_a_command_writes_the_same(store, arguments):
+    of_text = output_of(RUN, arguments)
+    assert 'RUN' in of_text or 'rank' in arguments or 'watch' in arguments
+    assert output_of(store, arguments) == of_text
+
+
+def test_stream(store):
+    arguments = ['stream', JUDGED, 'RUN', '--format', 'jsonl']
+    of_text = output_of(RUN, arguments, input='nicolas_sarkozy\nalain_juppe\n')
+    assert output_of(store, arguments, input='nicolas_sarkozy\nalain_juppe\n') == of_text
+
+
+def test_files_of_trec(store, tmp_path):
+    for name, run in (('text', RUN), ('store', store)):
+        (tmp_path / name).mkdir()
+        files = ['--qrels', tmp_path / name / 'qrels', '--run', tmp_path / name / 'run']
+        asked = ['--queries', SAMPLES / 'queries.txt']
+        output_of(run, ['export-trec', JUDGED, 'RUN', *files, *asked])
+    for file in ('qrels', 'run'):
+        assert (tmp_path / 'text' / file).read_bytes() == (tmp_path / 'store' / file).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ('command', 'settings'),
+    [('compare', ['--resamples', '50', '-o', 'out.json']), ('report', ['-o', 'out.html'])],
+)
+def test_runs_beside_each_other(tmp_path, monkeypatch, command, settings):
+    """A run and half of it; the whole one is text in one folder, and a store in the other."""
+    queries = ['--queries', str(SAMPLES / 'queries.txt')]
+    written = []
+    for kind in ('text', 'store'):
+        (tmp_path / kind).mkdir()
+        monkeypatch.chdir(tmp_path / kind)
+        lines = RUN.read_text().splitlines(keepends=True)
+        Path('half').write_text(''.join(lines[::2]))
+        shutil.copy(RUN, 'run') if kind == 'text' else stored(RUN, 'run')
+        output_of('run', [command, JUDGED, 'RUN', 'half', *queries, '-K', '10', *settings])
+        written.append(Path(settings[-1]).read_bytes())
+    assert written[0] == written[1]
+
+
+def test_live_sessions(store):
+    average_precision = AveragePrecision(JUDGED, [10, 100])
+    queries = ['nicolas_sarkozy', 'alain_juppe']
+    live, of_store = average_precision.live(RUN), average_precision.live(store)
+    assert len(live) == len(of_store)
+    assert [of_store.send(query) for query in queries] == [live.send(query) for query in queries]
+    *_, last = average_precision.watch(store, queries, every=5000)
+    assert last.ap.tolist() == [live.send(query).ap for query in queries]
+
+
+def test_exported_rows_are_the_run(store, tmp_path):
+    path = tmp_path / 'run.parquet'
+    open_store(store).to_parquet(path)
+    rows = list(read(path, HYPOTHESIS).rows())
+    assert sorted(rows) == sorted(read(RUN, HYPOTHESIS).rows())
+    confidences = [row[4] for row in rows]
+    assert confidences == sorted(confidences, reverse=True)
+    assert stored(path, tmp_path / 'again').ranking.shot_at.tolist() == (
+        open_store(store).ranking.shot_at.tolist()
+    )
+
+
+@pytest.mark.parametrize('arguments', [['validate', 'RUN'], ['evaluate', 'RUN', RUN]])
+def test_other_files_are_no_stores(store, arguments):
+    done = CliRunner().invoke(
+        main, [str(store) if each == 'RUN' else str(each) for each in arguments]
+    )
+    assert (done.exit_code, done.stdout) == (1, '')
+    assert done.stderr == f'Error: {store}: {IS_STORE}\n'
+
+
+@pytest.mark.parametrize(
+    'ask', [validate, lambda path: read(path, HYPOTHESIS), lambda path: read(path, REFERENCE)]
+)
+def test_stores_are_not_read_as_files(store, ask):
+    with pytest.raises(ReadError) as caught:
+        ask(store)
+    assert str(caught.value) == f'{store}: {IS_STORE}'
