@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mediaeval_ap import __version__
-from mediaeval_ap.errors import FormatError
+from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.tables import Source, Table
 
@@ -171,10 +171,14 @@ def _told(value: Any) -> str:
         case None | []:
             return 'none'
         case list():
-            return ', '.join(map(_told, value))
-        case {'name': name, 'formula': formula}:
+            return ', '.join(
+                shown(each) if isinstance(each, list) else _told(each) for each in value
+            )
+        case {'name': str(name), 'formula': str(formula)}:
             return f'{name} ({formula})'
-        case {'name': name, 'sha256': sha256}:
+        case {'name': str(name), 'sha256': str() | None as sha256}:
             digest = value.get('content') or sha256
-            return f'{name} (SHA-256 {digest[:KEY_DIGITS]}…)' if digest else name
-    return str(value)
+            return f'{name} (SHA-256 {str(digest)[:KEY_DIGITS]}…)' if digest else name
+        case str():
+            return value
+    return shown(value)

@@ -5,18 +5,24 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
-from block_folders import blocks_in
+from block_folders import blocks_in, write_campaign
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
 
 from mediaeval_ap import AveragePrecision, Definition, collect
+from mediaeval_ap import __version__ as VERSION
 from mediaeval_ap.batches import plan
 from mediaeval_ap.batches.block_files import Block, BlockFile
 from mediaeval_ap.batches.block_folder import TEMPORARY_SECONDS
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import Error, FormatError, ReadError, WithoutRelevantWarning, WriteError
+from mediaeval_ap.results import result
 
 REMEDY = 'this folder holds another evaluation: choose another folder, or delete it'
 MINE = Definition('trec', ('k',), ('R', 'k'), 0.0, Repeats.DROP, 'a test')
@@ -105,7 +111,7 @@ def test_another_version_is_refused(campaign, monkeypatch):
     monkeypatch.undo()
     monkeypatch.chdir(campaign)
     expected = (
-        rf'^out/plan\.json, version: found 0\.0\.1, expected {plan.__version__}; use the version '
+        rf'^out/plan\.json, version: found 0\.0\.1, expected {VERSION}; use the version '
         'that began this folder, or begin again in another one$'
     )
     for call in part_of, lambda: collect('out'):
@@ -143,6 +149,46 @@ EDITS = {
         'found an edited plan, expected what evaluate wrote; begin again in another folder',
     ),
 }
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+
+
+@examples(0.5)  # each begins a folder
+@given(st.data())
+def test_any_other_plan_is_refused_in_one_line(data):
+    """Also one whose values are of other types."""
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        write_campaign(Path(folder))
+        patch.chdir(folder)
+        part_of(part=(1, 40))
+        path = Path('out/plan.json')
+        value = json.loads(path.read_text())
+        field = data.draw(st.sampled_from(sorted(value)))
+        other = data.draw(values.filter(lambda each: each != value[field]))
+        content = data.draw(
+            st.binary()
+            | st.just(json.dumps({**value, field: other}, indent=2).encode())
+            | st.builds(lambda each: json.dumps(each).encode(), values)
+        )
+        path.write_bytes(content)
+        with pytest.raises(FormatError, match=r'^out/plan\.json') as caught:
+            collect('out')
+        assert str(caught.value).isprintable()
+
+
+def test_a_plan_of_many_brackets_is_refused(campaign):
+    part_of()
+    for n_brackets in 500, 900, 100_000:
+        brackets = '[' * n_brackets + ']' * n_brackets
+        for text in brackets, f'{{"schema": {brackets}, "version": "{VERSION}"}}':
+            Path('out/plan.json').write_text(text)
+            with pytest.raises(FormatError, match=r'^out/plan\.json(, schema)?: found '):
+                collect('out')
 
 
 @pytest.mark.parametrize('edit', EDITS)
@@ -192,6 +238,19 @@ def test_blocks_of_another_evaluation_are_refused(campaign, what, begins):
         message = re.sub('[0-9a-f]{16}(?!-)', '…', line(caught.value).removeprefix(f'{moved}, '))
         assert message == f'{STRAYS[what]}; {told}'
     assert Path('out/plan.json').exists() != begins
+
+
+def test_a_block_of_another_version_is_refused(campaign, monkeypatch):
+    for module in plan, result:
+        monkeypatch.setattr(module, '__version__', '0.0.1')
+    part_of()
+    monkeypatch.undo()
+    monkeypatch.chdir(campaign)
+    os.unlink('out/plan.json')
+    with pytest.raises(
+        FormatError, match=rf'\.json, version: found 0\.0\.1, expected {VERSION}; this'
+    ):
+        part_of()
 
 
 def test_a_block_beyond_the_last_is_refused(campaign):
