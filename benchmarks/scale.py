@@ -21,6 +21,7 @@ from tabulate import tabulate
 from timing import duration
 
 PEERS = ['distributed', 'duckdb', 'loky', 'polars', 'scipy']
+BUSY = 2.0  # load of a machine that does something else, too
 KINDS = [  # lines of the figure: title, step, queries that share it
     ('build', 'build', 1),
     ('open', 'open', 1),
@@ -60,6 +61,10 @@ def page(sections: Sections) -> str:
         members = [*group]
         loads = ', '.join(f'{section["load"]:.1f}' for _, section in members)
         parts += [f'`{command}`', where, f'Load of the machine before each part: {loads}.']
+        if max(section['load'] for _, section in members) > BUSY:
+            parts.append(
+                '**A rehearsal on a busy machine**: times are too long, but for CPU times.'
+            )
         for name, section in members:
             parts += [f'#### {SECTIONS[name][0]}', section['about']]
             parts.append(table(['hypotheses', 'names', *section['headers']], section['rows']))
