@@ -111,5 +111,4 @@ def job_about(asked: Asked, run: CountedRun, given: Any, folder: str) -> Job | N
         except WriteError:
             return None
     criteria, source = asked.criteria, run.ranking.source
-    path = os.path.realpath(store.path)
-    return Job(criteria, path, store.sha256, source, asked.queries, asked.measures)
+    return Job(criteria, store.path, store.sha256, source, asked.queries, asked.measures)

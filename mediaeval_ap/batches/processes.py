@@ -102,9 +102,9 @@ class Processes:
             n_before = len(self._waiting)
             self._waiting.extend(tasks)
             self._n_open += len(self._waiting) - n_before
+            n_wanted = min(self._most, len(self._waiting) - 1)  # this process takes one itself
             self._changed.notify_all()
-        # This process takes one itself.
-        while len(self._workers) < min(self._most, len(self._waiting) - 1):
+        while len(self._workers) < n_wanted:
             self._workers.append(_Worker(self.folder, self._take, self._done))
 
     def add_here(self, tasks: Iterable[Task]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.atomic_files import write_whole
-from mediaeval_ap.errors import ParameterError, ReadError, shown
+from mediaeval_ap.errors import Error, ParameterError, ReadError, shown
 from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.ranking.edit_distances import NameColumns, NamesByLength
 from mediaeval_ap.ranking.frozen_ranking import Ranking, RankingColumns
@@ -23,6 +23,8 @@ from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, Column, Source, Tabl
 from mediaeval_ap.tables.stored_texts import StoredTexts
 
 __all__ = ['Store', 'open_store']
+
+ATTEMPTS = 10  # to open a store that others replace meanwhile; a choice
 
 
 class StoredRanking(Ranking):
@@ -241,11 +243,31 @@ def open_store(path: str | os.PathLike[str]) -> Store:
     if not os.path.isdir(folder):
         is_there = os.path.lexists(folder)
         raise ReadError(name, 'is no folder' if is_there else os.strerror(2))
+    for _ in range(ATTEMPTS):
+        before = _identity(folder)
+        try:
+            return _opened(folder, name)
+        except Error:  # as of one half of the old store and one of the new
+            if _identity(folder) == before:
+                raise
+    raise ReadError(name, 'is replaced again and again: open it once nobody writes it')
+
+
+def _opened(folder: str, name: str) -> Store:
     manifest = read_manifest(folder, name)
     columns = {
         column: map_column(folder, name, column, each) for column, each in manifest.columns.items()
     }
     return Store(name, manifest, StoredRanking(manifest.source(name), manifest, columns))
+
+
+def _identity(folder: str) -> tuple[int, int] | None:
+    """Return what tells a folder from one that takes its place."""
+    try:
+        status = os.stat(folder)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def as_store(run: Any) -> Store | None:

@@ -1,6 +1,7 @@
 """A store gives what the run gives that it was made of."""
 
 import pickle
+import shutil
 import warnings
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from stores import about, stored, told
 
 from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.store import store as store_module
 from mediaeval_ap.store.store import open_store
 
 
@@ -73,6 +75,30 @@ def test_a_pickled_store_is_opened_again(tmp_path):
     stored([('x', 'v', '1', 'ann', 0.6)], tmp_path / 'run.store')
     with pytest.raises(OSError, match=r'run.store: is another store than the one that was copied'):
         pickle.loads(text)
+
+
+def test_a_copied_session_needs_no_store(tmp_path):
+    store = stored([('x', 'v', str(number), 'ann', 0.5) for number in range(50)], tmp_path / 's')
+    session = AveragePrecision([('x', 'v', '1', 'ann')], [10])(store)
+    text = pickle.dumps(session)
+    shutil.rmtree(store.path)
+    assert pickle.loads(text).send('ann') == session.send('ann')
+
+
+def test_a_store_that_is_replaced_while_it_is_opened(tmp_path, monkeypatch):
+    """The manifest is of the old one, the columns are of the new one."""
+    path = tmp_path / 'run.store'
+    stored([('x', 'v', '1', 'ann', 0.5)], path)
+    map_column = store_module.map_column
+    times = iter([True])
+
+    def replaced(*arguments):
+        if next(times, False):
+            stored([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'ann', 0.5)], path)
+        return map_column(*arguments)
+
+    monkeypatch.setattr(store_module, 'map_column', replaced)
+    assert len(open_store(path)) == 2
 
 
 def test_a_session_goes_on_when_its_store_is_replaced(tmp_path):

@@ -1,0 +1,160 @@
+"""Tasks are done by several processes as by one, and no process is left."""
+
+import inspect
+import os
+import select
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import process_tasks
+import pytest
+from hanging import SECONDS, no_hang
+from process_tasks import Elsewhere
+
+from mediaeval_ap import errors
+from mediaeval_ap.batches.processes import Processes, Task
+from mediaeval_ap.errors import Error, FormatError, ProcessError, ReadError, WriteError
+
+# A command whose two processes tell their numbers and then wait for ever.
+WAITING = """
+import sys
+import mediaeval_ap.cli
+import process_tasks
+from mediaeval_ap.__main__ import main
+from mediaeval_ap.batches.processes import Task
+def command(**_):
+    with process_tasks.Elsewhere(3) as processes:
+        print(processes.folder, flush=True)
+        processes.add(Task(process_tasks.tell_and_wait, sys.argv[1], each, each) for each in 'abc')
+        list(processes.results())
+mediaeval_ap.cli.main = command
+main()
+"""
+
+
+def tasks(function, shared, arguments):
+    return [Task(function, shared, each, number) for number, each in enumerate(arguments)]
+
+
+def outcomes(processes, given):
+    with no_hang(), processes:
+        processes.add(given)
+        return {done.task.key: done for done in processes.results()}
+
+
+@pytest.mark.parametrize('processes', [Processes(1), Processes(3), Elsewhere(2)])
+def test_every_task_is_done(processes):
+    done = outcomes(processes, tasks(process_tasks.add, 100, range(50)))
+    assert {key: each.value for key, each in done.items()} == {i: 100 + i for i in range(50)}
+    assert not Path(processes.folder).exists()
+
+
+def test_tasks_are_added_while_others_are_done():
+    with no_hang(), Processes(2) as processes:
+        processes.add(tasks(process_tasks.add, 1, [1]))
+        values = []
+        for done in processes.results():
+            values.append(done.value)
+            if done.value < 50:
+                processes.add(tasks(process_tasks.add, done.value, [done.value] * 2))
+    assert sorted(values) == [2**k for k in range(1, 7) for _ in range(2 ** (k - 1))]
+
+
+def test_other_processes_do_tasks():
+    done = outcomes(Elsewhere(3), tasks(process_tasks.process, None, range(4)))
+    assert os.getpid() not in {each.value for each in done.values()}
+
+
+def every_error():
+    """An error or a warning of each class, with fields where it has any."""
+    with_fields = {
+        ReadError: ReadError('a file', 'cannot be had'),
+        WriteError: WriteError('a file', 'cannot be had'),
+        FormatError: FormatError('run.txt', 'line 2', 'confidence', "'high'", 'a number', 3),
+    }
+    classes = [getattr(errors, name) for name in errors.__all__]
+    assert all(inspect.isclass(each) and issubclass(each, Exception) for each in classes)
+    return [with_fields.get(each) or each('what is wrong') for each in classes]
+
+
+def test_an_error_is_that_of_one_process():
+    """With its class, message, fields and cause."""
+    given = [each for each in every_error() if not isinstance(each, ProcessError)]
+    assert sum(isinstance(each, Error) for each in given) > 10
+    done = outcomes(Elsewhere(2), tasks(process_tasks.fail, None, given))
+    for number, error in enumerate(given):
+        found = done[number].error
+        assert (type(found), str(found), vars(found)) == (type(error), str(error), vars(error))
+        assert repr(found.__cause__) == "ValueError('the cause')"
+
+
+def test_an_error_that_cannot_be_pickled_is_told():
+    done = outcomes(Elsewhere(2), tasks(process_tasks.fail_strangely, None, [0, 0]))
+    assert isinstance(done[0].error, RuntimeError)
+    assert 'this cannot be pickled' in str(done[0].error)
+
+
+@pytest.mark.parametrize(
+    ('task', 'argument', 'reason'),
+    [
+        (process_tasks.be_killed, 0, 'was ended by SIGKILL'),
+        (process_tasks.leave, 3, 'ended with exit status 3'),
+    ],
+)
+def test_a_process_that_ends_is_an_error(task, argument, reason):
+    processes = Elsewhere(2)
+    with pytest.raises(ProcessError) as raised:
+        outcomes(processes, tasks(task, None, [argument] * 3))
+    assert str(raised.value) == (
+        f'a process of this evaluation {reason}: out of memory? use fewer jobs, or 1 to see the '
+        'error in this process'
+    )
+    assert not Path(processes.folder).exists()
+
+
+def test_tasks_that_nobody_has_begun_are_forgotten():
+    with no_hang(), Processes(1) as processes:
+        shared = object()
+        processes.add(tasks(process_tasks.process, shared, range(5)))
+        processes.add(tasks(process_tasks.process, None, range(3)))
+        results = processes.results()
+        next(results)
+        assert processes.discard(shared) == 4
+        assert len(list(results)) == 3
+
+
+@contextmanager
+def killed_at_the_end(process):
+    try:
+        yield
+    finally:
+        process.kill()
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_and_no_file_is_left(tmp_path, number):
+    """Whatever signal ends the command; of SIGINT, only the command is told."""
+    fifo = tmp_path / 'fifo'
+    os.mkfifo(fifo)
+    command = [sys.executable, '-c', WAITING, fifo]
+    path = os.pathsep.join([str(Path(process_tasks.__file__).parent), *sys.path])
+    pipes = dict.fromkeys(('stdout', 'stderr'), subprocess.PIPE)
+    env = {**os.environ, 'PYTHONPATH': path}
+    with subprocess.Popen(command, env=env, **pipes) as p, killed_at_the_end(p), no_hang():
+        folder = Path(p.stdout.readline().decode().strip())
+        assert folder.is_dir()
+        workers = set()
+        while len(workers) < 2:
+            workers |= set(map(int, fifo.read_text().split()))
+        ends = [os.pidfd_open(each) for each in workers]
+        p.send_signal(number)
+        assert p.communicate() == (b'', b'')
+        assert p.returncode in (128 + number, -number)
+        for end in ends:  # becomes readable as the process ends
+            readable, _, _ = select.select([end], [], [], SECONDS)
+            os.close(end)
+            assert readable
+    assert not folder.exists()

@@ -1,0 +1,52 @@
+"""Tasks that tests give to processes: functions of a module, as another process imports them."""
+
+import os
+import signal
+
+from mediaeval_ap.batches.processes import Processes, _Worker
+
+
+class Elsewhere(Processes):
+    """Processes of which this one takes no task that another can take, so that tests see these."""
+
+    def add(self, tasks):
+        tasks = list(tasks)
+        super().add(tasks)
+        if tasks and not self._workers:
+            self._workers.append(_Worker(self.folder, self._take, self._done))
+
+    def _next_here(self):
+        return self._here.popleft() if self._here else None
+
+
+def process(_, __):
+    return os.getpid()
+
+
+def add(shared, argument):
+    return shared + argument
+
+
+def fail(_, error):
+    raise error from ValueError('the cause')
+
+
+def fail_strangely(_, __):
+    error = ValueError('this cannot be pickled')
+    error.reason = lambda: None
+    raise error
+
+
+def be_killed(_, __):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def leave(_, status):
+    os._exit(status)
+
+
+def tell_and_wait(fifo, _):
+    """Tell the number of the process, then wait for ever."""
+    with open(fifo, 'w') as told:
+        told.write(f'{os.getpid()}\n')
+    signal.pause()
