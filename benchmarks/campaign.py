@@ -65,12 +65,42 @@ def make_campaign(
             )
 
 
-def large_campaign(folder: Path, n_hypotheses: int, n_names: int) -> Path:
-    """Return the folder of a run of many names with 1,000 queries; make it if it is not there."""
-    made = folder / f'{n_hypotheses}-{n_names}'
+def large_campaign(
+    folder: Path, n_hypotheses: int, n_names: int, n_queries: int = 1_000, n_rows: int = 20_000
+) -> Path:
+    """Return the folder of a run of many names; make it if it is not there."""
+    made = folder / f'{n_hypotheses}-{n_names}-{n_queries}'
     if not made.exists():
         unfinished = made.with_suffix('.unfinished')
-        make_campaign(unfinished, n_hypotheses, n_names, 1_000, 20_000, 20_000)
+        make_campaign(unfinished, n_hypotheses, n_names, n_queries, n_rows, 20_000)
+        unfinished.rename(made)
+    return made
+
+
+def parquet_dataset(data: Path) -> Path:
+    """Return the folder of the same run as a dataset of Parquet; make it if it is not there."""
+    from pyarrow import csv, dataset, float64, string
+
+    made = data / 'dataset'
+    if not made.exists():
+        columns = ['corpus_id', 'video_id', 'shot_id', 'person_name']
+        types = {**dict.fromkeys(columns, string()), 'confidence': float64()}
+        rows = csv.open_csv(
+            data / 'hypothesis.txt',
+            csv.ReadOptions(column_names=[*types]),
+            csv.ParseOptions(delimiter=' ', quote_char=False),
+            csv.ConvertOptions(column_types=types),
+        )
+        unfinished = made.with_suffix('.unfinished')
+        dataset.write_dataset(
+            rows,
+            unfinished,
+            format='parquet',
+            use_threads=False,  # rows stay in order
+            max_rows_per_file=10_000_000,
+            max_rows_per_group=1_000_000,
+            existing_data_behavior='delete_matching',
+        )
         unfinished.rename(made)
     return made
 

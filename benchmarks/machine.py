@@ -33,6 +33,12 @@ def named(argument: str) -> str:
     return Path(argument).name if Path(argument).is_absolute() else argument
 
 
+def command() -> str:
+    """Return the command of this process, as it would be typed in the repository."""
+    arguments = map(named, sys.argv[1:])
+    return ' '.join(['python', f'benchmarks/{Path(sys.argv[0]).name}', *arguments])
+
+
 def write(
     name: str,
     headers: list[str],
@@ -52,11 +58,8 @@ def keep(
     about: Sequence[str] = (),
 ) -> str:
     """Write a table of results with its command, machine, and paragraphs about it; return it."""
-    command = ' '.join(
-        ['python', f'benchmarks/{Path(sys.argv[0]).name}', *map(named, sys.argv[1:])]
-    )
     text = f'{tabulate(rows, headers, tablefmt="github", disable_numparse=True)}\n'
     RESULTS.mkdir(exist_ok=True)
-    paragraphs = [f'`{command}`', describe(peers), *about, text]
+    paragraphs = [f'`{command()}`', describe(peers), *about, text]
     (RESULTS / f'{name}.md').write_text('\n\n'.join(paragraphs))
     return text

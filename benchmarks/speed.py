@@ -20,6 +20,7 @@ from typing import NamedTuple
 import machine
 import trec
 from campaign import large_campaign, make_campaign
+from memory import amount
 from timing import (
     Process,
     Taken,
@@ -85,10 +86,6 @@ class Settings:
     repeats: int | None = None  # instead of the usual ones
 
 
-def memory(mib: float) -> str:
-    return f'{mib / 1024:.2f} GiB' if mib >= 1024 else f'{mib:.0f} MiB'
-
-
 def headers(sides: Mapping[str, object]) -> list[str]:
     if BEFORE not in sides:
         return ['', 'time', 'CPU time', 'memory at most']
@@ -99,7 +96,7 @@ def headers(sides: Mapping[str, object]) -> list[str]:
 
 def line(what: str, sides: Mapping[str, Taken]) -> list[str]:
     """Return a row of what each side took."""
-    formats = (duration, duration, memory)
+    formats = (duration, duration, amount)
     cells = [[form(taken[i]) for taken in in_order(sides)] for i, form in enumerate(formats)]
     return row(what, cells, faster=sides)
 
@@ -186,7 +183,7 @@ def whole_processes(
     rows = [line(what, own)]
     for name, peer in taken.items():
         cpu = f'{duration(peer.seconds)}, CPU {duration(peer.cpu_seconds)}'
-        text = f'{name} ({cpu}, {memory(peer.peak_mib)})'
+        text = f'{name} ({cpu}, {amount(peer.peak_mib)})'
         rows.append(ratio_line(text, own, dict.fromkeys(sides, peer)))
     return rows
 

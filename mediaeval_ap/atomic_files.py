@@ -175,6 +175,17 @@ def give_up() -> bool:
 
 
 @contextmanager
+def placing() -> Iterator[None]:
+    """Let no signal end a command before what is complete is in its place."""
+    global _is_placing
+    was_placing, _is_placing = _is_placing, True
+    try:
+        yield
+    finally:
+        _is_placing = was_placing
+
+
+@contextmanager
 def undone_at_once(undo: Callable[[], object]) -> Iterator[None]:
     """Call a function at the end, and when a signal ends the process; it must not raise."""
     _undo_first.append(undo)

@@ -20,7 +20,9 @@ class DaskCluster:
     def __init__(self, folder, **environment):
         self.folder = folder
         self.processes = []
-        self.scheduler = self._start('scheduler', '--port', '0', **environment)
+        # It ends by itself, and its workers with it, if this process is killed.
+        settings = '--port', '0', '--idle-timeout', '600s'
+        self.scheduler = self._start('scheduler', *settings, **environment)
         self.address = self._wait_for(self.scheduler, r'Scheduler at:\s+(tcp://\S+)')
         self.workers = []
 

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mediaeval_ap.arrays import (
+    SpareArrays,
     ascending,
     combine,
     descending_ordinals,
@@ -168,3 +169,35 @@ def test_no_row_is_said_to_repeat_another_that_differs():
 
     assert [each.count for each in repeats.repeated_rows(rows(1))] == [0, 0]
     assert [each.count for each in repeats.repeated_rows(rows(2))] == [1, 0]
+
+
+def test_a_spare_array_is_with_one_borrower_alone():
+    spare = SpareArrays(np.int16)
+    first, second = spare.take(5), spare.take(5)
+    assert not np.shares_memory(first, second)
+    spare.give_back(first)
+    assert spare.take(5) is first
+    assert not np.shares_memory(spare.take(5), first)
+
+
+def test_a_lent_array_goes_back_when_nobody_holds_it():
+    spare = SpareArrays(np.int16)
+    lent = spare.lend(5)
+    array = lent.array
+    assert not np.shares_memory(spare.take(5), array)
+    del lent
+    assert spare.take(5) is array
+
+
+def test_a_spare_array_that_is_too_short_is_replaced_by_zeros():
+    spare = SpareArrays(np.int16)
+    short = spare.take(5)
+    short.fill(7)
+    spare.give_back(short)
+    assert spare.take(6).tolist() == [0] * 6
+
+
+@pytest.mark.parametrize('dtype', [np.bool_, np.uint8, np.uint64])
+def test_spare_arrays_begin_at_cache_lines(dtype):
+    spare = SpareArrays(dtype)
+    assert [spare.take(size).ctypes.data % 64 for size in range(1, 200)] == [0] * 199

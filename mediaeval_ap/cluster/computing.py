@@ -70,7 +70,7 @@ def compute(
     >>> metric, columns = MeanAveragePrecision(k=12), ('bought', 'listed')
     >>> with TemporaryDirectory() as folder:
     ...     parquet.write_table(users, f'{folder}/0.parquet')
-    ...     with Client(processes=False, dashboard_address=None) as client:
+    ...     with Client(processes=False, dashboard_address=':0') as client:
     ...         cluster.compute(metric, folder, client=client, columns=columns), metric.n_users
     (0.625, 2)
     """

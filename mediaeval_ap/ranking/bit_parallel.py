@@ -14,7 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-NAMES_IN_BLOCK = 1 << 15  # five arrays of them fit the caches; half and double take a tenth longer
+from mediaeval_ap.arrays import CACHE_LINE, SpareArrays
+
+NAMES_IN_BLOCK = 1 << 15  # their columns fit the caches; half and double take a tenth longer
+N_COLUMNS = 5  # of integers, one for each name, that a step works on
 # A choice: 32 letters of a million names of up to 16 letters, more of fewer names.
 KEPT_BYTES = 64 << 20
 LONGEST_QUERY = 64  # so that the letters of one query do not take more memory than names do
@@ -44,6 +47,8 @@ class BitParallel:
         all_bits = self._type.type(-1 % (1 << bits))
         self._all_letters = all_bits >> (bits - lengths).astype(self._type)
         self._places: dict[str, NDArray[np.unsignedinteger]] = {}
+        self._columns = SpareArrays(self._type)
+        self._marks = SpareArrays(np.bool_)
 
     def __len__(self) -> int:
         return len(self._letters)
@@ -51,38 +56,52 @@ class BitParallel:
     def distances(self, query: str, out: NDArray[np.unsignedinteger]) -> None:
         """Write the edit distance of a query, which is not too long, to each name."""
         places = [self._places_of(letter) for letter in query]
-        columns = np.empty((5, min(NAMES_IN_BLOCK, len(out))), self._type)
-        for begin in range(0, len(out), NAMES_IN_BLOCK):
-            block = slice(begin, begin + NAMES_IN_BLOCK)
+        # whole cache lines, so that each column begins with one
+        n_names = min(NAMES_IN_BLOCK, -(-len(out) // CACHE_LINE) * CACHE_LINE)
+        spare = self._columns.take(N_COLUMNS * n_names)
+        columns = spare[: N_COLUMNS * n_names].reshape(N_COLUMNS, n_names)
+        for begin in range(0, len(out), n_names):
+            block = slice(begin, begin + n_names)
             counted = self._all_letters[block]
-            grows, falls = _last_column([each[block] for each in places], columns, len(counted))
+            column = columns[:, : len(counted)]
+            grows, falls = _last_column([each[block] for each in places], column)
+            grows &= counted
+            falls &= counted
             # The column begins with the number of the query's letters.
-            np.bitwise_count(grows & counted, out=out[block])
-            out[block] -= np.bitwise_count(falls & counted)
+            np.bitwise_count(grows, out=out[block])
+            out[block] -= np.bitwise_count(falls)
             out[block] += len(query)
+        self._columns.give_back(spare)
 
     def _places_of(self, letter: str) -> NDArray[np.unsignedinteger]:
         """Return the bits at which a letter stands in each name."""
         places = self._places.get(letter)
         if places is None:
-            places = self._packed(self._letters == ord(letter))
+            places = self._packed(letter)
             if (len(self._places) + 1) * places.nbytes > KEPT_BYTES:
                 self._places.clear()
             self._places[letter] = places
         return places
 
-    def _packed(self, bits: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
-        """Return an integer for each row of bits, the first one lowest."""
-        return np.packbits(bits.reshape(-1), bitorder='little').view(self._type)
+    def _packed(self, letter: str) -> NDArray[np.unsignedinteger]:
+        """Return an integer for each name, with the bits at which a letter stands in it."""
+        places = np.empty(len(self), self._type)
+        spare = self._marks.take(min(NAMES_IN_BLOCK, len(self)) * self._letters.shape[1])
+        for begin in range(0, len(self), NAMES_IN_BLOCK):
+            letters = self._letters[begin : begin + NAMES_IN_BLOCK].reshape(-1)
+            marked = np.equal(letters, ord(letter), out=spare[: len(letters)])
+            packed = np.packbits(marked, bitorder='little').view(self._type)
+            places[begin : begin + NAMES_IN_BLOCK] = packed
+        self._marks.give_back(spare)
+        return places
 
 
 def _last_column(
     places: Sequence[NDArray[np.unsignedinteger]],
     columns: NDArray[np.unsignedinteger],
-    n_names: int,
 ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.unsignedinteger]]:
     """Return the bits at which the last column grows and falls, from the places of each letter."""
-    grows, falls, diagonal, not_right, falls_right = columns[:, :n_names]
+    grows, falls, diagonal, not_right, falls_right = columns
     grows.fill(-1 % (1 << 8 * columns.itemsize))
     falls.fill(0)
     for equal in places:

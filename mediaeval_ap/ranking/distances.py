@@ -9,6 +9,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import LentArray
+
+NAMES_IN_RUN = 1 << 16  # at most
+
 
 class Distances(Protocol):
     """The normalized distances of one query, which names index."""
@@ -38,11 +42,17 @@ class Quotients:
 
 
 class Run(NamedTuple):
-    """Consecutive names whose edits are divided by one number."""
+    """Consecutive names, not too many, whose edits are divided by one number."""
 
     begin: int
     end: int
     divisor: int
+
+
+def parts(begin: int, end: int, divisor: int) -> Iterator[Run]:
+    """Yield a run in pieces whose marks are not so large that the system maps them each time."""
+    for first in range(begin, end, NAMES_IN_RUN):
+        yield Run(first, min(first + NAMES_IN_RUN, end), divisor)
 
 
 class EditsByLength:
@@ -57,11 +67,13 @@ class EditsByLength:
         length: int,
         lengths: NDArray[np.int64],
         runs: Sequence[Run],
+        lent: LentArray | None = None,
     ) -> None:
         self._edits = edits
         self._length = length  # of the query
         self._lengths = lengths
         self._runs = runs
+        self._lent = lent  # the edits are on it, and others will be once these are not held
 
     def __getitem__(self, names: NDArray[np.integer] | slice) -> NDArray[np.float64]:
         # A quotient of integers, rounded once: equal distances are equal doubles.
@@ -87,7 +99,7 @@ class EditsByLength:
         """Return runs of one divisor: names that are no longer than the query are divided by it."""
         longer = [run for run in self._runs if run.divisor > self._length]
         begin = longer[0].begin if longer else len(self._edits)
-        return [Run(0, begin, self._length), *longer] if begin else longer
+        return [*parts(0, begin, self._length), *longer]
 
     def _ascending(self, run: Run) -> Iterator[tuple[float, Run, int]]:
         """Yield the distances that names of a run may have, from the least one on."""

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from rapidfuzz.distance.Levenshtein import distance, normalized_distance
 from rapidfuzz.process import cdist
 
-from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.arrays import SpareArrays, run_starts
 from mediaeval_ap.cores import own_cores
 from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY, BitParallel, letter_matrix
-from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run
+from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run, parts
 from mediaeval_ap.tables.stored_texts import StoredTexts
 
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
@@ -99,6 +99,10 @@ class NamesByLength(Names):
         return names
 
     @cached_property
+    def _spare(self) -> SpareArrays:
+        return SpareArrays(np.uint8)
+
+    @cached_property
     def columns(self) -> NameColumns:
         """What a store writes of names, beside their texts: it does not depend on any query."""
         lengths = self._lengths
@@ -118,13 +122,20 @@ class NamesByLength(Names):
         block = max(1, EDIT_CELLS // len(self))
         for start in range(0, len(queries), block):
             asked = queries[start : start + block]
-            for query, edits in zip(asked, self._edits(asked), strict=True):
-                yield EditsByLength(edits, len(query), self._lengths, self._runs)
+            longest = max(self._runs[-1].divisor, *map(len, asked))
+            dtype = np.min_scalar_type(longest)
+            lent = None
+            if len(asked) == 1:  # a session asks one after another, a batch all of them at once
+                lent = self._spare.lend(len(self) * dtype.itemsize)
+                edits = lent.array[: len(self) * dtype.itemsize].view(dtype).reshape(1, -1)
+            else:
+                edits = np.empty((len(asked), len(self)), dtype)
+            self._compare(asked, edits)
+            for query, row in zip(asked, edits, strict=True):
+                yield EditsByLength(row, len(query), self._lengths, self._runs, lent)
 
-    def _edits(self, queries: Sequence[str]) -> NDArray[np.unsignedinteger]:
-        """Return edit distances, shape (n_queries, n_names)."""
-        longest = max(self._runs[-1].divisor, *map(len, queries))
-        edits = np.empty((len(queries), len(self)), np.min_scalar_type(longest))
+    def _compare(self, queries: Sequence[str], edits: NDArray[np.unsignedinteger]) -> None:
+        """Write edit distances, shape (n_queries, n_names)."""
         n_compared = 0
         short = [row for row, query in enumerate(queries) if len(query) <= LONGEST_QUERY]
         for names in self._side_by_side:
@@ -138,7 +149,6 @@ class NamesByLength(Names):
         if long and n_compared:
             asked = [queries[row] for row in long]
             edits[long, :n_compared] = self._compared(asked, self.values[:n_compared], edits.dtype)
-        return edits
 
     def _compared(
         self, queries: Sequence[str], names: Sequence[str], dtype: np.dtype[Any]
@@ -178,6 +188,7 @@ class NamesByLength(Names):
     def _runs(self) -> list[Run]:
         begins = run_starts([self._lengths]).tolist()
         return [
-            Run(begin, end, int(self._lengths[begin]))
+            run
             for begin, end in pairwise([*begins, len(self)])
+            for run in parts(begin, end, int(self._lengths[begin]))
         ]

@@ -7,7 +7,9 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
+from mediaeval_ap.atomic_files import placing, undone_at_once
 from mediaeval_ap.errors import WriteError
 from mediaeval_ap.tables.input_kinds import is_store
 
@@ -21,13 +23,11 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[str]:
     name = os.fsdecode(path)
     target = check_target(name)
     folder = f'{target}.{os.urandom(8).hex()}.tmp'
-    try:
-        with named(name):
-            os.mkdir(folder)
-            yield folder
+    remove = partial(shutil.rmtree, folder, ignore_errors=True)
+    with named(name), undone_at_once(remove):
+        os.mkdir(folder)
+        yield folder
         put_in_place(folder, name)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_target(name: str) -> str:
@@ -46,7 +46,7 @@ def put_in_place(folder: str, name: str) -> None:
     """Rename a folder that is complete to the path of a store, and remove an older one there."""
     target = check_target(name)
     older = f'{target}.{os.urandom(8).hex()}.old'
-    with named(name):
+    with named(name), placing():
         _flush(folder)
         with suppress(FileNotFoundError):
             os.rename(target, older)

@@ -110,7 +110,8 @@ def test_measures_that_are_no_use(folder, command, measures, message):
     assert f'measures: {message}' in result.stderr
 
 
-OTHER_COMMANDS = sorted({*main.commands} - {'collect', 'definitions', 'export'})  # which read tables
+# Commands that read tables.
+OTHER_COMMANDS = sorted({*main.commands} - {'collect', 'definitions', 'export'})
 
 
 @pytest.mark.parametrize('command', OTHER_COMMANDS)

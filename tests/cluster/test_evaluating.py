@@ -99,6 +99,17 @@ def test_measures_are_equal(client, store):
     check_equal(average_precision, store, client, measures='nDCG@10 RR')
 
 
+def test_threads_of_one_worker_are_equal(running, store):
+    running.replenish(0)
+    running.add_worker('--no-nanny', '--nthreads', '4')
+    average_precision = AveragePrecision(REFERENCE, K=[10])
+    with running.client() as client:
+        assert sum(client.nthreads().values()) == 4
+        for _ in range(5):
+            check_equal(average_precision, store, client, measures='nDCG@10 RR')
+    running.replenish(0)
+
+
 def test_a_path_and_names_in_a_file_are_equal(client, store, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path('queries.txt').write_text('name_01\nname_03\nnobody\nname_01\n')

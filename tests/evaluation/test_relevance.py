@@ -46,3 +46,15 @@ def test_hits(counts_again, hits):
     assert relevance.n_in_both == 3
     assert relevance.hits('ann', np.array([1, 0, 1, 2])).tolist() == hits
     assert relevance.hits('cleo', np.array([1, 0, 1, 2])).tolist() == []
+
+
+def test_hits_after_a_query_that_was_interrupted():
+    """Shots are marked on an array that is used again: not on one that an error left marked."""
+    run = read([('x', 'v', shot, 'ann', 0.5) for shot in '123'], HYPOTHESIS)
+    relevance = Relevance(reference_of(ROWS, True), Shots(run))
+    ranked = np.array([0, 1])
+    assert relevance.hits('ann', ranked).tolist() == [1]
+    with pytest.raises(IndexError):
+        relevance.hits('ann', np.array([3]))
+    assert relevance.hits('bob', ranked).tolist() == [0]
+    assert relevance.hits('ann', ranked).tolist() == [1]

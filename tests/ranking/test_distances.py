@@ -1,6 +1,7 @@
 """Distances and nearest names are the same, however they are kept."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import oracle
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.ranking import edit_distances
+from mediaeval_ap.ranking import distances, edit_distances
 from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY
 from mediaeval_ap.ranking.edit_distances import Names, NamesByLength
 
@@ -35,24 +36,24 @@ def side_by_side(values):
 def test_distances_side_by_side_are_exact_quotients(values, queries):
     names = side_by_side(values)
     alone = Names(names.values).distances(queries)
-    for query, distances, expected in zip(queries, names.measured(queries), alone, strict=True):
-        assert distances[:].tolist() == expected.tolist()
+    for query, found, expected in zip(queries, names.measured(queries), alone, strict=True):
+        assert found[:].tolist() == expected.tolist()
         some = np.arange(0, len(names), 2)
-        assert distances[some].tolist() == expected[some].tolist()
+        assert found[some].tolist() == expected[some].tolist()
         exact = [float(oracle.normalized_distance(query, names.values[name])) for name in some]
-        assert distances[some].tolist() == exact
+        assert found[some].tolist() == exact
 
 
 @pytest.mark.parametrize('kind', [side_by_side, lambda values: Names(list(values))])
 @given(st.sets(TEXTS, min_size=1), TEXTS, st.integers(1, 40))
 def test_nearest_names_are_whole_tie_blocks(kind, values, query, count):
     names = kind(values)
-    (distances,) = names.measured([query])
-    nearest = distances.nearest(count)
+    (found,) = names.measured([query])
+    nearest = found.nearest(count)
     assert len(nearest) >= min(count, len(names))
     assert len(set(nearest.tolist())) == len(nearest)
-    radius = distances[nearest].max()
-    assert sorted(nearest.tolist()) == np.flatnonzero(distances[:] <= radius).tolist()
+    radius = found[nearest].max()
+    assert sorted(nearest.tolist()) == np.flatnonzero(found[:] <= radius).tolist()
 
 
 def test_blocks_of_queries(monkeypatch):
@@ -68,8 +69,47 @@ def test_blocks_of_queries(monkeypatch):
 def test_few_names_of_a_length_are_left_to_wider_integers(monkeypatch):
     monkeypatch.setattr(edit_distances, 'SIDE_BY_SIDE', 3)
     values = ['a', 'b' * 9, 'c' * 16, 'd' * 17, 'e' * 65]  # 1, 2, 1 and 1 of their widths
-    (distances,) = side_by_side(values).measured(['b' * 9])
-    assert distances[:].tolist() == [1.0, 0.0, 1.0, 1.0, 1.0]
+    (found,) = side_by_side(values).measured(['b' * 9])
+    assert found[:].tolist() == [1.0, 0.0, 1.0, 1.0, 1.0]
+
+
+def test_names_of_one_divisor_in_several_runs(monkeypatch):
+    """Names at one distance are all nearest, whichever of the runs they are in."""
+    monkeypatch.setattr(distances, 'NAMES_IN_RUN', 2)
+    values = [f'{letter}nn' for letter in 'abcdefg'] + ['annxxx', 'xxxxxxxxx']
+    (measured,) = side_by_side(values).measured(['ann'])
+    for count, expected in [(1, [0]), (2, range(7)), (8, range(8)), (9, range(9))]:
+        assert sorted(measured.nearest(count).tolist()) == list(expected)
+
+
+def texts_of(numbers):
+    """Distinct names of several lengths, in order of length."""
+    return sorted((format(number * 7919 % 99991, 'b') for number in numbers), key=len)
+
+
+def test_distances_that_are_held_while_others_are_asked():
+    """One names, several generators in each thread, suspended in turn: nothing is overwritten."""
+    names = side_by_side(texts_of(range(300)))
+    queries = [*texts_of(range(300, 312)), 'x' * 70]
+    expected = [row.tolist() for row in Names(names.values).distances(queries)]
+
+    def ask(first):
+        held = {}
+        asked = [queries[first:], queries[: first + 1], queries, queries[first : first + 1]]
+        generators = [enumerate(names.measured(each)) for each in asked]
+        for _ in queries:
+            for which, generator in enumerate(generators):
+                if found := next(generator, None):
+                    held[which, found[0]] = found[1]
+                (alone,) = names.measured([queries[first]])
+                assert alone[:].tolist() == expected[first]
+        for (which, row), found in held.items():
+            assert found[:].tolist() == expected[row + first if which in (0, 3) else row]
+        return len(held)
+
+    with ThreadPoolExecutor(4) as threads:
+        n_held = list(threads.map(ask, range(len(queries))))
+    assert n_held == [2 * len(queries) + 2] * len(queries)
 
 
 class ReadTexts(Sequence):

@@ -1,0 +1,64 @@
+"""Rankings of queries whose generators take turns, and the memory that they ask for."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from mediaeval_ap import definitions
+from mediaeval_ap.evaluation.relevance import Reference, Relevance
+from mediaeval_ap.evaluation.scoring import Scorer
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
+
+NAMES = [f'name{number}' * (1 + number % 3) for number in range(60)]
+ROWS = [('x', f'v{i % 7}', str(j), name) for i, name in enumerate(NAMES) for j in range(i)]
+
+PAGE_FAULTS = """
+import resource
+from mediaeval_ap import AveragePrecision
+names = [format(number * 7919 % 99991, 'b') for number in range(40_000)]
+run = [('x', 'v', str(number), name, 0.5) for number, name in enumerate(names)]
+with AveragePrecision([row[:4] for row in run[:40]], [10])(run) as session:
+    for name in names[:40]:
+        session.send(name)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for name in names[:40]:
+        session.send(name)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / 40)
+"""
+
+
+@pytest.mark.usefixtures('side_by_side')
+def test_generators_that_take_turns_in_threads():
+    """Two references, one ranking: answers that wait for their turn are not overwritten."""
+    ranking = Ranking(read([(*row, i % 3) for i, row in enumerate(ROWS)], HYPOTHESIS))
+    scorers = []
+    for step in (2, 3):
+        reference = Reference(read(ROWS[::step], REFERENCE), True)
+        relevance = Relevance(reference, ranking.shots)
+        scorers.append(Scorer(ranking, relevance, [10], definitions.get('trec')))
+
+    def shown(top):
+        return top.places.tolist(), top.hits.tolist(), top.distances[:].tolist()
+
+    expected = [[shown(*scorer.top([name], 50)) for name in NAMES] for scorer in scorers]
+
+    def take_turns(_):
+        turns = list(zip(*(scorer.top(NAMES, 50) for scorer in scorers), strict=True))
+        return [list(map(shown, tops)) for tops in zip(*turns, strict=True)]
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(take_turns, range(16))) == [expected] * 16
+
+
+@pytest.mark.skipif(sys.platform != 'linux', reason='the variable is of the GNU C library')
+def test_a_query_maps_little_memory_where_it_is_given_back_at_once():
+    """With the setting of Dask's workers: 40,000 names took over a hundred page faults."""
+    environment = {**os.environ, 'MALLOC_TRIM_THRESHOLD_': '65536'}
+    command = [sys.executable, '-c', PAGE_FAULTS]
+    done = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60)
+    # 40 of them are as much as one array of four bytes for each name
+    assert float(done.stdout) < 40

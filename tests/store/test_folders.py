@@ -1,0 +1,81 @@
+"""Stores that something interrupts while they are written."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from stores import stored
+
+from mediaeval_ap.errors import WriteError
+from mediaeval_ap.store import writing
+from mediaeval_ap.store.store import open_store
+
+OLD = [('x', 'v', '1', 'ann', 0.5)]
+NEW = [*OLD, ('x', 'v', '2', 'ann', 0.5)]
+
+# Writes a store, and gets a signal at a step, as the command would.
+INTERRUPTED = """
+import os, sys
+sys.path.insert(0, sys.argv[4])
+from stores import stored
+from mediaeval_ap.__main__ import _leave
+import signal
+signal.signal(signal.SIGTERM, _leave)
+step = getattr(os, sys.argv[2])
+def interrupted(*given, **named):
+    os.kill(os.getpid(), int(sys.argv[3]))
+    return step(*given, **named)
+setattr(os, sys.argv[2], interrupted)
+stored([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'ann', 0.5)], sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize(
+    ('step', 'number', 'n_held', 'n_left'),
+    [
+        ('fsync', signal.SIGTERM, 1, 0),
+        ('rename', signal.SIGTERM, 2, 0),  # what is complete goes to its place
+        ('fsync', signal.SIGKILL, 1, 1),  # nobody is left who could remove the folder
+    ],
+)
+def test_a_signal(tmp_path, step, number, n_held, n_left):
+    path = tmp_path / 'run.store'
+    stored(OLD, path)
+    here = os.path.dirname(os.path.dirname(__file__))
+    command = [sys.executable, '-c', INTERRUPTED, str(path), step, str(int(number)), here]
+    done = subprocess.run(command, check=False, timeout=60)  # it takes a second
+    assert done.returncode == {('fsync', signal.SIGTERM): 143, ('rename', signal.SIGTERM): 0}.get(
+        (step, number), -number
+    )
+    assert len(open_store(path)) == n_held
+    assert len(os.listdir(tmp_path)) == 1 + n_left
+
+
+def test_an_error_leaves_the_old_store(tmp_path, monkeypatch):
+    path = tmp_path / 'run.store'
+    stored(OLD, path)
+
+    def full(*arguments):
+        raise OSError(28, 'No space left on device')
+
+    monkeypatch.setattr(writing, 'write_column', full)
+    with pytest.raises(WriteError, match=r'run\.store: No space left on device'):
+        stored(NEW, path)
+    assert os.listdir(tmp_path) == ['run.store']
+    assert len(open_store(path)) == 1
+
+
+def test_the_folder_has_to_be_there(tmp_path):
+    with pytest.raises(WriteError) as caught:
+        stored(OLD, tmp_path / 'none' / 'run.store')
+    assert str(caught.value) == f'{tmp_path}/none/run.store: No such file or directory'
+
+
+def test_a_link_leads_to_the_store_that_is_replaced(tmp_path):
+    stored(OLD, tmp_path / 'run.store')
+    (tmp_path / 'link').symlink_to('run.store')
+    stored(NEW, tmp_path / 'link')
+    assert len(open_store(tmp_path / 'run.store')) == 2
+    assert (tmp_path / 'link').is_symlink()
