@@ -10,7 +10,6 @@ import numpy as np
 
 from mediaeval_ap import definitions
 from mediaeval_ap.batches.job import score_with_measures
-from mediaeval_ap.batches.resuming import KeptRun, Part, keep
 from mediaeval_ap.campaign_report.reporting import CampaignReporting
 from mediaeval_ap.choices import TREC_DEPTH, check_jobs, check_part
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
@@ -29,6 +28,7 @@ from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 if TYPE_CHECKING:
     import pandas
 
+    from mediaeval_ap.batches.resuming import KeptRun, Part
     from mediaeval_ap.live import Live, Point
 
 
@@ -392,6 +392,8 @@ class AveragePrecision(Explaining, CampaignReporting):
         folder: str | os.PathLike[str],
     ) -> list[KeptRun]:
         """Begin to score runs in blocks that are kept in a folder, or go on with it."""
+        from mediaeval_ap.batches.resuming import keep
+
         parsed = self._measures(measures)
         return keep(self._criteria, runs, self._criteria.read_queries(queries), parsed, folder)
 

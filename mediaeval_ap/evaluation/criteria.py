@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.definitions import Cutoff, Definition
 from mediaeval_ap.errors import FormatError, shown
@@ -11,9 +12,10 @@ from mediaeval_ap.evaluation.queries import read_queries
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.report.document import counted
-from mediaeval_ap.store.manifest import digest_of_videos
-from mediaeval_ap.store.store import Store, as_store
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, Table, read
+
+if TYPE_CHECKING:
+    from mediaeval_ap.store.store import Store
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +46,18 @@ class Criteria:
 
     def open_run(self, run: Any) -> Store | None:
         """Return a run that is a store, of the same subset; None for any other run."""
+        if isinstance(run, str) and not os.path.isdir(run):  # a file imports nothing of stores
+            return None
+        from mediaeval_ap.store.store import as_store
+
         store = as_store(run)
         if store is not None:
             self._check_subset(store)
         return store
 
     def _check_subset(self, store: Store) -> None:
+        from mediaeval_ap.store.manifest import digest_of_videos
+
         its, here = store.manifest.subset, self.subset
         digest = None if here is None else digest_of_videos(here)
         if digest == (its and its.videos):

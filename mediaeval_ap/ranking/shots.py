@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import find, numbered
+from mediaeval_ap.arrays import find, numbered, run_starts
 from mediaeval_ap.tables import Column, Table
 
 
@@ -111,8 +111,8 @@ class Shots:
 
     def n_videos_in(self, table: Table) -> int:
         """Return how many of the distinct videos are in another table."""
-        found = np.unique(self._find_videos(table))
-        return int(np.count_nonzero(found >= 0))
+        found = self._find_videos(table)
+        return len(run_starts([np.sort(found[found >= 0])]))
 
     def _find_videos(self, table: Table) -> NDArray[np.int64]:
         corpus = self._corpus.find(table['corpus_id'])
