@@ -105,6 +105,8 @@ def index(
     if is_uri(path):
         reason = 'found an address, expected a path of this machine, which can be mapped to memory'
         raise ParameterError(f'store: {reason}: {printable(str(path))}')
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f'store: found {shown(path)}, expected a path')
     target = check_target(os.fsdecode(path))
     videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
     if (files := _files(run)) is not None:

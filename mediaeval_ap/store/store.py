@@ -242,7 +242,7 @@ def open_store(path: str | os.PathLike[str]) -> Store:
     folder = os.path.realpath(given)
     if not os.path.isdir(folder):
         is_there = os.path.lexists(folder)
-        raise ReadError(name, 'is no folder' if is_there else os.strerror(2))
+        raise ReadError(name, 'is no store' if is_there else os.strerror(2))
     for _ in range(ATTEMPTS):
         before = _identity(folder)
         try:

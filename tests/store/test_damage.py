@@ -242,7 +242,7 @@ def test_an_edit_that_hides_is_found_by_check(tmp_path):
 def test_paths_that_are_no_folder(tmp_path):
     (tmp_path / 'file').touch()
     for name, reason in (
-        ('file', 'is no folder'),
+        ('file', 'is no store'),
         ('none', 'No such file or directory'),
         ('no\0path', 'no path holds a NUL'),
     ):
