@@ -263,6 +263,6 @@ def test_lists_of_uris(users):
 
 def test_files_of_several_file_systems_are_refused(users):
     elsewhere = 's3://key:secret@bucket/1.parquet?region=eu-west-1'
-    found = r"found 's3://bucket/1.parquet\?region=eu-west-1' beside '/.*', expected files of one"
+    found = r"found 's3://bucket/1.parquet\?region=eu-west-1' beside '/.*, expected files of one"
     with pytest.raises(ParameterError, match=f'^dataset: {found}'):
         compute(MeanAveragePrecision(), [users / '0.parquet', elsewhere], columns=COLUMNS)
