@@ -64,8 +64,7 @@ def score_with_measures(
     from mediaeval_ap.trec.export import topics
     from mediaeval_ap.trec.measures import depth_of, with_measures
 
-    exported = topics(run.criteria, run.ranking, names, depth_of(measures))
-    return with_measures(evaluation, list(exported), measures)
+    return with_measures(evaluation, topics(run, names, depth_of(measures)), measures)
 
 
 @lru_cache(OPENED_RUNS)

@@ -19,13 +19,13 @@ from mediaeval_ap.errors import (
     printable,
     shown,
 )
-from mediaeval_ap.plain_text import plain_text
+from mediaeval_ap.plain_text import is_uri, plain_text
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.building import write_files_from
 from mediaeval_ap.store.folders import check_target, named, put_in_place
 from mediaeval_ap.store.ingesting import Ingestion
-from mediaeval_ap.store.run_files import RunFile, files_of, is_uri
+from mediaeval_ap.store.run_files import RunFile, files_of
 from mediaeval_ap.store.spool import Spool
 from mediaeval_ap.store.store import Store, as_store, open_store
 from mediaeval_ap.store.writing import write_store

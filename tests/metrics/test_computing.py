@@ -255,3 +255,18 @@ def test_a_key_in_an_address_is_not_told():
         compute(MeanAveragePrecision(), 'none://key:secret@bucket/users', columns=COLUMNS)
     assert str(told.value).startswith('none://bucket/users: ')
     assert 'secret' not in str(told.value)
+
+
+def test_lists_of_uris(users):
+    files = [users / '0.parquet', users / '1.parquet']
+    uris = [file.as_uri() for file in files]
+    expected = compute(MeanAveragePrecision(), files, columns=COLUMNS)
+    assert expected == compute(MeanAveragePrecision(), uris, columns=COLUMNS)
+    assert expected == compute(MeanAveragePrecision(), [uris[0], files[1]], columns=COLUMNS)
+
+
+def test_files_of_several_file_systems_are_refused(users):
+    elsewhere = 's3://key:secret@bucket/1.parquet?region=eu-west-1'
+    found = r"found 's3://bucket/1.parquet\?region=eu-west-1' beside '/.*, expected files of one"
+    with pytest.raises(ParameterError, match=f'^dataset: {found}'):
+        compute(MeanAveragePrecision(), [users / '0.parquet', elsewhere], columns=COLUMNS)
