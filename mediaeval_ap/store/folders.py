@@ -11,7 +11,7 @@ from functools import partial
 
 from mediaeval_ap.atomic_files import placing, undone_at_once
 from mediaeval_ap.errors import WriteError
-from mediaeval_ap.tables.input_kinds import is_store
+from mediaeval_ap.store.manifest import why_not_replaced
 
 
 @contextmanager
@@ -35,8 +35,8 @@ def check_target(name: str) -> str:
     if '\0' in name:
         raise WriteError(name, 'no path holds a NUL')
     target = os.path.realpath(name)
-    if os.path.lexists(target) and not is_store(target):
-        raise WriteError(name, 'is there already, and no store: name another path, or remove it')
+    if os.path.lexists(target) and (reason := why_not_replaced(target)) is not None:
+        raise WriteError(name, reason)
     with named(name):
         os.stat(os.path.dirname(target))
     return target
