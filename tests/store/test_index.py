@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -94,6 +94,22 @@ def test_files_are_those_of_a_store_from_memory(steps, tmp_path_factory, rows, k
     ]
 
 
+@settings(max_examples=25)  # each writes six stores to the disk
+@given(rows | skewed, st.none() | st.integers(1, 4), st.integers(0, 3))
+def test_a_store_that_is_indexed_again(steps, tmp_path_factory, rows, keep, less):
+    folder = tmp_path_factory.mktemp('index')
+    expected = in_memory(rows, folder / 'memory.store', keep)
+    (folder / 'run.txt').write_text(as_text(rows), encoding='utf-8')
+    whole = index(folder / 'run.txt', folder / 'whole.store')
+    kept = index(whole, folder / 'kept.store', keep=keep and keep + less)
+    for again in (kept, whole):
+        store = index([again], folder / 'run.store', keep=keep)
+        assert files(store) == expected
+        assert store.manifest.inputs == whole.manifest.inputs
+    assert index([kept.folder], kept.folder, keep=keep).sha256 == store.sha256
+    assert {each.suffix for each in folder.iterdir()} == {'.txt', '.store'}
+
+
 ROWS = [
     ('TV', f'v{number % 4}', str(number % 9), f'näme{number % 11}', number % 5 / 4)
     for number in range(200)
@@ -128,7 +144,12 @@ def killed_until_built(folder, seed):
 def test_a_build_that_is_killed_goes_on(tmp_path):
     assert killed_until_built(tmp_path, seed=1) > 2
     assert files(open_store(tmp_path / 'run.store')) == in_memory(ROWS, tmp_path / 'other.store')
-    assert not list(tmp_path.glob('*.building'))
+    assert_nothing_else(tmp_path)
+
+
+def assert_nothing_else(folder):
+    """No leftover of a store stands beside it."""
+    assert [path.name for path in folder.glob('run.store*')] == ['run.store']
 
 
 @pytest.mark.slow
@@ -136,6 +157,7 @@ def test_a_build_that_is_killed_goes_on(tmp_path):
 def test_builds_that_are_killed_go_on(tmp_path, seed):
     killed_until_built(tmp_path, seed)
     assert files(open_store(tmp_path / 'run.store')) == in_memory(ROWS, tmp_path / 'other.store')
+    assert_nothing_else(tmp_path)
 
 
 class Interrupted(BaseException):
@@ -253,7 +275,7 @@ def test_a_spool_that_is_cut_begins_anew(interrupted, tmp_path):
 
 
 def test_two_do_not_build_the_same_store(interrupted):
-    with open('run.store.building/lock', 'ab') as lock:
+    with open('run.store.building/mediaeval-ap.lock', 'ab') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(errors.WriteError, match=r'run.store: another process is building'):
             index(interrupted, 'run.store')
@@ -325,3 +347,110 @@ def test_a_folder_without_files_is_no_run(tmp_path):
     (tmp_path / 'empty').mkdir()
     with pytest.raises(errors.ReadError, match='empty: is a folder without files of a run'):
         index(tmp_path / 'empty', tmp_path / 'run.store')
+
+
+@pytest.mark.parametrize('run', ['one.txt', 'rows'])
+def test_what_killed_calls_left_is_put_back_or_removed(tmp_path, run):
+    one, *_ = write_parts(tmp_path)
+    path = tmp_path / 'run.store'
+    older = index(one, path).sha256
+    path.rename(tmp_path / f'run.store.{1:016x}.old')
+    (tmp_path / f'run.store.{2:016x}.tmp').mkdir()
+    (tmp_path / f'run.store.{2:016x}.tmp/held.npy').touch()
+    theirs = tmp_path / f'run.store.{3:016x}.tmp'
+    theirs.mkdir()
+    (theirs / 'mine.txt').touch()
+    with pytest.raises(errors.FormatError):  # nothing takes the place of the older store
+        index([('TV', 'v1')] if run == 'rows' else write_wrong(tmp_path), path)
+    assert open_store(path).sha256 == older
+    assert sorted(tmp_path.glob('run.store*')) == [path, theirs]
+
+
+def write_wrong(folder):
+    path = folder / 'wrong.txt'
+    path.write_text('TV v1\n')
+    return path
+
+
+def test_a_store_whose_last_step_was_interrupted(tmp_path):
+    """Killed after the new store came to its place, and before the older one was removed."""
+    one, *_ = write_parts(tmp_path)
+    path = tmp_path / 'run.store'
+    index(ROWS, tmp_path / f'run.store.{1:016x}.old')
+    index(one, path)
+    assert_nothing_else(tmp_path)
+
+
+def test_another_program_may_lock_the_same_name(tmp_path):
+    one, *_ = write_parts(tmp_path)
+    work = tmp_path / 'run.store.building'
+    work.mkdir()
+    for name in ('lock', 'mine.txt'):
+        (work / name).write_text('mine')
+    with pytest.raises(errors.WriteError, match='is there already, and no store that is being'):
+        index(one, tmp_path / 'run.store')
+    assert sorted(os.listdir(work)) == ['lock', 'mine.txt']
+
+
+def test_another_process_that_begins_at_the_end(tmp_path, monkeypatch):
+    """It makes its lock after ours is removed, and before the folder is."""
+    one, *_ = write_parts(tmp_path)
+    rmdir = Path.rmdir
+
+    def begun(folder):
+        (folder / 'mediaeval-ap.lock').touch()
+        rmdir(folder)
+
+    monkeypatch.setattr(Path, 'rmdir', begun)
+    assert len(index(one, tmp_path / 'run.store')) == 50
+
+
+@pytest.mark.parametrize(
+    ('its', 'asked', 'reason'),
+    [
+        (
+            {'keep': 2},
+            {},
+            'found a store with keep 2, expected one of the whole run',
+        ),
+        (
+            {'keep': 2},
+            {'keep': 3},
+            'found a store with keep 2, expected one with keep 3 or more, or none',
+        ),
+        (
+            {'keep': 2},
+            {'keep': 1, 'subset': [('TV', 'v1')]},
+            'found a store with keep 2, expected one of the whole run, to take a subset of',
+        ),
+        (
+            {'subset': [('TV', 'v1')]},
+            {'keep': 1},
+            "found a store of the subset '<rows>', expected one without a subset",
+        ),
+    ],
+)
+def test_a_store_that_has_not_all(tmp_path, its, asked, reason):
+    store = index(ROWS, tmp_path / 'run.store', **its)
+    with pytest.raises(errors.ParameterError) as caught:
+        index(store, tmp_path / 'again.store', **asked)
+    assert str(caught.value) == f'{store.path}: {reason}; index the run itself'
+    assert sorted(os.listdir(tmp_path)) == ['run.store']
+
+
+def test_a_subset_of_a_store(tmp_path):
+    whole, subset = index(ROWS, tmp_path / 'run.store'), [('TV', 'v1')]
+    store = index(whole, tmp_path / 'again.store', keep=2, subset=subset)
+    assert files(store) == in_memory(ROWS, tmp_path / 'other.store', 2, subset)
+
+
+def test_a_store_inside_its_run(tmp_path):
+    folder = tmp_path / 'run'
+    folder.mkdir()
+    write_parts(folder)
+    with pytest.raises(errors.ParameterError) as caught:
+        index(folder, folder / 'x.store')
+    assert str(caught.value) == (
+        f'store: found a path in {folder}, which is a part of the run, expected one outside it'
+    )
+    assert len(os.listdir(folder)) == 4
