@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from mediaeval_ap.errors import Error, FormatError, ReadError, WithoutRelevantWa
 from mediaeval_ap.results import result
 
 REMEDY = 'this folder holds another evaluation: choose another folder, or delete it'
+SAME = 'the content is the same: give it under the name that the folder was begun with'
 MINE = Definition('trec', ('k',), ('R', 'k'), 0.0, Repeats.DROP, 'a test')
 
 
@@ -50,6 +52,12 @@ OTHERS = {
     'reference': (
         {'reference': './reference.txt'},
         'reference: found reference.txt (SHA-256 …), expected ./reference.txt (SHA-256 …)',
+        SAME,
+    ),
+    'run under another name': (
+        {'run': './run.txt'},
+        'run 1: found run.txt (SHA-256 …), expected ./run.txt (SHA-256 …)',
+        SAME,
     ),
     'subset': (
         {'subset': [('x', 'v1'), ('x', 'v2')]},
@@ -78,12 +86,12 @@ def line(error):
 
 @pytest.mark.parametrize('what', OTHERS)
 def test_another_evaluation_is_refused(campaign, what):
-    options, told = OTHERS[what]
+    options, told, *remedy = OTHERS[what]
     part_of()
     before = {path: path.read_bytes() for path in Path('out').iterdir()}
     with pytest.raises(FormatError) as caught:
         part_of(**options)
-    assert line(caught.value) == f'out/plan.json, {told}; {REMEDY}'
+    assert line(caught.value) == f'out/plan.json, {told}; {(remedy or [REMEDY])[0]}'
     assert {path: path.read_bytes() for path in Path('out').iterdir()} == before
 
 
@@ -103,6 +111,21 @@ def test_another_size_of_blocks_is_refused(campaign, monkeypatch):
         FormatError, match=r'^out/plan\.json, block_queries: found 3, expected 4; t'
     ):
         part_of()
+
+
+def test_another_version_of_ir_measures_is_refused(campaign, monkeypatch):
+    """If measures are asked for: their values may be others."""
+    installed = version('ir_measures')
+    part_of(measures='RR')
+    os.rename('out', 'with measures')
+    part_of()
+    monkeypatch.setattr(plan.metadata, 'version', lambda _: '0.0.1')
+    assert part_of().found > 0
+    os.rename('out', 'without')
+    os.rename('with measures', 'out')
+    told = rf'^out/plan\.json, ir_measures: found {installed}, expected 0\.0\.1; {REMEDY}$'
+    with pytest.raises(FormatError, match=told):
+        part_of(measures='RR')
 
 
 def test_another_version_is_refused(campaign, monkeypatch):
