@@ -53,7 +53,7 @@ def given_out(result: Evaluation | Exception) -> Evaluation:
 
 @dataclass
 class _Run:
-    """What is known about a run so far."""
+    """The blocks and errors of a run so far."""
 
     found: list[DataWarning] = field(default_factory=list)
     blocks: dict[int, Evaluation] = field(default_factory=dict)  # by number
