@@ -114,6 +114,4 @@ def job_about(asked: Asked, run: CountedRun, given: Any, folder: str) -> Job | N
         except WriteError:
             return None
     criteria, source = asked.criteria, run.ranking.source
-    return Job(
-        criteria, os.path.realpath(store.path), store.sha256, source, asked.queries, asked.measures
-    )
+    return Job(criteria, store.folder, store.sha256, source, asked.queries, asked.measures)

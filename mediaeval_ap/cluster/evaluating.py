@@ -188,7 +188,7 @@ def _score_and_write(jobs: Sequence[Job], task: tuple[int, Block]) -> None:
 def _job(criteria: Criteria, store: Store, queries: Table | None, measures: Sequence[Any]) -> Job:
     return Job(
         criteria,
-        os.path.realpath(store.path),  # absolute: a worker has another working directory
+        store.folder,  # absolute: a worker has another working directory
         store.sha256,
         store.ranking.source,
         None if queries is None else queries.source,

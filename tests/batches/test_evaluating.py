@@ -1,5 +1,6 @@
 """Several processes give what one gives, whatever the run is."""
 
+import os
 import warnings
 
 import commands
@@ -185,6 +186,30 @@ def test_a_store_that_is_replaced_meanwhile_is_refused(tmp_path, monkeypatch):
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
     with pytest.raises(FormatError, match=rf'^{path}, sha256: found .*; begin it again$'):
         average_precision.evaluate(path, jobs=2)
+
+
+def test_a_store_of_a_relative_path_is_found_from_another_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(evaluating, 'Processes', alone)
+    average_precision = AveragePrecision('samples/reference.txt', K=[10])
+    table = read('samples/hypothesis.txt', HYPOTHESIS)
+    monkeypatch.chdir(tmp_path)
+    store = write_store(Ranking(table), 'run.store')
+    one, _ = told(average_precision.evaluate, store)
+    (tmp_path / 'elsewhere').mkdir()
+    monkeypatch.chdir('elsewhere')
+    several, _ = told(average_precision.evaluate, store, jobs=2)
+    assert several.to_json(per_query=True) == one.to_json(per_query=True)
+
+
+@pytest.mark.parametrize('given', ['store', 'path'])
+def test_a_store_whose_path_is_not_in_unicode(tmp_path, monkeypatch, given):
+    monkeypatch.setattr(evaluating, 'Processes', alone)
+    path = tmp_path / os.fsdecode(b'run\xff.store')
+    run = {'store': store_at(path), 'path': path}[given]
+    average_precision = AveragePrecision('samples/reference.txt', K=[10])
+    one, _ = told(average_precision.evaluate, run)
+    several, _ = told(average_precision.evaluate, run, jobs=2)
+    assert several.to_json(per_query=True) == one.to_json(per_query=True)
 
 
 @pytest.mark.parametrize('jobs', [1, 2])

@@ -116,6 +116,12 @@ def test_a_path_and_names_in_a_file_are_equal(client, store, tmp_path, monkeypat
     check_equal(AveragePrecision(REFERENCE), Path('run.store'), client, 'queries.txt')
 
 
+def test_a_path_with_other_bytes_than_unicode_is_equal(client, tmp_path):
+    path = tmp_path / os.fsdecode(b'run\xff.store')
+    stored(RUN, path)
+    check_equal(AveragePrecision(REFERENCE), path, client)
+
+
 def test_a_pruned_store_is_equal_down_to_its_depth(client, tmp_path):
     store = write_store(Ranking(read(RUN, HYPOTHESIS)), tmp_path / 'run.store', keep=5)
     check_equal(AveragePrecision(REFERENCE, K=[1, 5]), store, client)
