@@ -88,5 +88,5 @@ def _opened(criteria: Criteria, path: str, sha256: str) -> CountedRun:
     store = open_store(path)
     if store.sha256 != sha256:
         expected = f'{sha256}, as when the evaluation was begun; begin it again'
-        raise FormatError(path, '', 'sha256', store.sha256, expected)
+        raise FormatError(store.path, '', 'sha256', store.sha256, expected)
     return read_counted(criteria, store)
