@@ -20,7 +20,7 @@ from scale_sections import SECTIONS, make_data
 from tabulate import tabulate
 from timing import duration
 
-PEERS = ['distributed', 'duckdb', 'loky', 'polars', 'scipy']
+PEERS = ['distributed', 'duckdb', 'polars', 'scipy']
 BUSY = 2.0  # load of a machine that does something else, too
 KINDS = [  # lines of the figure: title, step, queries that share it
     ('build', 'build', 1),

@@ -122,6 +122,7 @@ def _some(option):
         'truth_columns': 'id=1',
         'queries': 'queries.txt',
         'cutoff': '5',
+        'jobs': '1',
         'level': '0.9',
         'near': '0.1',
         'part': '1/2',

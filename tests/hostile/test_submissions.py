@@ -23,7 +23,9 @@ MOST = 100 * MIB  # more than the longest line, and no endless reading of device
 # Where validation goes on to the end of a file, and scoring does not.
 OTHER_ERRORS = {
     'zero.txt': f'{{path}}: holds more than {MOST} bytes, the limit: raise it by --max-bytes, '
-    'in Python max_bytes'
+    'in Python max_bytes',
+    # A store is a run, and no submission.
+    **dict.fromkeys(('folder', 'folder.gz', 'folder.parquet'), '{path}: Is a directory'),
 }
 # Parquet that stands for too much is refused by the reader that scoring has, too.
 RUNS = [entry for entry in CATALOGUE if entry.role == 'hypothesis' and entry not in BOMBS]
