@@ -97,7 +97,10 @@ def _check(stores: tuple[str, ...]) -> None:
 )
 @options.MESSAGES
 def export(store: str, parquet: Output) -> None:
-    """Write the hypotheses of a STORE as Parquet, best first."""
+    """Write the hypotheses of a STORE as Parquet, best first.
+
+    A store that was made with --keep has no such file: as a run, it would have other scores.
+    """
     from mediaeval_ap.store.store import open_store
 
     open_store(store).to_parquet(parquet)

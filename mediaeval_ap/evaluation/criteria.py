@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.report.document import counted
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, Table, read
+from mediaeval_ap.tables.input_kinds import may_be_store
 
 if TYPE_CHECKING:
     from mediaeval_ap.store.store import Store
@@ -46,7 +46,7 @@ class Criteria:
 
     def open_run(self, run: Any) -> Store | None:
         """Return a run that is a store, of the same subset; None for any other run."""
-        if isinstance(run, str) and not os.path.isdir(run):  # a file imports nothing of stores
+        if isinstance(run, str) and not may_be_store(run):  # a file imports nothing of stores
             return None
         from mediaeval_ap.store.store import as_store
 

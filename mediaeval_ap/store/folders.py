@@ -11,7 +11,11 @@ from functools import partial
 
 from mediaeval_ap.atomic_files import placing, undone_at_once
 from mediaeval_ap.errors import WriteError
-from mediaeval_ap.tables.input_kinds import is_store
+from mediaeval_ap.store.columns import SUFFIX
+from mediaeval_ap.store.manifest import why_not_replaced
+from mediaeval_ap.tables.input_kinds import REPLACED, STORE_MANIFEST, folders_beside
+
+BEGUN = '.tmp'  # ends the name of a folder until its store is complete
 
 
 @contextmanager
@@ -22,7 +26,7 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[str]:
     """
     name = os.fsdecode(path)
     target = check_target(name)
-    folder = f'{target}.{os.urandom(8).hex()}.tmp'
+    folder = f'{target}.{os.urandom(8).hex()}{BEGUN}'
     remove = partial(shutil.rmtree, folder, ignore_errors=True)
     with named(name), undone_at_once(remove):
         os.mkdir(folder)
@@ -35,17 +39,43 @@ def check_target(name: str) -> str:
     if '\0' in name:
         raise WriteError(name, 'no path holds a NUL')
     target = os.path.realpath(name)
-    if os.path.lexists(target) and not is_store(target):
-        raise WriteError(name, 'is there already, and no store: name another path, or remove it')
+    if os.path.lexists(target) and (reason := why_not_replaced(target)) is not None:
+        raise WriteError(name, reason)
     with named(name):
         os.stat(os.path.dirname(target))
     return target
 
 
+def clear_up(target: str) -> None:
+    """Put a store back that was being replaced, and remove what else calls that were killed left.
+
+    Nobody else may be writing the store meanwhile.
+    """
+    older = [each for each in folders_beside(target, REPLACED) if _is_ours(each)]
+    whole = [each for each in older if why_not_replaced(each) is None]
+    if whole and not os.path.lexists(target):
+        os.rename(max(whole, key=_changed), target)
+    for each in (*older, *folders_beside(target, BEGUN)):
+        if _is_ours(each):
+            shutil.rmtree(each, ignore_errors=True)
+
+
+def _is_ours(folder: str) -> bool:
+    """Return whether a folder holds nothing but files of a store."""
+    try:
+        return all(name == STORE_MANIFEST or name.endswith(SUFFIX) for name in os.listdir(folder))
+    except OSError:
+        return False
+
+
+def _changed(folder: str) -> int:
+    return os.stat(folder).st_ctime_ns
+
+
 def put_in_place(folder: str, name: str) -> None:
     """Rename a folder that is complete to the path of a store, and remove an older one there."""
     target = check_target(name)
-    older = f'{target}.{os.urandom(8).hex()}.old'
+    older = f'{target}.{os.urandom(8).hex()}{REPLACED}'
     with named(name), placing():
         _flush(folder)
         with suppress(FileNotFoundError):

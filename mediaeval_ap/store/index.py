@@ -6,7 +6,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from mediaeval_ap.plain_text import is_uri, plain_text
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.building import write_files_from
-from mediaeval_ap.store.folders import check_target, named, put_in_place
+from mediaeval_ap.store.folders import check_target, clear_up, named, put_in_place
 from mediaeval_ap.store.ingesting import Ingestion
 from mediaeval_ap.store.run_files import RunFile, files_of
 from mediaeval_ap.store.spool import Spool
@@ -34,7 +34,7 @@ from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, SUBSET, Table, read
 __all__ = ['index']
 
 BUILDING = '.building'  # the suffix of the folder beside a store
-LOCK = 'lock'
+LOCK = 'mediaeval-ap.lock'  # a name that no other program gives
 COLUMNS = 'columns'
 
 
@@ -107,14 +107,18 @@ def index(
         raise ParameterError(f'store: {reason}: {printable(str(path))}')
     target = check_target(os.fsdecode(path))
     videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
-    if (files := _files(run)) is not None:
-        _build(files, os.fsdecode(path), Path(target + BUILDING), keep, videos, max_bytes)
-        return open_store(path)
-    if (store := as_store(run)) is not None:
-        return _pruned(store, path, keep, videos)
-    table = read(run, HYPOTHESIS, max_bytes=max_bytes)
-    inside = table if videos is None else table.select(table.within(videos))
-    return write_store(Ranking(inside), path, keep=keep, subset=videos, n_read=len(table))
+    files, name = _files(run), os.fsdecode(path)
+    with _locked(Path(target + BUILDING), name) as work:
+        with named(name):
+            clear_up(target)
+        if files is not None:
+            _build(files, name, work, keep, videos, max_bytes)
+            return open_store(path)
+        if (store := as_store(run)) is not None:
+            return _pruned(store, path, keep, videos)
+        table = read(run, HYPOTHESIS, max_bytes=max_bytes)
+        inside = table if videos is None else table.select(table.within(videos))
+        return write_store(Ranking(inside), path, keep=keep, subset=videos, n_read=len(table))
 
 
 def _files(run: Any) -> list[RunFile] | None:
@@ -166,48 +170,49 @@ def _build(
     subset: Table | None,
     max_bytes: int,
 ) -> None:
-    """Build a store by way of a folder beside it, which stays after an interruption."""
-    with _locked(work, name):
-        spool = Spool(work)
-        ingestion = Ingestion(spool, files, subset, max_bytes)
-        try:
-            inputs = ingestion.read(work)
-            columns = work / COLUMNS
-            shutil.rmtree(columns, ignore_errors=True)
-            columns.mkdir()
-            write_files_from(spool, work, columns, keep=keep, subset=subset, inputs=inputs)
-            put_in_place(str(columns), name)
-        except Error as error:
-            # The next call would find the same, or there is nothing that it need not do again.
-            if isinstance(error, FormatError | ParameterError) or not ingestion.has_read:
-                _remove(work)
-            raise
-        except OSError as error:
-            raise WriteError(name, error.strerror or str(error)) from error
-        _remove(work)
+    """Build a store by way of a folder beside it, whose files stay after an interruption."""
+    spool = Spool(work)
+    ingestion = Ingestion(spool, files, subset, max_bytes)
+    try:
+        inputs = ingestion.read(work)
+        columns = work / COLUMNS
+        shutil.rmtree(columns, ignore_errors=True)
+        columns.mkdir()
+        write_files_from(spool, work, columns, keep=keep, subset=subset, inputs=inputs)
+        put_in_place(str(columns), name)
+    except Error as error:
+        # The next call would find the same, or there is nothing that it need not do again.
+        if isinstance(error, FormatError | ParameterError) or not ingestion.has_read:
+            _empty(work)
+        raise
+    except OSError as error:
+        raise WriteError(name, error.strerror or str(error)) from error
+    _empty(work)
 
 
-def _remove(work: Path) -> None:
-    """Remove a folder, its lock last: it tells the next call that the folder may be removed."""
+def _empty(work: Path) -> None:
+    """Remove all but the lock."""
     for each in work.iterdir():
         if each.is_dir():
             shutil.rmtree(each)
         elif each.name != LOCK:
             each.unlink()
-    (work / LOCK).unlink()
-    work.rmdir()
 
 
 @contextmanager
-def _locked(work: Path, name: str) -> Iterator[None]:
-    """Hold a folder, so that no other process builds the same store meanwhile."""
+def _locked(work: Path, name: str) -> Iterator[Path]:
+    """Hold a folder, so that no other process builds the same store meanwhile.
+
+    It is removed if nothing is left in it; its lock tells the next call that it may go on there.
+    """
     with named(name):
         is_ours = not work.exists() or (work / LOCK).exists() or not any(work.iterdir())
         if not is_ours:
             reason = 'is there already, and no store that is being built: remove it'
             raise WriteError(str(work), reason)
         work.mkdir(exist_ok=True)
-    with open(work / LOCK, 'ab') as lock:
+        lock = open(work / LOCK, 'ab')  # noqa: SIM115
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             is_there = os.path.samestat(os.fstat(lock.fileno()), os.stat(work / LOCK))
@@ -215,4 +220,10 @@ def _locked(work: Path, name: str) -> Iterator[None]:
             is_there = False
         if not is_there:
             raise WriteError(name, 'another process is building this store')
-        yield
+        try:
+            yield work
+        finally:
+            with suppress(OSError):  # another process may begin now
+                if os.listdir(work) == [LOCK]:
+                    (work / LOCK).unlink()
+                    work.rmdir()

@@ -15,6 +15,7 @@ from mediaeval_ap.errors import ReadError, shown
 from mediaeval_ap.store.columns import (
     DTYPES,
     LETTERS,
+    SUFFIX,
     ColumnFile,
     opened_file,
     wrong,
@@ -133,6 +134,22 @@ def read_manifest(folder: str, path: str) -> Manifest:
     if digest != _digest(described):
         raise wrong(name, 'sha256', 'that of another text', 'that of this one, which was edited')
     return _manifest(described, name)
+
+
+def why_not_replaced(folder: str) -> str | None:
+    """Say why a folder must not be replaced: it is no store, of any version, or holds more."""
+    try:
+        with opened_file(os.path.join(folder, NAME), NAME) as file:
+            described = json.loads(file.read(LARGEST_MANIFEST))
+        if described['format'] != FORMAT:
+            raise ValueError
+        ours = {NAME, *(name + SUFFIX for name in described['columns'])}
+        others = sorted(set(os.listdir(folder)) - ours)
+    except (OSError, LookupError, TypeError, ValueError, RecursionError):
+        return 'is there already, and no store: name another path, or remove it'
+    if others:
+        return f'holds {shown(others[0])} beside a store: name another path, or move this away'
+    return None
 
 
 def _of(described: object, key: str) -> object:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -20,11 +23,13 @@ from mediaeval_ap.report.document import counted
 from mediaeval_ap.store.columns import LETTERS, check_column, map_column
 from mediaeval_ap.store.manifest import Manifest, read_manifest
 from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, Column, Source, Table
+from mediaeval_ap.tables.input_kinds import is_being_replaced, may_be_store
 from mediaeval_ap.tables.stored_texts import StoredTexts
 
 __all__ = ['Store', 'open_store']
 
 ATTEMPTS = 10  # to open a store that others replace meanwhile; a choice
+LONGEST_RENAMING = 1.0  # seconds between two renames; a choice
 
 
 class StoredRanking(Ranking):
@@ -60,10 +65,6 @@ class StoredRanking(Ranking):
     @property
     def n_hypotheses(self) -> int:
         return self._n_hypotheses
-
-    @property
-    def row_at(self) -> NDArray[np.int64]:
-        return np.arange(len(self))  # rows of the table are in the order of places
 
     def codes(self, places: slice) -> dict[str, NDArray[Any]]:
         """Return for each text field the positions of the texts at some places."""
@@ -101,8 +102,9 @@ class Store:
     [0.299]
     """
 
-    def __init__(self, path: str, manifest: Manifest, ranking: StoredRanking) -> None:
+    def __init__(self, path: str, folder: str, manifest: Manifest, ranking: StoredRanking) -> None:
         self._path = path
+        self._folder = folder
         self._manifest = manifest
         self.ranking = ranking
 
@@ -115,12 +117,17 @@ class Store:
         return len(self.ranking)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (self._path, self.sha256)
+        return _reopened, (self._folder, self._path, self.sha256)
 
     @property
     def path(self) -> str:
-        """The path, as it was given."""
+        """The path as it was given, in text that can be printed."""
         return self._path
+
+    @property
+    def folder(self) -> str:
+        """The path that opens it in any working directory, without links."""
+        return self._folder
 
     @property
     def keep(self) -> int | None:
@@ -129,7 +136,7 @@ class Store:
 
     @property
     def sources(self) -> list[Source]:
-        """What it was made of."""
+        """The files that it was made of, or what stands for them."""
         return [Source(each.name, each.sha256) for each in self._manifest.inputs]
 
     @property
@@ -144,7 +151,7 @@ class Store:
 
     @property
     def manifest(self) -> Manifest:
-        """What the store says of itself."""
+        """The manifest, as it was when the store was opened."""
         return self._manifest
 
     def check(self) -> None:
@@ -163,16 +170,13 @@ class Store:
         >>> from mediaeval_ap import index
         >>> index('samples/hypothesis.txt', pathlib.Path(tempfile.mkdtemp(), 'run.store')).check()
         """
-        path = os.path.realpath(self._path)
-        if read_manifest(path, self._path).sha256 != self.sha256:
+        if read_manifest(self._folder, self._path).sha256 != self.sha256:
             raise ReadError(self._path, 'was replaced since it was opened: open it again')
         for name, column in self._manifest.columns.items():
-            check_column(path, self._path, name, column)
+            check_column(self._folder, self._path, name, column)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the hypotheses, best first, as a Parquet file: a run like any other.
-
-        Of a store that keeps some of the hypotheses, these are written.
 
         Parameters
         ----------
@@ -182,6 +186,9 @@ class Store:
 
         Raises
         ------
+        FormatError
+            When the store keeps some of the hypotheses: as a run of their own, they would have
+            other scores.
         WriteError
             When the file cannot be written; an older file is still there.
 
@@ -196,6 +203,7 @@ class Store:
         """
         from mediaeval_ap.store.export import write_parquet
 
+        self.ranking.check_whole()
         write_whole(path, partial(write_parquet, self.ranking))
 
 
@@ -239,12 +247,16 @@ def open_store(path: str | os.PathLike[str]) -> Store:
     name = os.fsencode(given).decode(errors='backslashreplace')
     if '\0' in name:
         raise ReadError(name, 'no path holds a NUL')
-    folder = os.path.realpath(given)
-    if not os.path.isdir(folder):
-        is_there = os.path.lexists(folder)
-        raise ReadError(name, 'is no folder' if is_there else os.strerror(2))
+    return _open(os.path.realpath(os.fsdecode(given)), name)
+
+
+def _open(folder: str, name: str) -> Store:
+    """Open the store of a folder; `name` is its name for messages."""
     for _ in range(ATTEMPTS):
         before = _identity(folder)
+        if before is None:
+            _wait_for(folder, name)
+            continue
         try:
             return _opened(folder, name)
         except Error:  # as of one half of the old store and one of the new
@@ -258,16 +270,30 @@ def _opened(folder: str, name: str) -> Store:
     columns = {
         column: map_column(folder, name, column, each) for column, each in manifest.columns.items()
     }
-    return Store(name, manifest, StoredRanking(manifest.source(name), manifest, columns))
+    return Store(name, folder, manifest, StoredRanking(manifest.source(name), manifest, columns))
+
+
+def _wait_for(folder: str, name: str) -> None:
+    """Wait for a folder that another process is about to rename to its place."""
+    end = time.monotonic() + LONGEST_RENAMING
+    while is_being_replaced(folder):
+        if time.monotonic() > end:
+            remedy = 'the call that replaced it was interrupted: index the run again'
+            raise ReadError(name, f'{os.strerror(errno.ENOENT)}; {remedy}')
+        time.sleep(0.001)
+    if not os.path.isdir(folder):
+        raise ReadError(
+            name, 'is no folder' if os.path.lexists(folder) else os.strerror(errno.ENOENT)
+        )
 
 
 def _identity(folder: str) -> tuple[int, int] | None:
-    """Return what tells a folder from one that takes its place."""
+    """Return what tells a folder from one that takes its place; None where there is no folder."""
     try:
         status = os.stat(folder)
     except OSError:
         return None
-    return status.st_dev, status.st_ino
+    return (status.st_dev, status.st_ino) if stat.S_ISDIR(status.st_mode) else None
 
 
 def as_store(run: Any) -> Store | None:
@@ -277,13 +303,13 @@ def as_store(run: Any) -> Store | None:
     path = plain_text(run) or run
     if not isinstance(path, str | os.PathLike) or path == STANDARD_INPUT:
         return None
-    return open_store(path) if os.path.isdir(path) else None
+    return open_store(path) if may_be_store(path) else None
 
 
-def _reopened(path: str, sha256: str) -> Store:
-    store = open_store(path)
+def _reopened(folder: str, name: str, sha256: str) -> Store:
+    store = _open(folder, name)
     if store.sha256 != sha256:
-        raise ReadError(path, 'is another store than the one that was copied or pickled')
+        raise ReadError(name, 'is another store than the one that was copied or pickled')
     return store
 
 

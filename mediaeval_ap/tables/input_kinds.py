@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from mediaeval_ap.tables.decompression import PARQUET
 from mediaeval_ap.tables.table import NumberedRows
 
 STORE_MANIFEST = 'manifest.json'  # the file that tells a store from other folders
+REPLACED = '.old'  # ends the name of a store in whose place another one is about to come
 IS_STORE = (
     'is a store, expected a file: a store stands only for a run that is scored '
     '(mediaeval-ap export writes its rows)'
@@ -87,6 +89,29 @@ class Origin:
 def is_store(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is the folder of a store."""
     return os.path.lexists(os.path.join(os.fsdecode(path), STORE_MANIFEST))
+
+
+def may_be_store(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a folder, or a store that is being replaced by another one."""
+    return os.path.isdir(path) or is_being_replaced(path)
+
+
+def is_being_replaced(path: str | os.PathLike[str]) -> bool:
+    """Return whether nothing is at a path, and an older store beside it."""
+    if '\0' in os.fsdecode(path):
+        return False
+    target = os.path.realpath(os.fsdecode(path))
+    return not os.path.lexists(target) and bool(folders_beside(target, REPLACED))
+
+
+def folders_beside(target: str, suffix: str) -> list[str]:
+    """Return the folders beside a store, such as a call that is killed leaves."""
+    parent, name = os.path.split(target)
+    is_one = re.compile(f'{re.escape(name)}[.][0-9a-f]{{16}}{re.escape(suffix)}').fullmatch
+    try:
+        return [os.path.join(parent, each) for each in os.listdir(parent) if is_one(each)]
+    except OSError:
+        return []
 
 
 def is_rows(value: object) -> bool:

@@ -116,6 +116,12 @@ def test_a_path_and_names_in_a_file_are_equal(client, store, tmp_path, monkeypat
     check_equal(AveragePrecision(REFERENCE), Path('run.store'), client, 'queries.txt')
 
 
+def test_a_path_with_other_bytes_than_unicode_is_equal(client, tmp_path):
+    path = tmp_path / os.fsdecode(b'run\xff.store')
+    stored(RUN, path)
+    check_equal(AveragePrecision(REFERENCE), path, client)
+
+
 def test_a_pruned_store_is_equal_down_to_its_depth(client, tmp_path):
     store = write_store(Ranking(read(RUN, HYPOTHESIS)), tmp_path / 'run.store', keep=5)
     check_equal(AveragePrecision(REFERENCE, K=[1, 5]), store, client)
@@ -147,6 +153,28 @@ def calls(tmp_path):
     (folder / 'go').touch()  # if the test failed
 
 
+def test_few_stores_are_open_at_once(store, tmp_path, monkeypatch):
+    """However many runs a command has: each store has many files."""
+    average_precision = AveragePrecision(REFERENCE)
+    expected = average_precision.evaluate(store)
+    path, n_open = store.path, []
+
+    def done(_, function, jobs, tasks):
+        n_open.append(len(os.listdir('/proc/self/fd')))
+        return [function(jobs, task) for task in tasks]
+
+    del store
+    monkeypatch.setattr(evaluating, '_done', done)
+    before = len(os.listdir('/proc/self/fd'))
+    runs = [path, path, path]
+    found = evaluating.evaluate_runs(average_precision, runs, None, (), None)
+    kept = average_precision._keep(runs, None, (), tmp_path / 'kept')
+    evaluating.compute_kept(kept, None)
+    assert n_open == [before] * 2
+    for evaluation in [*found, *(each.evaluation() for each in kept)]:
+        assert evaluation.to_dict() == expected.to_dict()
+
+
 def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatch):
     average_precision = AveragePrecision(REFERENCE)
     expected = told(average_precision.evaluate, store)
@@ -160,7 +188,7 @@ def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatc
         cluster.add_worker('--no-nanny')
 
     Timer(0, kill).start()
-    assert told(evaluating.evaluate, average_precision, store, client=client)[1:] == expected[1:]
+    assert told(evaluating.evaluate, average_precision, store, client=client) == expected
 
 
 def test_a_killed_scheduler_costs_the_blocks_in_flight(store, calls, tmp_path, monkeypatch):

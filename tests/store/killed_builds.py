@@ -4,15 +4,22 @@ Each process ends by SIGKILL at one of its system events (a file opened, renamed
 one has built the store. Prints how many were killed.
 """
 
+import glob
 import os
 import random
 import signal
 import sys
+from pathlib import Path
 
-from mediaeval_ap import index
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from stores import stored
+
+from mediaeval_ap import index, open_store
 from mediaeval_ap.store import external_sort, spool
 from mediaeval_ap.tables import parts
 
+OLDER = [('TV', 'v1', '1', 'older', 0.5)] * 3  # of the store that is replaced
 EVENTS = {'open', 'os.rename', 'os.remove', 'os.truncate', 'os.mkdir', 'os.rmdir'}
 
 
@@ -32,7 +39,14 @@ def build(run, path, n_events):
     index(run, path)
 
 
+def assert_there(path):
+    """Find a whole store, the older one or the new one: at its path, or set aside."""
+    folders = [path] if os.path.exists(path) else glob.glob(glob.escape(path) + '.*.old')
+    assert [len(open_store(folder)) for folder in folders] in ([len(OLDER)], [200])
+
+
 def main(seed, path, *run):
+    stored(OLDER, path)
     external_sort.RUN_KEYS, external_sort.MERGED_KEYS = 50, 40
     spool.CHUNK_ROWS, parts.BLOCK_BYTES, parts.BLOCKS_OF_PART = 30, 200, 2
     choose = random.Random(seed)
@@ -45,6 +59,7 @@ def main(seed, path, *run):
             os._exit(0)
         _, status = os.waitpid(process, 0)
         if os.WIFSIGNALED(status):
+            assert_there(path)
             assert os.WTERMSIG(status) == signal.SIGKILL
             n_killed += 1
         else:

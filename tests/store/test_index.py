@@ -128,7 +128,12 @@ def killed_until_built(folder, seed):
 def test_a_build_that_is_killed_goes_on(tmp_path):
     assert killed_until_built(tmp_path, seed=1) > 2
     assert files(open_store(tmp_path / 'run.store')) == in_memory(ROWS, tmp_path / 'other.store')
-    assert not list(tmp_path.glob('*.building'))
+    assert_nothing_else(tmp_path)
+
+
+def assert_nothing_else(folder):
+    """No leftover of a store stands beside it."""
+    assert [path.name for path in folder.glob('run.store*')] == ['run.store']
 
 
 @pytest.mark.slow
@@ -136,6 +141,7 @@ def test_a_build_that_is_killed_goes_on(tmp_path):
 def test_builds_that_are_killed_go_on(tmp_path, seed):
     killed_until_built(tmp_path, seed)
     assert files(open_store(tmp_path / 'run.store')) == in_memory(ROWS, tmp_path / 'other.store')
+    assert_nothing_else(tmp_path)
 
 
 class Interrupted(BaseException):
@@ -253,7 +259,7 @@ def test_a_spool_that_is_cut_begins_anew(interrupted, tmp_path):
 
 
 def test_two_do_not_build_the_same_store(interrupted):
-    with open('run.store.building/lock', 'ab') as lock:
+    with open('run.store.building/mediaeval-ap.lock', 'ab') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(errors.WriteError, match=r'run.store: another process is building'):
             index(interrupted, 'run.store')
@@ -318,3 +324,59 @@ def test_a_folder_without_files_is_no_run(tmp_path):
     (tmp_path / 'empty').mkdir()
     with pytest.raises(errors.ReadError, match='empty: is a folder without files of a run'):
         index(tmp_path / 'empty', tmp_path / 'run.store')
+
+
+@pytest.mark.parametrize('run', ['one.txt', 'rows'])
+def test_what_killed_calls_left_is_put_back_or_removed(tmp_path, run):
+    one, *_ = write_parts(tmp_path)
+    path = tmp_path / 'run.store'
+    older = index(one, path).sha256
+    path.rename(tmp_path / f'run.store.{1:016x}.old')
+    (tmp_path / f'run.store.{2:016x}.tmp').mkdir()
+    (tmp_path / f'run.store.{2:016x}.tmp/held.npy').touch()
+    theirs = tmp_path / f'run.store.{3:016x}.tmp'
+    theirs.mkdir()
+    (theirs / 'mine.txt').touch()
+    with pytest.raises(errors.FormatError):  # nothing takes the place of the older store
+        index([('TV', 'v1')] if run == 'rows' else write_wrong(tmp_path), path)
+    assert open_store(path).sha256 == older
+    assert sorted(tmp_path.glob('run.store*')) == [path, theirs]
+
+
+def write_wrong(folder):
+    path = folder / 'wrong.txt'
+    path.write_text('TV v1\n')
+    return path
+
+
+def test_a_store_whose_last_step_was_interrupted(tmp_path):
+    """Killed after the new store came to its place, and before the older one was removed."""
+    one, *_ = write_parts(tmp_path)
+    path = tmp_path / 'run.store'
+    index(ROWS, tmp_path / f'run.store.{1:016x}.old')
+    index(one, path)
+    assert_nothing_else(tmp_path)
+
+
+def test_another_program_may_lock_the_same_name(tmp_path):
+    one, *_ = write_parts(tmp_path)
+    work = tmp_path / 'run.store.building'
+    work.mkdir()
+    for name in ('lock', 'mine.txt'):
+        (work / name).write_text('mine')
+    with pytest.raises(errors.WriteError, match='is there already, and no store that is being'):
+        index(one, tmp_path / 'run.store')
+    assert sorted(os.listdir(work)) == ['lock', 'mine.txt']
+
+
+def test_another_process_that_begins_at_the_end(tmp_path, monkeypatch):
+    """It makes its lock after ours is removed, and before the folder is."""
+    one, *_ = write_parts(tmp_path)
+    rmdir = Path.rmdir
+
+    def begun(folder):
+        (folder / 'mediaeval-ap.lock').touch()
+        rmdir(folder)
+
+    monkeypatch.setattr(Path, 'rmdir', begun)
+    assert len(index(one, tmp_path / 'run.store')) == 50

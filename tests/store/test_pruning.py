@@ -11,6 +11,7 @@ from stores import about, stored, told
 
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.errors import FormatError
+from mediaeval_ap.store.store import open_store
 
 ALL_DEFINITIONS = [each.name for each in definitions.registered()]
 keeps = st.integers(1, 6)
@@ -87,6 +88,7 @@ WHOLE = {
     'live': lambda some, store: some.live(store),
     'watch': lambda some, store: list(some.watch(store)),
     'report': lambda some, store: some.report({'a': store, 'b': ROWS}, k=2),
+    'to_parquet': lambda _, store: open_store(store).to_parquet(store.with_suffix('.parquet')),
 }
 
 

@@ -1,7 +1,9 @@
 """A store gives what the run gives that it was made of."""
 
+import os
 import pickle
 import shutil
+import threading
 import warnings
 
 import pytest
@@ -10,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stores import about, stored, told
 
-from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap import AveragePrecision, definitions, errors
 from mediaeval_ap.store import store as store_module
-from mediaeval_ap.store.store import open_store
+from mediaeval_ap.store.store import as_store, open_store
 
 
 @given(
@@ -117,3 +119,71 @@ def test_the_path_of_a_store_is_opened(tmp_path):
     path = tmp_path / 'run.store'
     store = stored([('x', 'v', '1', 'ann', 0.5)], path)
     assert open_store(path).sha256 == open_store(str(path)).sha256 == store.sha256
+
+
+def test_a_store_is_found_from_another_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = stored([('x', 'v', '1', 'ann', 0.5)], 'run.store')
+    (tmp_path / 'other').mkdir()
+    monkeypatch.chdir(tmp_path / 'other')
+    store.check()
+    assert (store.path, store.folder) == ('run.store', os.path.realpath(tmp_path / 'run.store'))
+    again = pickle.loads(pickle.dumps(store))
+    assert (again.path, again.folder) == (store.path, store.folder)
+
+
+def test_a_path_that_is_no_text(tmp_path):
+    path = os.fsencode(tmp_path) + b'/run\xff.store'
+    try:
+        os.mkdir(path + b'.parent')
+    except OSError:
+        pytest.skip('this file system has no such names')
+    store = stored([('x', 'v', '1', 'ann', 0.5)], os.fsdecode(path))
+    store.check()
+    assert store.path == f'{tmp_path}/run\\xff.store'
+    assert open_store(store.folder).sha256 == store.sha256
+    assert pickle.loads(pickle.dumps(store)).sha256 == store.sha256
+
+
+def test_readers_do_not_see_that_a_store_is_replaced(tmp_path):
+    path = tmp_path / 'run.store'
+    stored([('x', 'v', '1', 'ann', 0.5)], path)
+    is_done = threading.Event()
+
+    def replace():
+        try:
+            for number in range(40):
+                stored([('x', 'v', '1', 'ann', 0.5)] * (number % 2 + 1), path)
+        finally:
+            is_done.set()
+
+    writer = threading.Thread(target=replace)
+    writer.start()
+    n_opened = 0
+    try:
+        while not is_done.is_set():
+            assert as_store(str(path)) is not None
+            n_opened += 1
+    finally:
+        writer.join()
+    assert n_opened
+
+
+def test_a_store_whose_place_is_empty_for_a_moment(tmp_path, monkeypatch):
+    path = tmp_path / 'run.store'
+    older = tmp_path / f'run.store.{0:016x}.old'
+    average_precision = AveragePrecision([('x', 'v', '1', 'ann')], [10])
+    stored([('x', 'v', '1', 'ann', 0.5)], older)
+    monkeypatch.setattr(store_module.time, 'sleep', lambda _: older.rename(path))
+    assert average_precision.evaluate(str(path)).map.tolist() == [1.0]
+
+
+def test_a_store_whose_replacing_was_interrupted(tmp_path, monkeypatch):
+    stored([('x', 'v', '1', 'ann', 0.5)], tmp_path / f'run.store.{0:016x}.old')
+    monkeypatch.setattr(store_module, 'LONGEST_RENAMING', 0.01)
+    with pytest.raises(errors.ReadError) as caught:
+        open_store(tmp_path / 'run.store')
+    assert str(caught.value) == (
+        f'{tmp_path}/run.store: No such file or directory; the call that replaced it was '
+        'interrupted: index the run again'
+    )
