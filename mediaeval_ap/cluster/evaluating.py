@@ -15,7 +15,7 @@ from mediaeval_ap.batches.job import Job, score_block
 from mediaeval_ap.batches.plan import BLOCK_QUERIES
 from mediaeval_ap.batches.resuming import KeptRun
 from mediaeval_ap.cluster.tasks import results
-from mediaeval_ap.errors import DataWarning, ReadError, warn_caller
+from mediaeval_ap.errors import DataWarning, ReadError, printable, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import names_asked, read_counted, with_warnings
 from mediaeval_ap.progress import Bar, shows_progress
@@ -77,7 +77,7 @@ def evaluate(
     Warns
     -----
     DataWarning
-        As `AveragePrecision.evaluate`.
+        As `AveragePrecision.evaluate`; `NoWorkerWarning` while no worker has joined.
 
     Notes
     -----
@@ -129,9 +129,8 @@ def evaluate_runs(
         del store
     starts = range(0, max(len(names), 1), BLOCK_QUERIES)
     blocks = [names[start : start + BLOCK_QUERIES] for start in starts]
-    done = _done(
-        client, _score, jobs, [(run, block) for run in range(len(jobs)) for block in blocks]
-    )
+    tasks = [(run, block) for run in range(len(jobs)) for block in blocks]
+    done = _done(client, _score, jobs, tasks, '--resume DIR (resume=) keeps finished blocks')
     evaluations = []
     for about_run, first in zip(found, range(0, len(done), len(blocks)), strict=True):
         whole = Evaluation.concat(done[first : first + len(blocks)])
@@ -151,7 +150,9 @@ def compute_kept(runs: Sequence[KeptRun], client: Client) -> None:
         for block in kept.folder.missing(kept.number, kept.names)[0]
     ]
     if tasks:
-        _done(client, _score_and_write, jobs, tasks)
+        go_on = 'call the same again with another scheduler'
+        kept_in = f'finished blocks are in {printable(runs[0].folder.path)}'
+        _done(client, _score_and_write, jobs, tasks, f'{kept_in}: {go_on}')
 
 
 def _done(
@@ -159,11 +160,12 @@ def _done(
     function: Callable[[Any, Any], Any],
     jobs: Sequence[Job],
     tasks: Sequence[tuple[int, Any]],
+    go_on: str,
 ) -> list[Any]:
     """Return what the workers make of the tasks, in their order."""
     done: dict[int, Any] = {}
     with (
-        closing(results(client, function, jobs, tasks)) as finished,
+        closing(results(client, function, jobs, tasks, go_on)) as finished,
         Bar('scoring', len(tasks), ' blocks') as bar,
     ):
         for number, result in finished:

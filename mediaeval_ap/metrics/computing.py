@@ -129,7 +129,9 @@ def _columns_of(metric: Accumulator, columns: Any) -> tuple[str, ...]:
     try:
         signature.bind(*names)
     except TypeError:
-        raise ParameterError(f'columns: found {", ".join(names)}, expected {arguments}') from None
+        found = f'{len(names)} name{"" if len(names) == 1 else "s"}'
+        expected = f'{len(needed)} ({", ".join(needed)})'
+        raise ParameterError(f'columns: found {found}, expected {expected}') from None
     return names
 
 

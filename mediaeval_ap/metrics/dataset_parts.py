@@ -164,7 +164,8 @@ def _check_columns(
     """Refuse a file that lacks a column, has it twice, or has another type in it."""
     for name in columns:
         if (n := schema.names.count(name)) != 1:
-            found = f'{n} such columns among {", ".join(schema.names)}'
+            which = f'{n} columns' if n else 'no column'
+            found = f'{which} {name} among {", ".join(schema.names)}'
             raise FormatError(path, '', name, found, 'one; name the columns by columns=')
         found, expected = schema.field(name).type, types.get(name)
         if found != expected:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,15 @@ from mediaeval_ap.ranking.frozen_ranking import by_length
 from mediaeval_ap.store.columns import DTYPES, ColumnFile, ColumnWriter
 from mediaeval_ap.store.manifest import Counts, Input, Manifest, Subset
 from mediaeval_ap.store.row_numbers import RowNumbers
-from mediaeval_ap.store.sorted_places import AtPlaces, PlacesOfNames, SortedPlaces, kept_places
+from mediaeval_ap.store.sorted_places import (
+    AtPlaces,
+    PlacesOfNames,
+    SortedPlaces,
+    StoredPlaces,
+    kept_places,
+)
 from mediaeval_ap.store.spool import Spool
+from mediaeval_ap.store.store import Store
 from mediaeval_ap.store.writing import name_files, shot_files
 from mediaeval_ap.tables import Table
 
@@ -57,8 +65,21 @@ def write_files_from(
     Manifest(inputs, Subset.of(subset), keep, counts, columns).write(str(folder))
 
 
+def write_files_again(store: Store, work: Path, folder: Path, *, keep: int | None) -> None:
+    """Write the files of a store to an empty folder, with what a smaller cutoff needs."""
+    ranking, manifest = store.ranking, store.manifest
+    names, places = ranking.names, StoredPlaces(ranking)
+    with Bar('writing', len(ranking), ' rows') as bar:
+        is_kept = None if keep is None else kept_places(places, keep, len(names), work)
+        columns = _write_places(places, is_kept, len(ranking), len(names), work, folder, bar)
+    columns |= name_files(str(folder), names.values, names.columns)
+    columns |= shot_files(str(folder), ranking.shots.columns)
+    counts = replace(manifest.counts, held=columns['shot_at'].shape[0])
+    Manifest(manifest.inputs, None, keep, counts, columns).write(str(folder))
+
+
 def _write_places(
-    places: SortedPlaces,
+    places: SortedPlaces | StoredPlaces,
     is_kept: NDArray[np.bool_] | None,
     n_rows: int,
     n_names: int,
@@ -89,7 +110,9 @@ def _write_places(
         return {name: each.finish() for name, each in writers.items()}
 
 
-def _kept_blocks(places: SortedPlaces, is_kept: NDArray[np.bool_] | None) -> Iterator[AtPlaces]:
+def _kept_blocks(
+    places: SortedPlaces | StoredPlaces, is_kept: NDArray[np.bool_] | None
+) -> Iterator[AtPlaces]:
     begin = 0
     for block in places.blocks():
         if is_kept is None:

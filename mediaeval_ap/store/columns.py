@@ -130,17 +130,18 @@ def _opened(folder: str, shown: str, name: str) -> Iterator[tuple[FileIO, str]]:
 
 @contextmanager
 def opened_file(path: str, shown: str) -> Iterator[FileIO]:
-    """Open a regular file of a store; `shown` is its name for messages."""
+    """Open a regular file of a store; `shown` names it where it cannot be opened or read."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # to open a pipe would wait
             raise ReadError(shown, f'is no regular file; {REMEDY}')
-        file = FileIO(path)
+        with FileIO(path) as file:
+            yield file
     except ReadError:
         raise
+    except FileNotFoundError as error:
+        raise ReadError(shown, f'{error.strerror}; {REMEDY}') from error
     except OSError as error:
-        raise ReadError(shown, f'{error.strerror or error}; {REMEDY}') from error
-    with file:
-        yield file
+        raise ReadError(shown, error.strerror or str(error)) from error
 
 
 def _check_content(file: FileIO, shown: str, column: ColumnFile) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +20,26 @@ from mediaeval_ap.errors import (
     printable,
     shown,
 )
-from mediaeval_ap.plain_text import is_uri, plain_text
+from mediaeval_ap.plain_text import is_uri
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.store.building import write_files_from
+from mediaeval_ap.store.building import write_files_again, write_files_from
 from mediaeval_ap.store.folders import check_target, clear_up, named, put_in_place
 from mediaeval_ap.store.ingesting import Ingestion
+from mediaeval_ap.store.manifest import Manifest
 from mediaeval_ap.store.run_files import RunFile, files_of
 from mediaeval_ap.store.spool import Spool
 from mediaeval_ap.store.store import Store, as_store, open_store
 from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, SUBSET, Table, read
+from mediaeval_ap.tables.input_kinds import is_store
 
 __all__ = ['index']
 
 BUILDING = '.building'  # the suffix of the folder beside a store
 LOCK = 'mediaeval-ap.lock'  # a name that no other program gives
 COLUMNS = 'columns'
+AGAIN = 'again'  # the files of a store that is made of another one
 
 
 @shows_progress
@@ -105,9 +109,13 @@ def index(
     if is_uri(path):
         reason = 'found an address, expected a path of this machine, which can be mapped to memory'
         raise ParameterError(f'store: {reason}: {printable(str(path))}')
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f'store: found {shown(path)}, expected a path')
     target = check_target(os.fsdecode(path))
     videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
-    files, name = _files(run), os.fsdecode(path)
+    if isinstance(run, list | tuple) and len(run) == 1 and _is_run(run[0]):
+        run = run[0]
+    files, name = _files(run, target), os.fsdecode(path)
     with _locked(Path(target + BUILDING), name) as work:
         with named(name):
             clear_up(target)
@@ -115,51 +123,65 @@ def index(
             _build(files, name, work, keep, videos, max_bytes)
             return open_store(path)
         if (store := as_store(run)) is not None:
-            return _pruned(store, path, keep, videos)
+            _check_again(store, keep, videos)
+            if videos is None:
+                _write_again(store, keep, work, name)
+                return open_store(path)
+            return _of_table(store.ranking.table, path, keep, videos, store.manifest)
         table = read(run, HYPOTHESIS, max_bytes=max_bytes)
-        inside = table if videos is None else table.select(table.within(videos))
-        return write_store(Ranking(inside), path, keep=keep, subset=videos, n_read=len(table))
+        return _of_table(table, path, keep, videos)
 
 
-def _files(run: Any) -> list[RunFile] | None:
+def _files(run: Any, target: str) -> list[RunFile] | None:
     """Return the files of a run; None of what is no path, or the folder of a store."""
     paths = run if isinstance(run, list | tuple) else [run]
     if not paths or not all(isinstance(each, str | os.PathLike) for each in paths):
         return None
-    if len(paths) == 1 and _is_store(paths[0]):
+    if len(paths) == 1 and is_store(paths[0]):
         return None
     files = []
     for each in paths:
-        if _is_store(each):
+        if is_store(each):
             raise ParameterError(f'run: found the store {shown(each)} among parts, expected files')
         files += files_of(each)
+        if Path(target).is_relative_to(os.path.realpath(os.fsdecode(each))):
+            reason = f'found a path in {printable(os.fsdecode(each))}, which is a part of the run'
+            raise ParameterError(f'store: {reason}, expected one outside it')
     return files
 
 
-def _is_store(path: Any) -> bool:
-    return os.path.lexists(os.path.join(os.fsdecode(plain_text(path) or path), 'manifest.json'))
+def _is_run(value: Any) -> bool:
+    """Return whether the only value of a list is a run, rather than a row."""
+    return isinstance(value, str | os.PathLike | Store)
 
 
-def _pruned(
-    store: Store, path: str | os.PathLike[str], keep: int | None, subset: Table | None
+def _check_again(store: Store, keep: int | None, subset: Table | None) -> None:
+    """Refuse a store that has not all that another one is to hold."""
+    its, found, expected = store.manifest.subset, '', ''
+    if its is not None:
+        found, expected = f'of the subset {shown(its.name)}', 'without a subset'
+    elif store.keep is not None and subset is not None:
+        found, expected = f'with keep {store.keep}', 'of the whole run, to take a subset of'
+    elif store.keep is not None and (keep is None or keep > store.keep):
+        found = f'with keep {store.keep}'
+        expected = 'of the whole run' if keep is None else f'with keep {keep} or more, or none'
+    if found:
+        reason = f'found a store {found}, expected one {expected}; index the run itself'
+        raise ParameterError(f'{printable(store.path)}: {reason}')
+
+
+def _of_table(
+    table: Table,
+    path: str | os.PathLike[str],
+    keep: int | None,
+    subset: Table | None,
+    of: Manifest | None = None,
 ) -> Store:
-    """Write a store again, with less in it."""
-    manifest = store.manifest
-    if manifest.subset is not None:
-        raise ParameterError(
-            f'{printable(store.path)}: found a store of the subset {shown(manifest.subset.name)}, '
-            'expected one without a subset; index the run itself'
-        )
-    table = store.ranking.table
+    """Store a table in memory, which is perhaps that of a store."""
     inside = table if subset is None else table.select(table.within(subset))
-    return write_store(
-        Ranking(inside),
-        path,
-        keep=keep,
-        subset=subset,
-        inputs=manifest.inputs,
-        n_read=manifest.counts.read,
-    )
+    inputs, n_read = (None, len(table)) if of is None else (of.inputs, of.counts.read)
+    ranking = Ranking(inside)
+    return write_store(ranking, path, keep=keep, subset=subset, inputs=inputs, n_read=n_read)
 
 
 def _build(
@@ -175,11 +197,8 @@ def _build(
     ingestion = Ingestion(spool, files, subset, max_bytes)
     try:
         inputs = ingestion.read(work)
-        columns = work / COLUMNS
-        shutil.rmtree(columns, ignore_errors=True)
-        columns.mkdir()
-        write_files_from(spool, work, columns, keep=keep, subset=subset, inputs=inputs)
-        put_in_place(str(columns), name)
+        write = partial(write_files_from, spool, keep=keep, subset=subset, inputs=inputs)
+        _write(write, work, name)
     except Error as error:
         # The next call would find the same, or there is nothing that it need not do again.
         if isinstance(error, FormatError | ParameterError) or not ingestion.has_read:
@@ -188,6 +207,26 @@ def _build(
     except OSError as error:
         raise WriteError(name, error.strerror or str(error)) from error
     _empty(work)
+
+
+def _write(write: Callable[[Path, Path], None], work: Path, name: str) -> None:
+    """Have the files of a store written to a folder, and put it in its place."""
+    columns = work / COLUMNS
+    shutil.rmtree(columns, ignore_errors=True)
+    columns.mkdir()
+    write(work, columns)
+    put_in_place(str(columns), name)
+
+
+def _write_again(store: Store, keep: int | None, work: Path, name: str) -> None:
+    again = work / AGAIN
+    shutil.rmtree(again, ignore_errors=True)
+    try:
+        with named(name):
+            again.mkdir()
+            _write(partial(write_files_again, store, keep=keep), again, name)
+    finally:
+        shutil.rmtree(again, ignore_errors=True)
 
 
 def _empty(work: Path) -> None:

@@ -48,7 +48,7 @@ class Ingestion:
 
     @property
     def has_read(self) -> bool:
-        """Whether anything was read that need not be read again."""
+        """Return whether anything was read that need not be read again."""
         journal = self._spool.journal
         return bool(journal.get('done') or journal.get('position'))
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar, get_type_hints
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import ReadError, shown
@@ -26,6 +26,7 @@ from mediaeval_ap.tables.input_kinds import is_store
 
 FORMAT = 'mediaeval-ap store'
 FORMAT_VERSION = 1
+Part = TypeVar('Part', 'Input', 'Subset', 'Counts')
 LARGEST_MANIFEST = 64 << 20  # that of a run in some hundred thousand files
 
 
@@ -69,7 +70,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a store says of itself."""
+    """The description of a store."""
 
     inputs: Sequence[Input]
     subset: Subset | None
@@ -158,18 +159,40 @@ def _of(described: object, key: str) -> object:
 
 def _manifest(described: dict[str, Any], name: str) -> Manifest:
     try:
-        inputs = [Input(**each) for each in described['inputs']]
-        subset = None if described['subset'] is None else Subset(**described['subset'])
+        inputs = [_checked(Input(**each), name, 'inputs') for each in described['inputs']]
+        subset = described['subset']
+        if subset is not None:
+            subset = _checked(Subset(**subset), name, 'subset')
         columns = {
             column: ColumnFile(**{**each, 'shape': tuple(each['shape'])})
             for column, each in described['columns'].items()
         }
-        counts, keep = Counts(**described['counts']), described['keep']
+        counts, keep = _checked(Counts(**described['counts']), name, 'counts'), described['keep']
         manifest = Manifest(inputs, subset, keep, counts, columns, described['version'])
+        for column, each in columns.items():
+            _check_type(each.size, int, name, f'{column}, size')
     except (KeyError, TypeError, AttributeError) as error:
         raise wrong(name, '', shown(str(error)), 'the fields of a store') from error
+    _check_type(keep, int | None, name, 'keep')
+    _check_type(manifest.version, str, name, 'version')
+    if not inputs:
+        raise wrong(name, 'inputs', 'none', 'those of the run')
     _check_columns(manifest, name)
     return manifest
+
+
+def _checked(part: Part, name: str, of: str) -> Part:
+    """Return a part of a manifest; refuse values of another type than its fields have."""
+    for field_name, kind in get_type_hints(type(part)).items():
+        _check_type(getattr(part, field_name), kind, name, f'{of}, {field_name}')
+    return part
+
+
+def _check_type(value: object, kind: Any, name: str, where: str) -> None:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise wrong(name, where, shown(value), getattr(kind, '__name__', str(kind)))
+    if isinstance(value, int) and value < 0:
+        raise wrong(name, where, str(value), '0 or more')
 
 
 def _check_columns(manifest: Manifest, name: str) -> None:

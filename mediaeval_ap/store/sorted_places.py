@@ -17,10 +17,14 @@ from mediaeval_ap.arrays import combine, first_occurrences, ranks_in_runs, run_s
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.store.external_sort import ExternalSort, Packing
 from mediaeval_ap.store.row_numbers import RowNumbers
+from mediaeval_ap.store.store import StoredRanking
+
+AT_PLACES = 'shot_at', 'name_at', 'confidence_at', 'temporal_rank_at'
+BLOCK_ROWS = 1 << 20  # of a store that are looked at together; a choice
 
 
 class AtPlaces(NamedTuple):
-    """What stands at some places that follow one another."""
+    """Shot, name, confidence and temporal rank at places that follow one another."""
 
     shot_at: NDArray[np.int32]
     name_at: NDArray[np.int32]
@@ -29,7 +33,7 @@ class AtPlaces(NamedTuple):
 
 
 class SortedPlaces:
-    """What stands at each place, of rows that are sorted on disk.
+    """Rows that are sorted on disk, by place.
 
     `numbers` has the number of each name in another order than that of the text.
     """
@@ -63,6 +67,21 @@ class SortedPlaces:
     def close(self) -> None:
         """Remove what is on disk."""
         self._sorted.close()
+
+
+class StoredPlaces:
+    """The columns of a store, by place, in the same blocks."""
+
+    def __init__(self, ranking: StoredRanking) -> None:
+        self._ranking = ranking
+        self.n_rows, self.n_shots = len(ranking), ranking.n_shots
+
+    def blocks(self) -> Iterator[AtPlaces]:
+        """Yield what stands at the places, block by block."""
+        for begin in range(0, self.n_rows, BLOCK_ROWS):
+            here = slice(begin, begin + BLOCK_ROWS)
+            columns: Any = (getattr(self._ranking, name)[here] for name in AT_PLACES)
+            yield AtPlaces(*columns)
 
 
 class _Sorted:
@@ -149,7 +168,9 @@ class PlacesOfNames:
         self._sorted.close()
 
 
-def kept_places(places: SortedPlaces, depth: int, n_names: int, work: Path) -> NDArray[np.bool_]:
+def kept_places(
+    places: SortedPlaces | StoredPlaces, depth: int, n_names: int, work: Path
+) -> NDArray[np.bool_]:
     """Return which places a score at some depth or less can need, as `pruning.kept` does."""
     n_rows, n_shots = places.n_rows, places.n_shots
     packing = Packing((_bits(n_names), _bits(n_rows), _bits(n_shots)))
@@ -168,7 +189,7 @@ def kept_places(places: SortedPlaces, depth: int, n_names: int, work: Path) -> N
 
 
 class _Pruning:
-    """What is kept of hypotheses that come name by name, best first, in blocks."""
+    """The choice of what is kept of hypotheses in blocks: name by name, best first."""
 
     def __init__(self, depth: int) -> None:
         self._depth = depth

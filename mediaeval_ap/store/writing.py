@@ -23,7 +23,7 @@ from mediaeval_ap.tables.stored_texts import encoded
 
 
 class _AtPlaces(NamedTuple):
-    """What stands at each place, and the places of each name."""
+    """The columns by place, and the places of each name."""
 
     shot_at: NDArray[np.int32]
     name_at: NDArray[np.int32]

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from threading import Timer
 
 import pytest
-from dask_cluster import dask_cluster
+from dask_cluster import dask_cluster, held
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
@@ -204,9 +204,8 @@ def test_a_killed_scheduler_costs_the_blocks_in_flight(store, calls, tmp_path, m
             first.kill(first.scheduler)
 
         Timer(0, kill).start()
-        with pytest.raises(
-            ClusterError, match=f'{first.address}: lost the connection to this scheduler'
-        ):
+        go_on = f'; finished blocks are in {kept}: call the same again with another scheduler$'
+        with pytest.raises(ClusterError, match=f'^{first.address}: lost the connection.*{go_on}'):
             cluster.evaluate(average_precision, store, client=client, resume=kept)
     n_before = len(list(calls.iterdir()))
     (calls / 'go').touch()
@@ -218,6 +217,20 @@ def test_a_killed_scheduler_costs_the_blocks_in_flight(store, calls, tmp_path, m
     n_blocks = len(list(kept.glob('*-*.json')))
     assert n_blocks == 20
     assert len(list(calls.iterdir())) - 1 - n_blocks <= 2 < n_before  # one block for each worker
+
+
+def test_a_killed_scheduler_without_resume_is_an_error_with_the_way(store, tmp_path):
+    with dask_cluster(tmp_path) as lost, lost.client() as client:
+
+        def kill():
+            while not held(client):
+                time.sleep(0.005)
+            lost.kill(lost.scheduler)
+
+        Timer(0, kill).start()
+        go_on = r'; --resume DIR \(resume=\) keeps finished blocks$'
+        with pytest.raises(ClusterError, match=f'^{lost.address}: lost the connection.*{go_on}'):
+            cluster.evaluate(AveragePrecision(REFERENCE), store, client=client)
 
 
 def test_a_worker_that_does_not_see_the_store_is_an_error(client, store, tmp_path):
@@ -249,5 +262,5 @@ def test_a_worker_that_does_not_see_the_folder_of_blocks_is_an_error(
 def test_a_run_that_is_no_store_is_refused(client, tmp_path):
     path = tmp_path / 'run.txt'
     path.write_text('x v 1 ann 0.5\n')
-    with pytest.raises(ReadError, match=f'{path}: is no folder; a cluster scores stores: mediae'):
+    with pytest.raises(ReadError, match=f'{path}: is no store; a cluster scores stores: mediae'):
         cluster.evaluate(AveragePrecision(REFERENCE), path, client=client)

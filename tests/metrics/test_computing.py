@@ -175,11 +175,15 @@ def test_files_of_other_types_are_refused(users):
 
 
 def test_a_file_that_lacks_a_column_is_refused(users):
-    with pytest.raises(FormatError, match=r'0.parquet, bought: found 0 such columns among actual,'):
+    with pytest.raises(
+        FormatError, match=r'0.parquet, bought: found no column bought among actual,'
+    ):
         compute(MeanAveragePrecision(), users, columns=('bought', 'predicted'))
     other = pyarrow.table({'actual': [['a']], 'listed': [['a']]})
     parquet.write_table(other, users / '2.parquet')
-    with pytest.raises(FormatError, match=r'2.parquet, predicted: found 0 such columns among act'):
+    with pytest.raises(
+        FormatError, match=r'2.parquet, predicted: found no column predicted among act'
+    ):
         compute(MeanAveragePrecision(), users, columns=COLUMNS)
 
 
@@ -187,8 +191,8 @@ def test_a_file_that_lacks_a_column_is_refused(users):
     ('columns', 'found'),
     [
         ('actual', "'actual', expected names of columns for y_true, y_pred"),
-        (['actual'], 'actual, expected names of columns for y_true, y_pred'),
-        (['a', 'b', 'c'], 'a, b, c, expected names of columns for y_true, y_pred'),
+        (['actual'], '1 name, expected 2 (y_true, y_pred)'),
+        (['a', 'b', 'c'], '3 names, expected 2 (y_true, y_pred)'),
         ([1, 2], '[1, 2], expected names of columns for y_true, y_pred'),
         (3, '3, expected names of columns for y_true, y_pred'),
     ],

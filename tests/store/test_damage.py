@@ -1,5 +1,6 @@
 """Stores that were edited, cut, mixed or made by another version: each with its exact error."""
 
+import errno
 import hashlib
 import json
 import os
@@ -10,11 +11,12 @@ from click.testing import CliRunner
 from stores import stored
 
 from mediaeval_ap.cli import main
-from mediaeval_ap.errors import Error
+from mediaeval_ap.errors import Error, ReadError
 from mediaeval_ap.store import manifest
 from mediaeval_ap.store.store import open_store
 
 ROWS = [('x', 'v', str(number % 4), 'ann'[: number % 3 + 1], number / 8) for number in range(9)]
+FIRST = {'FileIO': 'manifest.json', 'mmap.mmap': 'shot_at.npy'}  # that is opened, or mapped
 AGAIN = 'index the run again'
 NO_JSON = f'found what is no JSON, expected the manifest of a store; {AGAIN}'
 
@@ -177,7 +179,37 @@ def column_without_size(store):
     return f'{path}: found '
 
 
+def of_another_type(store):
+    path = rewritten(store, lambda described: described.update(keep='10'))
+    return f"{path}, keep: found '10', expected int | None; {AGAIN}"
+
+
+def count_of_another_type(store):
+    path = rewritten(store, lambda described: described['counts'].update(hypotheses='x'))
+    return f"{path}, counts, hypotheses: found 'x', expected int; {AGAIN}"
+
+
+def negative_count(store):
+    path = rewritten(store, lambda described: described['counts'].update(repeated=-1))
+    return f'{path}, counts, repeated: found -1, expected 0 or more; {AGAIN}'
+
+
+def no_inputs(store):
+    path = rewritten(store, lambda described: described.update(inputs=[]))
+    return f'{path}, inputs: found none, expected those of the run; {AGAIN}'
+
+
+def input_without_text(store):
+    path = rewritten(store, lambda described: described['inputs'][0].update(name=7))
+    return f'{path}, inputs, name: found 7, expected str; {AGAIN}'
+
+
 DAMAGE = [
+    of_another_type,
+    count_of_another_type,
+    negative_count,
+    no_inputs,
+    input_without_text,
     cut,
     longer,
     edited,
@@ -239,10 +271,24 @@ def test_an_edit_that_hides_is_found_by_check(tmp_path):
         )
 
 
+@pytest.mark.parametrize('step', ['FileIO', 'mmap.mmap'])
+def test_too_many_open_files(tmp_path, monkeypatch, step):
+    """To index the run again would not help."""
+    stored(ROWS, tmp_path / 'run.store')
+
+    def full(path, *_, **__):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(f'mediaeval_ap.store.columns.{step}', full)
+    with pytest.raises(ReadError) as caught:
+        open_store(tmp_path / 'run.store')
+    assert str(caught.value) == f'{tmp_path}/run.store/{FIRST[step]}: Too many open files'
+
+
 def test_paths_that_are_no_folder(tmp_path):
     (tmp_path / 'file').touch()
     for name, reason in (
-        ('file', 'is no folder'),
+        ('file', 'is no store'),
         ('none', 'No such file or directory'),
         ('no\0path', 'no path holds a NUL'),
     ):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -92,6 +92,22 @@ def test_files_are_those_of_a_store_from_memory(steps, tmp_path_factory, rows, k
         'run.store',
         'run.txt',
     ]
+
+
+@settings(max_examples=25)  # each writes six stores to the disk
+@given(rows | skewed, st.none() | st.integers(1, 4), st.integers(0, 3))
+def test_a_store_that_is_indexed_again(steps, tmp_path_factory, rows, keep, less):
+    folder = tmp_path_factory.mktemp('index')
+    expected = in_memory(rows, folder / 'memory.store', keep)
+    (folder / 'run.txt').write_text(as_text(rows), encoding='utf-8')
+    whole = index(folder / 'run.txt', folder / 'whole.store')
+    kept = index(whole, folder / 'kept.store', keep=keep and keep + less)
+    for again in (kept, whole):
+        store = index([again], folder / 'run.store', keep=keep)
+        assert files(store) == expected
+        assert store.manifest.inputs == whole.manifest.inputs
+    assert index([kept.folder], kept.folder, keep=keep).sha256 == store.sha256
+    assert {each.suffix for each in folder.iterdir()} == {'.txt', '.store'}
 
 
 ROWS = [
@@ -265,6 +281,13 @@ def test_two_do_not_build_the_same_store(interrupted):
             index(interrupted, 'run.store')
 
 
+@pytest.mark.parametrize('path', [3, None, b'run.store'])
+def test_what_is_no_path_is_refused(path):
+    found = f'^store: found {path!r}, expected a path$'
+    with pytest.raises(errors.ParameterError, match=found):
+        index([('TV', 'v', '1', 'ann', '1')], path)
+
+
 def test_a_folder_of_that_name_stays(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (one, *_) = write_parts(tmp_path)
@@ -380,3 +403,54 @@ def test_another_process_that_begins_at_the_end(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, 'rmdir', begun)
     assert len(index(one, tmp_path / 'run.store')) == 50
+
+
+@pytest.mark.parametrize(
+    ('its', 'asked', 'reason'),
+    [
+        (
+            {'keep': 2},
+            {},
+            'found a store with keep 2, expected one of the whole run',
+        ),
+        (
+            {'keep': 2},
+            {'keep': 3},
+            'found a store with keep 2, expected one with keep 3 or more, or none',
+        ),
+        (
+            {'keep': 2},
+            {'keep': 1, 'subset': [('TV', 'v1')]},
+            'found a store with keep 2, expected one of the whole run, to take a subset of',
+        ),
+        (
+            {'subset': [('TV', 'v1')]},
+            {'keep': 1},
+            "found a store of the subset '<rows>', expected one without a subset",
+        ),
+    ],
+)
+def test_a_store_that_has_not_all(tmp_path, its, asked, reason):
+    store = index(ROWS, tmp_path / 'run.store', **its)
+    with pytest.raises(errors.ParameterError) as caught:
+        index(store, tmp_path / 'again.store', **asked)
+    assert str(caught.value) == f'{store.path}: {reason}; index the run itself'
+    assert sorted(os.listdir(tmp_path)) == ['run.store']
+
+
+def test_a_subset_of_a_store(tmp_path):
+    whole, subset = index(ROWS, tmp_path / 'run.store'), [('TV', 'v1')]
+    store = index(whole, tmp_path / 'again.store', keep=2, subset=subset)
+    assert files(store) == in_memory(ROWS, tmp_path / 'other.store', 2, subset)
+
+
+def test_a_store_inside_its_run(tmp_path):
+    folder = tmp_path / 'run'
+    folder.mkdir()
+    write_parts(folder)
+    with pytest.raises(errors.ParameterError) as caught:
+        index(folder, folder / 'x.store')
+    assert str(caught.value) == (
+        f'store: found a path in {folder}, which is a part of the run, expected one outside it'
+    )
+    assert len(os.listdir(folder)) == 4
