@@ -269,7 +269,7 @@ class AveragePrecision(BatchEvaluating, Explaining, CampaignReporting):
         asked, about_queries = names_asked(criteria, criteria.read_queries(queries))
         counted = read_counted(criteria, hypothesis)
         warn_caller(counted.warnings_with(about_queries))
-        export(list(topics(criteria, counted.ranking, asked, check_cutoff(k))), qrels, run, tag)
+        export(topics(counted, asked, check_cutoff(k)), qrels, run, tag)
 
     def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
         """Return the first hypotheses for a query, as they are scored.

@@ -1,4 +1,4 @@
-"""How many cores this process may use at once."""
+"""The number of cores that this process may use at once."""
 
 from __future__ import annotations
 

@@ -30,7 +30,8 @@
     ├── NarrowIntervalWarning              confidence intervals may be too narrow
     ├── FewPermutationsWarning             no data could be significant with so few permutations
     ├── ScoreAboveOneWarning               average precision exceeds 1
-    └── RestartedBuildWarning              an interrupted build of a store begins anew
+    ├── RestartedBuildWarning              an interrupted build of a store begins anew
+    └── NoWorkerWarning                    a cluster has no worker yet
 
 Catch `Error` for all errors, or the builtin class in parentheses. Every message is one line.
 """
@@ -59,6 +60,7 @@ __all__ = [
     'MissingIdsWarning',
     'NarrowIntervalWarning',
     'NoOverlapWarning',
+    'NoWorkerWarning',
     'ParameterError',
     'ProcessError',
     'QueryError',
@@ -236,6 +238,10 @@ class ScoreAboveOneWarning(DataWarning):
 
 class RestartedBuildWarning(DataWarning):
     """An interrupted build of a store that begins anew, as its inputs changed meanwhile."""
+
+
+class NoWorkerWarning(DataWarning):
+    """A cluster without workers, on which tasks wait until a worker joins."""
 
 
 def require(module: str, extra: str, what: str) -> ModuleType:

@@ -33,3 +33,9 @@ def is_text(value: object) -> bool:
     except UnicodeEncodeError:  # half of a surrogate pair, which UTF-8 cannot hold
         return False
     return True
+
+
+def is_uri(path: object) -> bool:
+    """Return whether a path is the address of something that may be on another machine."""
+    text = plain_text(path)
+    return text is not None and '://' in text

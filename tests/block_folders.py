@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from mediaeval_ap import AveragePrecision
 from mediaeval_ap.batches import plan
 
 N_NAMES = 40
@@ -35,3 +36,11 @@ def write_campaign(folder):
 def blocks_in(folder):
     """The files of blocks in a folder, in the order of their numbers."""
     return sorted(folder.glob('*-*.json'), key=lambda path: path.name.split('-')[1])
+
+
+def part_of(run='run.txt', queries='queries.txt', part=(1, 3), measures=(), **options):
+    """Compute a part of the queries about the campaign, kept in the folder `out`."""
+    options = {'reference': 'reference.txt', 'K': [5, 'all'], 'definition': 'trec', **options}
+    return AveragePrecision(**options).evaluate_part(
+        run, queries, part=part, resume='out', measures=measures
+    )

@@ -2,6 +2,8 @@
 
 import os
 import signal
+from typing import ClassVar
+from weakref import WeakSet
 
 from mediaeval_ap.batches.processes import Processes, _Worker
 
@@ -17,6 +19,22 @@ class Elsewhere(Processes):
 
     def _next_here(self):
         return self._here.popleft() if self._here else None
+
+
+class Counted:
+    """What tasks share; each process counts those that it holds."""
+
+    alive: ClassVar = WeakSet()
+
+    def __init__(self):
+        self.alive.add(self)
+
+    def __reduce__(self):
+        return Counted, ()
+
+
+def n_alive(shared, _):
+    return len(shared.alive)
 
 
 def process(_, __):

@@ -26,7 +26,7 @@ LEAST_BLOCK_SECONDS = 0.03  # a choice: what surrounds a block takes a milliseco
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What is asked about each run."""
+    """A question that each run is to answer: criteria, names and measures."""
 
     criteria: Criteria
     names: list[str]
@@ -83,7 +83,10 @@ def begin(asked: Asked, unbegun: Unbegun) -> Begun:
 
     Blocks of queries grow until one takes so long that the time of the others is known.
     """
-    given, jobs, folder = unbegun
+    run_given, jobs, folder = unbegun
+    # Opened once: another store may take its place while the first queries are scored.
+    store = asked.criteria.open_run(run_given)
+    given = run_given if store is None else store
     run = read_counted(asked.criteria, given)
     measures = parsed(asked.measures)
     found = run.warnings_with(asked.about_queries)
@@ -111,4 +114,4 @@ def job_about(asked: Asked, run: CountedRun, given: Any, folder: str) -> Job | N
         except WriteError:
             return None
     criteria, source = asked.criteria, run.ranking.source
-    return Job(criteria, store.path, store.sha256, source, asked.queries, asked.measures)
+    return Job(criteria, store.folder, store.sha256, source, asked.queries, asked.measures)

@@ -117,12 +117,13 @@ class BlockFolder:
             return
         (name, numbers), *others = missing
         n_others = sum(len(each) for _, each in others)
-        raise ReadError(
-            self.path,
+        reason = (
             f'{len(numbers)} of {n_blocks} blocks of {name} are missing (the first is block '
-            f'{numbers[0]}){f", and {n_others} of other runs" if n_others else ""}; compute them '
-            f'with evaluate … --resume {self.path}, or a share of them with --part 1/2 beside it',
+            f'{numbers[0]}){f", and {n_others} of other runs" if n_others else ""}'
         )
+        if not done:
+            reason = 'no block is computed yet'
+        raise ReadError(self.path, f'{reason}; compute them with evaluate … --resume {self.path}')
 
     def _file(self, name: str) -> str:
         return os.path.join(self.path, name)

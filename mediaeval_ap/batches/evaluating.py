@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import process_time
 from typing import Any
 
@@ -53,7 +53,7 @@ def given_out(result: Evaluation | Exception) -> Evaluation:
 
 @dataclass
 class _Run:
-    """What is known about a run so far."""
+    """The blocks and errors of a run so far."""
 
     found: list[DataWarning] = field(default_factory=list)
     blocks: dict[int, Evaluation] = field(default_factory=dict)  # by number
@@ -136,8 +136,10 @@ class _Evaluating:
         elif isinstance(done.value, Begun):
             run.found = done.value.found
             self._keep(run, 0, Evaluation.concat(done.value.first))
-            if done.value.job is not None:
-                self._share(number, done.value.job, done.value.block_queries)
+            if (job := done.value.job) is not None:
+                # Of another process it has a copy of the criteria, which need not be held here.
+                job = replace(job, criteria=self._asked.criteria)
+                self._share(number, job, done.value.block_queries)
         else:
             self._keep(run, block, done.value)
 

@@ -12,6 +12,7 @@ from mediaeval_ap.errors import FormatError, ParameterError
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import CountedRun, read_counted, score_names
 from mediaeval_ap.progress import hidden
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Source
 
@@ -23,7 +24,7 @@ class Job:
     """All that another process needs to score queries about one run; it can be pickled."""
 
     criteria: Criteria
-    run: str  # path of a store
+    run: str  # absolute path of a store
     sha256: str  # of the store
     source: Source  # what results name as the run: of a temporary store, the file behind it
     queries: Source | None  # where the names are from; None if they are those of the reference
@@ -58,14 +59,24 @@ def score_with_measures(
     run: CountedRun, names: list[str], queries: Source | None, measures: Sequence[Any]
 ) -> Evaluation:
     """Score a run on names, also by measures of ir_measures; warn of nothing."""
-    evaluation = score_names(run, names, queries)
     if not measures:
-        return evaluation
+        return score_names(run, names, queries)
     from mediaeval_ap.trec.export import topics
     from mediaeval_ap.trec.measures import depth_of, with_measures
 
-    exported = topics(run.criteria, run.ranking, names, depth_of(measures))
-    return with_measures(evaluation, list(exported), measures)
+    depth = depth_of(measures)
+    _check_depth(run.ranking, measures, depth)
+    evaluation = score_names(run, names, queries)
+    return with_measures(evaluation, topics(run, names, depth), measures)
+
+
+def _check_depth(ranking: Ranking, measures: Sequence[Any], depth: int) -> None:
+    """Refuse measures of deeper rankings than a store keeps; no cutoff was asked for."""
+    if ranking.kept is not None and ranking.kept < depth:
+        found = f'{", ".join(map(str, measures))}, computed on rankings of {depth} shots'
+        remedy = f'index the run with --keep {depth} or without --keep'
+        expected = f'rankings of at most {ranking.kept}, which this store keeps; {remedy}'
+        raise FormatError(ranking.source.name, '', 'measures', found, expected)
 
 
 @lru_cache(OPENED_RUNS)
@@ -76,5 +87,5 @@ def _opened(criteria: Criteria, path: str, sha256: str) -> CountedRun:
     store = open_store(path)
     if store.sha256 != sha256:
         expected = f'{sha256}, as when the evaluation was begun; begin it again'
-        raise FormatError(path, '', 'sha256', store.sha256, expected)
+        raise FormatError(store.path, '', 'sha256', store.sha256, expected)
     return read_counted(criteria, store)

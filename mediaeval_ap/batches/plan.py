@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from typing import Any
 
 from mediaeval_ap import __version__
@@ -18,6 +19,7 @@ BLOCK_QUERIES = 100  # a choice: seconds are lost with a block, and a folder has
 KEY_DIGITS = 16  # of SHA-256: enough to tell files of one folder apart
 INPUTS = ('reference', 'subset', 'queries')
 ANOTHER = 'this folder holds another evaluation: choose another folder, or delete it'
+RENAMED = 'the content is the same: give it under the name that the folder was begun with'
 STRAY = 'this file is of another evaluation: move it to the folder of that one, or delete it'
 
 
@@ -122,6 +124,7 @@ def plan_of(
         'definition': criteria.definition.to_dict(),
         'K': list(criteria.K),
         'measures': list(map(str, measures)),
+        'ir_measures': metadata.version('ir_measures') if measures else None,
         **inputs,
         'n_queries': len(names),
         'block_queries': BLOCK_QUERIES,
@@ -154,8 +157,18 @@ def _refuse_difference(
 ) -> None:
     for field, wanted in expected.items():
         if found.get(field) != wanted:
-            told = _told(found.get(field)), f'{_told(wanted)}; {remedy}'
-            raise FormatError(path, '', field, *told)
+            other = found.get(field)
+            advice = RENAMED if _differ_by_name(other, wanted) else remedy
+            raise FormatError(path, '', field, _told(other), f'{_told(wanted)}; {advice}')
+
+
+def _differ_by_name(one: Any, other: Any) -> bool:
+    """Return whether two inputs of plans have the same content."""
+    inputs = [
+        dict(each) for each in (one, other) if isinstance(each, Mapping) and 'content' in each
+    ]
+    names = [each.pop('name') for each in inputs]
+    return len(set(names)) == 2 and inputs[0] == inputs[1]
 
 
 def _as_in_results(value: Any) -> Any:

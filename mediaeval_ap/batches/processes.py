@@ -32,8 +32,8 @@ from mediaeval_ap.errors import ProcessError
 # Libraries that would use all cores in each process: OpenBLAS, and pyarrow by OMP.
 ONE_THREAD = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}
 
-
 WORKER = 'mediaeval_ap.batches.worker'
+_NOTHING = object()
 
 
 class Task(NamedTuple):
@@ -161,7 +161,7 @@ class _Worker(Thread):
     ) -> None:
         super().__init__(daemon=True)
         self._take, self._done = take, done
-        self._shared: list[Any] = []  # what was sent, by number
+        self._shared: Any = _NOTHING  # what was sent last: tasks come run by run
         self._connection, theirs = Pipe()
         path = os.pathsep.join(os.path.abspath(each) for each in sys.path)
         # Its own group of processes: Ctrl-C ends this process, and so the worker, silently.
@@ -197,11 +197,10 @@ class _Worker(Thread):
                 return
 
     def _sent(self, task: Task) -> Outcome:
-        known = [key for key, shared in enumerate(self._shared) if shared is task.shared]
-        key, given = (known[0], None) if known else (len(self._shared), task.shared)
-        self._connection.send_bytes(pickle.dumps((task.function, key, given, task.argument)))
-        if not known:
-            self._shared.append(task.shared)
+        is_new = task.shared is not self._shared
+        given = task.shared if is_new else None
+        self._connection.send_bytes(pickle.dumps((task.function, is_new, given, task.argument)))
+        self._shared = task.shared
         outcome: Outcome = pickle.loads(self._connection.recv_bytes())
         return outcome
 

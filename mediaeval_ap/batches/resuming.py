@@ -71,14 +71,21 @@ class KeptRun:
     @cached_property
     def run(self) -> CountedRun:
         """The run, ready to be scored, if it still is the one of the plan."""
-        run = read_counted(self.criteria, self.hypothesis)
-        planned = self.folder.plan.runs[self.number]
-        source = run.ranking.source
-        if planned['content'] is None and source.sha256 != planned['sha256']:
-            found, expected = f'{source.sha256}', f'{planned["sha256"]}, as before'
-            remedy = 'the file was changed; begin again in another folder'
-            raise FormatError(source.name, '', 'SHA-256', found, f'{expected}; {remedy}')
+        run = read_counted(self.criteria, self.given)
+        planned, source = self.folder.plan.runs[self.number], run.ranking.source
+        if planned['content'] is None:
+            _check_unchanged(source.name, source.sha256, planned['sha256'])
         return run
+
+    @cached_property
+    def given(self) -> Any:
+        """The run as it was given; a store is opened, if it still is the one of the plan."""
+        store = self.criteria.open_run(self.hypothesis)
+        if store is None:
+            return self.hypothesis
+        planned = self.folder.plan.runs[self.number]
+        _check_unchanged(store.path, store.sha256, planned['content'])
+        return store
 
     def compute(
         self,
@@ -97,19 +104,20 @@ class KeptRun:
         done = self.compute(part, jobs=jobs)
         if done.computed:
             warn_caller(self.run.warnings_with(self.about_queries))
-        self._forget_run()
+        self.forget_run()
         return done
 
     def evaluation(self) -> Evaluation:
         """Return the result of all blocks, with the warnings of the run."""
         evaluation = self.folder.evaluation(self.number)
         found = self.run.warnings_with(self.about_queries)
-        self._forget_run()
+        self.forget_run()
         return with_warnings(evaluation, self.criteria, found)
 
-    def _forget_run(self) -> None:
-        """Let go of the run, since all of a command need not fit in memory together."""
-        vars(self).pop('run', None)
+    def forget_run(self) -> None:
+        """Let go of the run: all of a command need not be in memory or open together."""
+        for name in 'run', 'given':
+            vars(self).pop(name, None)
 
     def _score(self, jobs: int, blocks: Sequence[Block]) -> None:
         source = None if self.queries is None else self.queries.source
@@ -129,7 +137,7 @@ class KeptRun:
         texts = tuple(map(str, self.measures))
         asked = Asked(self.criteria, self.names, source, self.about_queries, texts)
         with Processes(jobs) as processes:
-            job = job_about(asked, self.run, self.hypothesis, processes.folder)
+            job = job_about(asked, self.run, self.given, processes.folder)
             if job is None:
                 return False
             processes.add(Task(write_block, job, block, block.number) for block in blocks)
@@ -160,10 +168,16 @@ def keep(
     ]
 
 
+def _check_unchanged(name: str, found: str | None, expected: str | None) -> None:
+    if found != expected:
+        remedy = 'it was changed; begin again in another folder'
+        raise FormatError(name, '', 'SHA-256', f'{found}', f'{expected}, as before; {remedy}')
+
+
 def _planned(criteria: Criteria, run: Any) -> tuple[Mapping[str, str | None], Any]:
     """Return a run as a plan has it, and what it can be read from again."""
     if (store := criteria.open_run(run)) is not None:
-        return described(store.ranking.source, store.sha256), store
+        return described(store.ranking.source, store.sha256), run  # which is opened again later
     if isinstance(run, str | os.PathLike):
         source = ByteSource(run, criteria.max_bytes)
         if not source.is_stored:

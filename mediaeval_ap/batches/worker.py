@@ -25,9 +25,9 @@ def serve(connection: Connection, folder: str) -> None:
     """Carry out orders until the other side is gone, then remove the folder of temporary files."""
     orders: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_receive, args=(connection, orders, folder), daemon=True).start()
-    shared: dict[int, Any] = {}
+    last: list[Any] = [None]
     while True:
-        outcome = _outcome(orders.get(), shared)
+        outcome = _outcome(orders.get(), last)
         try:
             answer = pickle.dumps(outcome)
         except Exception as error:
@@ -45,12 +45,14 @@ def _receive(connection: Connection, orders: SimpleQueue[bytes], folder: str) ->
         os._exit(0)
 
 
-def _outcome(order: bytes, shared: dict[int, Any]) -> Outcome:
+def _outcome(order: bytes, last: list[Any]) -> Outcome:
+    """Carry out a task; `last` holds what it may share with the task before, and nothing older."""
     try:
-        function, key, given, argument = pickle.loads(order)
-        value = shared.setdefault(key, given)
+        function, is_new, given, argument = pickle.loads(order)
+        if is_new:
+            last[0] = given
         with one_core():
-            return function(value, argument), []
+            return function(last[0], argument), []
     except BaseException as error:
         return None, _chain(error)
 

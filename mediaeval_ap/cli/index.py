@@ -32,7 +32,8 @@ from mediaeval_ap.errors import printable
     '--keep',
     default=None,
     heading='Scoring',
-    help='Largest cutoff that the store will be asked for; what it does not need is dropped.'
+    help='Largest cutoff that the store will be asked for; what it does not need is dropped. '
+    'The default cutoffs of evaluate go to 1000.'
     '  [default: all is kept]',
 )
 @options.SUBSET

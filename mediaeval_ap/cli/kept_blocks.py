@@ -46,7 +46,8 @@ PART = options.option(
     heading='Scoring',
     metavar='I/N',
     callback=_part,
-    help='Compute every N-th block only, from the I-th; the command collect shows the results.',
+    help='Compute every N-th block only, from the I-th; the command collect shows the results. '
+    'Needs --resume.',
 )
 
 
@@ -92,8 +93,9 @@ def evaluate_kept(
         computed, found = (sum(numbers) for numbers in zip(*parts, strict=True))
         folder = kept[0].folder
         n_done, n_blocks = len(folder.done()), folder.plan.n_blocks * len(set(folder.plan.keys))
-        told = f'computed {computed}, {found} were there; {printable(folder.path)} has'
-        tell(f'Part {part[0]} of {part[1]}: {told} {n_done} of {n_blocks} blocks')
+        told = f'computed {computed}, {found} were there' if computed + found else 'has no block'
+        there = f'{printable(folder.path)} has {n_done} of {n_blocks} blocks'
+        tell(f'Part {part[0]} of {part[1]}: {told}; {there}')
 
 
 def _evaluation(kept: KeptRun, jobs: int) -> Evaluation:

@@ -29,7 +29,7 @@ def evaluate_on_cluster(
     """Score runs side by side, and write their results."""
     from mediaeval_ap.batches.evaluating import given_out
     from mediaeval_ap.cluster.connecting import connected
-    from mediaeval_ap.cluster.evaluating import compute_kept, evaluate_runs, opened_stores
+    from mediaeval_ap.cluster.evaluating import check_stores, compute_kept, evaluate_runs
 
     def evaluate(of: Sequence[str]) -> list[Evaluation]:
         return evaluate_runs(average_precision, of, queries, measures, client)
@@ -39,7 +39,8 @@ def evaluate_on_cluster(
             folder = resume
 
             def keep() -> list[KeptRun]:
-                kept = average_precision._keep(opened_stores(runs), queries, measures, folder)
+                check_stores(runs)
+                kept = average_precision._keep(runs, queries, measures, folder)
                 compute_kept(kept, client)
                 return kept
 

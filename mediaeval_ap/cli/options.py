@@ -210,7 +210,8 @@ MEASURES = option(
     metavar='NAME,...',
     multiple=True,
     callback=_measures,
-    help='Measures of ir_measures to add, as nDCG@10,P@5,RR. Can be repeated.',
+    help='Measures of ir_measures to add, as nDCG@10,P@5,RR. Can be repeated. '
+    'Needs the extra trec.',
 )
 JOBS = valued(
     '--jobs',
@@ -224,7 +225,8 @@ SCHEDULER = option(
     '--scheduler',
     heading='Other',
     metavar='ADDRESS',
-    help='Score on the Dask cluster of a scheduler, as tcp://host:8786; each RUN is a store.',
+    help='Score on the Dask cluster of a scheduler, as tcp://host:8786; each RUN is a store. '
+    'Needs the extra cluster.',
 )
 NEAR = valued(
     '--near',

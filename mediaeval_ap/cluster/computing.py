@@ -53,6 +53,11 @@ def compute(
     MissingExtraError
         When the extra ``cluster`` is not installed.
 
+    Warns
+    -----
+    NoWorkerWarning
+        While no worker has joined the cluster.
+
     Notes
     -----
     A task reads row groups of one file, of 64 MiB together or one alone, a few thousand rows at a

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from mediaeval_ap.errors import ClusterError, printable, require
+from mediaeval_ap.errors import ClusterError, printable, require, shown
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -25,11 +25,15 @@ def connected(address: str) -> Iterator[Client]:
         # Versions that matter are compared, and told on one line.
         warnings.simplefilter('ignore', distributed.versions.VersionMismatchWarning)
         try:
+            distributed.comm.get_address_host_port(address)
+        except ValueError as error:
+            raise _no_scheduler(address, 'no address') from error
+        try:
             found = asyncio.run(_kind(address))
         except TimeoutError as error:
             raise _no_scheduler(address, f'no answer within {SECONDS} seconds') from error
         except Exception as error:  # whatever comes of the answer of another server
-            raise _no_scheduler(address, f'no scheduler ({printable(str(error))})') from error
+            raise _no_scheduler(address, 'no scheduler') from error
         if found != 'Scheduler':
             raise _no_scheduler(address, printable(f'a {found}'))
         with distributed.Client(address, timeout=SECONDS, set_as_default=False) as client:
@@ -58,4 +62,4 @@ async def _kind(address: str) -> Any:
 
 def _no_scheduler(address: str, found: str) -> ClusterError:
     expected = 'expected the address that dask scheduler prints, as tcp://host:8786'
-    return ClusterError(f'{printable(address)}: found {found}, {expected}')
+    return ClusterError(f'{printable(address) or shown(address)}: found {found}, {expected}')

@@ -15,7 +15,7 @@ from mediaeval_ap.batches.job import Job, score_block
 from mediaeval_ap.batches.plan import BLOCK_QUERIES
 from mediaeval_ap.batches.resuming import KeptRun
 from mediaeval_ap.cluster.tasks import results
-from mediaeval_ap.errors import ReadError, warn_caller
+from mediaeval_ap.errors import DataWarning, ReadError, printable, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import names_asked, read_counted, with_warnings
 from mediaeval_ap.progress import Bar, shows_progress
@@ -77,7 +77,7 @@ def evaluate(
     Warns
     -----
     DataWarning
-        As `AveragePrecision.evaluate`.
+        As `AveragePrecision.evaluate`; `NoWorkerWarning` while no worker has joined.
 
     Notes
     -----
@@ -101,8 +101,8 @@ def evaluate(
     if resume is None:
         (evaluation,) = evaluate_runs(average_precision, [hypothesis], queries, measures, client)
     else:
-        runs = opened_stores([hypothesis])
-        (kept,) = average_precision._keep(runs, queries, measures, resume)
+        check_stores([hypothesis])
+        (kept,) = average_precision._keep([hypothesis], queries, measures, resume)
         compute_kept([kept], client)
         evaluation = kept.evaluation()
     warn_caller(evaluation.warnings)
@@ -120,31 +120,39 @@ def evaluate_runs(
     criteria, parsed = average_precision._criteria, average_precision._measures(measures)
     asked = criteria.read_queries(queries)
     names, about_queries = names_asked(criteria, asked)
-    stores = opened_stores(runs)
-    counted = [read_counted(criteria, store) for store in stores]
-    jobs = [_job(criteria, store, asked, parsed) for store in stores]
+    check_stores(runs)
+    jobs: list[Job] = []
+    found: list[list[DataWarning]] = []
+    for store in map(_store, runs):  # one open at a time: each has many files
+        found.append(read_counted(criteria, store).warnings_with(about_queries))
+        jobs.append(_job(criteria, store, asked, parsed))
+        del store
     starts = range(0, max(len(names), 1), BLOCK_QUERIES)
     blocks = [names[start : start + BLOCK_QUERIES] for start in starts]
-    done = _done(
-        client, _score, jobs, [(run, block) for run in range(len(jobs)) for block in blocks]
-    )
+    tasks = [(run, block) for run in range(len(jobs)) for block in blocks]
+    done = _done(client, _score, jobs, tasks, '--resume DIR (resume=) keeps finished blocks')
     evaluations = []
-    for run, first in zip(counted, range(0, len(done), len(blocks)), strict=True):
+    for about_run, first in zip(found, range(0, len(done), len(blocks)), strict=True):
         whole = Evaluation.concat(done[first : first + len(blocks)])
-        evaluations.append(with_warnings(whole, criteria, run.warnings_with(about_queries)))
+        evaluations.append(with_warnings(whole, criteria, about_run))
     return evaluations
 
 
 def compute_kept(runs: Sequence[KeptRun], client: Client) -> None:
     """Have the workers compute the blocks of runs that are missing, each into its folder."""
-    jobs = [_job(kept.criteria, kept.hypothesis, kept.queries, kept.measures) for kept in runs]
+    jobs = []
+    for kept in runs:  # one open at a time: each has many files
+        jobs.append(_job(kept.criteria, kept.given, kept.queries, kept.measures))
+        kept.forget_run()
     tasks = [
         (run, replace(block, folder=os.path.abspath(block.folder)))
         for run, kept in enumerate(runs)
         for block in kept.folder.missing(kept.number, kept.names)[0]
     ]
     if tasks:
-        _done(client, _score_and_write, jobs, tasks)
+        go_on = 'call the same again with another scheduler'
+        kept_in = f'finished blocks are in {printable(runs[0].folder.path)}'
+        _done(client, _score_and_write, jobs, tasks, f'{kept_in}: {go_on}')
 
 
 def _done(
@@ -152,11 +160,12 @@ def _done(
     function: Callable[[Any, Any], Any],
     jobs: Sequence[Job],
     tasks: Sequence[tuple[int, Any]],
+    go_on: str,
 ) -> list[Any]:
     """Return what the workers make of the tasks, in their order."""
     done: dict[int, Any] = {}
     with (
-        closing(results(client, function, jobs, tasks)) as finished,
+        closing(results(client, function, jobs, tasks, go_on)) as finished,
         Bar('scoring', len(tasks), ' blocks') as bar,
     ):
         for number, result in finished:
@@ -181,7 +190,7 @@ def _score_and_write(jobs: Sequence[Job], task: tuple[int, Block]) -> None:
 def _job(criteria: Criteria, store: Store, queries: Table | None, measures: Sequence[Any]) -> Job:
     return Job(
         criteria,
-        os.path.abspath(store.path),  # a worker has another working directory
+        store.folder,  # absolute: a worker has another working directory
         store.sha256,
         store.ranking.source,
         None if queries is None else queries.source,
@@ -189,9 +198,10 @@ def _job(criteria: Criteria, store: Store, queries: Table | None, measures: Sequ
     )
 
 
-def opened_stores(runs: Iterable[Any]) -> list[Store]:
-    """Open stores, and refuse other runs, which workers would have to read again and again."""
-    return [_store(run) for run in runs]
+def check_stores(runs: Iterable[Any]) -> None:
+    """Refuse runs that are no stores, which workers would have to read again and again."""
+    for run in runs:
+        _store(run)
 
 
 def _store(run: Any) -> Store:

@@ -10,21 +10,33 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from mediaeval_ap.cluster import worker
-from mediaeval_ap.errors import ClusterError, ParameterError, require, shown
+from mediaeval_ap.errors import (
+    ClusterError,
+    NoWorkerWarning,
+    ParameterError,
+    require,
+    shown,
+    warn_caller,
+)
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 SENT = 1000  # a choice: tasks that the scheduler holds, enough for hundreds of workers
+SECONDS = 3  # a choice: nobody waits longer for a worker in silence
 
 
 def results(
-    client: Client, function: Callable[[Any, Any], Any], value: Any, arguments: Iterable[Any]
+    client: Client,
+    function: Callable[[Any, Any], Any],
+    value: Any,
+    arguments: Iterable[Any],
+    go_on: str = '',
 ) -> Generator[tuple[int, Any], None, None]:
     """Give the number of each argument with `function(value, argument)`, as they are finished.
 
     The value is sent to the scheduler once, and to each worker once. Tasks that are not finished
-    are cancelled when the iterator is closed.
+    are cancelled when the iterator is closed. `go_on` ends the error of a scheduler that is lost.
     """
     check_client(client)
     import cloudpickle
@@ -45,7 +57,7 @@ def results(
             sent.update(zip(part, futures, strict=True))
             finished.update(futures)
 
-    with _told_on_one_line(client):
+    with _told_on_one_line(client, go_on):
         # The result of a task is computed again if all workers that hold it die; what is scattered
         # would be lost.
         with dask.config.set({'distributed.admin.large-graph-warning-threshold': '1 TiB'}):
@@ -53,6 +65,8 @@ def results(
         settings = {'shared': shared, 'versions': worker.own_versions()}
         try:
             send(SENT)
+            if sent:
+                _wait_for_worker(client)
             for batch in finished.batches():
                 send(len(batch))
                 for future, result in zip(batch, client.gather(batch), strict=True):
@@ -62,6 +76,20 @@ def results(
         finally:
             if client.status == 'running':
                 client.cancel([shared, *sent.values()])
+
+
+def _wait_for_worker(client: Client) -> None:
+    """Warn if no worker joins within a few seconds."""
+    from distributed.exceptions import WorkerStartTimeoutError
+
+    try:
+        client.wait_for_workers(1, timeout=SECONDS)
+    except WorkerStartTimeoutError:
+        address = client.scheduler.address
+        remedy = f'waiting: start one by dask worker {address}'
+        warn_caller([NoWorkerWarning(f'{address}: has no worker yet; {remedy}')])
+    except OSError:
+        pass  # a scheduler that is lost: the tasks say so
 
 
 def check_client(client: Client) -> None:
@@ -82,7 +110,7 @@ def check_client(client: Client) -> None:
 
 
 @contextmanager
-def _told_on_one_line(client: Client) -> Iterator[None]:
+def _told_on_one_line(client: Client, go_on: str = '') -> Iterator[None]:
     """Tell what becomes of a scheduler or its workers as an error of this package."""
     from distributed import CancelledError, KilledWorker
     from distributed.comm import CommClosedError
@@ -92,7 +120,7 @@ def _told_on_one_line(client: Client) -> Iterator[None]:
         yield
     except (CancelledError, CommClosedError) as error:
         reason = 'lost the connection to this scheduler, or it cancelled the tasks'
-        raise ClusterError(f'{address}: {reason}') from error
+        raise ClusterError(f'{address}: {reason}{go_on and "; "}{go_on}') from error
     except KilledWorker as error:
         last = error.last_worker.address
         raise ClusterError(

@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: compare versions, and call a function with what tasks share."""
+"""The part of a worker of a cluster: it compares versions, then calls the function of a task."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ def compute(
         Afterwards it holds all rows of the dataset, with their counts; what it held before is
         forgotten. It holds nothing if an error is raised.
     dataset : str, path-like, list of these, or pyarrow.dataset.Dataset
-        Path or URI of a file or folder, or a list of files. Folders are read with all that is in
-        them, except what begins with ``.`` or ``_``.
+        Path or URI of a file or folder, or a list of files in one file system. Folders are read
+        with all that is in them, except what begins with ``.`` or ``_``.
     columns : sequence of str, optional
         The columns that become the positional arguments of ``metric.update``. By default they are
         called as these.
@@ -129,7 +129,9 @@ def _columns_of(metric: Accumulator, columns: Any) -> tuple[str, ...]:
     try:
         signature.bind(*names)
     except TypeError:
-        raise ParameterError(f'columns: found {", ".join(names)}, expected {arguments}') from None
+        found = f'{len(names)} name{"" if len(names) == 1 else "s"}'
+        expected = f'{len(needed)} ({", ".join(needed)})'
+        raise ParameterError(f'columns: found {found}, expected {expected}') from None
     return names
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
+from mediaeval_ap.plain_text import is_uri
 from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.parquet_pages import check_footer
 
@@ -90,9 +91,24 @@ def _dataset(origin: Any) -> dataset.Dataset:
         raise ParameterError(f'dataset: found {shown(origin)}, expected {expected}')
     paths = [os.fspath(each) for each in where]
     # Workers may have another working directory.
-    paths = [path if '://' in path else os.path.abspath(path) for path in paths]
+    paths = [path if is_uri(path) else os.path.abspath(path) for path in paths]
     with _reading(_without_key(paths[0])):
-        return dataset.dataset(paths if len(paths) > 1 else paths[0], format='parquet')
+        if len(paths) == 1:
+            return dataset.dataset(paths[0], format='parquet')
+        inside, filesystem = _in_one_filesystem(paths)
+        return dataset.dataset(inside, filesystem=filesystem, format='parquet')
+
+
+def _in_one_filesystem(paths: list[str]) -> tuple[list[str], fs.FileSystem]:
+    """Return paths and URIs as paths of the file system that all of them are in."""
+    from pyarrow import fs
+
+    systems, inside = zip(*map(fs.FileSystem.from_uri, paths), strict=True)
+    for path, system in zip(paths, systems, strict=True):
+        if not system.equals(systems[0]):
+            found = f'{shown(_without_key(path))} beside {shown(_without_key(paths[0]))}'
+            raise ParameterError(f'dataset: found {found}, expected files of one file system')
+    return list(inside), systems[0]
 
 
 def _without_key(text: str) -> str:
@@ -148,7 +164,8 @@ def _check_columns(
     """Refuse a file that lacks a column, has it twice, or has another type in it."""
     for name in columns:
         if (n := schema.names.count(name)) != 1:
-            found = f'{n} such columns among {", ".join(schema.names)}'
+            which = f'{n} columns' if n else 'no column'
+            found = f'{which} {name} among {", ".join(schema.names)}'
             raise FormatError(path, '', name, found, 'one; name the columns by columns=')
         found, expected = schema.field(name).type, types.get(name)
         if found != expected:

@@ -55,7 +55,8 @@ class BitParallel:
 
     def distances(self, query: str, out: NDArray[np.unsignedinteger]) -> None:
         """Write the edit distance of a query, which is not too long, to each name."""
-        places = [self._places_of(letter) for letter in query]
+        of_letter = self._places_of(query)
+        places = [of_letter[letter] for letter in query]
         # whole cache lines, so that each column begins with one
         n_names = min(NAMES_IN_BLOCK, -(-len(out) // CACHE_LINE) * CACHE_LINE)
         spare = self._columns.take(N_COLUMNS * n_names)
@@ -73,25 +74,32 @@ class BitParallel:
             out[block] += len(query)
         self._columns.give_back(spare)
 
-    def _places_of(self, letter: str) -> NDArray[np.unsignedinteger]:
-        """Return the bits at which a letter stands in each name."""
-        places = self._places.get(letter)
-        if places is None:
-            places = self._packed(letter)
-            if (len(self._places) + 1) * places.nbytes > KEPT_BYTES:
+    def _places_of(self, query: str) -> dict[str, NDArray[np.unsignedinteger]]:
+        """Return the bits at which each letter of a query stands in each name."""
+        kept = {letter: self._places.get(letter) for letter in query}
+        missing = [letter for letter, places in kept.items() if places is None]
+        places = {letter: each for letter, each in kept.items() if each is not None}
+        if missing:
+            packed = dict(zip(missing, self._packed(missing), strict=True))
+            n_bytes = len(self) * self._type.itemsize
+            if (len(self._places) + len(missing)) * n_bytes > KEPT_BYTES:
                 self._places.clear()
-            self._places[letter] = places
+            if len(missing) * n_bytes <= KEPT_BYTES:
+                self._places.update(packed)
+            places |= packed
         return places
 
-    def _packed(self, letter: str) -> NDArray[np.unsignedinteger]:
-        """Return an integer for each name, with the bits at which a letter stands in it."""
-        places = np.empty(len(self), self._type)
+    def _packed(self, letters: Sequence[str]) -> NDArray[np.unsignedinteger]:
+        """Return integers with the bits at which letters stand, shape (n_letters, n_names)."""
+        # One array for all is large enough for the system to give it in large pages.
+        places = np.empty((len(letters), len(self)), self._type)
         spare = self._marks.take(min(NAMES_IN_BLOCK, len(self)) * self._letters.shape[1])
         for begin in range(0, len(self), NAMES_IN_BLOCK):
-            letters = self._letters[begin : begin + NAMES_IN_BLOCK].reshape(-1)
-            marked = np.equal(letters, ord(letter), out=spare[: len(letters)])
-            packed = np.packbits(marked, bitorder='little').view(self._type)
-            places[begin : begin + NAMES_IN_BLOCK] = packed
+            block = self._letters[begin : begin + NAMES_IN_BLOCK].reshape(-1)
+            for letter, row in zip(letters, places, strict=True):
+                marked = np.equal(block, ord(letter), out=spare[: len(block)])
+                packed = np.packbits(marked, bitorder='little').view(self._type)
+                row[begin : begin + NAMES_IN_BLOCK] = packed
         self._marks.give_back(spare)
         return places
 

@@ -148,7 +148,8 @@ class NamesByLength(Names):
         long = [row for row, query in enumerate(queries) if len(query) > LONGEST_QUERY]
         if long and n_compared:
             asked = [queries[row] for row in long]
-            edits[long, :n_compared] = self._compared(asked, self.values[:n_compared], edits.dtype)
+            texts = self._one_by_one.values[:n_compared]
+            edits[long, :n_compared] = self._compared(asked, texts, edits.dtype)
 
     def _compared(
         self, queries: Sequence[str], names: Sequence[str], dtype: np.dtype[Any]

@@ -22,6 +22,7 @@ from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.places import Hypotheses, SortedRows, by_name, places, sorted_rows
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import Source, Table
+from mediaeval_ap.tables.stored_texts import texts_at
 
 PLACE_BITS = 32  # as places are int32; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
@@ -141,7 +142,7 @@ class Ranking(NearestFirst):
         names = self.name_at[places]
         return {
             **self.shots.ids_of(self.shot_at[places]),
-            'person_name': [self.names.values[name] for name in names.tolist()],
+            'person_name': texts_at(self.names.values, names),
             'distance': distances[names],
             'confidence': self.confidence_at[places],
             'temporal_rank': self.temporal_rank_at[places],

@@ -48,7 +48,8 @@ class NearestFirst(ABC):
             return
         is_all = depth == LARGEST_CUTOFF
         remedy = 'without --keep' if is_all else f'with --keep {depth} or without --keep'
-        expected = f'at most {self.kept}, which this store keeps; index the run {remedy}'
+        ask = f'ask for at most {self.kept} (-K, -n), or index the run {remedy}'
+        expected = f'at most {self.kept}, which this store keeps; {ask}'
         found = ALL if is_all else str(depth)
         raise FormatError(self.source.name, '', 'cutoff', found, expected)
 

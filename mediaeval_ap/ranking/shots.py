@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import find, numbered, run_starts
 from mediaeval_ap.tables import Column, Table
+from mediaeval_ap.tables.stored_texts import texts_at
 
 
 def shot_order(shot_id: str) -> tuple[int, int, str, str]:
@@ -97,7 +98,7 @@ class Shots:
     def ids_of(self, shots: NDArray[np.integer]) -> dict[str, list[str]]:
         """Return corpus, video and shot id of some shots, by field."""
         ids, codes = self.ids, self.codes_of(shots)
-        return {field: [ids[field][code] for code in codes[field].tolist()] for field in ids}
+        return {field: texts_at(ids[field], codes[field]) for field in ids}
 
     def find(self, table: Table) -> NDArray[np.int64]:
         """Return the number that each row's shot of another table has here, or -1."""

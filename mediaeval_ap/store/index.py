@@ -20,13 +20,14 @@ from mediaeval_ap.errors import (
     printable,
     shown,
 )
+from mediaeval_ap.plain_text import is_uri
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.building import write_files_again, write_files_from
 from mediaeval_ap.store.folders import check_target, clear_up, named, put_in_place
 from mediaeval_ap.store.ingesting import Ingestion
 from mediaeval_ap.store.manifest import Manifest
-from mediaeval_ap.store.run_files import RunFile, files_of, is_uri
+from mediaeval_ap.store.run_files import RunFile, files_of
 from mediaeval_ap.store.spool import Spool
 from mediaeval_ap.store.store import Store, as_store, open_store
 from mediaeval_ap.store.writing import write_store
@@ -109,6 +110,8 @@ def index(
     if is_uri(path):
         reason = 'found an address, expected a path of this machine, which can be mapped to memory'
         raise ParameterError(f'store: {reason}: {printable(str(path))}')
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f'store: found {shown(path)}, expected a path')
     target = check_target(os.fsdecode(path))
     videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
     if isinstance(run, list | tuple) and len(run) == 1 and _is_run(run[0]):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mediaeval_ap.errors import ReadError, printable
-from mediaeval_ap.plain_text import plain_text
+from mediaeval_ap.plain_text import is_uri, plain_text
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.tables import STANDARD_INPUT
 from mediaeval_ap.tables.byte_sources import ByteSource, opening, standard_input
@@ -56,12 +56,6 @@ class RunFile:
     def size(self) -> int | None:
         """The number of bytes, where it is known."""
         return None if self.version is None else self.version[0]
-
-
-def is_uri(path: object) -> bool:
-    """Return whether a path is the address of something that may be on another machine."""
-    text = plain_text(path)
-    return text is not None and '://' in text
 
 
 def files_of(run: str | os.PathLike[str]) -> list[RunFile]:

@@ -283,7 +283,7 @@ def _wait_for(folder: str, name: str) -> None:
         time.sleep(0.001)
     if not os.path.isdir(folder):
         raise ReadError(
-            name, 'is no folder' if os.path.lexists(folder) else os.strerror(errno.ENOENT)
+            name, 'is no store' if os.path.lexists(folder) else os.strerror(errno.ENOENT)
         )
 
 

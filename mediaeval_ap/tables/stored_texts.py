@@ -9,6 +9,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import ranges
+
+FEW = 100  # so many texts are decoded sooner one by one than together
 TEXTS_IN_BLOCK = 1 << 16  # a choice: some megabytes of text at a time
 
 
@@ -17,6 +20,13 @@ def encoded(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]
     each = [text.encode() for text in texts]
     ends = np.fromiter(map(len, each), np.int64, len(each)).cumsum()
     return np.frombuffer(b''.join(each), np.uint8), ends
+
+
+def texts_at(texts: Sequence[str], at: NDArray[np.integer]) -> list[str]:
+    """Return the texts at some positions."""
+    if isinstance(texts, StoredTexts) and len(at) > FEW:
+        return texts.together(at)
+    return [texts[position] for position in at.tolist()]
 
 
 class StoredTexts(Sequence[str]):
@@ -46,7 +56,7 @@ class StoredTexts(Sequence[str]):
             begin, end, step = at.indices(len(self))
             if step != 1:
                 raise ValueError(f'found a step of {step}, expected texts one after another')
-            return self._decoded(begin, end) if begin < end else []
+            return self._between(begin, end) if begin < end else []
         number = range(len(self))[at]
         begin = int(self.ends[number - 1]) if number else 0
         return self.content[begin : self.ends[number]].tobytes().decode()
@@ -55,14 +65,19 @@ class StoredTexts(Sequence[str]):
         for begin in range(0, len(self), TEXTS_IN_BLOCK):
             yield from self[begin : begin + TEXTS_IN_BLOCK]
 
-    def _decoded(self, begin: int, end: int) -> list[str]:
+    def _between(self, begin: int, end: int) -> list[str]:
         first = int(self.ends[begin - 1]) if begin else 0
-        content = self.content[first : self.ends[end - 1]].tobytes()
-        ends = (self.ends[begin:end] - first).tolist()
-        if content.isascii():  # a byte for each character
-            text = content.decode()
-            return [text[a:b] for a, b in zip([0, *ends], ends, strict=False)]
-        return [content[a:b].decode() for a, b in zip([0, *ends], ends, strict=False)]
+        return _decoded(self.content[first : self.ends[end - 1]], self.ends[begin:end] - first)
+
+    def together(self, at: NDArray[np.integer]) -> list[str]:
+        """Return the texts at some positions, which are not negative."""
+        texts = []
+        for begin in range(0, len(at), TEXTS_IN_BLOCK):
+            some = at[begin : begin + TEXTS_IN_BLOCK]
+            begins = np.where(some > 0, self.ends[some - 1], 0)
+            sizes = self.ends[some] - begins
+            texts += _decoded(self.content[ranges(begins, sizes)], sizes.cumsum())
+        return texts
 
     def positions(self, wanted: Sequence[str]) -> list[int]:
         """Return the position of each wanted text, or -1."""
@@ -76,3 +91,13 @@ class StoredTexts(Sequence[str]):
     def _position(self, text: str) -> int:
         position = bisect_left(self, self._key(text), key=self._key)
         return position if position < len(self) and self[position] == text else -1
+
+
+def _decoded(content: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
+    """Decode texts that stand one after another."""
+    stops = ends.tolist()
+    as_bytes = content.tobytes()
+    if as_bytes.isascii():  # a byte for each character
+        text = as_bytes.decode()
+        return [text[a:b] for a, b in zip([0, *stops], stops, strict=False)]
+    return [as_bytes[a:b].decode() for a, b in zip([0, *stops], stops, strict=False)]

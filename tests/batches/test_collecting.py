@@ -37,13 +37,14 @@ def test_parts_share_the_blocks_of_all_runs(campaign):
 def test_missing_blocks_are_counted(campaign):
     first, second = kept_runs('run.txt', 'other.txt')
     n_blocks = first.folder.plan.n_blocks
+    remedy = 'compute them with evaluate … --resume out'
+    with pytest.raises(ReadError) as caught:
+        collect('out')
+    assert str(caught.value) == f'out: no block is computed yet; {remedy}'
     first.compute((2, 2))
     second.compute((1, 3))
     n_first = n_blocks - first.compute((2, 2)).found
     n_second = n_blocks - second.compute((1, 3)).found
-    remedy = (
-        'compute them with evaluate … --resume out, or a share of them with --part 1/2 beside it'
-    )
     with pytest.raises(ReadError) as caught:
         collect('out')
     assert str(caught.value) == (

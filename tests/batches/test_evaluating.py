@@ -1,5 +1,6 @@
 """Several processes give what one gives, whatever the run is."""
 
+import os
 import warnings
 
 import commands
@@ -14,7 +15,7 @@ from process_tasks import Elsewhere
 from mediaeval_ap import AveragePrecision, choices, definitions
 from mediaeval_ap.batches import beginning, evaluating, resuming
 from mediaeval_ap.batches.processes import Processes
-from mediaeval_ap.errors import Error, ParameterError, ProcessError, WriteError
+from mediaeval_ap.errors import Error, FormatError, ParameterError, ProcessError, WriteError
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
@@ -165,6 +166,64 @@ def test_all_cores(monkeypatch):
     monkeypatch.setattr(choices, 'machine_cores', lambda: 3)
     AveragePrecision([('x', 'v', '1', 'ann')]).evaluate([('x', 'v', '1', 'ann', 0.5)], jobs='all')
     assert found == [3]
+
+
+def store_at(path, run='samples/hypothesis.txt', **options):
+    return write_store(Ranking(read(run, HYPOTHESIS)), path, **options)
+
+
+def test_a_store_that_is_replaced_meanwhile_is_refused(tmp_path, monkeypatch):
+    """Blocks of two stores would make one result."""
+    path = tmp_path / 'run.store'
+    store_at(path)
+
+    def replaced(*_):
+        store_at(path, [('x', 'v', '1', 'ann', 0.5)])
+        return True
+
+    monkeypatch.setattr(beginning.Clock, 'worth_sharing', replaced)
+    monkeypatch.setattr(evaluating, 'Processes', alone)
+    average_precision = AveragePrecision('samples/reference.txt', K=[10])
+    with pytest.raises(FormatError, match=rf'^{path}, sha256: found .*; begin it again$'):
+        average_precision.evaluate(path, jobs=2)
+
+
+def test_a_store_of_a_relative_path_is_found_from_another_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(evaluating, 'Processes', alone)
+    average_precision = AveragePrecision('samples/reference.txt', K=[10])
+    table = read('samples/hypothesis.txt', HYPOTHESIS)
+    monkeypatch.chdir(tmp_path)
+    store = write_store(Ranking(table), 'run.store')
+    one, _ = told(average_precision.evaluate, store)
+    (tmp_path / 'elsewhere').mkdir()
+    monkeypatch.chdir('elsewhere')
+    several, _ = told(average_precision.evaluate, store, jobs=2)
+    assert several.to_json(per_query=True) == one.to_json(per_query=True)
+
+
+@pytest.mark.parametrize('given', ['store', 'path'])
+def test_a_store_whose_path_is_not_in_unicode(tmp_path, monkeypatch, given):
+    monkeypatch.setattr(evaluating, 'Processes', alone)
+    path = tmp_path / os.fsdecode(b'run\xff.store')
+    run = {'store': store_at(path), 'path': path}[given]
+    average_precision = AveragePrecision('samples/reference.txt', K=[10])
+    one, _ = told(average_precision.evaluate, run)
+    several, _ = told(average_precision.evaluate, run, jobs=2)
+    assert several.to_json(per_query=True) == one.to_json(per_query=True)
+
+
+@pytest.mark.parametrize('jobs', [1, 2])
+def test_measures_that_need_more_than_a_store_keeps_are_named(tmp_path, monkeypatch, jobs):
+    monkeypatch.setattr(evaluating, 'Processes', alone)
+    store = store_at(tmp_path / 'run.store', keep=10)
+    average_precision = AveragePrecision('samples/reference.txt', K=[10])
+    with pytest.raises(FormatError) as caught:
+        average_precision.evaluate(store, measures='P@5 RR', jobs=jobs)
+    assert str(caught.value) == (
+        f'{store.path}, measures: found P@5, RR, computed on rankings of 1000 shots, expected '
+        'rankings of at most 10, which this store keeps; index the run with --keep 1000 or without '
+        '--keep'
+    )
 
 
 def test_without_room_for_a_store_one_process_goes_on(monkeypatch):

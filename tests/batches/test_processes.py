@@ -126,6 +126,16 @@ def test_tasks_that_nobody_has_begun_are_forgotten():
         assert len(list(results)) == 3
 
 
+def test_a_process_keeps_only_what_its_last_task_shared():
+    given = [
+        Task(process_tasks.n_alive, process_tasks.Counted(), 0, (number, block))
+        for number in range(4)
+        for block in range(2)
+    ]
+    done = outcomes(Elsewhere(2), given)
+    assert {each.value for each in done.values()} == {1}
+
+
 @contextmanager
 def killed_at_the_end(process):
     try:

@@ -1,6 +1,7 @@
 """Evaluations in blocks equal those of one process, however they are shared and interrupted."""
 
 import io
+import os
 import tempfile
 import warnings
 from pathlib import Path
@@ -129,6 +130,10 @@ RUNS = {
 }
 
 
+def open_files():
+    return len(os.listdir('/proc/self/fd'))
+
+
 def store_of(path, **options):
     return write_store(Ranking(read(path, HYPOTHESIS)), 'run.store', **options)
 
@@ -189,6 +194,29 @@ def test_another_store_of_the_same_run_is_another_plan(campaign):
     average_precision.evaluate_part(store_of('run.txt'), part=(1, 9), resume='out')
     with pytest.raises(FormatError, match=r'out/plan\.json, run 1: found run\.store \(SHA-256 '):
         average_precision.evaluate(store_of('run.txt', keep=5), resume='out')
+
+
+def test_a_store_that_changes_before_it_is_opened_again(campaign):
+    path = store_of('run.txt').path
+    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+    (kept,) = average_precision._keep([path], None, (), 'out')
+    store_of('other.txt')
+    with pytest.raises(FormatError, match=r'^run\.store, SHA-256: found [0-9a-f]{64}, expected '):
+        kept.compute()
+    assert blocks_in(Path('out')) == []
+
+
+def test_few_stores_are_open_at_once(campaign):
+    """However many runs a command has: each store has many files."""
+    path = store_of('run.txt').path
+    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+    before = open_files()
+    runs = average_precision._keep([path, Path(path), f'./{path}'], None, (), 'out')
+    assert open_files() == before
+    for kept in runs:
+        kept.compute()
+        kept.evaluation()
+        assert open_files() == before
 
 
 def test_a_run_that_changes_before_it_is_read(campaign, monkeypatch):

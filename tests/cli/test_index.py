@@ -1,5 +1,6 @@
 """The commands that write stores, and write them as Parquet."""
 
+import pytest
 from commands import run
 
 from mediaeval_ap import index, open_store
@@ -25,6 +26,14 @@ def test_standard_input_is_stored(folder):
     result = run('index', '-', '-o', 'run.store', input='x v 1 ann 0.5\n')
     assert (result.exit_code, result.output) == (0, '')
     assert [each.name for each in open_store('run.store').sources] == ['<stdin>']
+
+
+@pytest.mark.parametrize(
+    'arguments', [['index', '--check', 'run.txt'], ['export', 'run.txt', '-o', 'run.parquet']]
+)
+def test_a_file_is_no_store(folder, arguments):
+    result = run(*arguments)
+    assert (result.exit_code, result.output) == (1, 'Error: run.txt: is no store\n')
 
 
 def test_stores_are_checked(folder):

@@ -45,10 +45,12 @@ def test_parts(campaign):
     assert (early.exit_code, early.stdout) == (1, '')
     assert early.stderr == (
         'Error: out: 7 of 14 blocks of run.txt are missing (the first is block 2), and 7 of other '
-        'runs; compute them with evaluate … --resume out, or a share of them with --part 1/2 '
-        'beside it\n'
+        'runs; compute them with evaluate … --resume out\n'
     )
     assert not Path('map.json').exists()
+    none = evaluate('--resume', 'out', '--part', '40/50', '--measures', 'RR')
+    told = 'Part 40 of 50: has no block; out has 14 of 28 blocks\n'
+    assert (none.exit_code, none.stdout, none.stderr) == (0, '', told)
     assert done(evaluate('--resume', 'out', '--part', '2/2', '--measures', 'RR')) == ''
     again = evaluate('--resume', 'out', '--part', '1/2', '--measures', 'RR', '--no-progress')
     told = 'Part 1 of 2: computed 0, 14 were there; out has 28 of 28 blocks\n'

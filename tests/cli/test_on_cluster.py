@@ -69,11 +69,17 @@ def test_a_wrong_address_is_one_line(folder, monkeypatch):
     assert re.fullmatch(found, error.strip())
 
 
+def test_no_address_is_one_line(folder):
+    found = "Error: '': found no address, expected the address that dask scheduler prints, as tcp:"
+    code, shown, error = outcome('run.store', '--scheduler', '')
+    assert (code, shown, error) == (1, '', f'{found}//host:8786\n')
+
+
 def test_text_is_refused_with_the_remedy(folder, address):
     code, shown, error = outcome('run.txt', '--scheduler', address)
     assert (code, shown) == (1, '')
     remedy = 'a cluster scores stores: mediaeval-ap index RUN -o RUN.store'
-    assert error == f'Error: run.txt: is no folder; {remedy}\n'
+    assert error == f'Error: run.txt: is no store; {remedy}\n'
 
 
 def test_parts_are_of_no_use_beside_a_scheduler(folder):
@@ -83,7 +89,7 @@ def test_parts_are_of_no_use_beside_a_scheduler(folder):
     assert '--part and --scheduler: the scheduler shares out all blocks' in error
 
 
-def test_ctrl_c_ends_the_command_and_releases_its_tasks(folder, tmp_path):
+def test_without_workers_a_line_says_so_and_ctrl_c_releases_the_tasks(folder, tmp_path):
     (tmp_path / 'idle').mkdir()
     with dask_cluster(tmp_path / 'idle') as cluster, cluster.client() as client:  # without workers
         process = subprocess.Popen(
@@ -92,8 +98,10 @@ def test_ctrl_c_ends_the_command_and_releases_its_tasks(folder, tmp_path):
             stderr=subprocess.PIPE,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
-        while not held(client):
-            time.sleep(0.01)
+        told = f'{cluster.address}: has no worker yet; waiting: start one by dask worker'
+        warning = f'Warning: {told} {cluster.address}\n'
+        assert process.stderr.readline().decode() == warning
+        assert held(client)
         os.kill(process.pid, signal.SIGINT)
         assert process.communicate() == (b'', b'')
         assert process.returncode == 130

@@ -35,7 +35,9 @@ def test_a_scheduler_is_connected_and_let_go(cluster):
     'address', ['tcp://127.0.0.1', 'nothing://127.0.0.1:1', 'tcp://:x', '', '%']
 )
 def test_what_is_no_address_is_refused(address):
-    assert refused(address) < 10
+    with pytest.raises(ClusterError) as caught, connected(address):
+        pass
+    assert str(caught.value) == f'{address or repr("")}: found no address, {EXPECTED}'
 
 
 def test_a_dead_scheduler_is_refused_within_seconds(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from threading import Timer
 
 import pytest
-from dask_cluster import dask_cluster
+from dask_cluster import dask_cluster, held
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
@@ -116,6 +116,12 @@ def test_a_path_and_names_in_a_file_are_equal(client, store, tmp_path, monkeypat
     check_equal(AveragePrecision(REFERENCE), Path('run.store'), client, 'queries.txt')
 
 
+def test_a_path_with_other_bytes_than_unicode_is_equal(client, tmp_path):
+    path = tmp_path / os.fsdecode(b'run\xff.store')
+    stored(RUN, path)
+    check_equal(AveragePrecision(REFERENCE), path, client)
+
+
 def test_a_pruned_store_is_equal_down_to_its_depth(client, tmp_path):
     store = write_store(Ranking(read(RUN, HYPOTHESIS)), tmp_path / 'run.store', keep=5)
     check_equal(AveragePrecision(REFERENCE, K=[1, 5]), store, client)
@@ -147,6 +153,28 @@ def calls(tmp_path):
     (folder / 'go').touch()  # if the test failed
 
 
+def test_few_stores_are_open_at_once(store, tmp_path, monkeypatch):
+    """However many runs a command has: each store has many files."""
+    average_precision = AveragePrecision(REFERENCE)
+    expected = average_precision.evaluate(store)
+    path, n_open = store.path, []
+
+    def done(_, function, jobs, tasks):
+        n_open.append(len(os.listdir('/proc/self/fd')))
+        return [function(jobs, task) for task in tasks]
+
+    del store
+    monkeypatch.setattr(evaluating, '_done', done)
+    before = len(os.listdir('/proc/self/fd'))
+    runs = [path, path, path]
+    found = evaluating.evaluate_runs(average_precision, runs, None, (), None)
+    kept = average_precision._keep(runs, None, (), tmp_path / 'kept')
+    evaluating.compute_kept(kept, None)
+    assert n_open == [before] * 2
+    for evaluation in [*found, *(each.evaluation() for each in kept)]:
+        assert evaluation.to_dict() == expected.to_dict()
+
+
 def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatch):
     average_precision = AveragePrecision(REFERENCE)
     expected = told(average_precision.evaluate, store)
@@ -160,7 +188,7 @@ def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatc
         cluster.add_worker('--no-nanny')
 
     Timer(0, kill).start()
-    assert told(evaluating.evaluate, average_precision, store, client=client)[1:] == expected[1:]
+    assert told(evaluating.evaluate, average_precision, store, client=client) == expected
 
 
 def test_a_killed_scheduler_costs_the_blocks_in_flight(store, calls, tmp_path, monkeypatch):
@@ -176,9 +204,8 @@ def test_a_killed_scheduler_costs_the_blocks_in_flight(store, calls, tmp_path, m
             first.kill(first.scheduler)
 
         Timer(0, kill).start()
-        with pytest.raises(
-            ClusterError, match=f'{first.address}: lost the connection to this scheduler'
-        ):
+        go_on = f'; finished blocks are in {kept}: call the same again with another scheduler$'
+        with pytest.raises(ClusterError, match=f'^{first.address}: lost the connection.*{go_on}'):
             cluster.evaluate(average_precision, store, client=client, resume=kept)
     n_before = len(list(calls.iterdir()))
     (calls / 'go').touch()
@@ -190,6 +217,20 @@ def test_a_killed_scheduler_costs_the_blocks_in_flight(store, calls, tmp_path, m
     n_blocks = len(list(kept.glob('*-*.json')))
     assert n_blocks == 20
     assert len(list(calls.iterdir())) - 1 - n_blocks <= 2 < n_before  # one block for each worker
+
+
+def test_a_killed_scheduler_without_resume_is_an_error_with_the_way(store, tmp_path):
+    with dask_cluster(tmp_path) as lost, lost.client() as client:
+
+        def kill():
+            while not held(client):
+                time.sleep(0.005)
+            lost.kill(lost.scheduler)
+
+        Timer(0, kill).start()
+        go_on = r'; --resume DIR \(resume=\) keeps finished blocks$'
+        with pytest.raises(ClusterError, match=f'^{lost.address}: lost the connection.*{go_on}'):
+            cluster.evaluate(AveragePrecision(REFERENCE), store, client=client)
 
 
 def test_a_worker_that_does_not_see_the_store_is_an_error(client, store, tmp_path):
@@ -221,5 +262,5 @@ def test_a_worker_that_does_not_see_the_folder_of_blocks_is_an_error(
 def test_a_run_that_is_no_store_is_refused(client, tmp_path):
     path = tmp_path / 'run.txt'
     path.write_text('x v 1 ann 0.5\n')
-    with pytest.raises(ReadError, match=f'{path}: is no folder; a cluster scores stores: mediae'):
+    with pytest.raises(ReadError, match=f'{path}: is no store; a cluster scores stores: mediae'):
         cluster.evaluate(AveragePrecision(REFERENCE), path, client=client)

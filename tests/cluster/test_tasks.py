@@ -17,6 +17,7 @@ from mediaeval_ap.errors import (
     ClusterError,
     FormatError,
     MissingExtraError,
+    NoWorkerWarning,
     ParameterError,
     QueryError,
     ReadError,
@@ -156,11 +157,37 @@ def test_a_killed_scheduler_is_an_error_at_once(tmp_path):
 
         Timer(0, kill).start()
         with pytest.raises(
-            ClusterError, match=f'{cluster.address}: lost the connection to this scheduler'
+            ClusterError,
+            match=f'^{cluster.address}: lost the connection to this scheduler, or it cancelled the '
+            'tasks; call again$',
         ):
-            list(results(client, mul, 1, range(20)))
+            list(results(client, mul, 1, range(20), 'call again'))
         with pytest.raises(ClusterError, match='client: found it connecting, expected'):
             list(results(client, mul, 1, range(20)))
+
+
+def test_a_warning_says_that_no_worker_is_there_yet(tmp_path, monkeypatch):
+    monkeypatch.setattr(tasks, 'SECONDS', 0.1)
+    told = []
+    with dask_cluster(tmp_path) as cluster, cluster.client() as client:
+
+        def warn(found):
+            told.extend(found)
+            cluster.add_worker('--no-nanny')
+
+        monkeypatch.setattr(tasks, 'warn_caller', warn)
+        assert dict(results(client, mul, 3, [5, 7])) == {0: 15, 1: 21}
+    (warning,) = told
+    assert isinstance(warning, NoWorkerWarning)
+    assert str(warning) == (
+        f'{cluster.address}: has no worker yet; waiting: start one by dask worker {cluster.address}'
+    )
+
+
+def test_nothing_to_do_needs_no_worker(tmp_path, monkeypatch):
+    monkeypatch.setattr(tasks, 'SECONDS', 0.1)
+    with dask_cluster(tmp_path) as cluster, cluster.client() as client:
+        assert list(results(client, mul, 3, [])) == []
 
 
 def test_a_task_that_ends_its_worker_is_an_error(tmp_path):

@@ -175,11 +175,15 @@ def test_files_of_other_types_are_refused(users):
 
 
 def test_a_file_that_lacks_a_column_is_refused(users):
-    with pytest.raises(FormatError, match=r'0.parquet, bought: found 0 such columns among actual,'):
+    with pytest.raises(
+        FormatError, match=r'0.parquet, bought: found no column bought among actual,'
+    ):
         compute(MeanAveragePrecision(), users, columns=('bought', 'predicted'))
     other = pyarrow.table({'actual': [['a']], 'listed': [['a']]})
     parquet.write_table(other, users / '2.parquet')
-    with pytest.raises(FormatError, match=r'2.parquet, predicted: found 0 such columns among act'):
+    with pytest.raises(
+        FormatError, match=r'2.parquet, predicted: found no column predicted among act'
+    ):
         compute(MeanAveragePrecision(), users, columns=COLUMNS)
 
 
@@ -187,8 +191,8 @@ def test_a_file_that_lacks_a_column_is_refused(users):
     ('columns', 'found'),
     [
         ('actual', "'actual', expected names of columns for y_true, y_pred"),
-        (['actual'], 'actual, expected names of columns for y_true, y_pred'),
-        (['a', 'b', 'c'], 'a, b, c, expected names of columns for y_true, y_pred'),
+        (['actual'], '1 name, expected 2 (y_true, y_pred)'),
+        (['a', 'b', 'c'], '3 names, expected 2 (y_true, y_pred)'),
         ([1, 2], '[1, 2], expected names of columns for y_true, y_pred'),
         (3, '3, expected names of columns for y_true, y_pred'),
     ],
@@ -251,3 +255,18 @@ def test_a_key_in_an_address_is_not_told():
         compute(MeanAveragePrecision(), 'none://key:secret@bucket/users', columns=COLUMNS)
     assert str(told.value).startswith('none://bucket/users: ')
     assert 'secret' not in str(told.value)
+
+
+def test_lists_of_uris(users):
+    files = [users / '0.parquet', users / '1.parquet']
+    uris = [file.as_uri() for file in files]
+    expected = compute(MeanAveragePrecision(), files, columns=COLUMNS)
+    assert expected == compute(MeanAveragePrecision(), uris, columns=COLUMNS)
+    assert expected == compute(MeanAveragePrecision(), [uris[0], files[1]], columns=COLUMNS)
+
+
+def test_files_of_several_file_systems_are_refused(users):
+    elsewhere = 's3://key:secret@bucket/1.parquet?region=eu-west-1'
+    found = r"found 's3://bucket/1.parquet\?region=eu-west-1' beside '/.*, expected files of one"
+    with pytest.raises(ParameterError, match=f'^dataset: {found}'):
+        compute(MeanAveragePrecision(), [users / '0.parquet', elsewhere], columns=COLUMNS)

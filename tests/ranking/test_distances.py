@@ -142,3 +142,16 @@ def test_names_from_columns_read_no_text_that_is_not_compared(values, queries, s
         n_letters = sum(map(len, columns.letters))
         is_read = len(values) < side_by_side_from or max(map(len, queries)) > LONGEST_QUERY
         assert texts.read == set(range(0 if is_read else n_letters, len(values)))
+
+
+def test_long_queries_read_names_once(monkeypatch):
+    monkeypatch.setattr(edit_distances, 'SIDE_BY_SIDE', 1)
+    in_memory = side_by_side({'ann', 'bob', 'cleo'})
+    texts = ReadTexts(in_memory.values)
+    names = NamesByLength.from_columns(texts, in_memory.columns)
+    long = 'x' * (LONGEST_QUERY + 1)
+    (first,) = names.measured([long])
+    texts.read.clear()
+    (again,) = names.measured([long])
+    assert not texts.read
+    assert again[:].tolist() == first[:].tolist() == [1.0, 1.0, 1.0]

@@ -288,7 +288,7 @@ def test_too_many_open_files(tmp_path, monkeypatch, step):
 def test_paths_that_are_no_folder(tmp_path):
     (tmp_path / 'file').touch()
     for name, reason in (
-        ('file', 'is no folder'),
+        ('file', 'is no store'),
         ('none', 'No such file or directory'),
         ('no\0path', 'no path holds a NUL'),
     ):

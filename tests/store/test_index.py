@@ -281,6 +281,13 @@ def test_two_do_not_build_the_same_store(interrupted):
             index(interrupted, 'run.store')
 
 
+@pytest.mark.parametrize('path', [3, None, b'run.store'])
+def test_what_is_no_path_is_refused(path):
+    found = f'^store: found {path!r}, expected a path$'
+    with pytest.raises(errors.ParameterError, match=found):
+        index([('TV', 'v', '1', 'ann', '1')], path)
+
+
 def test_a_folder_of_that_name_stays(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (one, *_) = write_parts(tmp_path)

@@ -94,18 +94,21 @@ WHOLE = {
 
 @pytest.mark.parametrize('ask', DEEPER.values(), ids=DEEPER)
 @pytest.mark.parametrize(
-    ('k', 'message'),
+    ('k', 'found', 'way'),
     [
-        (4, 'found 4, expected at most 3, which this store keeps; index the run with --keep 4 or '),
-        ('all', 'found all, expected at most 3, which this store keeps; index the run '),
+        (4, 'found 4, expected at most 3', 'with --keep 4 or without'),
+        ('all', 'found all, expected at most 3', 'without'),
     ],
 )
-def test_deeper_cutoffs_are_refused(tmp_path, ask, k, message):
+def test_deeper_cutoffs_are_refused(tmp_path, ask, k, found, way):
     path = tmp_path / 'run.store'
     stored(ROWS, path, keep=3)
     with pytest.raises(FormatError) as caught:
         ask(AveragePrecision(REFERENCE, [1, k]), path)
-    assert str(caught.value) == f'{path}, cutoff: {message}without --keep'
+    assert str(caught.value) == (
+        f'{path}, cutoff: {found}, which this store keeps; ask for at most 3 (-K, -n), or index '
+        f'the run {way} --keep'
+    )
 
 
 def test_a_deeper_cutoff_of_one_call(tmp_path):

@@ -1,11 +1,12 @@
 """Texts that stay bytes until they are asked for."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap.tables import stored_texts
-from mediaeval_ap.tables.stored_texts import StoredTexts, encoded
+from mediaeval_ap.tables.stored_texts import StoredTexts, encoded, texts_at
 
 texts = st.lists(st.text(st.characters(exclude_categories=['Cs'])), unique=True)
 
@@ -24,6 +25,26 @@ def test_texts_as_of_a_list(texts, begin, end):
         assert here[-1] == max(texts)
     with pytest.raises(IndexError):
         here[len(texts)]
+
+
+@given(texts, st.data(), st.integers(1, 9))
+def test_texts_at_positions(texts, data, block):
+    in_order = sorted(texts)
+    of_text = st.integers(0, len(texts) - 1) if texts else st.nothing()
+    at = np.array(data.draw(st.lists(of_text)), dtype=np.int32)
+    expected = [in_order[position] for position in at]
+    here = stored(texts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored_texts, 'TEXTS_IN_BLOCK', block)
+        assert here.together(at) == expected
+    assert texts_at(here, at) == texts_at(in_order, at) == expected
+
+
+@pytest.mark.parametrize('n', [1, 1000])
+def test_few_and_many_positions(n):
+    in_order = [f'{number:03}' for number in range(n)]
+    backwards = np.arange(n)[::-1]
+    assert texts_at(stored(in_order), backwards) == in_order[::-1]
 
 
 def test_steps_are_refused():
