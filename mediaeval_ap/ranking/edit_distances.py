@@ -77,7 +77,7 @@ class Names:
 
 
 class NameColumns(NamedTuple):
-    """What queries need of names in ascending order of length, so that no text is looked at.
+    """Lengths and letters of names in ascending order of length, for queries without their texts.
 
     The first names, as many as are compared side by side, have their letters in matrices of 8, 16,
     32 or 64 columns, narrow ones first, one after another: a row for each name (`letter_matrix`).
@@ -104,7 +104,7 @@ class NamesByLength(Names):
 
     @cached_property
     def columns(self) -> NameColumns:
-        """What a store writes of names, beside their texts: it does not depend on any query."""
+        """The lengths and letters, which depend on no query, so that a store can hold them."""
         lengths = self._lengths
         letters = []
         begin = 0

@@ -61,7 +61,8 @@ def index(
     run : str, path-like, list of these, or anything that is a run
         A path of text (perhaps compressed) or Parquet, or ``-`` for standard input; a folder of
         such files; an address that `pyarrow.fs` opens, such as ``s3://bucket/run.txt``; a list of
-        these, which are parts of one run. Also a table, rows or a store, in memory.
+        these, which are parts of one run. Also a table or rows, in memory; or a store, of which
+        a subset is taken in memory.
     path : str or path-like
         The folder to write. A store that is there is replaced at the end, as a whole.
     keep : int, optional

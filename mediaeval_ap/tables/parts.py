@@ -45,7 +45,7 @@ CHANGED = 'begins otherwise than when it was read before'
 
 @dataclass(frozen=True)
 class Position:
-    """How far a file was read: decompressed bytes and lines of text, row groups of Parquet.
+    """A place in a file, after decompressed bytes and lines of text, or row groups of Parquet.
 
     `sha256` is that of these bytes; of Parquet, that of the file.
     """
