@@ -159,7 +159,7 @@ def test_few_stores_are_open_at_once(store, tmp_path, monkeypatch):
     expected = average_precision.evaluate(store)
     path, n_open = store.path, []
 
-    def done(_, function, jobs, tasks):
+    def done(_, function, jobs, tasks, go_on):
         n_open.append(len(os.listdir('/proc/self/fd')))
         return [function(jobs, task) for task in tasks]
 
