@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -80,16 +81,16 @@ def results(
 
 def _wait_for_worker(client: Client) -> None:
     """Warn if no worker joins within a few seconds."""
-    from distributed.exceptions import WorkerStartTimeoutError
-
-    try:
-        client.wait_for_workers(1, timeout=SECONDS)
-    except WorkerStartTimeoutError:
-        address = client.scheduler.address
-        remedy = f'waiting: start one by dask worker {address}'
-        warn_caller([NoWorkerWarning(f'{address}: has no worker yet; {remedy}')])
-    except OSError:
-        pass  # a scheduler that is lost: the tasks say so
+    end = time.monotonic() + SECONDS
+    with suppress(OSError):  # a scheduler that is lost: the tasks say so
+        # A call to a lost scheduler would try for half a minute, so the status is asked first.
+        while client.status == 'running' and not client.nthreads():
+            if time.monotonic() > end:
+                address = client.scheduler.address
+                remedy = f'waiting: start one by dask worker {address}'
+                warn_caller([NoWorkerWarning(f'{address}: has no worker yet; {remedy}')])
+                return
+            time.sleep(0.1)
 
 
 def check_client(client: Client) -> None:
