@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
 
 from mediaeval_ap import AveragePrecision, cluster, definitions
+from mediaeval_ap.batches import job
 from mediaeval_ap.cluster import evaluating
 from mediaeval_ap.errors import ClusterError, FormatError, ReadError
 from mediaeval_ap.evaluation.criteria import in_subset
@@ -161,7 +162,9 @@ def test_few_stores_are_open_at_once(store, tmp_path, monkeypatch):
 
     def done(_, function, jobs, tasks, go_on):
         n_open.append(len(os.listdir('/proc/self/fd')))
-        return [function(jobs, task) for task in tasks]
+        values = [function(jobs, task) for task in tasks]
+        job._opened.cache_clear()  # which is that of a worker
+        return values
 
     del store
     monkeypatch.setattr(evaluating, '_done', done)
