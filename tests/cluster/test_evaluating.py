@@ -154,6 +154,13 @@ def calls(tmp_path):
     (folder / 'go').touch()  # if the test failed
 
 
+def n_files_open(folder):
+    """How many descriptors of this process are of files in a folder."""
+    descriptors = [f'/proc/self/fd/{each}' for each in os.listdir('/proc/self/fd')]
+    files = [os.readlink(each) for each in descriptors if os.path.lexists(each)]
+    return sum(file.startswith(os.path.realpath(folder)) for file in files)
+
+
 def test_few_stores_are_open_at_once(store, tmp_path, monkeypatch):
     """However many runs a command has: each store has many files."""
     average_precision = AveragePrecision(REFERENCE)
@@ -161,14 +168,15 @@ def test_few_stores_are_open_at_once(store, tmp_path, monkeypatch):
     path, n_open = store.path, []
 
     def done(_, function, jobs, tasks, go_on):
-        n_open.append(len(os.listdir('/proc/self/fd')))
+        n_open.append(n_files_open(path))
         values = [function(jobs, task) for task in tasks]
         job._opened.cache_clear()  # which is that of a worker
         return values
 
     del store
     monkeypatch.setattr(evaluating, '_done', done)
-    before = len(os.listdir('/proc/self/fd'))
+    job._opened.cache_clear()
+    before = n_files_open(path)
     runs = [path, path, path]
     found = evaluating.evaluate_runs(average_precision, runs, None, (), None)
     kept = average_precision._keep(runs, None, (), tmp_path / 'kept')
