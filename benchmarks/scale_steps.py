@@ -8,7 +8,7 @@ counts, so nothing is imported before it is used.
 import json
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,16 @@ K = [1, 10, 100, 1000]
 N_SENT = 30
 
 
-def opened(kind: str, run: str) -> Any:
+def opener(kind: str) -> Callable[[str], Any]:
+    """Return what opens a run, with all imported that only this needs."""
     if kind == 'store':
-        from mediaeval_ap import open_store
+        from mediaeval_ap.store.store import open_store
 
-        return open_store(run)
+        return open_store
     from mediaeval_ap.ranking.frozen_ranking import Ranking
     from mediaeval_ap.tables import HYPOTHESIS, read
 
-    return Ranking(read(run, HYPOTHESIS))
+    return lambda run: Ranking(read(run, HYPOTHESIS))
 
 
 def sent(average_precision: AveragePrecision, run: Any, names: Sequence[str]) -> tuple[Steps, Any]:
@@ -42,7 +43,7 @@ def sent(average_precision: AveragePrecision, run: Any, names: Sequence[str]) ->
 
 def main(kind: str, data: str, run: str, *asked: str) -> None:
     names = Path(data, 'queries.txt').read_text().split()
-    ranking, opening = step(partial(opened, kind, run))
+    ranking, opening = step(partial(opener(kind), run))
     steps, values = {'open': opening}, {}
     average_precision = AveragePrecision(f'{data}/reference.txt', K)
     for what in asked:

@@ -94,13 +94,15 @@ def begin(asked: Asked, unbegun: Unbegun) -> Begun:
     rest, size = asked.names, 1 if jobs > 1 else len(asked.names)
     while rest:
         block, rest = rest[:size], rest[size:]
+        is_first = not first  # which also pays for what is laid out once
         clock = Clock()
         first.append(score_with_measures(run, block, asked.queries, measures))
-        if clock.worth_sharing(len(rest) / len(block), jobs, run):
+        if not is_first and clock.worth_sharing(len(rest) / len(block), jobs, run):
             least = round(LEAST_BLOCK_SECONDS / clock.cpu_seconds * len(block))
             if job := job_about(asked, run, given, folder):
                 return Begun(found, first, job, max(1, least, len(rest) // (BLOCKS_EACH * jobs)))
-        size = len(rest) if clock.seconds > PROBE_SECONDS else 2 * size
+        is_known = not is_first and clock.seconds > PROBE_SECONDS
+        size = len(rest) if is_known else 2 * size
     return Begun(found, first, None, 0)
 
 
