@@ -121,14 +121,15 @@ class KeptRun:
 
     def _score(self, jobs: int, blocks: Sequence[Block]) -> None:
         source = None if self.queries is None else self.queries.source
+        run = self.run  # read here, so that no block's time includes it
         with Bar('scoring', len(blocks), ' blocks') as bar, hidden():
             for n_done, block in enumerate(blocks, 1):
                 clock = Clock()
                 names = list(block.names)
-                block.write(score_with_measures(self.run, names, source, self.measures))
+                block.write(score_with_measures(run, names, source, self.measures))
                 bar.add()
                 rest = blocks[n_done:]
-                if clock.worth_sharing(len(rest), jobs, self.run) and self._share(rest, jobs, bar):
+                if clock.worth_sharing(len(rest), jobs, run) and self._share(rest, jobs, bar):
                     return
 
     def _share(self, blocks: Sequence[Block], jobs: int, bar: Bar) -> bool:

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
+from stores import stored
 
 from mediaeval_ap import errors, index, open_store
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store import external_sort, spool
 from mediaeval_ap.store.writing import write_store
-from mediaeval_ap.tables import HYPOTHESIS, SUBSET, parts, read
+from mediaeval_ap.tables import HYPOTHESIS, parts, read
 
 KILLED_BUILDS = Path(__file__).parent / 'killed_builds.py'
 SMALL = {  # a few keys, rows and bytes at a time, so that little data takes many steps
@@ -41,12 +42,7 @@ def steps(request):
 
 def in_memory(rows, path, keep=None, subset=None):
     """The files of the store that the reference implementation writes."""
-    table = read(rows, HYPOTHESIS)
-    n_read = len(table)
-    if subset is not None:
-        subset = read(subset, SUBSET)
-        table = table.select(table.within(subset))
-    return files(write_store(Ranking(table), path, keep=keep, subset=subset, n_read=n_read))
+    return files(stored(rows, path, subset, keep))
 
 
 def files(store):
