@@ -128,7 +128,7 @@ def compare(
     ],
 )
 @options.argument('results', nargs=-1, required=True, metavar='RESULTS...')
-@options.input_file('--reference', 'Reference of the runs; only --cluster and --by corpus need it.')
+@options.input_file('--reference', 'Reference of the runs, for --cluster video and --by corpus.')
 @options.SUBSET
 @PROCEDURE
 def compare_results(
@@ -143,8 +143,9 @@ def compare_results(
     RESULTS are files that a command wrote with --format json --per-query, of two runs or more in
     all: evaluate, evaluate-2015, evaluate-trec, map or lrap.
     """
-    if reference is None and (procedure['cluster'] != 'none' or procedure['by'] == 'corpus'):
-        which = '--by corpus' if procedure['cluster'] == 'none' else '--cluster video'
+    of_video, by_corpus = procedure['cluster'] == 'video', procedure['by'] == 'corpus'
+    if reference is None and (of_video or by_corpus):
+        which = '--cluster video' if of_video else '--by corpus'
         raise click.UsageError(f'{which} needs --reference FILE')
     _refuse_rows(procedure['format'], {'--by': procedure['by']})
     require_libraries()

@@ -29,7 +29,7 @@ def _tests(correction: choices.Correction) -> options.Decorator:
             '--correction',
             choices.CORRECTIONS,
             correction,
-            'Correction of p for many pairs: {words}; tukey also forms groups.',
+            'Correction of p for many pairs: {words}.',
         ),
     )
 
@@ -39,8 +39,9 @@ def _intervals() -> options.Decorator:
         options.choice(
             '--interval',
             choices.INTERVALS,
-            'bca',
-            'Confidence intervals: {words} (BCa bootstrap, Student).',
+            'plus2',
+            'Confidence intervals of differences: {words} (Student with two more differences, BCa '
+            'bootstrap, Student). Those of means are bca, or t.',
         ),
         options.valued(
             '--level',
@@ -54,8 +55,9 @@ def _intervals() -> options.Decorator:
         options.choice(
             '--cluster',
             choices.CLUSTERS,
-            'none',
-            'What is resampled and flipped together: {words}; none is each query by itself.',
+            None,
+            'What is resampled and flipped together: {words}; none is each query by itself.  '
+            '[default: video, where there are 50 or more]',
         ),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,13 @@ from mediaeval_ap import choices
 from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, alpha_of
 from mediaeval_ap.comparison.comparison import Comparison
 from mediaeval_ap.comparison.entries import Agreement, GroupMean, Pair
-from mediaeval_ap.comparison.groups import Places, by_corpus, by_relevant, cluster_numbers
+from mediaeval_ap.comparison.groups import (
+    LEAST_VIDEOS,
+    Places,
+    by_corpus,
+    by_relevant,
+    cluster_numbers,
+)
 from mediaeval_ap.comparison.orders import agreements
 from mediaeval_ap.comparison.runs import Runs, read_runs
 from mediaeval_ap.comparison.settings import Settings, check_baseline, checked_settings
@@ -40,9 +47,9 @@ def compare(
     *,
     baseline: str | None = None,
     correction: Correction = 'holm',
-    interval: IntervalKind = 'bca',
+    interval: IntervalKind = 'plus2',
     level: float = choices.LEVEL,
-    cluster: Cluster = 'none',
+    cluster: Cluster | None = None,
     by: Grouping | None = None,
     reference: Any = None,
     subset: Any = None,
@@ -64,17 +71,22 @@ def compare(
         The run to compare all others with on the leaderboard.
     correction : {'holm', 'bh', 'tukey'}
         The correction of p for many comparisons: Holm, Benjamini and Hochberg (false discovery
-        rate), or randomised Tukey HSD, which gives letters of groups, too. Each metric is a family
-        of its own: all pairs, and on the leaderboard all comparisons with the baseline.
-    interval : {'bca', 't'}
-        Confidence intervals of means and differences: bootstrap (bias-corrected and accelerated),
-        or Student's t.
+        rate), or randomised Tukey HSD. Each metric is a family of its own: all pairs, for letters
+        and intervals of ranks, and all comparisons with the baseline. Of several metrics, the last
+        one is what is claimed; the others are exploratory.
+    interval : {'plus2', 'bca', 't'}
+        Confidence intervals of differences: Student's t after a difference of +m and one of -m are
+        appended, where m is 1, or the largest difference if that is more; bootstrap
+        (bias-corrected and accelerated); or Student's t. Those of means are of the bootstrap, with
+        't' Student's.
     level : float
-        Level of confidence of the intervals, between 0 and 1. Groups of Tukey use 1 - level.
-    cluster : {'none', 'video'}
-        What is resampled and flipped: single queries, or all queries of a video together. The
+        Level of confidence of the intervals, between 0 and 1. Runs whose corrected p is above
+        1 - level share a letter.
+    cluster : {'video', 'none'}, optional
+        What is resampled and flipped: all queries of a video together, or single queries. The
         video of a query is the one with most of its relevant shots, of equal ones the first; a
-        query without relevant shots is a cluster of its own.
+        query without relevant shots is a cluster of its own. By default videos where a reference
+        is given and the queries are of at least 50, else queries.
     by : {'corpus', 'relevant'}, optional
         Add means by corpus, or by the number of relevant shots.
     reference, subset : as of `AveragePrecision`, optional
@@ -145,20 +157,42 @@ def compare(
     runs = read_runs(results)
     check_baseline(baseline, runs.names)
     places = _places(settings, runs, reference, subset)
-    comparison = _comparison(settings, runs, places, agreements(runs, also))
+    why_not = '' if settings.cluster else _why_not_videos(runs, places)
+    if settings.cluster is None:
+        settings = replace(settings, cluster='none' if why_not else 'video')
+    comparison = _comparison(settings, runs, places, agreements(runs, also), why_not)
     warn_caller(comparison.warnings)
     return comparison
 
 
 def _places(settings: Settings, runs: Runs, reference: Any, subset: Any) -> Places | None:
-    """Return the videos of each query, if they are needed."""
+    """Return the videos of each query, if they are needed, or known and not refused."""
     if settings.by == 'corpus':
         return Places(runs, 'by', reference, subset)
-    return Places(runs, 'cluster', reference, subset) if settings.cluster == 'video' else None
+    is_known = reference is not None and runs.kind == 'evaluation'
+    if settings.cluster == 'video' or (settings.cluster is None and is_known):
+        return Places(runs, 'cluster', reference, subset)
+    return None
+
+
+def _why_not_videos(runs: Runs, places: Places | None) -> str:
+    """Return why videos are not the units by default; nothing if they are."""
+    if runs.kind != 'evaluation':
+        return 'the results have no videos'
+    if places is None:
+        return 'their videos are not known without the reference'
+    if (n_videos := places.n_videos) < LEAST_VIDEOS:
+        videos = counted(n_videos, 'video', 'videos')
+        return f'their relevant shots are in {videos}, and {LEAST_VIDEOS} are needed'
+    return ''
 
 
 def _comparison(
-    settings: Settings, runs: Runs, places: Places | None, orders: list[Agreement]
+    settings: Settings,
+    runs: Runs,
+    places: Places | None,
+    orders: list[Agreement],
+    why_not_videos: str,
 ) -> Comparison:
     """Return the comparison of runs that can be compared."""
     groups = _group_means(settings, runs, places)  # what is refused is refused before the tests
@@ -176,7 +210,7 @@ def _comparison(
         groups_by=groups,
         parameters={**settings.to_dict(), 'definition': runs.definition},
         counts=_counts(runs, int(clusters.max()) + 1),
-        notes=[*runs.notes, *_notes(settings, runs)],
+        notes=[*runs.notes, *_notes(settings, runs, why_not_videos)],
         sources=runs.sources,
         inputs=runs.inputs,
         warnings=tuple(_warnings(settings, pairs)),
@@ -199,7 +233,7 @@ def _counts(runs: Runs, n_units: int) -> dict[str, int]:
     return counts
 
 
-def _notes(settings: Settings, runs: Runs) -> list[str]:
+def _notes(settings: Settings, runs: Runs, why_not_videos: str) -> list[str]:
     """Return sentences about the floor, and about what stands for a cluster."""
     notes = []
     n_without = 0 if runs.n_relevant is None else int(np.count_nonzero(runs.n_relevant == 0))
@@ -210,10 +244,12 @@ def _notes(settings: Settings, runs: Runs) -> list[str]:
     if settings.cluster == 'video':
         notes.append(
             'p, intervals and numbers of differences that are not 0 are of clusters; wins, ties, '
-            'losses and dz are of queries'
+            'losses, dz and queries for 80 % are of queries'
         )
         if n_without:
             notes.append('each query without a relevant shot is a cluster of its own')
+    if why_not_videos and runs.kind == 'evaluation':
+        notes.append(f'queries are taken as independent, not by video: {why_not_videos}')
     if unknown := [metric for metric in runs.metrics if metric not in runs.floor]:
         notes.append(f'{", ".join(unknown)}: no floor, as the mean of an empty run is not known')
     if runs.n_relevant is None:

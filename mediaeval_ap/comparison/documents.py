@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields, replace
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.comparison.entries import Agreement, GroupMean, Interval, Pair, Part, Standing
+from mediaeval_ap.comparison.power import POWER
 from mediaeval_ap.comparison.sign_flips import MOST_ENUMERATED
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Block, Captioned, Document, Grid, Heading, Marked, counted
@@ -56,20 +55,30 @@ def _caption(comparison: Comparison, baseline: str | None) -> str:
     }
     definition = f' ({settings["definition"]})' if settings['definition'] else ''
     test = f' {TESTS[settings["correction"]].format(**words)}.' if comparison.pairs else ''
+    kinds = INTERVALS if comparison.pairs else INTERVALS_OF_MEANS
     return (
         f'Means over {counted(len(comparison.queries), "query", "queries")}{definition}, with '
-        f'{_level(comparison)} intervals ({INTERVALS[settings["interval"]].format(**words)}).'
-        f'{test} Seed {settings["seed"]}.'
+        f'{_level(comparison)} intervals ({kinds[settings["interval"]].format(**words)}).'
+        f'{test} {_exploratory(comparison)}Seed {settings["seed"]}.'
     )
 
 
+def _exploratory(comparison: Comparison) -> str:
+    """Return the sentence that says which metric is what is claimed, if there are several."""
+    *others, last = comparison.metrics
+    return f'Claims are about {last}; other columns are exploratory. ' if others else ''
+
+
+BCA, STUDENT = 'BCa bootstrap, {resamples} of {units}', "Student's t over {units}"
+INTERVALS_OF_MEANS = {'plus2': BCA, 'bca': BCA, 't': STUDENT}
 INTERVALS = {
-    'bca': 'BCa bootstrap, {resamples} of {units}',
-    't': "Student's t over {units}",
+    'plus2': f'means: {BCA}; differences: plus2 over {{unit}}',
+    'bca': BCA,
+    't': STUDENT,
 }
 SIGN_FLIPS, TUKEY = 'paired sign flips', 'randomised Tukey HSD'
 CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
-PAIRED = f'p by {SIGN_FLIPS} of {{units}} ({{flips}})'
+PAIRED = f'p by {SIGN_FLIPS} of {{unit}} ({{flips}})'
 TESTS = {
     **{
         correction: f'{PAIRED}, corrected by {name} over {{family}} for each metric'
@@ -101,7 +110,7 @@ def _flips(comparison: Comparison, baseline: str | None) -> str:
 
 def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     yield _means(comparison)
-    yield Heading('Rank', f'{_level(comparison)} interval')
+    yield Heading('Rank', f'{_level(comparison)} interval, from the tests of all pairs')
     yield _by_run(comparison, {(one.metric, one.run): _rank(one) for one in comparison.leaderboard})
     if comparison.parameters['baseline'] is not None:
         yield from _differences(comparison)
@@ -138,51 +147,25 @@ def _for_papers(comparison: Comparison, pairs: bool) -> Iterator[Block]:
 def _as_printed(comparison: Comparison) -> Captioned:
     """Return the table of a paper: the best of each column is bold, and differences are marked."""
     means = _means(comparison)
-    means = replace(means, caption=f'{means.caption} Best in bold.')
-    settings = comparison.parameters
-    if settings['baseline'] is not None or settings['correction'] == 'tukey':
-        return means
-    return _with_letters(means, comparison) if len(comparison.runs) <= MOST_RUNS else means
-
-
-def _with_letters(means: Captioned, comparison: Comparison) -> Captioned:
-    """Return a table with a letter for each run, and beside each mean those of worse runs."""
-    letters = dict(zip(comparison.runs, ascii_lowercase, strict=False))
-    worse: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for pair in comparison.pairs:
-        if pair.p_adjusted <= _alpha(comparison) and pair.difference > 0:
-            worse[pair.metric, pair.a].append(letters[pair.b])
-    rows = [
-        [
-            Marked(letters[run]),
-            run,
-            *(
-                replace(cell, mark=''.join(sorted(worse[metric, run])))
-                for metric, cell in zip(comparison.metrics, cells, strict=True)
-            ),
-        ]
-        for run, *cells in means.grid.rows
-    ]
-    legend = f'Letters: higher than those runs, corrected p ≤ {_alpha(comparison):g}.'
-    return replace(
-        means,
-        grid=Grid(['', *means.grid.headers], rows),
-        caption=f'{means.caption} {legend}',
-    )
+    return replace(means, caption=f'{means.caption} Best in bold.')
 
 
 def _means(comparison: Comparison) -> Captioned:
     """Return the mean of each run by each metric, with its interval."""
-    baseline = comparison.parameters['baseline']
     cells = {}
     for one in comparison.leaderboard:
-        mark = _mark(one, comparison) if baseline is not None else one.group or ''
+        mark = _mark(one, comparison)
         cells[one.metric, one.run] = Marked(one.map, one.rank == 1, mark, _bounds(one.interval))
     text = ' '.join([comparison.caption(), *_legend(comparison)])
     return Captioned(_by_run(comparison, cells), text, LABEL)
 
 
 def _mark(one: Standing, comparison: Comparison) -> str:
+    """Return what stands beside a mean: its letters, or a dagger where there is a baseline."""
+    if len(comparison.runs) == 1:
+        return ''
+    if comparison.parameters['baseline'] is None:
+        return one.group
     is_different = one.p_adjusted is not None and one.p_adjusted <= _alpha(comparison)
     return DAGGER if is_different else ''
 
@@ -192,7 +175,7 @@ def _legend(comparison: Comparison) -> Iterator[str]:
     if baseline is not None:
         below = f'corrected p ≤ {_alpha(comparison):g}'
         yield f'{DAGGER}: differs from {printable(baseline)}, {below}.'
-    elif any(one.group for one in comparison.leaderboard):
+    elif comparison.pairs:
         yield f'Runs that share a letter are not told apart (corrected p > {_alpha(comparison):g}).'
 
 
@@ -204,12 +187,17 @@ def _level(comparison: Comparison) -> str:
     return f'{100 * comparison.parameters["level"]:g} %'
 
 
+def _titled(comparison: Comparison, metric: str) -> str:
+    """Return the name of a metric, and that it is exploratory if it is not the last one."""
+    return metric if metric == comparison.metrics[-1] else f'{metric} (exploratory)'
+
+
 def _by_run(comparison: Comparison, cells: dict[tuple[str, str], Any]) -> Grid:
     """Return a row for each run, and a column for each metric."""
     rows = [
         [run, *(cells[metric, run] for metric in comparison.metrics)] for run in comparison.runs
     ]
-    return Grid(['run', *comparison.metrics], rows)
+    return Grid(['run', *(_titled(comparison, metric) for metric in comparison.metrics)], rows)
 
 
 def _rank(one: Standing) -> Marked:
@@ -220,7 +208,7 @@ def _rank(one: Standing) -> Marked:
 def _differences(comparison: Comparison) -> Iterator[Block]:
     baseline = comparison.parameters['baseline']
     for metric in comparison.metrics:
-        yield Heading(f'{metric}: difference to {baseline}')
+        yield Heading(f'{_titled(comparison, metric)}: difference to {baseline}')
         standings = [one for one in comparison.leaderboard if one.metric == metric]
         yield Grid(
             ['run', *DIFFERENCE],
@@ -234,13 +222,15 @@ def _differences(comparison: Comparison) -> Iterator[Block]:
 
 def _pairs(comparison: Comparison) -> Iterator[Block]:
     for metric in comparison.metrics:
-        yield Heading(f'{metric}: differences of pairs', FIRST_MINUS_SECOND)
+        yield Heading(f'{_titled(comparison, metric)}: differences of pairs', FIRST_MINUS_SECOND)
         yield _pairs_by(comparison, metric)
 
 
 def _pairs_as_printed(comparison: Comparison) -> Iterator[Block]:
     for number, metric in enumerate(comparison.metrics, 1):
-        text = f'{metric}: differences of pairs, {FIRST_MINUS_SECOND}. {_caption(comparison, None)}'
+        titled = _titled(comparison, metric)
+        text = f'{titled}: differences of pairs, {FIRST_MINUS_SECOND}. {_caption(comparison, None)}'
+        text += f' {FOR_POWER.capitalize()}: of this pair alone, not corrected.'
         if comparison.parameters['cluster'] != 'none':
             text += ' Wins, ties, losses and dz are of queries.'
         yield Captioned(_pairs_by(comparison, metric), text, f'{LABEL}-pairs-{number}')
@@ -248,12 +238,13 @@ def _pairs_as_printed(comparison: Comparison) -> Iterator[Block]:
 
 def _pairs_by(comparison: Comparison, metric: str) -> Grid:
     pairs = [pair for pair in comparison.pairs if pair.metric == metric]
-    rows = [[pair.a, pair.b, *_cells_of(pair, pair.interval)] for pair in pairs]
-    return Grid(['first', 'second', *DIFFERENCE], rows)
+    rows = [[pair.a, pair.b, *_cells_of(pair, pair.interval), pair.n_for_power] for pair in pairs]
+    return Grid(['first', 'second', *DIFFERENCE, FOR_POWER], rows)
 
 
 FIRST_MINUS_SECOND = 'first run minus second'
 DIFFERENCE = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
+FOR_POWER = f'queries for {POWER:.0%}'.replace('%', ' %')
 
 
 def _cells_of(one: Standing | Pair, interval: Interval | None) -> list[Any]:

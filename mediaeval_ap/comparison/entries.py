@@ -21,11 +21,13 @@ class Interval:
 class Standing:
     """A run on the leaderboard of a metric.
 
-    What compares it with the baseline is None without one, and for the baseline itself. `floor` is
-    the mean of a run without any hypothesis.
+    What compares it with the baseline is None without one, and for the baseline itself.
+    `rank_interval` and `group` are of all pairs of runs in any case. `floor` is the mean of a run
+    without any hypothesis. `exploratory` is True for all metrics but the last.
     """
 
     metric: str
+    exploratory: bool
     run: str
     map: float
     interval: Interval
@@ -40,8 +42,7 @@ class Standing:
     losses: int | None
     dz: float | None
     reason: str
-    group: str | None
-    group_reason: str
+    group: str
     floor: float | None
     floor_reason: str
     map_without_floor: float | None
@@ -54,9 +55,12 @@ class Pair:
 
     p and `n_nonzero`, the number of differences that are not zero, are of queries, or of clusters.
     Wins, ties, losses and dz are of queries in any case. `exact` is of p before its correction.
+    `n_for_power` is the number of queries that tell a difference of this dz at 80 %: of one pair,
+    not corrected. `exploratory` is True for all metrics but the last.
     """
 
     metric: str
+    exploratory: bool
     a: str
     b: str
     difference: float
@@ -70,6 +74,8 @@ class Pair:
     n_nonzero: int
     exact: bool
     reason: str
+    n_for_power: int | None
+    n_for_power_reason: str
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,11 @@ Key = TypeVar('Key', str, tuple[str, str])
 NO_RELEVANT = 'no relevant shot'
 
 
+# Below this, intervals and tests over clusters are themselves unsure: they rest on the number of
+# clusters, not of queries, and the usual advice for clustered data is about 50 (Cameron, 2008).
+LEAST_VIDEOS = 50
+
+
 class Places:
     """The videos, pairs of corpus and video, of the relevant shots of each query."""
 
@@ -50,6 +55,11 @@ class Places:
     def video(self, query: str) -> tuple[str, str] | None:
         """Return the video that holds most of the relevant shots, of equal ones the first."""
         return _most(self._videos[query])
+
+    @property
+    def n_videos(self) -> int:
+        """The number of videos that queries are of."""
+        return len({self.video(query) for query in self._videos} - {None})
 
     def corpus(self, query: str) -> str | None:
         """Return the corpus that holds most of the relevant shots, of equal ones the first."""

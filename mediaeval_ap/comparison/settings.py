@@ -21,7 +21,7 @@ class Settings:
     correction: Correction
     interval: IntervalKind
     level: float
-    cluster: Cluster
+    cluster: Cluster | None
     by: Grouping | None
     resamples: int
     permutations: int
@@ -29,13 +29,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_policy('interval', self.interval, choices.INTERVALS)
-        check_policy('cluster', self.cluster, choices.CLUSTERS)
+        if self.cluster is not None:
+            check_policy('cluster', self.cluster, choices.CLUSTERS)
         if self.by is not None:
             check_policy('by', self.by, choices.GROUPINGS)
-        if self.interval == 't' and self.cluster != 'none':
-            raise ParameterError(
-                "interval: found 't' with clusters, expected 'bca': t takes queries as independent"
-            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings for the manifest."""

@@ -10,30 +10,43 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.comparison.entries import Interval, Pair, Standing
+from mediaeval_ap.comparison.letters import group_letters
 from mediaeval_ap.comparison.runs import Runs
 from mediaeval_ap.comparison.settings import Settings
 from mediaeval_ap.comparison.testing import MetricTests, adjusted, exact_mean
-from mediaeval_ap.comparison.tukey import group_letters
 
 
 def leaderboard(tests: MetricTests, settings: Settings, runs: Runs) -> list[Standing]:
     """Return the standing of each run by one metric, best first."""
     pairs = tests.pairs
     ranks = ranks_of(tests.units.steps(np.array(tests.means)).tolist())
-    if settings.correction == 'tukey':
-        groups: list[str | None] = list(groups_of(tests.order, pairs, alpha_of(settings.level)))
-        group_reason = ''
-    else:
-        groups = [None] * len(ranks)
-        group_reason = 'letters need the correction tukey'
+    apart = _told_apart(tests)
+    letters = group_letters(apart | apart.T)
     standings = [
-        _without_baseline(tests, settings, runs, run, ranks[run], group, group_reason)
-        for run, group in zip(tests.best_first, groups, strict=True)
+        _without_baseline(tests, settings, runs, run, ranks[run], *each)
+        for run, *each in zip(tests.best_first, rank_intervals(apart), letters, strict=True)
     ]
     if settings.baseline is None:
         return standings
     pairs_with = _pairs_with(pairs, settings)
     return [_with_baseline(each, settings.baseline, pairs_with) for each in standings]
+
+
+def _told_apart(tests: MetricTests) -> NDArray[np.bool_]:
+    """Return which run (a row, best first) is told apart from which worse one (a column)."""
+    n_runs = len(tests.best_first)
+    apart = np.zeros((n_runs, n_runs), dtype=bool)
+    apart[np.triu_indices(n_runs, 1)] = np.array(tests.p_adjusted) <= alpha_of(tests.level)
+    return apart
+
+
+def rank_intervals(apart: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the ranks that each run can have, if those told apart are so (Mogstad et al., 2024).
+
+    A run is behind all that are significantly better, and before all that are significantly worse.
+    """
+    n_better, n_worse = apart.sum(axis=0), apart.sum(axis=1)
+    return list(zip((1 + n_better).tolist(), (len(apart) - n_worse).tolist(), strict=True))
 
 
 def _without_baseline(
@@ -42,8 +55,8 @@ def _without_baseline(
     runs: Runs,
     run: int,
     rank: int,
-    group: str | None,
-    group_reason: str,
+    rank_interval: tuple[int, int],
+    group: str,
 ) -> Standing:
     """Return the standing of a run that is compared with no baseline."""
     name = tests.names[run]
@@ -51,11 +64,12 @@ def _without_baseline(
     without_floor, why_not = _without_floor(tests.values[run], runs.n_relevant)
     return Standing(
         metric=tests.metric,
+        exploratory=tests.is_exploratory,
         run=name,
         map=tests.means[run],
         interval=tests.intervals.runs[run],
         rank=rank,
-        rank_interval=tests.intervals.ranks[run],
+        rank_interval=rank_interval,
         difference=None,
         difference_interval=None,
         p=None,
@@ -66,7 +80,6 @@ def _without_baseline(
         dz=None,
         reason='the baseline itself' if name == settings.baseline else 'no baseline',
         group=group,
-        group_reason=group_reason,
         floor=floor,
         floor_reason='the mean of an empty run is not known' if floor is None else '',
         map_without_floor=without_floor,
@@ -132,9 +145,3 @@ def opposite(interval: Interval) -> Interval:
     if interval.low is None or interval.high is None:
         return interval
     return Interval(0 - interval.high, 0 - interval.low)  # not -0.0
-
-
-def groups_of(order: Sequence[str], pairs: Sequence[Pair], alpha: float) -> list[str]:
-    """Return the letters of runs in the order of the leaderboard."""
-    p = {(pair.a, pair.b): pair.p_adjusted for pair in pairs}
-    return group_letters(len(order), lambda i, j: p[order[i], order[j]] <= alpha)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import Correction
-from mediaeval_ap.comparison.bootstrap import (
-    Intervals,
-    bootstrap_intervals,
-    t_intervals,
-    with_reasons,
-)
-from mediaeval_ap.comparison.entries import Pair
+from mediaeval_ap.comparison.bootstrap import Intervals, Pairs, bootstrap_intervals
+from mediaeval_ap.comparison.entries import Interval, Pair
+from mediaeval_ap.comparison.power import MOST_QUERIES, queries_for_power
 from mediaeval_ap.comparison.runs import Runs
 from mediaeval_ap.comparison.settings import Settings
 from mediaeval_ap.comparison.sign_flips import MOST_ENUMERATED, sign_flips
+from mediaeval_ap.comparison.student_t import plus2_interval, t_interval
 from mediaeval_ap.comparison.tukey import tukey
 from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import require
@@ -51,6 +48,8 @@ class MetricTests:
     """Tests and intervals of one metric: of runs by name, and of their pairs."""
 
     metric: str
+    is_exploratory: bool
+    level: float
     names: list[str]
     values: NDArray[np.float64]  # (n_runs, n_queries)
     units: Units
@@ -74,13 +73,18 @@ class MetricTests:
     @cached_property
     def pairs(self) -> list[Pair]:
         """The pairs of runs, the better one first."""
-        return [self._pair(place, *each) for place, each in enumerate(self.pair_numbers)]
+        pairs = [self._pair(place, *each) for place, each in enumerate(self.pair_numbers)]
+        with_dz = [pair for pair in pairs if pair.dz]
+        found = queries_for_power(np.array([pair.dz for pair in with_dz]), self.level).tolist()
+        needed = dict(zip(((pair.a, pair.b) for pair in with_dz), found, strict=True))
+        return [with_power(pair, needed.get((pair.a, pair.b))) for pair in pairs]
 
     def _pair(self, place: int, a: int, b: int) -> Pair:
         differences = self.units.differences(self.values[a], self.values[b])
         dz, reason = effect_size(differences)
         return Pair(
             self.metric,
+            self.is_exploratory,
             self.names[a],
             self.names[b],
             difference(self.values[a], self.values[b]),
@@ -94,6 +98,8 @@ class MetricTests:
             self.n_nonzero[place],
             self.n_nonzero[place] <= MOST_ENUMERATED,
             reason,
+            None,
+            '',
         )
 
 
@@ -111,6 +117,15 @@ def effect_size(differences: NDArray[np.float64]) -> tuple[float | None, str]:
     return float(differences.mean() / differences.std(ddof=1)), ''
 
 
+def with_power(pair: Pair, n_queries: int | None) -> Pair:
+    """Return a pair with the number of queries for its difference, or why there is none."""
+    if n_queries is None:
+        return replace(pair, n_for_power_reason=pair.reason or 'the mean difference is 0')
+    if n_queries > MOST_QUERIES:
+        return replace(pair, n_for_power_reason=f'more than {MOST_QUERIES:,} queries')
+    return replace(pair, n_for_power=n_queries)
+
+
 def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list[MetricTests]:
     """Return what was found out about each metric."""
     units = [units_of(values, clusters) for values in runs.values]
@@ -126,6 +141,8 @@ def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list
         found.append(
             MetricTests(
                 metric,
+                metric != runs.metrics[-1],
+                settings.level,
                 runs.names,
                 runs.values[at],
                 units[at],
@@ -184,22 +201,38 @@ def _intervals(
     values: NDArray[np.float64],
     numbers: Sequence[tuple[int, int]],
 ) -> Intervals:
-    """Return the intervals of one metric."""
-    a, b = columns = _columns(numbers)
-    differences = units.differences(values[a], values[b])
-    found = bootstrap_intervals(
-        units, columns, settings.interval, settings.level, settings.resamples, settings.seed
-    )
-    if settings.interval == 't':
-        found = found._replace(
-            runs=t_intervals(values, settings.level), pairs=t_intervals(differences, settings.level)
+    """Return the intervals of one metric: those of means are BCa, unless all are Student's."""
+    kind, level = settings.interval, settings.level
+    if kind == 't':
+        found = Intervals(
+            [t_interval(units.sums_of(run), units.sizes, level) for run in range(len(values))], []
         )
-    return found._replace(
-        runs=with_reasons(found.runs, values, 'values'),
-        pairs=with_reasons(found.pairs, differences, 'differences'),
+    else:
+        pairs = _columns(numbers if kind == 'bca' else [])
+        found = bootstrap_intervals(units, pairs, level, settings.resamples, settings.seed)
+    if kind != 'bca':
+        interval_of = plus2_interval if kind == 'plus2' else t_interval
+        of_pairs = [
+            interval_of(units.differences_of_sums(a, b), units.sizes, level) for a, b in numbers
+        ]
+        found = found._replace(pairs=of_pairs)
+    differences = (units.differences(values[a], values[b]) for a, b in numbers)
+    return Intervals(
+        [_with_reason(each, row, 'values') for each, row in zip(found.runs, values, strict=True)],
+        [
+            _with_reason(each, row, 'differences')
+            for each, row in zip(found.pairs, differences, strict=True)
+        ],
     )
 
 
-def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _with_reason(interval: Interval, values: NDArray[np.float64], what: str) -> Interval:
+    """Say it where there is no interval because values, or differences, are all equal."""
+    if interval.low is None and len(values) > 1 and values.min() == values.max():
+        return Interval(None, None, f'all {what} are {values[0]:g}')
+    return interval
+
+
+def _columns(pairs: Sequence[tuple[int, int]]) -> Pairs:
     a, b = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     return a, b

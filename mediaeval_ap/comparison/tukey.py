@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Callable
 
 import numpy as np
@@ -13,7 +12,6 @@ from mediaeval_ap.progress import Bar
 
 BLOCK = 1 << 20  # a choice: values permuted at a time, so that memory stays low
 AT_ONCE = 64  # blocks, between two looks at the progress
-LETTERS = string.ascii_letters
 
 
 def tukey(
@@ -81,26 +79,3 @@ def _permuting(
         return ranges
 
     return work
-
-
-def group_letters(n_runs: int, differ: Callable[[int, int], bool]) -> list[str]:
-    """Return the letters of runs in their order, best first: runs that share one do not differ.
-
-    A letter stands for a longest stretch of the order whose best and worst run do not differ.
-    `differ` says whether two places do.
-    """
-    found: list[list[str]] = [[] for _ in range(n_runs)]
-    n_letters = end = 0
-    for begin in range(n_runs):
-        reached = begin + 1
-        while reached < n_runs and not differ(begin, reached):
-            reached += 1
-        if reached > end:  # else it is within the stretch before
-            for place in range(begin, reached):
-                found[place].append(_letter(n_letters))
-            n_letters, end = n_letters + 1, reached
-    return list(map(''.join, found))
-
-
-def _letter(number: int) -> str:
-    return LETTERS[number] if number < len(LETTERS) else f'({number + 1})'

@@ -40,10 +40,25 @@ class Units:
         steps = self.steps(a) - self.steps(b)
         return np.where(np.abs(steps) <= 1, 0.0, a - b)
 
+    def sums_of(self, run: int) -> NDArray[np.float64]:
+        """Return the sums of a run by unit."""
+        sums: NDArray[np.float64] = np.ldexp(self.sums[:, run], -self.exponent)
+        return sums
+
+    def differences_of_sums(self, a: int, b: int) -> NDArray[np.float64]:
+        """Return the differences of two runs' sums by unit; 0 where rounding alone makes one."""
+        steps = self.sums[:, a] - self.sums[:, b]
+        return np.where(np.abs(steps) <= self.sizes, 0.0, np.ldexp(steps, -self.exponent))
+
     def means(self, sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return means over queries from sums."""
         means: NDArray[np.float64] = np.ldexp(sums / sizes, -self.exponent)
         return means
+
+
+def one_unit(sizes: NDArray[np.float64]) -> str:
+    """Return what the only unit is, as the reason why there is no interval."""
+    return 'one query' if sizes[0] == 1 else 'one cluster of queries'
 
 
 def units_of(values: NDArray[np.float64], clusters: NDArray[np.intp]) -> Units:
