@@ -23,8 +23,10 @@ def leaderboard(tests: MetricTests, settings: Settings, runs: Runs) -> list[Stan
     apart = _told_apart(tests)
     letters = group_letters(apart | apart.T)
     standings = [
-        _without_baseline(tests, settings, runs, run, ranks[run], *each)
-        for run, *each in zip(tests.best_first, rank_intervals(apart), letters, strict=True)
+        _without_baseline(tests, settings, runs, run, ranks[run], interval, letters_of)
+        for run, interval, letters_of in zip(
+            tests.best_first, rank_intervals(apart), letters, strict=True
+        )
     ]
     if settings.baseline is None:
         return standings
