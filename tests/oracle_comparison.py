@@ -67,6 +67,21 @@ def tukey_p(runs):
     }
 
 
+def ratio(sums, sizes):
+    """Return the mean over all queries of units, and its linearised variance."""
+    n, n_queries = len(sums), sum(sizes)
+    mean = sum(map(Fraction, sums), Fraction(0)) / n_queries
+    squares = sum((Fraction(s) - mean * size) ** 2 for s, size in zip(sums, sizes, strict=True))
+    return mean, squares * n / ((n - 1) * Fraction(n_queries) ** 2)
+
+
+def with_plus2(sums, sizes):
+    """Append two units of mean size whose mean differences are +m and -m."""
+    m = max([1, *(abs(Fraction(s) / size) for s, size in zip(sums, sizes, strict=True))])
+    size = Fraction(sum(sizes), len(sizes))
+    return [*sums, m * size, -m * size], [*sizes, size, size]
+
+
 def ranks(means):
     """Return ranks from 1, the best first; equal means share the better rank."""
     return [1 + sum(other > each for other in means) for each in means]

@@ -38,7 +38,7 @@ from mediaeval_ap.results.result import Result
 
 __all__ = ['compare']
 
-FEW = 50  # differences, below which intervals were measured to be too narrow (docs/comparison.md)
+FEW = 50  # differences, below which bca and t were measured to be too narrow (docs/comparison.md)
 
 
 @shows_progress
@@ -120,7 +120,7 @@ def compare(
     Warns
     -----
     NarrowIntervalWarning
-        When runs differ on fewer than 50 queries, or clusters.
+        When runs differ on fewer than 50 queries, or clusters, and intervals are not plus2.
     FewPermutationsWarning
         When no data could give a corrected p of at most 1 - level.
 
@@ -261,13 +261,13 @@ def _warnings(settings: Settings, pairs: Sequence[Pair]) -> list[DataWarning]:
     found: list[DataWarning] = []
     few = {frozenset((pair.a, pair.b)) for pair in pairs if 0 < pair.n_nonzero < FEW}
     n_pairs = len({frozenset((pair.a, pair.b)) for pair in pairs})
-    if few:
+    if few and settings.interval != 'plus2':
         units = 'queries' if settings.cluster == 'none' else 'clusters of queries'
         by = ' by some metric' if len({pair.metric for pair in pairs}) > 1 else ''
         found.append(
             NarrowIntervalWarning(
-                f'{_some(len(few), n_pairs)} on fewer than {FEW} {units}{by}: intervals of '
-                'their differences may be too narrow; see docs/comparison.md'
+                f'{_some(len(few), n_pairs)} on fewer than {FEW} {units}{by}: '
+                f'{settings.interval} intervals of their differences may be too narrow; take plus2'
             )
         )
     return [*found, *_too_few_permutations(settings, pairs, n_pairs)]
@@ -289,12 +289,10 @@ def _too_few_permutations(
 ) -> list[DataWarning]:
     """Return a warning if no data could give a corrected p that is small enough."""
     is_tukey = settings.correction == 'tukey'
-    family = [pair for pair in pairs if settings.baseline in (None, pair.a, pair.b)]
-    if not family or (not is_tukey and any(pair.exact for pair in family)):
+    if not pairs or (not is_tukey and any(pair.exact for pair in pairs)):
         return []
-    n_metrics = len({pair.metric for pair in pairs})
-    # Holm multiplies the smallest p by the size of the family.
-    factor = len(family) // n_metrics if settings.correction == 'holm' else 1
+    # Holm multiplies the smallest p by the number of pairs; letters are of all of them in any case.
+    factor = n_pairs if settings.correction == 'holm' else 1
     alpha = alpha_of(settings.level)
     least = factor / (settings.permutations + 1)
     if least <= alpha:

@@ -1,11 +1,11 @@
-"""Intervals, against SciPy's own call on plain values, and where there is none."""
+"""BCa intervals, against SciPy's own call on plain values, and where there is none."""
 
 import numpy as np
-import oracle_comparison as oracle
 import pytest
 from scipy import stats
 
-from mediaeval_ap.comparison.bootstrap import bootstrap_intervals, t_intervals, with_reasons
+from mediaeval_ap.comparison.bootstrap import bootstrap_intervals
+from mediaeval_ap.comparison.entries import Interval
 from mediaeval_ap.comparison.units import units_of
 
 # Values are rounded to steps below 1e-12 once (tests/comparison/test_units.py).
@@ -13,15 +13,11 @@ STEP = 1e-12
 PAIRS = np.array([0, 0, 1]), np.array([1, 2, 2])
 
 
-def intervals(values, clusters=None, kind='bca', level=0.95, resamples=2000, seed=1):
+def intervals(values, clusters=None, level=0.95, resamples=2000, seed=1):
     values = np.asarray(values, dtype=float)
     clusters = np.arange(values.shape[1]) if clusters is None else np.array(clusters)
     pairs = PAIRS if len(values) == 3 else (np.array([0]), np.array([1]))
-    return bootstrap_intervals(units_of(values, clusters), pairs, kind, level, resamples, seed)
-
-
-def bounds(found):
-    return [[each.low, each.high] for each in found]
+    return bootstrap_intervals(units_of(values, clusters), pairs, level, resamples, seed)
 
 
 @pytest.fixture(params=[(25, 0.95), (300, 0.9)])
@@ -72,55 +68,16 @@ def test_batches_change_nothing(monkeypatch):
     assert intervals(values) == at_once
 
 
-def test_t_is_that_of_its_formula():
-    values = np.random.default_rng(5).random((2, 30))
-    spread = stats.t.ppf(0.975, 29) * values.std(axis=1, ddof=1) / np.sqrt(30)
-    expected = np.stack([values.mean(axis=1) - spread, values.mean(axis=1) + spread], axis=1)
-    # A mean, a deviation and a product of doubles.
-    assert np.allclose(bounds(t_intervals(values, 0.95)), expected, rtol=1e-12, atol=0)
-
-
-def test_ranks_are_those_of_the_same_resamples():
-    values = np.random.default_rng(6).integers(0, 5, (3, 12)) / 4
-    values += [[0], [0.25], [1]]
-    drawn = np.random.default_rng(1).integers(0, 12, (2000, 12))  # as SciPy draws them
-    ranks = np.array([oracle.ranks([values[run, row].sum() for run in range(3)]) for row in drawn])
-    ordered = np.sort(ranks, axis=0)
-    # The 50th and the 1950th of 2000: 2.5 % of the resamples are at or beyond each.
-    expected = list(zip(ordered[49].tolist(), ordered[1949].tolist(), strict=True))
-    assert intervals(values).ranks == expected
-    assert expected[0] != expected[2]
-
-
-@pytest.mark.parametrize(('resamples', 'ranks'), [(1, (1, 2)), (39, (1, 2)), (40, (1, 1))])
-def test_a_few_resamples_leave_every_rank_open(resamples, ranks):
-    assert intervals([[0.5, 1], [0, 0.25]], resamples=resamples).ranks[0] == ranks
-
-
-def test_equal_runs_share_their_ranks():
+def test_equal_runs_have_equal_intervals():
     values = np.random.default_rng(7).random(40)
     found = intervals([values, values])
-    assert found.ranks == [(1, 1), (1, 1)]
     assert found.runs[0] == found.runs[1]
-    assert found.pairs[0].low is None
-    assert found.pairs[0].reason
-
-
-@pytest.mark.parametrize('value', [0, 1, 1 / 3])
-def test_equal_values_have_no_interval_but_a_reason(value):
-    values = np.full((2, 10), value)
-    for found in (intervals(values).runs, t_intervals(values, 0.95)):
-        assert {(each.low, each.high) for each in found} == {(None, None)}
-        assert all(each.reason for each in found)
-        reasons = {each.reason for each in with_reasons(found, values, 'values')}
-        assert reasons == {f'all values are {value:g}'}
+    assert found.pairs[0] == Interval(None, None, 'all resamples have one mean')
 
 
 def test_one_query_has_no_interval_but_a_reason():
     found = intervals([[0.5], [0.25]])
     assert [each.reason for each in [*found.runs, *found.pairs]] == ['one query'] * 3
-    assert found.ranks == [(1, 2), (1, 2)]
-    assert t_intervals(np.array([[0.5]]), 0.95)[0].reason == 'one query'
 
 
 def test_one_cluster_has_no_interval_but_a_reason():

@@ -1,4 +1,4 @@
-"""Randomised Tukey HSD, against all permutations; letters, against all stretches."""
+"""Randomised Tukey HSD, against all permutations."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -6,10 +6,8 @@ from itertools import combinations
 import numpy as np
 import oracle_comparison as oracle
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from mediaeval_ap.comparison.tukey import group_letters, tukey
+from mediaeval_ap.comparison.tukey import tukey
 from mediaeval_ap.comparison.units import units_of
 
 TINY = [
@@ -51,18 +49,3 @@ def test_metrics_are_families_of_their_own():
 def test_runs_that_are_equal_everywhere():
     pair = np.array([0]), np.array([1])
     assert tukey(np.ones((4, 2, 1)), pair, 0, 100, 0).tolist() == [[1.0]]
-
-
-@given(st.lists(st.integers(0, 30), min_size=1, max_size=8), st.integers(0, 12))
-def test_letters_are_the_longest_stretches(means, least):
-    means = sorted(means, reverse=True)
-
-    def differ(i, j):
-        return abs(means[i] - means[j]) > least
-
-    assert group_letters(len(means), differ) == oracle.groups_of(means, differ)
-
-
-def test_more_groups_than_letters():
-    found = group_letters(54, lambda i, j: True)
-    assert (found[0], found[51], found[52], found[53]) == ('a', 'Z', '(53)', '(54)')
