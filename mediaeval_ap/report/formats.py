@@ -173,7 +173,12 @@ class Latex(Table):
     def text(self, text: str) -> str:
         return latex.escaped(printable(text))
 
-    header = text
+    def header(self, text: str) -> str:
+        """Return a header with what is in parentheses below it, so that columns stay narrow."""
+        name, opened, note = text.rpartition(' (')
+        if not opened:
+            return self.text(text)
+        return rf'\shortstack[l]{{{self.text(name)}\\{{\scriptsize ({self.text(note)}}}}}'
 
     def paragraph(self, text: str) -> str:
         return '\n'.join(map(self.text, text.split('\n')))
