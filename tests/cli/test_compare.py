@@ -56,7 +56,8 @@ def in_python(
         return [scorer.evaluate(f'{name}.txt', queries) for name in ('best', 'half', 'late')]
 
     others = {name: results(name) for name in also} or None
-    return compare(results(definition), also=others, **{**SMALL, **settings})
+    criteria = {'reference': 'reference.txt', 'subset': subset}
+    return compare(results(definition), also=others, **{**SMALL, **criteria, **settings})
 
 
 @pytest.mark.parametrize('format', FORMATS)
@@ -73,8 +74,10 @@ OPTIONS = {
     '--correction tukey': {'correction': 'tukey'},
     '--interval t': {'interval': 't'},
     '--level 0.9': {'level': 0.9},
-    '--cluster video': {'cluster': 'video', 'reference': 'reference.txt'},
-    '--by corpus': {'by': 'corpus', 'reference': 'reference.txt'},
+    '--interval bca': {'interval': 'bca'},
+    '--cluster video': {'cluster': 'video'},
+    '--cluster none': {'cluster': 'none'},
+    '--by corpus': {'by': 'corpus'},
     '--by relevant': {'by': 'relevant'},
     '--seed 7': {'seed': 7},
     '--definition trec': {'definition': 'trec'},
@@ -103,6 +106,7 @@ def test_reasons_instead_of_numbers():
     Path('again.txt').write_text(Path('best.txt').read_text())
     Path('one.txt').write_text(f'{NAMES[0]}\n')
     options = ['--queries', 'one.txt', '--format', 'json', '--baseline', 'best.txt']
+    options += ['--interval', 't']
     written = json.loads(compared(*options, files=['best.txt', 'again.txt']).stdout)
     jsonschema.Draft202012Validator(SHAPE).validate(written)
     (pair, _) = written['pairs']
@@ -176,7 +180,8 @@ def test_runs_are_named_by_their_files():
     of_runs = written['manifest']['inputs']['runs']
     assert [of_runs[run]['name'] for run in written['runs']] == paths
     stored = results_of('evaluate', 'reference.txt', *paths, '-K', '1,10', to='results.json')
-    again = from_results(stored, '--format', 'json', '--baseline', 'half.txt')
+    options = ['--format', 'json', '--baseline', 'half.txt', '--reference', 'reference.txt']
+    again = from_results(stored, *options)
     assert json.loads(again.stdout) == written
 
 
@@ -219,6 +224,7 @@ def test_a_missing_extra_is_told_before_the_work(monkeypatch, command, library):
 
 def test_warnings_are_told_unless_quiet():
     arguments = ['reference.txt', 'best.txt', 'half.txt', '--resamples', '100', '-K', '1']
+    arguments += ['--interval', 'bca']
     assert 'differs on fewer than 50 queries' in run('compare', *arguments).stderr
     assert run('compare', *arguments, '--quiet').stderr == ''
 
@@ -247,9 +253,8 @@ RUNS = ['best.txt', 'half.txt', 'late.txt']
 def test_the_same_as_of_the_runs(options):
     """Scoring first and comparing later gives every digit that comparing at once gives."""
     given = [*options.split(), '--format', 'json']
-    together = ['--reference', 'reference.txt'] if 'corpus' in options else []
     path = results_of('evaluate', 'reference.txt', *RUNS, '-K', '1,10', to='results.json')
-    written = json.loads(from_results(path, *given, *together).stdout)
+    written = json.loads(from_results(path, *given, '--reference', 'reference.txt').stdout)
     assert written == json.loads(compared(*given).stdout)
 
 

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mediaeval_ap import AveragePrecision, compare
+from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.errors import (
     FewPermutationsWarning,
     MissingExtraError,
     NarrowIntervalWarning,
     ParameterError,
+    WithoutRelevantWarning,
 )
 
 FAST = {'resamples': 60, 'permutations': 300}
@@ -99,8 +101,10 @@ def test_a_constant_for_both_runs_changes_no_difference(correction):
 @pytest.mark.parametrize('correction', ['holm', 'tukey'])
 def test_scaling_scales_differences_and_leaves_p(correction):
     values = drawn(3)
-    one = without_warning(several(*values), correction=correction)
-    other = without_warning(several(*(values / 4)), correction=correction)  # exact in binary
+    # Not plus2, whose two differences are those that AP can have.
+    settings = {'correction': correction, 'interval': 'bca'}
+    one = without_warning(several(*values), **settings)
+    other = without_warning(several(*(values / 4)), **settings)  # exact in binary
     for pair, scaled in zip(one.pairs, other.pairs, strict=True):
         assert (scaled.p, scaled.p_adjusted) == (pair.p, pair.p_adjusted)
         # A power of two is exact but for the interpolation between two resamples.
@@ -114,7 +118,7 @@ def test_scaling_scales_differences_and_leaves_p(correction):
     st.integers(1, 4).flatmap(
         lambda n: st.lists(st.lists(EIGHTHS, min_size=n, max_size=n), min_size=1, max_size=4)
     ),
-    st.sampled_from(['bca', 't']),
+    st.sampled_from(['plus2', 'bca', 't']),
 )
 def test_nothing_is_nan_and_nothing_lacks_without_a_reason(rows, interval):
     comparison = without_warning(several(*rows), correction='tukey', interval=interval)
@@ -159,21 +163,25 @@ def test_each_null_has_a_reason_beside_it(results, settings):
 
 def test_fewer_than_fifty_differences_are_warned_of_once():
     values = drawn(4)
-    message = 'all 3 pairs of runs differ on fewer than 50 queries by some metric: '
+    message = (
+        'all 3 pairs of runs differ on fewer than 50 queries by some metric: t intervals of their '
+        'differences may be too narrow; take plus2'
+    )
     with pytest.warns(NarrowIntervalWarning, match=message) as found:
-        comparison = compare(several(*values), **FAST)
+        comparison = compare(several(*values), interval='t', **FAST)
     assert len(found) == 1
     assert found[0].filename == __file__
     assert list(map(str, comparison.warnings)) == [str(found[0].message)]
+    assert compare(several(*values), **FAST).warnings == ()
 
 
 def test_pairs_that_differ_little_are_counted():
     few, many = np.zeros(60), np.zeros(60)
     few[:10], many[:50] = 0.5, 0.5
     with pytest.warns(NarrowIntervalWarning, match='^1 pair of runs differs on fewer than 50 que'):
-        compare(several(few, 0 * few), **FAST)
+        compare(several(few, 0 * few), interval='bca', **FAST)
     with pytest.warns(NarrowIntervalWarning, match='^2 of 3 pairs of runs differ on fewer'):
-        compare(several(few, 0 * few, many), **FAST)
+        compare(several(few, 0 * few, many), interval='bca', **FAST)
 
 
 TOO_FEW = {
@@ -202,13 +210,13 @@ def test_permutations_by_which_nothing_can_differ(correction, permutations):
 def test_an_exact_p_needs_no_permutations():
     comparison = without_warning(several([1] * 8, [0] * 8), permutations=1)
     assert comparison.pairs[0].p == 2 / 2**8
-    assert [type(each) for each in comparison.warnings] == [NarrowIntervalWarning]
+    assert comparison.warnings == ()
 
 
 def test_fifty_differences_and_none_are_not_warned_of():
     a, b = np.zeros(60), np.zeros(60)
     b[:50] = 0.5
-    assert compare(several(a, b, a), **FAST).warnings == ()
+    assert compare(several(a, b, a), interval='bca', **FAST).warnings == ()
 
 
 def test_one_run_has_a_leaderboard_without_pairs():
@@ -238,19 +246,119 @@ def test_what_is_of_clusters_is_said():
     right = [(*row, 0.5) for row in reference]
     results = {'all': evaluate(right), 'few': evaluate(right[:1])}
     with pytest.warns(NarrowIntervalWarning, match='on fewer than 50 clusters of queries: '):
-        comparison = compare(results, cluster='video', reference=reference, **FAST)
+        comparison = compare(results, cluster='video', reference=reference, interval='bca', **FAST)
     note = (
         'p, intervals and numbers of differences that are not 0 are of clusters; wins, ties, '
-        'losses and dz are of queries'
+        'losses, dz and queries for 80 % are of queries'
     )
     assert note in comparison.notes
     assert note not in without_warning(results).notes
 
 
+INDEPENDENT = 'queries are taken as independent, not by video: '
+
+
+def of_videos(n_videos):
+    """A reference of 60 queries in so many videos, and results of a run that has all, or some."""
+    reference = [('x', f'v{place % n_videos}', str(place), f'n{place:02}') for place in range(60)]
+    evaluate = AveragePrecision(reference, K=[10], definition='mediaeval-2016').evaluate
+    right, asked = [(*row, 0.5) for row in reference], [*(row[3] for row in reference), 'nobody']
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', WithoutRelevantWarning)
+        return reference, {'all': evaluate(right, asked), 'some': evaluate(right[:45], asked)}
+
+
+@pytest.mark.parametrize('correction', ['holm', 'tukey'])
+def test_videos_are_the_units_where_there_are_fifty(correction):
+    reference, results = of_videos(50)
+    settings = {'reference': reference, 'correction': correction}
+    by_default = compare(results, **settings, **FAST)
+    assert by_default.parameters['cluster'] == 'video'
+    assert by_default.counts['units'] == 51  # and the query without a relevant shot
+    assert '51 clusters of queries, by video' in by_default.caption()
+    assert described(by_default) == described(compare(results, cluster='video', **settings, **FAST))
+    by_query = compare(results, cluster='none', **settings, **FAST)
+    assert by_query.pairs[0].interval != by_default.pairs[0].interval
+
+
+@pytest.mark.parametrize(
+    ('n_videos', 'is_given', 'why'),
+    [
+        (49, True, 'their relevant shots are in 49 videos, and 50 are needed'),
+        (1, True, 'their relevant shots are in 1 video, and 50 are needed'),
+        (50, False, 'their videos are not known without the reference'),
+    ],
+)
+def test_queries_are_the_units_where_videos_cannot_be(n_videos, is_given, why):
+    reference, results = of_videos(n_videos)
+    given = {'reference': reference} if is_given else {}
+    comparison = compare(results, **given, **FAST)
+    assert (comparison.parameters['cluster'], comparison.counts['units']) == ('none', 61)
+    assert INDEPENDENT + why in comparison.notes
+    by_choice = compare(results, cluster='none', **given, **FAST)
+    assert comparison.pairs == by_choice.pairs
+    assert INDEPENDENT + why not in by_choice.notes
+
+
+def test_kinds_of_intervals():
+    """Of means they are BCa, unless all are Student's."""
+    plus2, bca, t = (
+        without_warning(several(*drawn(9)), interval=each) for each in ('plus2', 'bca', 't')
+    )
+    means = [[each.interval for each in found.leaderboard] for found in (plus2, bca, t)]
+    assert means[0] == means[1] != means[2]
+    rows = t.values['MAP@10']
+    for standing, row in zip(t.leaderboard[-3:], rows, strict=True):
+        bounds = stats.ttest_1samp(row, 0).confidence_interval()
+        # Values are rounded to steps below 1e-12 once.
+        assert [standing.interval.low, standing.interval.high] == pytest.approx(
+            list(bounds), abs=1e-12
+        )
+    for appended, found in (([1, -1], plus2), ([], t)):
+        pair = found.pairs[-1]
+        a, b = (rows[found.runs.index(run)] for run in (pair.a, pair.b))
+        bounds = stats.ttest_1samp([*(a - b), *appended], 0).confidence_interval()
+        assert [pair.interval.low, pair.interval.high] == pytest.approx(list(bounds), abs=1e-12)
+    assert [each.interval for each in bca.pairs] != [each.interval for each in plus2.pairs]
+
+
+@settings(max_examples=15)  # as above
+@given(
+    st.integers(2, 12).flatmap(
+        lambda n: st.lists(st.lists(EIGHTHS, min_size=n, max_size=n), min_size=2, max_size=5)
+    ),
+    st.sampled_from(['holm', 'bh', 'tukey']),
+    st.sampled_from([0.5, 0.8, 0.95]),
+    st.sampled_from([None, 'a']),
+)
+def test_letters_and_ranks_are_those_of_the_pairs(rows, correction, level, baseline):
+    comparison = without_warning(
+        several(*rows), correction=correction, level=level, baseline=baseline, permutations=40
+    )
+    apart = {(pair.a, pair.b) for pair in comparison.pairs if pair.p_adjusted <= alpha_of(level)}
+    letters = {each.run: {*each.group} for each in comparison.leaderboard}
+    for pair in comparison.pairs:
+        assert ((pair.a, pair.b) in apart) == (not letters[pair.a] & letters[pair.b])
+    for each in comparison.leaderboard:
+        better = sum(run == each.run for _, run in apart)
+        worse = sum(run == each.run for run, _ in apart)
+        assert each.rank_interval == (1 + better, len(rows) - worse)
+        assert 1 + better <= each.rank <= len(rows) - worse
+
+
+def test_all_metrics_but_the_last_are_exploratory():
+    comparison = without_warning(several(*drawn(10)))
+    for entries in comparison.leaderboard, comparison.pairs:
+        assert {(each.metric, each.exploratory) for each in entries} == {
+            ('MAP@1', True),
+            ('MAP@10', False),
+        }
+
+
 WRONG = {
     'baseline': ({'baseline': 'z'}, "baseline: found 'z', expected one of 'a', 'b'"),
     'correction': ({'correction': 'sidak'}, "correction: found 'sidak', expected one of holm, bh"),
-    'interval': ({'interval': 'z'}, "interval: found 'z', expected one of bca, t"),
+    'interval': ({'interval': 'z'}, "interval: found 'z', expected one of plus2, bca, t"),
     'level': ({'level': 95}, 'level: found 95, expected a number between 0 and 1'),
     'level as text': ({'level': '0.9'}, "level: found '0.9'"),
     'cluster': ({'cluster': 'corpus'}, "cluster: found 'corpus', expected one of none, video"),
@@ -259,7 +367,6 @@ WRONG = {
     'permutations': ({'permutations': 1.5}, 'permutations: found 1.5, expected a positive'),
     'seed': ({'seed': -1}, 'seed: found -1, expected an integer from 0'),
     'seed as bool': ({'seed': True}, 'seed: found True, expected an integer from 0'),
-    't of clusters': ({'interval': 't', 'cluster': 'video'}, "found 't' with clusters"),
 }
 
 
@@ -282,7 +389,10 @@ def test_without_the_extra(monkeypatch, library):
 def test_what_is_not_known_of_the_floor_is_said():
     comparison = compare({'a': evaluation([1, 0], measures={'P@5': [1, 0.5]})}, **FAST)
     assert [each.floor for each in comparison.leaderboard] == [0, None]
-    assert comparison.notes == ['P@5: no floor, as the mean of an empty run is not known']
+    assert comparison.notes == [
+        INDEPENDENT + 'their videos are not known without the reference',
+        'P@5: no floor, as the mean of an empty run is not known',
+    ]
 
 
 def test_few_lines_say_who_leads():

@@ -49,7 +49,7 @@ def marks(comparison):
 
 def test_best_runs_stand_first_and_all_equal_best_ones_are_bold():
     rows = printed(compared({'b': 20, 'a': 20, 'c': 10})).grid.rows
-    assert [(run, cell.is_best) for _, run, cell, _ in rows] == [
+    assert [(run, cell.is_best) for run, cell, _ in rows] == [
         ('a', True),
         ('b', True),
         ('c', False),
@@ -74,8 +74,9 @@ def test_at_another_level_less_is_marked():
     assert 'corrected p ≤ 0.01' in printed(comparison).caption
 
 
-def test_letters_of_groups():
-    comparison = compared(THREE, correction='tukey')
+@pytest.mark.parametrize('correction', ['holm', 'bh', 'tukey'])
+def test_letters_of_groups(correction):
+    comparison = compared(THREE, correction=correction)
     assert marks(comparison) == {'top': 'a', 'low': 'b', 'same': 'b'}
     assert (
         'Runs that share a letter are not told apart (corrected p > 0.05).'
@@ -83,20 +84,35 @@ def test_letters_of_groups():
     )
 
 
-def test_letters_of_worse_runs():
-    """Without baseline and groups, a mean has the letters of the runs that are worse."""
-    table = printed(compared(THREE))
-    assert [(row[0].value, row[1], row[-1].mark) for row in table.grid.rows] == [
-        ('a', 'top', 'bc'),
-        ('b', 'low', ''),
-        ('c', 'same', ''),
+def test_one_run_has_no_letters():
+    comparison = compared({'a': 9})
+    assert marks(comparison) == {'a': ''}
+    assert 'letter' not in printed(comparison).caption
+
+
+def test_cutoffs_before_the_last_are_exploratory():
+    comparison = compared(THREE, K=(1, 10, 'all'), baseline='low')
+    assert printed(comparison).grid.headers == [
+        *('run', 'MAP@1 (exploratory)', 'MAP@10 (exploratory)', 'MAP')
     ]
-    assert table.caption.endswith('Letters: higher than those runs, corrected p ≤ 0.05.')
+    assert 'Claims are about MAP; other columns are exploratory.' in comparison.caption()
+    assert {'MAP@1 (exploratory): difference to low', 'MAP: difference to low'} <= {
+        *blocks(comparison)
+    }
+    pairs = [each.caption for each in describe(comparison, pairs=True).for_papers()][1:4]
+    assert [each.partition(':')[0] for each in pairs] == printed(comparison).grid.headers[1:]
+    assert 'exploratory' not in compared(THREE, K=10).caption()
 
 
-def test_many_runs_have_no_letters_and_their_pairs_are_shown_if_asked_for():
+def test_queries_for_power_stand_beside_a_pair():
+    grid = blocks(compared(THREE))['MAP@10: differences of pairs']
+    assert grid.headers[-1] == 'queries for 80 %'
+    # A dz of 1 takes 10 by the tables of the t test, and this is 0.992; two runs are equal.
+    assert [row[-1] for row in grid.rows] == [11, 11, None]
+
+
+def test_pairs_of_many_runs_are_shown_if_asked_for():
     comparison = compared({f'run_{count}': count for count in range(10, 10 * MOST_RUNS + 11, 10)})
-    assert [header for header in printed(comparison).grid.headers if not header] == []
     assert 'MAP@10: differences of pairs' not in blocks(comparison)
     assert '15 pairs of runs are not shown' in blocks(comparison)['after']
     pairs = blocks(comparison, pairs=True)['MAP@10: differences of pairs']
@@ -107,7 +123,10 @@ def test_many_runs_have_no_letters_and_their_pairs_are_shown_if_asked_for():
 
 CAPTIONS = {
     'p by paired sign flips of queries (1,000 random flips), corrected by Holm over all pairs of '
-    'runs for each metric. Seed 3.': {'seed': 3, 'found': {'low': 1, 'top': 50}},
+    'runs for each metric. Claims are about MAP@10; other columns are exploratory. Seed 3.': {
+        'seed': 3,
+        'found': {'low': 1, 'top': 50},
+    },
     'p by paired sign flips of queries (exact for at most 20 differences that are not 0, else '
     '1,000 random flips), corrected by Holm over all pairs': {},
     '(exact: at most 20 differences are not 0), corrected by Holm': {'found': {'a': 20, 'b': 15}},
@@ -132,11 +151,19 @@ CAPTIONS = {
         'interval': 't',
         'level': 0.9,
     },
-    'BCa bootstrap, 300 resamples of 7 clusters of queries, by video': {
+    '(means: BCa bootstrap, 300 resamples of 7 clusters of queries, by video; differences: plus2 '
+    'over clusters). p by paired sign flips of clusters (': {
         'cluster': 'video',
         'reference': REFERENCE,
     },
-    'with 95 % intervals (BCa bootstrap, 300 resamples of queries). Seed 0.': {'found': {'a': 9}},
+    "(Student's t over 7 clusters of queries, by video)": {
+        'cluster': 'video',
+        'interval': 't',
+        'reference': REFERENCE,
+    },
+    '(means: BCa bootstrap, 300 resamples of queries; differences: plus2 over queries)': {},
+    '(BCa bootstrap, 300 resamples of queries). p': {'interval': 'bca'},
+    'with 95 % intervals (BCa bootstrap, 300 resamples of queries). Claims': {'found': {'a': 9}},
 }
 
 
@@ -152,7 +179,11 @@ def test_pairs_of_clusters_say_what_is_of_queries():
     comparison = compared(THREE, cluster='video', reference=REFERENCE)
     _, *pairs, _ = describe(comparison, pairs=True).for_papers()  # the last is of orders
     assert {
-        each.caption.endswith('Seed 0. Wins, ties, losses and dz are of queries.') for each in pairs
+        each.caption.endswith(
+            'Seed 0. Queries for 80 %: of this pair alone, not corrected. Wins, ties, losses and '
+            'dz are of queries.'
+        )
+        for each in pairs
     } == {True}
 
 
@@ -165,7 +196,9 @@ def test_differences_to_the_baseline():
     assert (p.value, corrected.value) == (f'{1 / 1001:.4f}', f'{2 / 1001:.4f}')  # Holm: of two
     assert round(dz, 3) == 0.992  # half of them 1, half 0: 0.5 by sqrt(15 / 59)
     _, difference, p, corrected, counts, dz = grid.rows[1]
-    assert (difference.value, difference.detail, counts.value) == (0, '', '0/60/0')
+    # Sixty zeros, 1 and -1: t of 61 degrees of freedom, 1.9996, by sqrt(2 / 61 / 62).
+    assert (difference.value, difference.detail) == (0, '[-0.046,0.046]')
+    assert counts.value == '0/60/0'
     assert (p.value, dz) == ('1.0000', None)
 
 
