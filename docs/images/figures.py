@@ -46,7 +46,7 @@ def runs():
 def charts():
     average_precision = AveragePrecision(SAMPLES / 'reference.txt', K=[100], definition='trec')
     evaluations = {name: average_precision.evaluate(run) for name, run in runs().items()}
-    comparison = compare(evaluations, correction='tukey', resamples=FEW, permutations=FEW)
+    comparison = compare(evaluations, resamples=FEW, permutations=FEW)
     first, *others = (average_precision.explain(run) for run in runs().values())
     loss = first.plot.loss(*others, names=list(runs()))
     leaderboard = comparison.plot.leaderboard()

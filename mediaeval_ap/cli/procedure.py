@@ -40,8 +40,7 @@ def _intervals() -> options.Decorator:
             '--interval',
             choices.INTERVALS,
             'plus2',
-            'Confidence intervals of differences: {words} (Student with two more differences, BCa '
-            'bootstrap, Student). Those of means are bca, or t.',
+            'Confidence intervals of differences: {words}; those of means are bca, or t.',
         ),
         options.valued(
             '--level',

@@ -21,8 +21,8 @@ Key = TypeVar('Key', str, tuple[str, str])
 NO_RELEVANT = 'no relevant shot'
 
 
-# By default. Below it, the means' BCa intervals over videos were simulated to cover less than 92 %,
-# and plus2 to get wide fast (docs/comparison.md).
+# By default. Below it, plus2 over videos was simulated to be more than a tenth wider than t, and BCa
+# of means to cover less (docs/comparison.md).
 LEAST_VIDEOS = 50
 
 

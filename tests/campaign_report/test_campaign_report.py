@@ -61,7 +61,8 @@ def test_comparison_diagnoses_and_evaluations_are_those_of_their_own_functions(
     diagnoses = {
         name: average_precision.explain(rows, QUERIES, k=5, near=0.3) for name, rows in RUNS.items()
     }
-    comparison = compare(evaluations, correction='tukey', **QUICK)
+    criteria = {'reference': REFERENCE, 'subset': SUBSET}
+    comparison = compare(evaluations, correction='tukey', **criteria, **QUICK)
     assert report.comparison.to_dict() == comparison.to_dict()
     assert report.comparison.runs == list(report.evaluations) == list(report.diagnoses)
     for name in RUNS:
@@ -274,7 +275,7 @@ def test_what_is_no_campaign_is_refused(average_precision, arguments, message):
         ({'seed': -1}, '^seed: found -1'),
         ({'near': 1}, '^near: found 1'),
         ({'baseline': 'nobody'}, "^baseline: found 'nobody', expected one of 'one', "),
-        ({'interval': 't', 'cluster': 'video'}, "^interval: found 't' with clusters"),
+        ({'interval': 'z'}, "^interval: found 'z', expected one of plus2, bca, t"),
     ],
 )
 def test_wrong_settings_are_refused_before_a_run_is_read(average_precision, settings, message):
