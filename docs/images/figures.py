@@ -29,9 +29,11 @@ def better():
         'rounded': [(*row, round(confidence, 1)) for *row, confidence in run],
         'sure': [row for row in run if row[-1] >= SURE],
     }
-    evaluate = AveragePrecision(SAMPLES / 'reference.txt', K=[10], definition='trec').evaluate
+    reference = SAMPLES / 'reference.txt'
+    evaluate = AveragePrecision(reference, K=[10], definition='trec').evaluate
     results = {name: evaluate(rows) for name, rows in runs.items()}
-    comparison = compare(results, baseline='ours', resamples=2000, permutations=10_000)
+    settings = {'reference': reference, 'resamples': 2000, 'permutations': 10_000}
+    comparison = compare(results, baseline='ours', **settings)
     return comparison.plot.leaderboard()
 
 
