@@ -21,7 +21,7 @@ Key = TypeVar('Key', str, tuple[str, str])
 NO_RELEVANT = 'no relevant shot'
 
 
-# By default. Below it, plus2 over videos was simulated to be more than a tenth wider than t, and BCa
+# By default. With fewer, plus2 over videos was simulated to be much wider than t, and BCa intervals
 # of means to cover less (docs/comparison.md).
 LEAST_VIDEOS = 50
 

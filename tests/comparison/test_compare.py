@@ -207,6 +207,13 @@ def test_permutations_by_which_nothing_can_differ(correction, permutations):
         compare(several(*values), **settings)
 
 
+def test_letters_are_of_all_pairs_so_permutations_have_to_be_enough_for_all():
+    values = np.random.default_rng(8).random((3, 60))  # fixed: some values, whichever
+    message = '58 permutations give no corrected p below 0.0508'
+    with pytest.warns(FewPermutationsWarning, match=message):
+        compare(several(*values), baseline='a', permutations=58, resamples=50)
+
+
 def test_an_exact_p_needs_no_permutations():
     comparison = without_warning(several([1] * 8, [0] * 8), permutations=1)
     assert comparison.pairs[0].p == 2 / 2**8
