@@ -130,6 +130,19 @@ def test_nothing_is_nan_and_nothing_lacks_without_a_reason(rows, interval):
     assert list(without_reason(numbers)) == []
 
 
+@pytest.mark.parametrize(
+    ('interval', 'of_differences'),
+    [('plus2', ''), ('bca', 'all differences are 0.25'), ('t', 'all differences are 0.25')],
+)
+def test_equal_values_have_no_interval_but_a_reason(interval, of_differences):
+    found = without_warning(several([1 / 3 + 0.25] * 4, [1 / 3] * 4), interval=interval)
+    assert found.leaderboard[1].interval.reason == 'all values are 0.333333'
+    assert found.pairs[0].interval.reason == of_differences
+    alone = without_warning(several([0.5], [0.25]), interval=interval)
+    assert alone.leaderboard[0].interval.reason == 'one query'
+    assert alone.pairs[0].interval.reason == ('one query' if of_differences else '')
+
+
 def without_reason(value, path=()):
     """The nulls of a JSON value that have no reason beside them.
 
