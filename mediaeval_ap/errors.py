@@ -16,6 +16,7 @@
     ├── ProcessError (RuntimeError)        a process that was to compute ended before
     ├── HalfStepError (RuntimeError)       a step of a live session was interrupted halfway
     ├── CopyError (TypeError)              a live session cannot be copied or pickled
+    ├── PositionalError (TypeError)        an argument that needs its name has none
     └── UndefinedScoreError (ValueError)   a score is not defined, as the mean over no query
 
     DataWarning (UserWarning)
@@ -62,6 +63,7 @@ __all__ = [
     'NoOverlapWarning',
     'NoWorkerWarning',
     'ParameterError',
+    'PositionalError',
     'ProcessError',
     'QueryError',
     'ReadError',
@@ -176,6 +178,10 @@ class HalfStepError(Error, RuntimeError):
 
 class CopyError(Error, TypeError):
     """A copy of a live session, which may change while it is copied."""
+
+
+class PositionalError(Error, TypeError):
+    """An argument that was given without its name, where its place does not tell what it is."""
 
 
 class MissingHypothesisError(Error, KeyError):
