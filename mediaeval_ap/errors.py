@@ -25,6 +25,7 @@
     ├── NoOverlapWarning                   no id of an input occurs in the other one
     │   └── EmptyRunWarning                no hypothesis of a run is in the subset
     ├── WithoutRelevantWarning             queries have no relevant shot
+    │   └── UnknownQueriesWarning          the reference has no such names
     ├── MissingIdsWarning                  the predictions lack ids of the truth
     ├── UnknownIdsWarning                  the predictions have ids that the truth lacks
     ├── UnlistedProblemsWarning            more problems of a kind than are listed
@@ -75,6 +76,7 @@ __all__ = [
     'UndefinedScoreError',
     'UnknownDefinitionError',
     'UnknownIdsWarning',
+    'UnknownQueriesWarning',
     'UnlistedProblemsWarning',
     'WithoutRelevantWarning',
     'WriteError',
@@ -216,6 +218,10 @@ class EmptyRunWarning(NoOverlapWarning):
 
 class WithoutRelevantWarning(DataWarning):
     """Queries without a relevant shot: they count the same for every run."""
+
+
+class UnknownQueriesWarning(WithoutRelevantWarning):
+    """Queries that are no names of the reference, in its subset or out of it."""
 
 
 class MissingIdsWarning(DataWarning):

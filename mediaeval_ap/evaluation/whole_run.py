@@ -87,6 +87,9 @@ def names_asked(criteria: Criteria, queries: Table | None) -> tuple[list[str], l
         finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
         cause = likely_cause(distinct, reference.table['person_name'].values)
         found = data_warnings.no_overlap(queries.source.name, finding, cause) + found
+    if queries is not None:
+        distinct = queries['person_name'].values
+        found += data_warnings.unknown_queries(distinct, reference, len(distinct))
     return names, found
 
 

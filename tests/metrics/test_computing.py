@@ -71,9 +71,9 @@ def test_a_row_group_of_any_size_is_read_in_pieces(tmp_path):
     path = tmp_path / 'users.parquet'
     write(path, labels, labels, row_group_size=n_users, use_dictionary=False)
     del labels
-    (part,), names = planned(MeanAveragePrecision(), path, COLUMNS)
+    (part,), columns = planned(MeanAveragePrecision(), path, COLUMNS)
     before = pyarrow.total_allocated_bytes()
-    peak = max(pyarrow.total_allocated_bytes() for _ in part.batches(names))
+    peak = max(pyarrow.total_allocated_bytes() for _ in part.batches(list(columns.values())))
     assert part.n_rows == n_users
     assert peak - before < n_bytes / 5
 
