@@ -48,13 +48,15 @@ class Reference:
         """Return whether a name is in the reference, in the subset or out of it."""
         return name in self._n_shots or name in self.elsewhere
 
-    def nearest(self, query: str) -> str | None:
-        """Return the nearest name of the reference, if there is any; linear in their number."""
+    def nearest(self, query: str, within: float = 1.0) -> str | None:
+        """Return the nearest name within a distance, if there is any; linear in the names."""
         from rapidfuzz.distance import Levenshtein
         from rapidfuzz.process import extractOne
 
         names = [*self.queries, *sorted(self.elsewhere)]
-        found = extractOne(query, names, scorer=Levenshtein.normalized_distance)
+        found = extractOne(
+            query, names, scorer=Levenshtein.normalized_distance, score_cutoff=within
+        )
         return found[0] if found else None
 
     @property
