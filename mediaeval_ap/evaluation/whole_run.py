@@ -98,7 +98,8 @@ def names_asked(criteria: Criteria, queries: Table | None) -> tuple[list[str], l
 def nearest_of(queries: Sequence[str], reference: Reference) -> str:
     """Return the nearest name to one of a few queries, if it may be another spelling of it."""
     for query in queries[: data_warnings.QUERIES_IN_WARNING]:
-        if (nearest := reference.nearest(query, NEAR)) is not None:
+        nearest = None if reference.has(query) else reference.nearest(query, NEAR)
+        if nearest is not None:
             return f'the nearest to {shown(query)} is {shown(nearest)}'
     return ''
 
