@@ -255,15 +255,19 @@ def gap() -> list[list[str]]:
         metric = GlobalAveragePrecision()
         for begin in range(0, n, PIECE):
             part = slice(begin, begin + PIECE)
-            metric.update(predicted[part], confidence[part], truth[part])
+            metric.update(y_true=truth[part], y_pred=predicted[part], confidence=confidence[part])
         return metric.compute()
 
     return compare(
         confidence.nbytes + predicted.nbytes + truth.nbytes,
         {
-            'GAP': lambda: global_average_precision(predicted, confidence, truth),
+            'GAP': lambda: global_average_precision(
+                y_true=truth, y_pred=predicted, confidence=confidence
+            ),
             'GAP, 100,000 at a time': streamed,
-            'GAP, three decimals': lambda: global_average_precision(predicted, coarse, truth),
+            'GAP, three decimals': lambda: global_average_precision(
+                y_true=truth, y_pred=predicted, confidence=coarse
+            ),
         },
         {
             'pandas': (lambda: pandas_recipe(predicted, confidence, truth), 'GAP'),

@@ -12,13 +12,22 @@ from mediaeval_ap import definitions
 from mediaeval_ap.batches.batch_evaluating import BatchEvaluating
 from mediaeval_ap.campaign_report.reporting import CampaignReporting
 from mediaeval_ap.choices import TREC_DEPTH
-from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff, check_cutoffs, depths
+from mediaeval_ap.definitions import (
+    ALL,
+    Cutoff,
+    Definition,
+    ap_column,
+    check_cutoff,
+    check_cutoffs,
+    depths,
+)
 from mediaeval_ap.diagnosis.explaining import Explaining
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, in_subset
-from mediaeval_ap.evaluation.data_warnings import repeated_rows
+from mediaeval_ap.evaluation.data_warnings import repeated_rows, unknown_queries
 from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.relevance import Reference
+from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.evaluation.whole_run import names_asked, read_counted
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
@@ -78,11 +87,12 @@ class AveragePrecision(BatchEvaluating, Explaining, CampaignReporting):
         definition = definitions.get(definition)
         cutoffs = check_cutoffs(K, definition)
         videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
-        table = in_subset(read(reference, REFERENCE, max_bytes=max_bytes), videos)
+        whole = read(reference, REFERENCE, max_bytes=max_bytes)
+        table = in_subset(whole, videos)
         if not len(table):
             name = printable(table.source.name)
             raise ParameterError(f'{name}: no row of this reference is in the subset')
-        judged = Reference(table, definition.counts_again)
+        judged = Reference(table, definition.counts_again, whole['person_name'].values)
         self._criteria = Criteria(judged, cutoffs, definition, videos, max_bytes)
         found = repeated_rows(
             table.source.name, len(table), judged.n_repeated, kept=definition.counts_again
@@ -286,7 +296,9 @@ class AveragePrecision(BatchEvaluating, Explaining, CampaignReporting):
         pandas.DataFrame
             Columns ``rank`` (from 1), ``corpus_id``, ``video_id``, ``shot_id``, ``person_name``,
             ``distance``, ``confidence``, ``temporal_rank`` (from 1), ``relevant``, and
-            ``precision`` down to that rank. Hypotheses that the definition drops are left out.
+            ``precision`` down to that rank. Hypotheses that the definition drops are left out. Its
+            ``attrs`` have AP at that cutoff, as ``AP@10``, and ``n_relevant``, the number of
+            relevant shots.
 
         Raises
         ------
@@ -295,21 +307,32 @@ class AveragePrecision(BatchEvaluating, Explaining, CampaignReporting):
         ReadError, FormatError
             When the run cannot be read.
 
+        Warns
+        -----
+        UnknownQueriesWarning
+            When the query is no name of the reference. Else as `evaluate`.
+
         Examples
         --------
         >>> average_precision = AveragePrecision('samples/reference.txt')
         >>> top = average_precision.rank('samples/hypothesis.txt', 'nicolas_sarkozy', k=3)
-        >>> top['relevant'].tolist()
-        [False, False, True]
+        >>> top['relevant'].tolist(), top.attrs['n_relevant'], round(top.attrs['AP@3'], 3)
+        ([False, False, True], 116, 0.111)
         """
         import pandas
 
         query = check_query(query)
         depth = max(depths(self.K)) if k is None else check_cutoff(k)
         run = read_counted(self._criteria, hypothesis)
-        warn_caller(run.warnings_with([]))
+        about_query = unknown_queries([query], self._criteria.reference)
+        warn_caller(run.warnings_with(about_query))
         ((places, hits, distances),) = run.scorer.top([query], depth)
         ranks = np.arange(1, len(places) + 1)
         relevant = np.isin(ranks - 1, hits)
         frame = pandas.DataFrame({'rank': ranks, **run.ranking.columns_at(places, distances)})
-        return frame.assign(relevant=relevant, precision=np.cumsum(relevant) / ranks)
+        frame = frame.assign(relevant=relevant, precision=np.cumsum(relevant) / ranks)
+        cutoff = ALL if k is None and ALL in self.K else depth
+        scorer = Scorer(run.ranking, run.scorer.relevance, [cutoff], self.definition)
+        (((ap,),), (n_relevant,)) = scorer.score([query])
+        frame.attrs = {ap_column(cutoff): float(ap), 'n_relevant': int(n_relevant)}
+        return frame

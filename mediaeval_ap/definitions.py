@@ -144,6 +144,41 @@ class Definition:
             return f"S(k') / k', k' = {_least(self.depth)}"
         return f'S({_least(self.depth)}) / {_least(self.denominator)}'
 
+    def upper_bound(self, k: Cutoff, n_relevant: int, n_returned: int) -> float:
+        """Return a number that no average precision exceeds.
+
+        Parameters
+        ----------
+        k : int or 'all'
+            The cutoff.
+        n_relevant, n_returned : int
+            R and N of the query.
+
+        Returns
+        -------
+        float
+            The bound: above 1 only where a shot counts again, or is looked for below k.
+
+        Examples
+        --------
+        >>> get('mediaeval-2016').upper_bound(10, 4, 1000), get('trec').upper_bound(10, 4, 1000)
+        (2.5, 1.0)
+        """
+        if not n_relevant:
+            return float(self.without_relevant)
+        known = {'R': n_relevant, 'k': LARGEST_CUTOFF if k == ALL else k, 'N': n_returned}
+        # The sum has a term of at most 1 for each rank down to the depth, and for each hit.
+        terms = {*self.depth, 'N'}
+        if not self.counts_again:
+            terms.add('R')
+        sum_at_most = min(known[each] for each in terms)
+        if 'k' in self.depth:
+            terms.add('H')
+        return max(
+            1.0 if each in terms else sum_at_most / max(1, known.get(each, 1))
+            for each in self.denominator
+        )
+
     def to_dict(self) -> dict[str, str | float]:
         """Return the definition in full, ready for JSON.
 

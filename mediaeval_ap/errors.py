@@ -16,6 +16,7 @@
     ├── ProcessError (RuntimeError)        a process that was to compute ended before
     ├── HalfStepError (RuntimeError)       a step of a live session was interrupted halfway
     ├── CopyError (TypeError)              a live session cannot be copied or pickled
+    ├── PositionalError (TypeError)        an argument that needs its name has none
     └── UndefinedScoreError (ValueError)   a score is not defined, as the mean over no query
 
     DataWarning (UserWarning)
@@ -24,6 +25,7 @@
     ├── NoOverlapWarning                   no id of an input occurs in the other one
     │   └── EmptyRunWarning                no hypothesis of a run is in the subset
     ├── WithoutRelevantWarning             queries have no relevant shot
+    │   └── UnknownQueriesWarning          the reference has no such names
     ├── MissingIdsWarning                  the predictions lack ids of the truth
     ├── UnknownIdsWarning                  the predictions have ids that the truth lacks
     ├── UnlistedProblemsWarning            more problems of a kind than are listed
@@ -62,6 +64,7 @@ __all__ = [
     'NoOverlapWarning',
     'NoWorkerWarning',
     'ParameterError',
+    'PositionalError',
     'ProcessError',
     'QueryError',
     'ReadError',
@@ -73,6 +76,7 @@ __all__ = [
     'UndefinedScoreError',
     'UnknownDefinitionError',
     'UnknownIdsWarning',
+    'UnknownQueriesWarning',
     'UnlistedProblemsWarning',
     'WithoutRelevantWarning',
     'WriteError',
@@ -178,6 +182,10 @@ class CopyError(Error, TypeError):
     """A copy of a live session, which may change while it is copied."""
 
 
+class PositionalError(Error, TypeError):
+    """An argument that was given without its name, where its place does not tell what it is."""
+
+
 class MissingHypothesisError(Error, KeyError):
     """A hypothesis to withdraw or change that is not there."""
 
@@ -210,6 +218,10 @@ class EmptyRunWarning(NoOverlapWarning):
 
 class WithoutRelevantWarning(DataWarning):
     """Queries without a relevant shot: they count the same for every run."""
+
+
+class UnknownQueriesWarning(WithoutRelevantWarning):
+    """Queries that are no names of the reference, in its subset or out of it."""
 
 
 class MissingIdsWarning(DataWarning):

@@ -1,5 +1,7 @@
 """Rows of input for each metric, also as Parquet files, and all that a metric tells."""
 
+from inspect import signature
+
 import pyarrow
 from pyarrow import parquet
 
@@ -16,7 +18,7 @@ TEXT, TEXTS = pyarrow.string(), pyarrow.list_(pyarrow.string())
 TYPES = {
     'first hit': [TEXT, TEXTS],
     'map': [TEXTS, TEXTS],
-    'gap': [TEXT, pyarrow.float64(), TEXT],
+    'gap': [TEXT, TEXT, pyarrow.float64()],
     'lrap': [pyarrow.list_(pyarrow.int8(), 6), pyarrow.list_(pyarrow.float64())],
     'lwlrap': [pyarrow.large_list(pyarrow.uint8()), pyarrow.list_(pyarrow.float32(), 6)],
 }
@@ -35,7 +37,7 @@ def rows_of(metric, random, n):
             return labels(8), labels(8)
         if metric.startswith('gap'):
             confidence = random.choice([0.1, 0.5, 0.9, 1 / 3])
-            return random.choice(['a', 'b', None]), confidence, random.choice(['a', 'b', None])
+            return random.choice(['a', 'b', None]), random.choice(['a', 'b', None]), confidence
         return [random.randrange(2) for _ in range(6)], [random.randrange(4) / 3 for _ in range(6)]
 
     return [row() for _ in range(n)]
@@ -57,8 +59,15 @@ METRICS = {
 
 
 def columns_of(metric):
-    """Names of columns for the arguments of a metric."""
-    return [f'column {number}' for number in range(len(types_of(metric)))]
+    """Names of columns by the arguments of a metric."""
+    make = METRICS.get(metric, GlobalAveragePrecision)
+    arguments = zip(signature(make().update).parameters, types_of(metric), strict=False)
+    return {name: f'column {number}' for number, (name, _) in enumerate(arguments)}
+
+
+def update(metric, columns):
+    """Give a metric its columns, each by the name of the argument."""
+    return metric.update(**dict(zip(signature(metric.update).parameters, columns, strict=False)))
 
 
 def types_of(metric):
@@ -67,7 +76,7 @@ def types_of(metric):
 
 def write_rows(path, metric, rows, rows_in_group=1 << 20):
     """Write rows as a Parquet file, between columns that no metric needs."""
-    named = zip(columns_of(metric), types_of(metric), strict=True)
+    named = zip(columns_of(metric).values(), types_of(metric), strict=True)
     fields = [('id', pyarrow.int64()), *named, ('other', TEXT)]
     records = [[number, *row, 'x'] for number, row in enumerate(rows)]
     arrays = [
@@ -81,7 +90,7 @@ def write_rows(path, metric, rows, rows_in_group=1 << 20):
 def updated(metric, name, rows):
     """A metric that was given all rows at once, as arrays of pyarrow."""
     columns = zip(*rows, strict=True)
-    metric.update(*map(pyarrow.array, map(list, columns), types_of(name)))
+    update(metric, map(pyarrow.array, map(list, columns), types_of(name)))
     return metric
 
 

@@ -5,6 +5,8 @@ from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mediaeval_ap import definitions
 from mediaeval_ap.errors import ParameterError
@@ -140,3 +142,44 @@ def test_every_field_of_a_definition_is_checked(field, wrong, expected):
         ) as caught:
             replace(definitions.get('trec'), **{field: value})
         assert str(caught.value).isprintable()
+
+
+def some(quantities):
+    return st.lists(st.sampled_from(quantities), min_size=1, unique=True).map(tuple)
+
+
+OF_ANY_KIND = st.builds(
+    definitions.Definition,
+    name=st.just('mine'),
+    depth=some('RkN'),
+    denominator=some('RkNH'),
+    without_relevant=st.just(0.5),
+    repeats=st.sampled_from(definitions.Repeats),
+    source=st.just('a test'),
+)
+
+
+@given(OF_ANY_KIND, st.lists(st.booleans(), max_size=8), st.integers(0, 9), st.integers(1, 9))
+def test_no_value_is_above_the_bound(definition, hits, n_relevant, k):
+    """Whatever the definition; of a run that returned more to others, too."""
+    ranks = [rank for rank, is_hit in enumerate(hits, 1) if is_hit and n_relevant]
+    if not definition.counts_again:
+        ranks = ranks[:n_relevant]
+    value = ap(definition, ranks, n_relevant, len(hits), k)
+    for n_returned in len(hits), 50:
+        assert value <= definition.upper_bound(k, n_relevant, n_returned)
+
+
+@pytest.mark.parametrize(
+    ('name', 'ranks', 'n_relevant', 'n_returned', 'k'),
+    [
+        *((name, [1, 2], 2, 2, 2) for name in definitions.names()),
+        ('mediaeval-2016', [1, 2, 3, 4, 5], 2, 9, 5),
+        ('mediaeval-2016', [1, 2, 3], 2, 3, 5),
+        ('trec', [], 0, 9, 5),
+        ('mediaeval-2016', [], 0, 9, 5),
+    ],
+)
+def test_the_bound_is_reached(name, ranks, n_relevant, n_returned, k):
+    bound = definitions.get(name).upper_bound(k, n_relevant, n_returned)
+    assert ap(name, ranks, n_relevant, n_returned, k) == bound

@@ -205,11 +205,12 @@ class BatchEvaluating:
         return keep(self._criteria, runs, self._criteria.read_queries(queries), parsed, folder)
 
     def _measures(self, measures: str | Iterable[str]) -> list[Any]:
-        """Return measures of ir_measures, none of them named as a column of average precision."""
+        """Return measures of ir_measures that a reference allows, beside average precision."""
         if not measures:
             return []
-        from mediaeval_ap.trec.measures import check_columns, parse_measures
+        from mediaeval_ap.trec.measures import check_columns, parse_measures, refuse_nonrelevant
 
         parsed = parse_measures(measures)
+        refuse_nonrelevant(parsed)
         check_columns(parsed, self._criteria.K)
         return parsed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import os
 import re
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from mediaeval_ap.batches.plan import KEY_DIGITS, STRAY, Plan
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.json_files import read_results
-from mediaeval_ap.tables.byte_sources import opening
+from mediaeval_ap.tables.byte_sources import content_of
+from mediaeval_ap.tables.json_text import parsed_json
 
 _digits = f'([0-9a-f]{{{KEY_DIGITS}}})'
 _name = re.compile(rf'{_digits}-([0-9]{{5,}})-{_digits}\.json').fullmatch
@@ -54,8 +54,7 @@ class BlockFile(NamedTuple):
 
     def content(self) -> bytes:
         """Return the content, or refuse it if it is not that of the name."""
-        with opening(self.path), open(self.path, 'rb') as file:
-            content = file.read()
+        content = content_of(self.path)
         if _name_of(self.key, self.number, content) != os.path.basename(self.path):
             expected = 'the one that its name is made of; delete the file, to compute it again'
             raise FormatError(self.path, '', '', 'content that was cut or edited', expected)
@@ -63,7 +62,7 @@ class BlockFile(NamedTuple):
 
     def refuse(self, plan: Plan) -> NoReturn:
         """Say how the result differs from those of a plan that does not have it."""
-        (result,) = json.loads(self.content())['results']
+        (result,) = parsed_json(self.content(), self.path)['results']
         plan.check_result(result, self.path)
         field, found, expected = 'key', self.key, 'one of the keys of the plan'
         if self.key in plan.keys:

@@ -15,7 +15,7 @@ from mediaeval_ap.batches.plan import Plan
 from mediaeval_ap.errors import FormatError, ReadError, WriteError
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.tables.byte_sources import opening
+from mediaeval_ap.tables.byte_sources import content_of, opening
 
 PLAN = 'plan.json'
 WHOLE: tuple[int, int] = (1, 1)  # the one part of one
@@ -160,5 +160,4 @@ class BlockFolder:
 
 
 def _read_plan(path: str) -> Plan:
-    with opening(path), open(path, 'rb') as file:
-        return Plan.from_json(file.read(), path)
+    return Plan.from_json(content_of(path), path)

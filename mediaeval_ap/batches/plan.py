@@ -13,8 +13,10 @@ from mediaeval_ap import __version__
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.tables import Source, Table
+from mediaeval_ap.tables.json_text import parsed_json
 
 SCHEMA = 'mediaeval-ap/plan/1'
+ANEW = 'begin again in another folder'
 BLOCK_QUERIES = 100  # a choice: seconds are lost with a block, and a folder has not too many files
 KEY_DIGITS = 16  # of SHA-256: enough to tell files of one folder apart
 INPUTS = ('reference', 'subset', 'queries')
@@ -60,11 +62,12 @@ class Plan:
     @classmethod
     def from_json(cls, text: bytes, path: str) -> Plan:
         """Return the plan that a file holds, or refuse what this version did not write."""
+        value = parsed_json(text, path, f'the plan of an evaluation; {ANEW}')
         try:
-            value = json.loads(text)
             found = value.pop('schema'), value['version']
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-            raise FormatError(path, '', '', 'no plan', 'the plan of an evaluation') from None
+        except (AttributeError, KeyError, TypeError):
+            expected = f'the plan of an evaluation; {ANEW}'
+            raise FormatError(path, '', '', 'no plan', expected) from None
         for field, one, expected in zip(
             ('schema', 'version'), found, (SCHEMA, __version__), strict=True
         ):
@@ -79,7 +82,7 @@ class Plan:
         except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError):
             is_as_written = False
         if not is_as_written:
-            expected = 'what evaluate wrote; begin again in another folder'
+            expected = f'what evaluate wrote; {ANEW}'
             raise FormatError(path, '', '', 'an edited plan', expected)
         return plan
 

@@ -113,15 +113,17 @@ def evaluate_gap(
     labels, confidence, truths = _match(files)
     correct = compute.equal(labels, truths).fill_null(False).to_numpy(zero_copy_only=False)
     order = files.rows.argsort(kind='stable')  # that of the predictions, for stable ties
-    queries = {'predicted': labels, 'confidence': confidence, 'truth': truths}
+    queries = {'y_pred': labels, 'confidence': confidence, 'y_true': truths}
     queries = {name: column.take(order) for name, column in queries.items()}
     for part in files.pieces():
-        metric.update(*(column[part] for column in queries.values()))
+        metric.update(**{name: column[part] for name, column in queries.items()})
     if not metric.compute():
         files.warn_of_other_labels(truths, labels)
     table = None
     if per_query:
-        rows = {'id': files.ids.take(order), **queries, 'correct': correct[order]}
+        names = ('id', 'predicted', 'confidence', 'truth', 'correct')
+        columns_of_rows = (files.ids.take(order), *queries.values(), correct[order])
+        rows = dict(zip(names, columns_of_rows, strict=True))
         table = pyarrow.table(rows).to_pandas().dropna(subset='predicted')
     return files.score(
         'GAP',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -91,7 +92,10 @@ def evaluate(
 def rank(
     hypothesis: str, query: str, depth: int, format: str, output: Output, **criteria: Any
 ) -> None:
-    """Show the top of the ranking for QUERY, a name."""
+    """Show the top of the ranking for QUERY, a name, and its AP at this depth.
+
+    csv, json and jsonl have the rows of the ranking alone.
+    """
     from mediaeval_ap.evaluation.queries import check_query
 
     try:
@@ -99,5 +103,8 @@ def rank(
     except QueryError as error:
         raise click.UsageError(str(error)) from error
     average_precision = options.read_reference(cutoffs=[depth], **criteria)
-    ranking = Grid.from_frame(average_precision.rank(hypothesis, query))
-    write_document(Document.from_grid(ranking), format, output)
+    frame = average_precision.rank(hypothesis, query)
+    ranking = Grid.from_frame(frame)
+    figures = Grid(list(map(str, frame.attrs)), [list(frame.attrs.values())])
+    document = replace(Document.from_grid(ranking), blocks=lambda: [ranking, figures])
+    write_document(document, format, output)

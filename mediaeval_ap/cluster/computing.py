@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ def compute(
     dataset: Any,
     *,
     client: Client,
-    columns: Sequence[str] | None = None,
+    columns: Mapping[str, str] | Sequence[str] | None = None,
     progress: bool = False,
 ) -> float:
     """Compute a metric of all rows of a Parquet dataset on the workers of a Dask cluster.
@@ -72,7 +72,7 @@ def compute(
     >>> from mediaeval_ap import cluster
     >>> from mediaeval_ap.metrics import MeanAveragePrecision
     >>> users = pyarrow.table({'bought': [['a'], ['a', 'b']], 'listed': [['a'], ['x', 'a']]})
-    >>> metric, columns = MeanAveragePrecision(k=12), ('bought', 'listed')
+    >>> metric, columns = MeanAveragePrecision(k=12), {'y_true': 'bought', 'y_pred': 'listed'}
     >>> with TemporaryDirectory() as folder:
     ...     parquet.write_table(users, f'{folder}/0.parquet')
     ...     with Client(processes=False, dashboard_address=':0') as client:
@@ -80,11 +80,11 @@ def compute(
     (0.625, 2)
     """
     check_client(client)
-    parts, names = planned(metric, dataset, columns)
+    parts, column_of = planned(metric, dataset, columns)
     metric.reset()
     metric.merge(metric)  # refused before anything is computed if it is refused at all
     try:
-        with closing(results(client, _accumulated, (copy(metric), names), parts)) as finished:
+        with closing(results(client, _accumulated, (copy(metric), column_of), parts)) as finished:
             for _ in tracked(parts, 'scoring', ' parts'):
                 metric.merge(next(finished)[1])
     except BaseException:
@@ -93,7 +93,9 @@ def compute(
     return metric.compute()
 
 
-def _accumulated(metric_and_columns: tuple[Accumulator, Sequence[str]], part: Part) -> Accumulator:
+def _accumulated(
+    metric_and_columns: tuple[Accumulator, Mapping[str, str]], part: Part
+) -> Accumulator:
     """Return a metric of the rows of a part."""
     metric = copy(metric_and_columns[0])
     add_part(metric, part, metric_and_columns[1])

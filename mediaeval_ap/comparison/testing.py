@@ -21,7 +21,6 @@ from mediaeval_ap.comparison.student_t import plus2_interval, t_interval
 from mediaeval_ap.comparison.tukey import tukey
 from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import require
-from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.means_and_notes import mean
 
 METHODS = {'holm': 'holm', 'bh': 'fdr_bh'}  # as statsmodels calls them
@@ -135,7 +134,7 @@ def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list
     p, n_nonzero = _flipped(settings, units, numbers)
     p_adjusted = _corrected(settings, units, numbers, p)
     found = []
-    for at, metric in enumerate(tracked(runs.metrics, 'bootstrap', 'metric')):
+    for at, metric in enumerate(runs.metrics):
         intervals = _intervals(settings, units[at], runs.values[at], numbers[at])
         statistics = (intervals, p[at], p_adjusted[at], n_nonzero[at])
         found.append(

@@ -6,8 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
-from rapidfuzz.process import extractOne
 
 from mediaeval_ap.arrays import first_occurrences, run_starts
 from mediaeval_ap.definitions import Cutoff, Repeats, depths
@@ -110,8 +108,8 @@ def notes_of_query(run: ExaminedRun, query: str) -> list[str]:
         f'{shown(query)} has no relevant shot in the reference: '
         f'AP is {run.criteria.definition.without_relevant:g}, whatever the run has'
     )
-    nearest = extractOne(query, reference.queries, scorer=Levenshtein.normalized_distance)
-    return [f'{note}; the nearest name there is {shown(nearest[0])}' if nearest else note]
+    nearest = None if reference.has(query) else reference.nearest(query)
+    return [f'{note}; the nearest name there is {shown(nearest)}' if nearest else note]
 
 
 def _adds(run: ExaminedRun, found: Found, depth: int) -> list[float]:

@@ -5,17 +5,21 @@ A public function collects them in its result, and gives them out with `errors.w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import definitions, errors
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.errors import DataWarning, printable
+from mediaeval_ap.errors import DataWarning, printable, shown
 from mediaeval_ap.results.means_and_notes import note_of_floor
 from mediaeval_ap.tables import Table
+
+if TYPE_CHECKING:
+    from mediaeval_ap.evaluation.relevance import Reference
 
 QUERIES_IN_WARNING = 5  # a choice: enough to look at, and still one line
 
@@ -63,6 +67,27 @@ def without_relevant(
         return []
     note = note_of_floor(n_without, len(n_relevant), definition.without_relevant)
     return [errors.WithoutRelevantWarning(f'{reference}: {note}')]
+
+
+def unknown_queries(
+    queries: Iterable[str], reference: Reference, n_queries: int = 1
+) -> list[DataWarning]:
+    """Warn of queries that are no names of the reference, and tell the nearest name of a few."""
+    unknown = [query for query in queries if not reference.has(query)]
+    if not unknown:
+        return []
+    told = []
+    for query in unknown[:QUERIES_IN_WARNING]:
+        nearest = reference.nearest(query)
+        told.append(f'{shown(query)} (nearest: {shown(nearest)})' if nearest else shown(query))
+    if (further := len(unknown) - QUERIES_IN_WARNING) > 0:
+        told[-1] += f' and {further:,} more'
+    named = ', '.join(told)
+    if n_queries > 1:
+        named = f'{len(unknown):,} of {n_queries:,} queries are no names of it: {named}'
+    else:
+        named = f'the query is no name of it: {named}'
+    return [errors.UnknownQueriesWarning(f'{reference.name}: {named}')]
 
 
 def above_one(ap: NDArray[np.float64], queries: Sequence[str]) -> list[str]:

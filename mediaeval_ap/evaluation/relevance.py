@@ -16,9 +16,12 @@ from mediaeval_ap.tables import Table
 
 
 class Reference:
-    """The rows of a reference that count; repeated rows do where repeated shots count again."""
+    """The rows of a reference that count; repeated rows do where repeated shots count again.
 
-    def __init__(self, table: Table, counts_again: bool) -> None:
+    `elsewhere` are the names in rows outside the subset: names, but without a relevant shot.
+    """
+
+    def __init__(self, table: Table, counts_again: bool, elsewhere: Collection[str] = ()) -> None:
         shots = Shots(table)
         first = first_occurrences(combine([table['person_name'].codes, shots.codes]))
         self.n_repeated = len(table) - len(first)
@@ -36,9 +39,25 @@ class Reference:
         self.name = printable(table.source.name)
         self.queries = without_placeholders(names)
         self.n_placeholders = len(names) - len(self.queries)
+        self.elsewhere = frozenset(elsewhere).difference(names)
 
     def __contains__(self, name: object) -> bool:
         return name in self._n_shots
+
+    def has(self, name: str) -> bool:
+        """Return whether a name is in the reference, in the subset or out of it."""
+        return name in self._n_shots or name in self.elsewhere
+
+    def nearest(self, query: str, within: float = 1.0) -> str | None:
+        """Return the nearest name within a distance, if there is any; linear in the names."""
+        from rapidfuzz.distance import Levenshtein
+        from rapidfuzz.process import extractOne
+
+        names = [*self.queries, *sorted(self.elsewhere)]
+        found = extractOne(
+            query, names, scorer=Levenshtein.normalized_distance, score_cutoff=within
+        )
+        return found[0] if found else None
 
     @property
     def names(self) -> Collection[str]:

@@ -6,8 +6,9 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from mediaeval_ap.errors import SessionClosedError, shown, warn_caller
+from mediaeval_ap.errors import DataWarning, SessionClosedError, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.data_warnings import unknown_queries
 from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.report.document import counted
@@ -52,6 +53,7 @@ class Session(Generator[Answer, str | None, None]):
         self._scorer = scorer
         self._criteria = criteria
         self._is_closed = False
+        self._unknown: set[str] = set()  # the queries that were warned of
 
     def __repr__(self) -> str:
         closed = 'closed, ' if self._is_closed else ''
@@ -86,17 +88,26 @@ class Session(Generator[Answer, str | None, None]):
         -----
         ScoreAboveOneWarning
             When average precision exceeds 1.
+        UnknownQueriesWarning
+            When the query is no name of the reference: once for each name.
 
         Notes
         -----
-        Takes time in proportion to the distinct names of the run.
+        Takes time in proportion to the distinct names of the run; the warning of an unknown name,
+        in proportion to those of the reference.
         """
         self._check_open()
         scorer = self._current_scorer()
         names = [check_query(query)]
         ap, n_relevant = scorer.score(names)
-        warn_caller(scorer.warnings(ap, names))
+        warn_caller([*self._unknown_query(names[0]), *scorer.warnings(ap, names)])
         return Answer(ap[0].tolist(), int(n_relevant[0]))
+
+    def _unknown_query(self, query: str) -> list[DataWarning]:
+        if self._criteria.reference.has(query) or query in self._unknown:
+            return []
+        self._unknown.add(query)
+        return unknown_queries([query], self._criteria.reference)
 
     def throw(self, typ: Any, val: Any = None, tb: TracebackType | None = None) -> Answer:
         """End the session with an exception.

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.choices import NEAR
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.errors import DataWarning
+from mediaeval_ap.errors import DataWarning, shown
 from mediaeval_ap.evaluation import data_warnings
 from mediaeval_ap.evaluation.criteria import Criteria, in_subset
 from mediaeval_ap.evaluation.likely_causes import likely_cause, likely_cause_in_tables
 from mediaeval_ap.evaluation.queries import queries_or_default
-from mediaeval_ap.evaluation.relevance import Relevance
+from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
@@ -82,12 +83,25 @@ def names_asked(criteria: Criteria, queries: Table | None) -> tuple[list[str], l
     """Return the queries in their order, by default those of the reference, and warnings."""
     reference = criteria.reference
     names, found = queries_or_default(queries, reference.queries, reference.table.source.name)
-    if queries is not None and not any(name in reference for name in names):
-        distinct = queries['person_name'].values
+    if queries is None:
+        return names, found
+    distinct = queries['person_name'].values
+    if any(name in reference for name in distinct):
+        found += data_warnings.unknown_queries(distinct, reference, len(distinct))
+    else:
         finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
-        cause = likely_cause(distinct, reference.table['person_name'].values)
+        cause = likely_cause(distinct, reference.names) or nearest_of(distinct, reference)
         found = data_warnings.no_overlap(queries.source.name, finding, cause) + found
     return names, found
+
+
+def nearest_of(queries: Sequence[str], reference: Reference) -> str:
+    """Return the nearest name to one of a few queries, if it may be another spelling of it."""
+    for query in queries[: data_warnings.QUERIES_IN_WARNING]:
+        nearest = None if reference.has(query) else reference.nearest(query, NEAR)
+        if nearest is not None:
+            return f'the nearest to {shown(query)} is {shown(nearest)}'
+    return ''
 
 
 def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, list[DataWarning]]:

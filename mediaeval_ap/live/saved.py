@@ -16,6 +16,7 @@ from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, Layout, Source, Table, read
 from mediaeval_ap.tables.arrow import check_names, from_arrow
 from mediaeval_ap.tables.byte_sources import ByteSource
+from mediaeval_ap.tables.json_text import parsed_json
 from mediaeval_ap.tables.parquet import read_parquet
 from mediaeval_ap.tables.parquet_pages import LEAST_OF_METADATA, METADATA_COME_TO
 
@@ -80,7 +81,7 @@ def _restored(text: bytes, source: ByteSource) -> dict[str, Any]:
     limit.add(BYTES_OF_CHARACTER * len(text))
     limit.add(BYTES_OF_VALUE * sum(text.count(mark) for mark in (b'[', b'{', b':', b',')))
     try:
-        metadata = json.loads(text)
+        metadata = parsed_json(text, 'JSON')
         if metadata['format'] != FORMAT:
             raise ValueError(f'format {shown(metadata["format"])}, not {FORMAT}')
         reference = _table(metadata['reference'], REFERENCE)

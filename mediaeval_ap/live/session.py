@@ -63,6 +63,7 @@ class Live(Session):
 
     def __init__(self, criteria: Criteria) -> None:
         self._is_closed = False
+        self._unknown: set[str] = set()
         self._criteria = criteria
         self._lock = Lock()
         shots = KnownShots(criteria.subset)

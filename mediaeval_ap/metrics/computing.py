@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.errors import Error, FormatError, ParameterError, shown
@@ -24,7 +24,7 @@ def compute(
     metric: Accumulator,
     dataset: Any,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Mapping[str, str] | Sequence[str] | None = None,
     progress: bool = False,
 ) -> float:
     """Compute a metric of all rows of a Parquet dataset, a few thousand rows at a time.
@@ -37,9 +37,9 @@ def compute(
     dataset : str, path-like, list of these, or pyarrow.dataset.Dataset
         Path or URI of a file or folder, or a list of files in one file system. Folders are read
         with all that is in them, except what begins with ``.`` or ``_``.
-    columns : sequence of str, optional
-        The columns that become the positional arguments of ``metric.update``. By default they are
-        called as these.
+    columns : mapping of str to str, or sequence of str, optional
+        The column of each argument of ``metric.update``, by its name, or in the order of the
+        arguments where these need no name. By default columns are called as the arguments.
     progress : bool
         Show a progress bar on standard error.
 
@@ -76,14 +76,15 @@ def compute(
     >>> metric = MeanAveragePrecision(k=12)
     >>> with TemporaryDirectory() as folder:
     ...     parquet.write_table(users, f'{folder}/0.parquet')
-    ...     compute(metric, folder, columns=('bought', 'listed')), metric.n_users
+    ...     columns = {'y_true': 'bought', 'y_pred': 'listed'}
+    ...     compute(metric, folder, columns=columns), metric.n_users
     (0.625, 2)
     """
-    parts, names = planned(metric, dataset, columns)
+    parts, column_of = planned(metric, dataset, columns)
     metric.reset()
     try:
         for part in tracked(parts, 'scoring', ' parts'):
-            add_part(metric, part, names)
+            add_part(metric, part, column_of)
     except BaseException:
         metric.reset()
         raise
@@ -91,78 +92,85 @@ def compute(
 
 
 def planned(
-    metric: Accumulator, dataset: Any, columns: Sequence[str] | None
-) -> tuple[list[Part], tuple[str, ...]]:
-    """Return the parts of a dataset, and the names of the columns that a metric needs."""
+    metric: Accumulator, dataset: Any, columns: Mapping[str, str] | Sequence[str] | None
+) -> tuple[list[Part], dict[str, str]]:
+    """Return the parts of a dataset, and the column of each argument that a metric gets."""
     if not isinstance(metric, Accumulator):
         expected = 'an accumulator of mediaeval_ap.metrics, as MeanAveragePrecision()'
         raise ParameterError(f'metric: found {shown(metric)}, expected {expected}')
-    names = _columns_of(metric, columns)
-    return parts_of(dataset, names), names
+    column_of = _columns_of(metric, columns)
+    return parts_of(dataset, list(column_of.values())), column_of
 
 
-def add_part(metric: Accumulator, part: Part, columns: Sequence[str]) -> None:
+def add_part(metric: Accumulator, part: Part, column_of: Mapping[str, str]) -> None:
     """Update a metric with the rows of a part."""
-    for first_row, arrays in part.batches(columns):
+    for first_row, arrays in part.batches(list(column_of.values())):
+        named = dict(zip(column_of, arrays, strict=True))
         try:
-            metric.update(*arrays)
+            metric.update(**named)
         except ParameterError:
-            _refuse_row(metric, part.path, first_row, arrays, columns)
+            _refuse_row(metric, part.path, first_row, named, column_of)
             raise
 
 
-def _columns_of(metric: Accumulator, columns: Any) -> tuple[str, ...]:
-    signature = inspect.signature(metric.update)
+def _columns_of(metric: Accumulator, columns: Any) -> dict[str, str]:
+    parameters = inspect.signature(metric.update).parameters
+    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [
         name
-        for name, parameter in signature.parameters.items()
-        if parameter.default is parameter.empty
-        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        for name, each in parameters.items()
+        if each.default is each.empty and each.kind not in optional
     ]
+    need_names = any(each.kind is each.KEYWORD_ONLY for each in parameters.values())
     if columns is None:
-        return tuple(needed)
-    arguments = f'names of columns for {", ".join(needed)}'
-    is_list = isinstance(columns, list | tuple)
-    if not is_list or not all(isinstance(name, str) for name in columns):
-        raise ParameterError(f'columns: found {shown(columns)}, expected {arguments}')
-    names = tuple(columns)
-    try:
-        signature.bind(*names)
-    except TypeError:
-        found = f'{len(names)} name{"" if len(names) == 1 else "s"}'
-        expected = f'{len(needed)} ({", ".join(needed)})'
-        raise ParameterError(f'columns: found {found}, expected {expected}') from None
-    return names
+        return {name: name for name in needed}
+    by_name = isinstance(columns, Mapping)
+    if not (by_name or isinstance(columns, list | tuple)) or not all(
+        isinstance(name, str) for name in (columns.values() if by_name else columns)
+    ):
+        expected = f'names of columns for {", ".join(needed)}'
+        raise ParameterError(f'columns: found {shown(columns)}, expected {expected}')
+    if not by_name and need_names:
+        example = ', '.join(f'{name!r}: …' for name in needed)
+        raise ParameterError(f'columns: found {shown(columns)}, expected {{{example}}}')
+    found = f'{len(columns)} name{"" if len(columns) == 1 else "s"}'
+    expected = f'{len(needed)} ({", ".join(needed)})'
+    if not by_name:
+        if not len(needed) <= len(columns) <= len(parameters):
+            raise ParameterError(f'columns: found {found}, expected {expected}')
+        return dict(zip(parameters, columns, strict=False))
+    if not set(needed) <= columns.keys() <= parameters.keys():
+        found = ', '.join(map(shown, columns)) or 'none'
+        raise ParameterError(f'columns: found {found}, expected {expected}')
+    return {name: columns[name] for name in parameters if name in columns}
 
 
 def _refuse_row(
     metric: Accumulator,
     path: str,
     first_row: int,
-    arrays: Sequence[pyarrow.Array],
-    columns: Sequence[str],
+    named: Mapping[str, pyarrow.Array],
+    column_of: Mapping[str, str],
 ) -> None:
     """Raise the error of the first row that cannot be added, found by bisection."""
-    begin, n_rows = 0, len(arrays[0])
+    begin, n_rows = 0, len(next(iter(named.values())))
     while n_rows:
         n_tried = (n_rows + 1) // 2
+        tried = {name: array[begin : begin + n_tried] for name, array in named.items()}
         try:
-            metric.update(*(array[begin : begin + n_tried] for array in arrays))
+            metric.update(**tried)
         except ParameterError as error:  # nothing has changed
             if n_tried == 1:
-                raise _located(error, metric, path, first_row + begin + 1, columns) from error
+                raise _located(error, path, first_row + begin + 1, column_of) from error
             n_rows = n_tried
         else:
             begin, n_rows = begin + n_tried, n_rows - n_tried
 
 
-def _located(
-    error: ParameterError, metric: Accumulator, path: str, row: int, columns: Sequence[str]
-) -> Error:
+def _located(error: ParameterError, path: str, row: int, column_of: Mapping[str, str]) -> Error:
     """Return an error of `update` as that of a row and a column."""
     argument, _, what = _in_rows('', str(error)).partition(': found ')
     found, _, expected = what.partition(', expected ')
     if not expected:
         return ParameterError(f'{path}, row {row}: {error}')
-    column_of = dict(zip(inspect.signature(metric.update).parameters, columns, strict=False))
     return FormatError(path, f'row {row}', column_of.get(argument, ''), found, expected)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import TIES, Ties, check_policy
-from mediaeval_ap.errors import ParameterError, UndefinedScoreError
+from mediaeval_ap.errors import ParameterError, PositionalError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.label_input import arrow_array, label_array, same_kind
 from mediaeval_ap.metrics.precision_with_ties import mean_precisions, precisions_at_correct
@@ -19,12 +22,39 @@ if TYPE_CHECKING:
     import pyarrow
 
 
+P = ParamSpec('P')
+R = TypeVar('R')
+
+
+def _by_name(call: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function, or method, so that arguments without a name are told the right call.
+
+    Others take the truth first, the published `GAP_vector` takes it last, and labels look alike:
+    an exchange would be another number, and no error.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        n_self = next(iter(signature(function).parameters)) == 'self'
+
+        @wraps(function)
+        def checked(*positional: P.args, **named: P.kwargs) -> R:
+            if len(positional) > n_self:
+                raise PositionalError(
+                    f'{function.__name__}: found arguments without a name, expected {call}'
+                )
+            return function(*positional, **named)
+
+        return checked
+
+    return decorate
+
+
 @overload
 def global_average_precision(
-    predicted: Any,
-    confidence: Any,
-    truth: Any,
     *,
+    y_true: Any,
+    y_pred: Any,
+    confidence: Any,
     ties: Ties = ...,
     return_frame: Literal[False] = ...,
 ) -> float: ...
@@ -32,15 +62,16 @@ def global_average_precision(
 
 @overload
 def global_average_precision(
-    predicted: Any, confidence: Any, truth: Any, *, ties: Ties = ..., return_frame: Literal[True]
+    *, y_true: Any, y_pred: Any, confidence: Any, ties: Ties = ..., return_frame: Literal[True]
 ) -> tuple[float, pandas.DataFrame]: ...
 
 
+@_by_name('global_average_precision(y_true=…, y_pred=…, confidence=…)')
 def global_average_precision(
-    predicted: Any,
-    confidence: Any,
-    truth: Any,
     *,
+    y_true: Any,
+    y_pred: Any,
+    confidence: Any,
     ties: Ties = 'expected',
     return_frame: bool = False,
 ) -> float | tuple[float, pandas.DataFrame]:
@@ -48,12 +79,13 @@ def global_average_precision(
 
     Parameters
     ----------
-    predicted : sequence of str or int, shape (n_queries,)
-        Predicted label of each query; missing (``None``, ``NaN``, ``NA``) if there is none.
+    y_true : sequence of str or int, shape (n_queries,)
+        True label of each query. If it is missing (``None``, ``NaN``, ``NA``), a prediction is
+        wrong.
+    y_pred : sequence of str or int, shape (n_queries,)
+        Predicted label of each query; missing if there is none.
     confidence : sequence of float, shape (n_queries,)
         Confidence of each prediction; ignored where there is no prediction.
-    truth : sequence of str or int, shape (n_queries,)
-        True label of each query. If it is missing, a prediction is wrong.
     ties : {'expected', 'stable', 'best', 'worst'}
         How to break ties between equal confidences: the mean over all orders, the order of the
         input, correct predictions first, or correct predictions last.
@@ -76,6 +108,8 @@ def global_average_precision(
         When lengths or kinds of labels differ, a confidence is not finite, or `ties` is unknown.
     UndefinedScoreError
         When no query has a true label.
+    PositionalError
+        When an argument has no name: the published code has another order than other metrics.
 
     Notes
     -----
@@ -85,14 +119,15 @@ def global_average_precision(
 
     Examples
     --------
-    >>> gap, frame = global_average_precision([1, 2], [0.9, 0.9], [3, 2], return_frame=True)
+    >>> queries = {'y_true': [3, 2], 'y_pred': [1, 2], 'confidence': [0.9, 0.9]}
+    >>> gap, frame = global_average_precision(**queries, return_frame=True)
     >>> gap, list(frame)
     (0.375, ['predicted', 'confidence', 'truth', 'correct', 'precision', 'term'])
-    >>> global_average_precision([1, 2], [0.9, 0.9], [3, 2], ties='best')
+    >>> global_average_precision(**queries, ties='best')
     0.5
     """
     metric = GlobalAveragePrecision(ties)
-    judged = _judge(predicted, confidence, truth)
+    judged = _judge(y_true, y_pred, confidence)
     metric._add(judged)
     gap = metric.compute()
     return (gap, ranked(_frame(judged), metric.ties, metric.n_true)) if return_frame else gap
@@ -119,8 +154,8 @@ class GlobalAveragePrecision(Accumulator):
     Examples
     --------
     >>> metric = GlobalAveragePrecision()
-    >>> metric.update(['a'], [0.9], ['b'])
-    >>> metric.update(['c'], [0.8], ['c'])
+    >>> metric.update(y_true=['b'], y_pred=['a'], confidence=[0.9])
+    >>> metric.update(y_true=['c'], y_pred=['c'], confidence=[0.8])
     >>> metric.compute()
     0.25
     """
@@ -138,20 +173,21 @@ class GlobalAveragePrecision(Accumulator):
         self._confidence: list[NDArray[np.float64]] = []
         self._correct: list[NDArray[np.bool_]] = []
 
-    def update(self, predicted: Any, confidence: Any, truth: Any) -> None:
+    @_by_name('update(y_true=…, y_pred=…, confidence=…)')
+    def update(self, *, y_true: Any, y_pred: Any, confidence: Any) -> None:
         """Add queries.
 
         Parameters
         ----------
-        predicted, confidence, truth
+        y_true, y_pred, confidence
             As for `global_average_precision`.
 
         Raises
         ------
-        ParameterError
+        ParameterError, PositionalError
             As for `global_average_precision`; then nothing changes.
         """
-        self._add(_judge(predicted, confidence, truth))
+        self._add(_judge(y_true, y_pred, confidence))
 
     def _add(self, judged: _Judged) -> None:
         self.n_queries += len(judged.truth)
@@ -189,15 +225,15 @@ class _Judged:
     correct: NDArray[np.bool_]  # likewise
 
 
-def _judge(predicted: Any, confidence: Any, truth: Any) -> _Judged:
+def _judge(y_true: Any, y_pred: Any, confidence: Any) -> _Judged:
     import pyarrow.compute
 
     labels, true = same_kind(
-        label_array(predicted, 'predicted'), label_array(truth, 'truth'), 'predicted', 'truth'
+        label_array(y_pred, 'y_pred'), label_array(y_true, 'y_true'), 'y_pred', 'y_true'
     )
     numbers = _numbers(confidence)
     if not len(labels) == len(numbers) == len(true):
-        found = f'{len(labels)} predicted, {len(numbers)} confidence and {len(true)} truth'
+        found = f'{len(true)} y_true, {len(labels)} y_pred and {len(numbers)} confidence'
         raise ParameterError(f'found {found}, expected as many of each')
     rows = np.flatnonzero(labels.is_valid().to_numpy(zero_copy_only=False))
     equal = pyarrow.compute.equal(labels, true).fill_null(False).to_numpy(zero_copy_only=False)

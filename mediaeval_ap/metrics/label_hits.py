@@ -74,14 +74,13 @@ def map_blocks(
     score: Callable[[LabelLists, LabelLists], Result],
     y_true: Any,
     y_pred: Any,
-    names: tuple[str, str] = ('y_true', 'y_pred'),
 ) -> list[Result]:
     """Score blocks of lists on all cores, and return the results in order: at least one."""
     y_true, y_pred = collected(y_true), collected(y_pred)
     try:
         return _map_text(score, y_true, y_pred)
     except Unproved:
-        truth, predictions = label_lists(y_true, y_pred, names)
+        truth, predictions = label_lists(y_true, y_pred)
     blocks = list(_blocks(truth.offsets + predictions.offsets)) or [slice(0)]
     return on_all_cores(lambda block: score(truth[block], predictions[block]), blocks)
 

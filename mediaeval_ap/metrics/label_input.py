@@ -57,18 +57,16 @@ def collected(lists: Any) -> Any:
     return list(lists) if isinstance(lists, Iterator) else lists
 
 
-def label_lists(
-    y_true: Any, y_pred: Any, names: tuple[str, str] = ('y_true', 'y_pred')
-) -> tuple[LabelLists, LabelLists]:
+def label_lists(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
     """Return true and predicted lists with one coding; both are as `collected` gives them."""
     if any(issubclass(kind, Set) for kind in _kinds(y_pred)):
-        raise ParameterError(f'{names[1]}: found a set, expected labels in an order')
-    truth, truth_offsets = _flattened(_unpacked(y_true), names[0])
-    predictions, offsets = _flattened(_unpacked(y_pred), names[1])
+        raise ParameterError('y_pred: found a set, expected labels in an order')
+    truth, truth_offsets = _flattened(_unpacked(y_true), 'y_true')
+    predictions, offsets = _flattened(_unpacked(y_pred), 'y_pred')
     if len(truth_offsets) != len(offsets):
-        expected = f'{len(truth_offsets) - 1} as in {names[0]}'
-        raise ParameterError(f'{names[1]}: found {len(offsets) - 1} lists, expected {expected}')
-    truth_codes, codes = _codes(*same_kind(truth, predictions, *names))
+        expected = f'{len(truth_offsets) - 1} as in y_true'
+        raise ParameterError(f'y_pred: found {len(offsets) - 1} lists, expected {expected}')
+    truth_codes, codes = _codes(*same_kind(truth, predictions, 'y_true', 'y_pred'))
     return LabelLists(truth_codes, truth_offsets), LabelLists(codes, offsets)
 
 

@@ -18,14 +18,14 @@ from mediaeval_ap.metrics.label_input import LabelLists, label_array
 K = 5  # as in Humpback Whale Identification, whose metric this is
 
 
-def reciprocal_rank_at_k(label: str | int, predictions: Any, k: int = K) -> float:
+def reciprocal_rank_at_k(y_true: str | int, y_pred: Any, k: int = K) -> float:
     """Return 1 divided by the rank of the first correct prediction among the first k.
 
     Parameters
     ----------
-    label : str or int
+    y_true : str or int
         The true label.
-    predictions : sequence of str or int
+    y_pred : sequence of str or int
         Predicted labels, best first.
     k : int
         The cutoff.
@@ -45,17 +45,17 @@ def reciprocal_rank_at_k(label: str | int, predictions: Any, k: int = K) -> floa
     >>> reciprocal_rank_at_k('w_1287fbc', ['new_whale', 'w_1287fbc'])
     0.5
     """
-    return mean_reciprocal_rank_at_k([label], [predictions], k)
+    return mean_reciprocal_rank_at_k([y_true], [y_pred], k)
 
 
-def mean_reciprocal_rank_at_k(labels: Any, predictions: Any, k: int = K) -> float:
+def mean_reciprocal_rank_at_k(y_true: Any, y_pred: Any, k: int = K) -> float:
     """Return the mean over images of the reciprocal rank of the first correct prediction.
 
     Parameters
     ----------
-    labels : sequence of str or int
+    y_true : sequence of str or int
         The true label of each image.
-    predictions : sequence of sequences of str or int, or ndarray, shape (n_images, n_predicted)
+    y_pred : sequence of sequences of str or int, or ndarray, shape (n_images, n_predicted)
         Predicted labels of each image, best first.
     k
         As for `reciprocal_rank_at_k`.
@@ -78,7 +78,7 @@ def mean_reciprocal_rank_at_k(labels: Any, predictions: Any, k: int = K) -> floa
     0.6666666666666666
     """
     metric = ReciprocalRank(k)
-    metric.update(labels, predictions)
+    metric.update(y_true, y_pred)
     return metric.compute()
 
 
@@ -116,12 +116,12 @@ class ReciprocalRank(Accumulator):
         self.n_images = 0
         self.n_first_hits: Counter[int] = Counter()
 
-    def update(self, labels: Any, predictions: Any) -> NDArray[np.float64]:
+    def update(self, y_true: Any, y_pred: Any) -> NDArray[np.float64]:
         """Add images.
 
         Parameters
         ----------
-        labels, predictions
+        y_true, y_pred
             As for `mean_reciprocal_rank_at_k`.
 
         Returns
@@ -134,7 +134,7 @@ class ReciprocalRank(Accumulator):
         ParameterError
             As for `mean_reciprocal_rank_at_k`; then nothing changes.
         """
-        ranks = _first_ranks(labels, predictions)
+        ranks = _first_ranks(y_true, y_pred)
         hits = (ranks > 0) & (ranks <= self.k)
         self.n_images += len(ranks)
         self.n_first_hits.update(ranks[hits].tolist())
@@ -151,7 +151,7 @@ class ReciprocalRank(Accumulator):
         return math.fsum(n / rank for rank, n in self.n_first_hits.items()) / self.n_images
 
 
-def _first_ranks(labels: Any, predictions: Any) -> NDArray[np.int64]:
+def _first_ranks(y_true: Any, y_pred: Any) -> NDArray[np.int64]:
     """Return the rank of the first correct prediction of each list, from 1; 0 if there is none."""
     import pyarrow
 
@@ -161,6 +161,6 @@ def _first_ranks(labels: Any, predictions: Any) -> NDArray[np.int64]:
         ranks[found.rankings] = found.ranks
         return ranks
 
-    truth = label_array(labels, 'labels')
+    truth = label_array(y_true, 'y_true')
     lists = pyarrow.LargeListArray.from_arrays(np.arange(len(truth) + 1, dtype=np.int64), truth)
-    return np.concatenate(map_blocks(score, lists, predictions, ('labels', 'predictions')))
+    return np.concatenate(map_blocks(score, lists, y_pred))

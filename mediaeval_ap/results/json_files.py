@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import math
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import IO, Any
@@ -11,28 +12,49 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.definitions import Definition, ap_column, check_cutoffs
-from mediaeval_ap.errors import FormatError, ParameterError, shown
+from mediaeval_ap import definitions
+from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoffs
+from mediaeval_ap.errors import (
+    FormatError,
+    ParameterError,
+    ReadError,
+    UnknownDefinitionError,
+    shown,
+)
+from mediaeval_ap.metrics.exact_sums import ExactSums
+from mediaeval_ap.metrics.reciprocal_rank import ReciprocalRank
 from mediaeval_ap.results.documents import SCHEMA
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.results.score import COUNTS, NO_MEAN, Score
 from mediaeval_ap.tables import MAX_BYTES, Source
 from mediaeval_ap.tables.byte_sources import ByteSource
+from mediaeval_ap.tables.json_text import parsed_json
 
 __all__ = ['read_results']
 
-KINDS = {dict: 'an object', list: 'a list', str: 'text', float: 'a number', int: 'an integer'}
+KINDS = {
+    dict: 'an object',
+    list: 'a list',
+    str: 'text',
+    float: 'a number',
+    int: 'an integer',
+    bool: 'true or false',
+}
 LARGEST_COUNT = 1 << 53  # far more than shots there can be, and sums fit into 64 bits
+# Values of other libraries, expected precisions and means over labels are sums of rounded terms.
+ROUNDING = 1e-12
+# Measures of ir_measures that count, or whose gains can be any.
+BEYOND_ONE = re.compile(r'Num|alpha_DCG|nDCG\(.*gains').match
 PER_QUERY = 'the values of each query: write the file with --format json --per-query'
 
 
 class Fault(Exception):
     """A field of a result that is not as the schema says."""
 
-    def __init__(self, field: str, found: str, expected: str) -> None:
-        super().__init__(field, found, expected)
-        self.field, self.found, self.expected = field, found, expected
+    def __init__(self, field: str, found: str, expected: str, place: str = '') -> None:
+        super().__init__(field, found, expected, place)
+        self.field, self.found, self.expected, self.place = field, found, expected, place
 
 
 def read_results(
@@ -44,7 +66,8 @@ def read_results(
     ----------
     source : str, path-like or file object
         What a command wrote with ``--format json --per-query``, or `Evaluation.to_json` with
-        ``per_query=True``; it may be compressed.
+        ``per_query=True``; it may be compressed. No named pipe, to which perhaps nobody writes;
+        a pipe of the shell (``/dev/fd/…``) or ``-`` is read to its end.
     max_bytes : int
         Largest size in bytes of a compressed file, a pipe or standard input.
 
@@ -59,8 +82,8 @@ def read_results(
     ReadError
         When the file cannot be read.
     FormatError
-        When it is not JSON of this shape, has no values of queries, or means that are not those
-        of its queries.
+        When it is not JSON of this shape, has a key twice in an object, no values of queries,
+        values that their metric cannot have, or means that are not those of its queries.
 
     Examples
     --------
@@ -73,9 +96,11 @@ def read_results(
     True
     """
     stored = ByteSource(source, max_bytes)
+    if stored.is_named_pipe:
+        raise ReadError(stored.name, 'is a named pipe: read it as standard input (-), or a file')
     with stored.open() as stream:
         content = stream.read()
-    value = _parsed(content, stored.name)
+    value = parsed_json(content, stored.name)
     try:
         if not isinstance(value, dict) or value.get('schema') != SCHEMA:
             found = shown(value.get('schema')) if isinstance(value, dict) else shown(value)
@@ -86,30 +111,6 @@ def read_results(
     except Fault as fault:
         raise FormatError(stored.name, '', fault.field, fault.found, fault.expected) from None
     return [_result(each, stored.name, number) for number, each in enumerate(results, 1)]
-
-
-def _parsed(content: bytes, name: str) -> object:
-    def refuse(constant: str) -> None:
-        raise FormatError(name, '', '', constant, 'numbers of JSON, which are finite')
-
-    try:
-        value: object = json.loads(content, parse_constant=refuse)
-    except FormatError:
-        raise
-    except json.JSONDecodeError as error:
-        place = f'line {error.lineno}'
-        raise FormatError(name, place, '', f'no JSON: {error.msg}', 'JSON') from None
-    except UnicodeDecodeError:
-        raise FormatError(name, '', '', 'bytes that are not UTF-8', 'JSON') from None
-    except (ValueError, RecursionError):
-        found = 'a number of too many digits, or too many brackets'
-        raise FormatError(name, '', '', found, f'{SCHEMA!r}') from None
-    if b'\\ud' in content.lower():  # half of a surrogate pair is text that cannot be written
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise FormatError(name, '', '', 'half of a character', 'JSON of Unicode') from None
-    return value
 
 
 def _result(value: object, name: str, number: int) -> Result:
@@ -123,26 +124,36 @@ def _result(value: object, name: str, number: int) -> Result:
             raise Fault('kind', shown(kind), f'one of {", ".join(READERS)}')
         place += f' ({shown(_field(value, "run", str))})'
         result = READERS[kind](value, _manifest(value))
-        means = _field(value, 'means', dict)
-        for mean, computed in result._means().items():
-            if means.get(mean) != computed:
-                expected = f'{computed}, the mean of the values of its queries'
-                raise Fault(mean, shown(means.get(mean)), expected)
+        _check_means(_field(value, 'means', dict), result)
         return result
     except Fault as fault:
+        place += fault.place
         raise FormatError(name, place, fault.field, fault.found, fault.expected) from None
+
+
+def _check_means(means: Mapping[str, Any], result: Result) -> None:
+    """Refuse means that are not those of the queries."""
+    for mean, computed in result._means().items():
+        if computed is None and mean in means and means[mean] is None:
+            continue
+        if computed is None or _field(means, mean, float) != computed:
+            found = shown(means[mean]) if mean in means else 'nothing'
+            expected = 'null' if computed is None else f'{computed}'
+            raise Fault(mean, found, f'{expected}, the mean of the values of its queries')
 
 
 def _manifest(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that all kinds of results have."""
     manifest = _field(value, 'manifest', dict)
+    described = _field(manifest, 'inputs', dict)
     inputs = {
-        role: Source(_field(each, 'name', str), each.get('sha256'))
-        for role, each in _field(manifest, 'inputs', dict).items()
-        if isinstance(each, dict)
+        role: Source(_field(each, 'name', str), _field_or_null(each, 'sha256', str))
+        for role in described
+        for each in [_field(described, role, dict)]
     }
     counts = _field(manifest, 'counts', dict)
-    _field(counts, 'queries', int)
+    for name in {'queries': 0, **counts}:
+        _count(counts, name)
     return {
         'inputs': inputs,
         'counts': counts,
@@ -160,15 +171,18 @@ def _evaluation(value: Mapping[str, Any], manifest: dict[str, Any]) -> Evaluatio
         raise Fault('K', shown(cutoffs), f'cutoffs of {definition}') from None
     del manifest['parameters']['K']
     _name_run(value, manifest, Evaluation.RUN)
-    columns = [ap_column(k) for k in cutoffs]
+    n_relevant = _counts(rows, 'n_relevant')
+    n_returned = manifest['counts'].get('hypotheses', LARGEST_COUNT)
+    ap = [_ap(rows, ap_column(k), definition, k, n_relevant, n_returned) for k in cutoffs]
+    columns = set(map(ap_column, cutoffs))
     others = [name for name in rows[0] if name not in {'query', 'n_relevant', *columns}]
     return Evaluation(
-        queries=[_field(row, 'query', str) for row in rows],
+        queries=_queries(rows),
         K=cutoffs,
-        ap=np.column_stack([_numbers(rows, name) for name in columns]),
-        n_relevant=_counts(rows, 'n_relevant'),
+        ap=np.column_stack(ap),
+        n_relevant=n_relevant,
         definition=definition,
-        measures={name: _numbers(rows, name, may_lack=True) for name in others},
+        measures={name: _measure(rows, name) for name in others},
         **manifest,
     )
 
@@ -177,16 +191,20 @@ def _evaluation_2015(value: Mapping[str, Any], manifest: dict[str, Any]) -> Eval
     rows = _rows(value)
     _name_run(value, manifest, Evaluation2015.RUN)
     _field(manifest['parameters'], 'ratio', float)
+    definition, n_relevant = _definition(value), _counts(rows, 'n_relevant')
+    ap = _ap(rows, 'AP', definition, 'all', n_relevant, LARGEST_COUNT)
+    correct = None
+    if 'correct' in rows[0]:
+        correct = np.array(_column(rows, 'correct', bool))
+        _within(rows, 'EwAP', ap * correct, ap * correct)
     return Evaluation2015(
-        queries=[_field(row, 'query', str) for row in rows],
-        names=[row.get('name') for row in rows],
-        ratios=_numbers(rows, 'ratio'),
-        n_relevant=_counts(rows, 'n_relevant'),
-        ap=_numbers(rows, 'AP'),
-        correct=np.array([row.get('correct') is True for row in rows])
-        if 'correct' in rows[0]
-        else None,
-        definition=_definition(value),
+        queries=_queries(rows),
+        names=_column(rows, 'name', str, _field_or_null),
+        ratios=_within(rows, 'ratio', 0, 1),
+        n_relevant=n_relevant,
+        ap=ap,
+        correct=correct,
+        definition=definition,
         **manifest,
     )
 
@@ -201,18 +219,77 @@ def _score(value: Mapping[str, Any], manifest: dict[str, Any]) -> Score:
     rows = _rows(value)
     _name_run(value, manifest, Score.RUN)
     counts = {name: _counts(rows, name) for name in COUNTS if name in rows[0]}
-    values: dict[str, NDArray[Any]] = {'value': _numbers(rows, 'value')}
+    values: dict[str, NDArray[Any]] = {'value': _values(value, manifest, rows, counts)}
     if 'n_relevant' in counts:
         values['n_relevant'] = counts['n_relevant']
+    mean = _field(_field(value, 'means', dict), metric, float)
     return Score(
         metric=metric,
-        value=_field(_field(value, 'means', dict), metric, float),
+        value=_mean(metric, rows, values, mean),
         table=pandas.DataFrame(rows).assign(**counts),
-        notes=_field(value, 'notes', list),
-        queries=pyarrow.array([_field(row, 'query', str) for row in rows]),
+        notes=[_text(each, 'notes') for each in _field(value, 'notes', list)],
+        queries=pyarrow.array(_queries(rows)),
         values=values,
         **manifest,
     )
+
+
+def _values(
+    value: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    counts: Mapping[str, NDArray[np.int64]],
+) -> NDArray[np.float64]:
+    """Return the values of a score, within the range of its metric."""
+    if 'n_relevant' not in counts:
+        return _within(rows, 'value', 0, 1)
+    parameters = manifest['parameters']
+    k = _count(parameters, 'k')
+    try:
+        is_described = 'definition' in _field(value, 'manifest', dict)
+        name = _field(parameters, 'definition', str)
+        definition = _definition(value) if is_described else definitions.get(name)
+    except UnknownDefinitionError:  # of a user: a score that is written again has its name alone
+        return _within(rows, 'value', 0, np.maximum(k, counts['n_relevant']))
+    return _ap(rows, 'value', definition, k, counts['n_relevant'], LARGEST_COUNT)
+
+
+def _mean(
+    metric: str,
+    rows: Sequence[Mapping[str, Any]],
+    values: Mapping[str, NDArray[Any]],
+    found: float,
+) -> float:
+    """Return the mean of a score, computed from its values as the metric does.
+
+    Those of lwlrap and GAP hold rounded parts of it: `found` is returned if they agree.
+    """
+    each = values['value']
+    if metric in NO_MEAN:
+        computed = math.fsum(each)
+        if metric == 'lwlrap':
+            n_labels = _counts(rows, 'n_labels')
+            computed = math.fsum(each * n_labels) / max(1, n_labels.sum())
+        return found if abs(computed - found) <= ROUNDING else computed
+    if metric.startswith('first-hit'):
+        return _mean_reciprocal_rank(rows, each)
+    if 'n_relevant' in values:
+        each = each[values['n_relevant'] > 0]
+    if not len(each):
+        raise Fault('n_relevant', '0 for each query', 'one or more that are in the mean')
+    sums = ExactSums()
+    sums.add(each)
+    return float(sums.fraction() / len(each))
+
+
+def _mean_reciprocal_rank(rows: Sequence[Mapping[str, Any]], values: NDArray[np.float64]) -> float:
+    metric = ReciprocalRank()
+    ranks = np.rint(np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0))
+    exact = np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0)
+    _within(rows, 'value', exact, exact)
+    metric.n_images = len(values)
+    metric.n_first_hits.update(ranks[ranks > 0].astype(np.int64).tolist())
+    return metric.compute()
 
 
 READERS: dict[str, Callable[[Mapping[str, Any], dict[str, Any]], Result]] = {
@@ -247,35 +324,107 @@ def _rows(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _numbers(
-    rows: Sequence[Mapping[str, Any]], name: str, may_lack: bool = False
+def _queries(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return _column(rows, 'query', str)
+
+
+def _ap(
+    rows: Sequence[Mapping[str, Any]],
+    name: str,
+    definition: Definition,
+    k: Cutoff,
+    n_relevant: NDArray[np.int64],
+    n_returned: int,
 ) -> NDArray[np.float64]:
-    """Return the value of each query, not a number where it is null, if it may be."""
-    found = [
-        np.nan if may_lack and name in row and row[name] is None else _field(row, name, float)
-        for row in rows
-    ]
+    """Return the average precision of each query, within what the definition can give."""
+    distinct, places = np.unique(n_relevant, return_inverse=True)
+    bounds = [definition.upper_bound(k, each, n_returned) for each in distinct.tolist()]
+    least = np.where(n_relevant == 0, definition.without_relevant, 0)
+    return _within(rows, name, least, np.array(bounds)[places])
+
+
+def _measure(rows: Sequence[Mapping[str, Any]], name: str) -> NDArray[np.float64]:
+    """Return the values of a measure, not numbers where they are null."""
+    if not BEYOND_ONE(name):
+        return _within(rows, name, 0, 1, may_lack=True)
+    least = -LARGEST_COUNT if 'gains' in name else 0
+    return _within(rows, name, least, LARGEST_COUNT, may_lack=True)
+
+
+def _within(
+    rows: Sequence[Mapping[str, Any]],
+    name: str,
+    least: float | NDArray[np.float64],
+    most: float | NDArray[np.float64],
+    may_lack: bool = False,
+) -> NDArray[np.float64]:
+    """Return the value of each query, none outside its range; NaN where it is null, if it may."""
+    numbers = _numbers(rows, name, may_lack)
+    is_outside = (numbers < least - ROUNDING) | (numbers > most + ROUNDING * np.maximum(1, most))
+    outside = np.flatnonzero(is_outside)
+    if len(outside):
+        at = outside[0]
+        low, high = (np.broadcast_to(each, len(rows))[at] for each in (least, most))
+        expected = f'{high:.17g}' if low == high else f'a number from {low:g} to {high:.17g}'
+        raise Fault(name, shown(rows[at][name]), expected, _row(rows, int(at)))
+    return numbers
+
+
+def _numbers(rows: Sequence[Mapping[str, Any]], name: str, may_lack: bool) -> NDArray[np.float64]:
+    read = _field_or_null if may_lack else _field
+    found = _column(rows, name, float, read)
     try:
-        numbers = np.array(found, dtype=np.float64)
+        return np.array(found, dtype=np.float64)  # null is NaN
     except OverflowError:
         raise Fault(name, 'an integer of too many digits', 'a number') from None
-    if np.isinf(numbers).any():
-        raise Fault(name, 'a number that is too large', 'finite numbers')
-    return numbers
 
 
 def _counts(rows: Sequence[Mapping[str, Any]], name: str) -> NDArray[np.int64]:
     """Return a number of shots or labels of each query."""
-    found = [_field(row, name, int) for row in rows]
-    for count in found:
-        if not 0 <= count <= LARGEST_COUNT:
-            raise Fault(name, shown(count), f'an integer from 0 to {LARGEST_COUNT}')
-    return np.array(found, dtype=np.int64)
+    return np.array(_column(rows, name, int, lambda row, name, _: _count(row, name)), np.int64)
+
+
+def _column(
+    rows: Sequence[Mapping[str, Any]],
+    name: str,
+    kind: type,
+    read: Callable[[Mapping[str, Any], str, type], Any] | None = None,
+) -> list[Any]:
+    """Return a field of each query; an error names the query."""
+    read = read or _field
+    found: list[Any] = []
+    try:
+        found.extend(read(row, name, kind) for row in rows)
+    except Fault as fault:
+        fault.place = _row(rows, len(found))  # those before it are in the list
+        raise
+    return found
+
+
+def _row(rows: Sequence[Mapping[str, Any]], at: int) -> str:
+    query = rows[at].get('query')
+    return f', query {at + 1}' + (f' ({shown(query)})' if isinstance(query, str) else '')
+
+
+def _count(value: Mapping[str, Any], name: str) -> int:
+    count: int = _field(value, name, int)
+    if not 0 <= count <= LARGEST_COUNT:
+        raise Fault(name, shown(count), f'an integer from 0 to {LARGEST_COUNT}')
+    return count
+
+
+def _text(value: object, name: str) -> str:
+    text: str = _field({name: value}, name, str)
+    return text
+
+
+def _field_or_null(value: Mapping[str, Any], name: str, kind: type) -> Any:
+    return None if name in value and value[name] is None else _field(value, name, kind)
 
 
 def _field(value: Mapping[str, Any], name: str, kind: type) -> Any:
     found = value.get(name)
     kinds = (int, float) if kind is float else kind
-    if isinstance(found, kinds) and not isinstance(found, bool):
+    if isinstance(found, kinds) and (kind is bool or not isinstance(found, bool)):
         return found
     raise Fault(name, shown(found) if name in value else 'nothing', KINDS[kind])

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Self, TypeVar, get_type_hints
 
 from mediaeval_ap import __version__
-from mediaeval_ap.errors import ReadError, shown
+from mediaeval_ap.errors import FormatError, ReadError, shown
 from mediaeval_ap.store.columns import (
     DTYPES,
     LETTERS,
@@ -23,6 +23,7 @@ from mediaeval_ap.store.columns import (
 from mediaeval_ap.tables import Source, Table
 from mediaeval_ap.tables.input_kinds import STORE_MANIFEST as NAME
 from mediaeval_ap.tables.input_kinds import is_store
+from mediaeval_ap.tables.json_text import parsed_json
 
 FORMAT = 'mediaeval-ap store'
 FORMAT_VERSION = 1
@@ -123,9 +124,9 @@ def read_manifest(folder: str, path: str) -> Manifest:
     if len(content) > LARGEST_MANIFEST:
         raise wrong(name, '', f'more than {LARGEST_MANIFEST} bytes', 'the manifest of a store')
     try:
-        described = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise wrong(name, '', 'what is no JSON', 'the manifest of a store') from error
+        described = parsed_json(content, name, 'the manifest of a store')
+    except FormatError as error:
+        raise wrong(name, error.place, error.found, error.expected) from None
     if not isinstance(described, dict) or described.get('format') != FORMAT:
         raise wrong(name, 'format', shown(_of(described, 'format')), shown(FORMAT))
     if (version := described.get('format_version')) != FORMAT_VERSION:

@@ -75,7 +75,8 @@ def evaluate_trec(
         What to do about topics of the run that the qrels lack: raise an error, or leave them out.
     measures : str or iterable of str
         Measures of ir_measures to add, between spaces or commas, such as ``'nDCG@10 P@5 RR'``, with
-        graded relevance and ties broken as `ties` says. Not with ``'expected'``.
+        graded relevance and ties broken as `ties` says. Not with ``'expected'``. Those that need
+        documents judged not relevant, as Bpref, are refused if the qrels have none.
     max_bytes : int
         Largest size in bytes of a compressed file, Parquet, a pipe or standard input.
 
@@ -87,8 +88,8 @@ def evaluate_trec(
     Raises
     ------
     ReadError, FormatError
-        When a file cannot be read, a relevance is no integer, a topic has a document twice, or
-        topics are missing or unknown that may not be.
+        When a file cannot be read, a relevance is no integer, a topic has a document twice, topics
+        are missing or unknown that may not be, or measures need rows that the qrels lack.
     ParameterError, MissingExtraError
         When a parameter is none of these; for expected values of a definition that divides by hits,
         or beside measures; when the extra ``trec`` that measures need is not installed.
@@ -122,6 +123,10 @@ def evaluate_trec(
     level = _check_level(relevance_level)
     parsed = _check_measures(measures, cutoffs, ties, level)
     judged, returned = _read(Origin.of(qrels, max_bytes), Origin.of(run, max_bytes))
+    if parsed:
+        from mediaeval_ap.trec.measures import check_judged, measures_of_files
+
+        check_judged(parsed, judged)
     topics = judged.topic.values
     topic, hit = _judge(judged, returned, level)
     n_returned = np.bincount(topic + 1, minlength=len(topics) + 1)[1:]
@@ -134,8 +139,6 @@ def evaluate_trec(
     counts = _counts(judged, returned, hit, n_relevant, int(np.count_nonzero(n_returned)))
     added = {}
     if parsed:
-        from mediaeval_ap.trec.measures import measures_of_files
-
         added = measures_of_files(parsed, judged, returned, topic, kept, ties)
     evaluation = Evaluation(
         [topics[place] for place in kept.tolist()],

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH, TrecTies
 from mediaeval_ap.definitions import Cutoff, ap_column
-from mediaeval_ap.errors import ParameterError, require, shown
+from mediaeval_ap.errors import FormatError, ParameterError, require, shown
 from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.tables.layouts import QRELS
 from mediaeval_ap.trec.export import Topic, as_word
 from mediaeval_ap.trec.files import Entries
 from mediaeval_ap.trec.tie_breaking import ranked
@@ -72,6 +73,8 @@ def _parsed(name: Any) -> Any:
         raise
     except Exception as error:  # whatever the other library makes of what somebody typed
         raise wrong('a measure of ir_measures, as nDCG@10') from error
+    if parsed.params.keys() - parsed.SUPPORTED_PARAMS.keys():
+        raise wrong(f'none but these parameters: {", ".join(parsed.SUPPORTED_PARAMS) or "none"}')
     for parameter, info in parsed.SUPPORTED_PARAMS.items():
         if info.required and parameter not in parsed.params:
             raise wrong(f'its {parameter} as well')
@@ -128,6 +131,38 @@ def check_levels(measures: Sequence[Any], relevance_level: int) -> None:
                 f'measures: found {each}, which has the level 1, beside relevance_level '
                 f'{relevance_level}, expected its rel as well, such as P(rel=2)@5'
             )
+
+
+def needs_nonrelevant(measure: Any) -> bool:
+    """Return whether a measure changes if unjudged documents are judged not relevant."""
+    parameters, gains = measure.params, measure.params.get('gains') or {}
+    return (
+        measure.NAME in {'Bpref', 'Judged', 'infAP'}
+        or parameters.get('judged_only') is True
+        or parameters.get('rel', 1) <= 0
+        or parameters.get('min_rel', 0) < 0
+        or any(gain and level <= 0 for level, gain in gains.items())
+    )
+
+
+def refuse_nonrelevant(measures: Sequence[Any]) -> None:
+    """Refuse measures that need judgements which a reference of names does not have."""
+    for each in filter(needs_nonrelevant, measures):
+        raise ParameterError(
+            f'measures: found {each}, which needs documents that are judged not relevant, and a '
+            'reference has relevant shots alone; expected a measure without them, or TREC files '
+            'with rows of relevance 0 (evaluate-trec)'
+        )
+
+
+def check_judged(measures: Sequence[Any], judged: Entries) -> None:
+    """Refuse measures that need documents judged not relevant if the qrels have none."""
+    for each in filter(needs_nonrelevant, measures):
+        level = max(1, each.params.get('rel', 1))
+        if not ((judged.number >= 0) & (judged.number < level)).any():
+            found = f'none from 0 to {level - 1}' if level > 1 else 'no row of 0'
+            expected = f'documents that are judged not relevant, for {each}; or leave it out'
+            raise FormatError(judged.source.name, '', str(QRELS.number), found, expected)
 
 
 def with_measures(

@@ -333,3 +333,14 @@ def test_processes_that_begin_at_once(campaign):
     whole = average_precision.evaluate('run.txt').to_json(per_query=True)
     assert [Path(output).read_text() for output in outputs] == [whole] * 2
     assert all(re.fullmatch('[a-f0-9-]*[.]json|plan[.]json', name) for name in os.listdir('out'))
+
+
+@pytest.mark.parametrize('name', ['plan.json', 'a block'])
+def test_a_named_pipe_is_no_file_of_a_folder(campaign, name):
+    """It is refused at once: to open it would wait for somebody who writes to it."""
+    part_of()
+    path = Path('out', name) if name == 'plan.json' else blocks_in(Path('out'))[0]
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(ReadError, match=rf'^{path}: is no regular file, expected one$'):
+        part_of()

@@ -15,10 +15,15 @@ from mediaeval_ap import __version__ as VERSION
 from mediaeval_ap import collect
 from mediaeval_ap.errors import FormatError
 
+PLAN = 'expected the plan of an evaluation; begin again in another folder'
 EDITS = {
-    'nothing': (lambda _: '', 'found no plan, expected the plan of an evaluation'),
-    'a list': (lambda _: '[]', 'found no plan, expected the plan of an evaluation'),
-    'cut': (lambda text: text[:-9], 'found no plan, expected the plan of an evaluation'),
+    'nothing': (lambda _: '', f'line 1: found no JSON: Expecting value, {PLAN}'),
+    'a list': (lambda _: '[]', f'found no plan, {PLAN}'),
+    'cut': (lambda text: text[:-9], f"line 37: found no JSON: Expecting ',' delimiter, {PLAN}"),
+    'a key twice': (
+        lambda text: text.replace('"n_queries": 41', '"n_queries": 1, "n_queries": 41'),
+        "found the key 'n_queries' twice, expected each key of an object once",
+    ),
     'results': (
         lambda text: text.replace('mediaeval-ap/plan/1', 'mediaeval-ap/results/1'),
         'schema: found mediaeval-ap/results/1, expected mediaeval-ap/plan/1; use the version that '

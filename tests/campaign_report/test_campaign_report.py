@@ -131,6 +131,7 @@ def test_the_leaderboard_shows_every_standing(report, page):
         assert cells[at - 1].isdigit()
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.UnknownQueriesWarning')
 def test_rankings_are_those_of_rank(average_precision, report):
     rankings = report.to_dict()['rankings']
     for number, name in enumerate(report.comparison.runs):

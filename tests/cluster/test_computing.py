@@ -163,8 +163,9 @@ def test_classes_that_differ_between_files_are_an_error(client, tmp_path):
 
 def test_what_cannot_be_merged_is_refused_before_anything_is_computed(client, users):
     metric = GlobalAveragePrecision('stable')
+    columns = {'y_true': 'actual', 'y_pred': 'actual', 'confidence': 'predicted'}
     with pytest.raises(ParameterError, match=r"^merge: found ties='stable'"):
-        package.compute(metric, users, client=client, columns=('actual', 'actual', 'predicted'))
+        package.compute(metric, users, client=client, columns=columns)
 
 
 def test_what_is_not_defined_is_an_error_and_counted(client, tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from mediaeval_ap.comparison import bootstrap
 from mediaeval_ap.comparison.bootstrap import bootstrap_intervals
 from mediaeval_ap.comparison.entries import Interval
 from mediaeval_ap.comparison.units import units_of
@@ -93,3 +94,16 @@ def test_what_bca_is_not_defined_for_has_a_reason():
     found = intervals([values, [0, 0, 0]], resamples=2, seed=4).runs[0]
     assert (found.low, found.high) == (None, None)
     assert found.reason == 'BCa is not defined: all resamples are on one side of the mean'
+
+
+def test_no_unit_is_left_out_by_a_resample(monkeypatch):
+    """Time grows with the units, not with their square."""
+    n_drawn = []
+    counted = bootstrap._times_drawn
+    monkeypatch.setattr(
+        bootstrap,
+        '_times_drawn',
+        lambda drawn, n_units: n_drawn.append(len(drawn)) or counted(drawn, n_units),
+    )
+    intervals(np.random.default_rng(8).random((2, 500)), resamples=50)
+    assert sum(n_drawn) == 50

@@ -1,6 +1,9 @@
 """Warnings about data: their words, and when there is none."""
 
+import re
+
 import numpy as np
+import pytest
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, definitions
 from mediaeval_ap.errors import (
@@ -9,6 +12,7 @@ from mediaeval_ap.errors import (
     RepeatedQueriesWarning,
     RepeatedRowsWarning,
     ScoreAboveOneWarning,
+    UnknownQueriesWarning,
     WithoutRelevantWarning,
 )
 from mediaeval_ap.evaluation.data_warnings import (
@@ -86,6 +90,7 @@ def test_results_carry_the_warnings_that_were_given_out(recwarn):
     assert [type(each) for each in evaluation.warnings] == [
         RepeatedRowsWarning,
         RepeatedQueriesWarning,
+        UnknownQueriesWarning,
         NoOverlapWarning,
         WithoutRelevantWarning,
     ]
@@ -104,3 +109,46 @@ def test_results_of_2015_carry_them_too(recwarn):
     ]
     assert [each.message for each in recwarn] == list(evaluation.warnings)
     assert 'warnings' not in evaluation.to_dict()
+
+
+ALSO = [('x', 'v', '1', 'ann_lee'), ('x', 'w', '1', 'bob_ray'), ('x', 'v', '2', '?unknown?')]
+UNKNOWN = "<rows>: the query is no name of it: 'ann_le' (nearest: 'ann_lee')"
+
+
+def test_a_query_that_is_no_name_of_the_reference_is_a_warning_with_the_nearest():
+    """Wherever it is asked; a session warns once of each name."""
+    average_precision = AveragePrecision(ALSO, [1])
+    run = [('x', 'v', '1', 'ann_lee', 0.5)]
+    with pytest.warns(UnknownQueriesWarning, match=f'^{re.escape(UNKNOWN)}$'):
+        frame = average_precision.rank(run, 'ann_le')
+    assert frame.attrs == {'AP@1': 1.0, 'n_relevant': 0}
+    for session in average_precision(run), average_precision.live(run):
+        with pytest.warns(UnknownQueriesWarning, match=f'^{re.escape(UNKNOWN)}$'):
+            session.send('ann_le')
+        assert session.send('ann_le').n_relevant == 0
+        assert session.send('ann_lee').n_relevant == 1
+    others = ['ann_lee', 'ann_le', *(f'bob_ra{number}' for number in range(7))]
+    told = (
+        "<rows>: 8 of 9 queries are no names of it: 'ann_le' (nearest: 'ann_lee'), 'bob_ra0' "
+        "(nearest: 'bob_ray'), "
+    )
+    for call in average_precision.evaluate, average_precision.explain:
+        with pytest.warns(WithoutRelevantWarning) as caught:
+            call(run, others)
+        (message,) = (
+            str(each.message) for each in caught if each.category is UnknownQueriesWarning
+        )
+        assert message.startswith(told)
+        assert message.endswith("'bob_ra3' (nearest: 'bob_ray') and 3 more")
+
+
+def test_names_outside_the_subset_are_names_of_the_reference():
+    average_precision = AveragePrecision(ALSO, [1], subset=[('x', 'v')], definition='trec')
+    run = [('x', 'v', '1', 'ann_lee', 0.5)]
+    assert average_precision(run).send('bob_ray').n_relevant == 0
+    assert average_precision.rank(run, 'bob_ray').attrs['n_relevant'] == 0
+    with pytest.warns(WithoutRelevantWarning) as caught:
+        average_precision.evaluate(run, ['ann_lee', 'bob_ray'])
+    assert [each.category for each in caught] == [WithoutRelevantWarning]
+    with pytest.warns(UnknownQueriesWarning, match="nearest: 'bob_ray'"):
+        average_precision.rank(run, 'bob_rey')

@@ -10,7 +10,7 @@ import pytest
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
-from metric_rows import METRICS, rows_of, value_of
+from metric_rows import METRICS, rows_of, update, value_of
 
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics import (
@@ -32,7 +32,7 @@ def test_any_split_and_any_order_give_the_same(name, random, n, data):
     """The same to the last bit, on machines that send one another their metrics."""
     rows = rows_of(name, random, n)
     whole = METRICS[name]()
-    whole.update(*zip(*rows, strict=True))
+    update(whole, zip(*rows, strict=True))
     cuts = data.draw(st.lists(st.integers(1, n), max_size=6))
     bounds = sorted({0, n, *cuts})
     order = list(range(n))
@@ -41,7 +41,7 @@ def test_any_split_and_any_order_give_the_same(name, random, n, data):
     for begin, end in pairwise(bounds):
         if random.random() < 0.5:
             pieces.append(METRICS[name]())
-        pieces[-1].update(*zip(*(rows[i] for i in order[begin:end]), strict=True))
+        update(pieces[-1], zip(*(rows[i] for i in order[begin:end]), strict=True))
     random.shuffle(pieces)
     merged = pieces.pop()
     while pieces:
@@ -64,9 +64,9 @@ def test_every_prefix_is_scored_as_the_whole(random, n):
         rows = rows_of(name, random, n)
         streamed = new()
         for end, row in enumerate(rows, 1):
-            streamed.update(*([value] for value in row))
+            update(streamed, ([value] for value in row))
             batch = new()
-            batch.update(*zip(*rows[:end], strict=True))
+            update(batch, zip(*rows[:end], strict=True))
             assert value_of(streamed) == value_of(batch)
 
 
@@ -89,13 +89,13 @@ def test_nothing_at_all(name):
     if name in ('lrap', 'lwlrap'):
         empty.update(np.zeros((0, 3)), np.zeros((0, 3)))
     else:
-        empty.update(*([[]] * (3 if name.startswith('gap') else 2)))
+        update(empty, [[]] * (3 if name.startswith('gap') else 2))
     with pytest.raises(UndefinedScoreError):
         empty.compute()
     rows = rows_of(name, Random(3), 20)  # any rows would do
     whole = METRICS[name]()
     for metric in whole, empty:
-        metric.update(*zip(*rows, strict=True))
+        update(metric, zip(*rows, strict=True))
     assert value_of(empty) == value_of(whole)
 
 
@@ -126,7 +126,7 @@ def test_what_cannot_be_merged():
 
 def test_a_metric_merged_with_itself_counts_twice():
     metric = GlobalAveragePrecision()
-    metric.update(['a', 'b'], [0.9, 0.8], ['b', 'b'])
+    metric.update(y_true=['b', 'b'], y_pred=['a', 'b'], confidence=[0.9, 0.8])
     metric.merge(metric)
     # Two wrong ones, then two right ones: precisions 1/3 and 2/4, of four queries.
     assert metric.compute() == pytest.approx((1 / 3 + 2 / 4) / 4)

@@ -71,9 +71,9 @@ def test_a_row_group_of_any_size_is_read_in_pieces(tmp_path):
     path = tmp_path / 'users.parquet'
     write(path, labels, labels, row_group_size=n_users, use_dictionary=False)
     del labels
-    (part,), names = planned(MeanAveragePrecision(), path, COLUMNS)
+    (part,), columns = planned(MeanAveragePrecision(), path, COLUMNS)
     before = pyarrow.total_allocated_bytes()
-    peak = max(pyarrow.total_allocated_bytes() for _ in part.batches(names))
+    peak = max(pyarrow.total_allocated_bytes() for _ in part.batches(list(columns.values())))
     assert part.n_rows == n_users
     assert peak - before < n_bytes / 5
 
@@ -195,11 +195,27 @@ def test_a_file_that_lacks_a_column_is_refused(users):
         (['a', 'b', 'c'], '3 names, expected 2 (y_true, y_pred)'),
         ([1, 2], '[1, 2], expected names of columns for y_true, y_pred'),
         (3, '3, expected names of columns for y_true, y_pred'),
+        ({'y_true': 'a'}, "'y_true', expected 2 (y_true, y_pred)"),
+        ({}, 'none, expected 2 (y_true, y_pred)'),
+        (
+            {'y_true': 'a', 'y_pred': 'b', 'x': 'c'},
+            "'y_true', 'y_pred', 'x', expected 2 (y_true, y_pred)",
+        ),
+        (
+            {'y_true': 'a', 'y_pred': 1},
+            "{'y_true': 'a', 'y_pred': 1}, expected names of columns for y_true, y_pred",
+        ),
     ],
 )
 def test_columns_that_fit_no_update_are_refused(users, columns, found):
     with pytest.raises(ParameterError, match=f'^columns: found {re.escape(found)}$'):
         compute(MeanAveragePrecision(), users, columns=columns)
+
+
+def test_columns_of_arguments_that_need_their_names_are_given_by_name(users):
+    expected = re.escape("expected {'y_true': …, 'y_pred': …, 'confidence': …}")
+    with pytest.raises(ParameterError, match=f'^columns: found .*, {expected}$'):
+        compute(GlobalAveragePrecision(), users, columns=['actual', 'actual', 'predicted'])
 
 
 def test_what_is_no_dataset_is_refused(tmp_path, users):

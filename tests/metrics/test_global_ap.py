@@ -12,11 +12,18 @@ from hypothesis import strategies as st
 from oracle import CLOSE
 
 from mediaeval_ap.choices import TIES
-from mediaeval_ap.errors import ParameterError, UndefinedScoreError
+from mediaeval_ap.errors import ParameterError, PositionalError, UndefinedScoreError
 from mediaeval_ap.metrics import (
     GlobalAveragePrecision,
     global_average_precision,
 )
+
+
+def gap(predicted, confidence, truth, **settings):
+    return global_average_precision(
+        y_true=truth, y_pred=predicted, confidence=confidence, **settings
+    )
+
 
 queries = st.lists(
     st.tuples(
@@ -33,11 +40,9 @@ queries = st.lists(
 def test_global_average_precision_against_oracle(rows, ties):
     predicted, confidence, truth = zip(*rows, strict=True)
     expected = float(oracle.global_average_precision(predicted, confidence, truth, ties))
-    value, frame = global_average_precision(
-        predicted, confidence, truth, ties=ties, return_frame=True
-    )
+    value, frame = gap(predicted, confidence, truth, ties=ties, return_frame=True)
     assert value == pytest.approx(expected, **CLOSE)
-    assert value == global_average_precision(predicted, confidence, truth, ties=ties)
+    assert value == gap(predicted, confidence, truth, ties=ties)
     assert frame['term'].sum() == pytest.approx(expected, **CLOSE)
     assert (frame['term'] == frame['correct'] * frame['precision'] / count(truth)).all()
     assert sorted(frame.index) == [i for i, label in enumerate(predicted) if label is not None]
@@ -49,7 +54,7 @@ def test_global_average_precision_against_oracle(rows, ties):
 def test_two_correct_predictions_of_two(ties):
     """Whatever stands above a correct one is no wrong one."""
     rows = ['a', 'a'], [0.5, 0.25], ['a', 'a']
-    value, frame = global_average_precision(*rows, ties=ties, return_frame=True)
+    value, frame = gap(*rows, ties=ties, return_frame=True)
     assert value == 1.0
     assert frame['precision'].tolist() == [1.0, 1.0]
 
@@ -62,7 +67,7 @@ def count(truth):
 def test_expected_precision_is_the_mean_over_orders(rows):
     """Of the wrong predictions, too: by shuffling through every order of the input."""
     predicted, confidence, truth = zip(*rows, strict=True)
-    frame = global_average_precision(predicted, confidence, truth, return_frame=True)[1]
+    frame = gap(predicted, confidence, truth, return_frame=True)[1]
     means = mean_precisions(predicted, confidence, truth)
     for row, precision in frame['precision'].items():
         assert precision == pytest.approx(float(means[row]), **CLOSE)
@@ -88,15 +93,13 @@ def test_stable_ties_among_many():
     """An unstable sort shows itself only when there is much to sort."""
     n = 1000
     truth = [i % 2 for i in range(n)]
-    value = global_average_precision([1] * n, [0.5] * n, truth, ties='stable')
+    value = gap([1] * n, [0.5] * n, truth, ties='stable')
     expected = sum(Fraction(i + 1, 2 * i + 2) for i in range(n // 2)) / (n // 2) / 2
     assert value == pytest.approx(float(expected), rel=1e-12)  # a sum of 500 terms
 
 
 def test_an_iterator_is_read_once():
-    value, frame = global_average_precision(
-        iter('ab'), iter([0.5, 0.4]), iter('ab'), return_frame=True
-    )
+    value, frame = gap(iter('ab'), iter([0.5, 0.4]), iter('ab'), return_frame=True)
     assert (value, frame['predicted'].tolist()) == (1, ['a', 'b'])
 
 
@@ -104,23 +107,23 @@ def test_missing_labels_of_every_kind():
     for missing in None, math.nan, pandas.NA, np.nan, pandas.NaT:
         values = np.array(['a', missing, 'b'], dtype=object)
         truth = np.array(['a', 'a', missing], dtype=object)
-        assert global_average_precision(values, [0.5, missing, 0.9], truth) == 1 / 4
+        assert gap(values, [0.5, missing, 0.9], truth) == 1 / 4
     nothing = pandas.Series([None], dtype='category')
-    assert global_average_precision(['a', 'b'], [0.5, 0.4], ['a', None]) == 1
+    assert gap(['a', 'b'], [0.5, 0.4], ['a', None]) == 1
     metric = GlobalAveragePrecision()
-    metric.update(['a'], [0.5], nothing)
-    metric.update(nothing, [0.5], ['a'])
+    metric.update(y_pred=['a'], confidence=[0.5], y_true=nothing)
+    metric.update(y_pred=nothing, confidence=[0.5], y_true=['a'])
     assert metric.compute() == 0
     numbers = pandas.Series([7, None, 8])  # which pandas keeps as floats
-    assert global_average_precision(numbers, [0.5, None, 0.9], [7, 7, 9]) == 1 / 6
+    assert gap(numbers, [0.5, None, 0.9], [7, 7, 9]) == 1 / 6
     nan = ['nan', 'nan', 'a']
-    assert global_average_precision(nan, [0.9, 0.8, 0.7], ['nan', 'a', 'nan']) == 1 / 3
+    assert gap(nan, [0.9, 0.8, 0.7], ['nan', 'a', 'nan']) == 1 / 3
 
 
 def test_labels_in_a_frame_stay_what_they_are():
     """Integers are no floats because some are missing."""
     rows = [7, None, 9], [0.5, None, 0.4], [None, 8, 9]
-    frame = global_average_precision(*rows, return_frame=True)[1]
+    frame = gap(*rows, return_frame=True)[1]
     assert list(map(str, frame['predicted'])) == ['7', '9']
     assert list(map(str, frame['truth'])) == ['None', '9']
 
@@ -133,30 +136,43 @@ def test_labels_in_a_frame_stay_what_they_are():
         (['a'], ['0.5'], ['a'], 'confidence: found string, expected numbers'),
         (['a'], [True], ['a'], 'confidence: found bool, expected numbers'),
         (['a'], [2**53 + 1], ['a'], 'confidence: found integers beyond'),
-        (['a'], [0.5, 0.6], ['a'], 'found 1 predicted, 2 confidence and 1 truth'),
-        (['a'], [0.5], [1], 'truth: found integers, expected text as in predicted'),
-        ([1.5], [0.5], [1], 'predicted: found floats'),
-        ('a', [0.5], ['a'], "predicted: found 'a', expected a sequence"),
-        ({'a'}, [0.5], ['a'], "predicted: found {'a'}, expected a sequence"),
+        (['a'], [0.5, 0.6], ['a'], 'found 1 y_true, 1 y_pred and 2 confidence'),
+        (['a'], [0.5], [1], 'y_true: found integers, expected text as in y_pred'),
+        ([1.5], [0.5], [1], 'y_pred: found floats'),
+        ('a', [0.5], ['a'], "y_pred: found 'a', expected a sequence"),
+        ({'a'}, [0.5], ['a'], "y_pred: found {'a'}, expected a sequence"),
         (['a'], {0.5}, ['a'], 'confidence: found {0.5}, expected a sequence'),
     ],
 )
 def test_what_are_no_predictions(predicted, confidence, truth, message):
     metric = GlobalAveragePrecision()
-    metric.update(['a'], [0.5], ['a'])
+    metric.update(y_true=['a'], y_pred=['a'], confidence=[0.5])
     with pytest.raises(ParameterError, match=f'^{message}'):
-        metric.update(predicted, confidence, truth)
+        metric.update(y_true=truth, y_pred=predicted, confidence=confidence)
     assert (metric.compute(), metric.n_queries, metric.n_predictions, metric.n_true) == (1, 1, 1, 1)
 
 
 def test_nothing_true_is_undefined():
     with pytest.raises(UndefinedScoreError, match='GAP: none of 1 queries has a true label'):
-        global_average_precision(['a'], [0.5], [None])
+        gap(['a'], [0.5], [None])
     with pytest.raises(UndefinedScoreError):
-        global_average_precision([None], [None], [None])
-    assert global_average_precision([None], [None], ['a']) == 0
+        gap([None], [None], [None])
+    assert gap([None], [None], ['a']) == 0
 
 
 def test_ways_with_ties():
     with pytest.raises(ParameterError, match="ties: found 'random', expected one of expected"):
-        global_average_precision(['a'], [0.5], ['a'], ties='random')
+        gap(['a'], [0.5], ['a'], ties='random')
+
+
+def test_arguments_without_names_are_told_the_call():
+    """In the order of the siblings, truth first, they would be another number in silence."""
+    for call in global_average_precision, GlobalAveragePrecision().update:
+        for arguments in ([1, 2, 3], [1, 2, 4], [9, 8, 3]), ([1],):
+            with pytest.raises(
+                PositionalError, match=r'^\w+: found .*\(y_true=…, y_pred=…, confidence=…\)$'
+            ) as caught:
+                call(*arguments)
+            assert isinstance(caught.value, TypeError)
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'confidence'"):
+        global_average_precision(y_true=[1], y_pred=[1])

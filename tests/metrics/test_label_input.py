@@ -85,14 +85,14 @@ def test_what_are_no_labels(y_true, y_pred, message):
 def test_predictions_have_an_order():
     assert average_precision_at_k({'a', 'b'}, ['a', 'b']) == 1
     assert average_precision_at_k(pandas.Series(['a', 'b']), pyarrow.array(['a', 'b'])) == 1
-    with pytest.raises(ParameterError, match=r"labels: found {'a'}, expected a sequence"):
+    with pytest.raises(ParameterError, match=r"y_true: found {'a'}, expected a sequence"):
         mean_reciprocal_rank_at_k({'a'}, [['a']])
     for kind in set, frozenset:
         with pytest.raises(
             ParameterError, match='y_pred: found a set, expected labels in an order'
         ):
             average_precision_at_k(['a'], kind('a'))
-        with pytest.raises(ParameterError, match='predictions: found a set, expected labels'):
+        with pytest.raises(ParameterError, match='y_pred: found a set, expected labels'):
             reciprocal_rank_at_k('a', kind('a'))
 
 

@@ -12,10 +12,14 @@ from mediaeval_ap.metrics import (
 @pytest.mark.parametrize('ties', ['expected', 'best', 'worst'])
 def test_ranges_are_sorted_apart(ties, monkeypatch):
     random = np.random.default_rng(4)  # any predictions would do
-    rows = random.integers(0, 3, 500), random.integers(0, 40, 500) / 8, random.integers(0, 3, 500)
-    expected = global_average_precision(*rows, ties=ties)
+    rows = {
+        'y_pred': random.integers(0, 3, 500),
+        'confidence': random.integers(0, 40, 500) / 8,
+        'y_true': random.integers(0, 3, 500),
+    }
+    expected = global_average_precision(**rows, ties=ties)
     monkeypatch.setattr(precision_with_ties, 'WORTH_SHARING', 1)
     for n_cores, n_edges in (1, 2), (2, 3), (4, 5), (64, 5):
         monkeypatch.setattr(precision_with_ties, 'own_cores', lambda n_cores=n_cores: n_cores)
-        assert len(precision_with_ties._edges(rows[1])) == n_edges
-        assert global_average_precision(*rows, ties=ties) == expected
+        assert len(precision_with_ties._edges(rows['confidence'])) == n_edges
+        assert global_average_precision(**rows, ties=ties) == expected

@@ -65,10 +65,10 @@ def test_reciprocal_rank_against_oracle(images, k):
 
 def test_errors_of_first_hits_name_their_parameters():
     for labels, predictions, message in (
-        (['a'], [[1]], 'predictions: found integers, expected text as in labels'),
-        (['a', 'b'], [['a']], 'predictions: found 1 lists, expected 2 as in labels'),
-        ([None], [['a']], 'labels: found a missing label'),
-        ([['a']], [['a']], 'labels: found labels of type list'),
+        (['a'], [[1]], 'y_pred: found integers, expected text as in y_true'),
+        (['a', 'b'], [['a']], 'y_pred: found 1 lists, expected 2 as in y_true'),
+        ([None], [['a']], 'y_true: found a missing label'),
+        ([['a']], [['a']], 'y_true: found labels of type list'),
     ):
         with pytest.raises(ParameterError, match=f'^{message}'):
             mean_reciprocal_rank_at_k(labels, predictions)

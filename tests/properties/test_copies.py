@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from live_sessions import check_live
+from metric_rows import update
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, evaluate_trec
 from mediaeval_ap.errors import CopyError, Error
@@ -101,7 +102,7 @@ def test_other_results(copied):
 
 
 ACCUMULATORS = {
-    'GAP': (GlobalAveragePrecision, (['a'], [0.9], ['a']), (['b'], [0.95], ['a'])),
+    'GAP': (GlobalAveragePrecision, (['a'], ['a'], [0.9]), (['a'], ['b'], [0.95])),
     'MAP': (MeanAveragePrecision, ([['a']], [['a']]), ([['a']], [['b', 'a']])),
     'RR': (ReciprocalRank, (['a'], [['a']]), (['a'], [['b', 'a']])),
     'LRAP': (LabelRankingAveragePrecision, ([[1, 0]], [[0.9, 0.1]]), ([[1, 0]], [[0.1, 0.9]])),
@@ -119,13 +120,13 @@ def test_accumulators_share_nothing(copied, name):
     """The first piece is right, and worth 1; the second is wrong at first."""
     make, right, wrong = ACCUMULATORS[name]
     metric = make()
-    metric.update(*right)
+    update(metric, right)
     other = copied(metric)
-    other.update(*wrong)
+    update(other, wrong)
     assert metric.compute() == 1.0
-    metric.update(*right)
+    update(metric, right)
     assert metric.compute() == 1.0
     again = make()
     for piece in (right, wrong):
-        again.update(*piece)
+        update(again, piece)
     assert other.compute() == again.compute() < 1.0

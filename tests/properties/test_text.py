@@ -212,7 +212,8 @@ def test_categories(text):
     categories = pandas.CategoricalDtype(pandas.Index([text('bob'), text('ann')], dtype=object))
     codes = pandas.Categorical.from_codes([1, 0, 1], dtype=categories)
     assert list(read(frame.assign(person_name=codes), REFERENCE).rows()) == rows
-    value = metrics.global_average_precision(codes, [0.5] * 3, ['ann', 'bob', 'ann'])
+    queries = {'y_true': ['ann', 'bob', 'ann'], 'y_pred': codes, 'confidence': [0.5] * 3}
+    value = metrics.global_average_precision(**queries)
     assert value == 1.0
 
 
@@ -275,9 +276,9 @@ def test_metrics_of_lists(text, rows):
 def test_metrics_of_one_list(text, ties):
     def scored(text):
         return metrics.global_average_precision(
-            dressed(text, ['a', 'b', None, 'a']),
-            [0.5, 0.5, 0.25, 0.5],
-            dressed(text, ['a', 'a', 'c', 'b']),
+            y_true=dressed(text, ['a', 'a', 'c', 'b']),
+            y_pred=dressed(text, ['a', 'b', None, 'a']),
+            confidence=[0.5, 0.5, 0.25, 0.5],
             ties=text(ties),
             return_frame=True,
         )

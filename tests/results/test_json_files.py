@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,7 @@ RESULTS = {
     'map': lambda: challenge(challenges.evaluate_map, 'fashion'),
     'first hit': lambda: challenge(challenges.evaluate_first_hit, 'whales'),
     'lrap': lambda: challenge(challenges.evaluate_lrap, 'sounds'),
+    'lwlrap': lambda: challenge(challenges.evaluate_lrap, 'sounds', label_weighted=True),
     'gap': lambda: challenge(challenges.evaluate_gap, 'landmarks'),
 }
 
@@ -113,11 +115,20 @@ def first(value):
     return value['results'][0]
 
 
+def both(value, row, means):
+    """Change the values of the second query, and the means with them."""
+    first(value)['queries'][1].update(row)
+    first(value)['means'].update(means)
+
+
 WRONG = {
     'no JSON': (lambda _: '{"a": 1,\n}', 'line 2: found no JSON: .*, expected JSON$'),
     'nothing': (lambda _: ' ', 'line 1: found no JSON'),
     'a table': (lambda _: 'query  AP@1', 'line 1: found no JSON'),
-    'not finite': (lambda _: '{"a": NaN}', 'found NaN, expected numbers of JSON'),
+    'not finite': (
+        lambda _: '{"a": [0, NaN]}',
+        r'a\[1\]: found NaN, expected numbers of JSON, which are',
+    ),
     'brackets': (
         lambda _: '[' * 100_000,
         'found a number of too many digits, or too many brackets, expected ',
@@ -148,15 +159,15 @@ WRONG = {
     ),
     'a text': (
         lambda value: first(value)['queries'][1].update({'AP@1': '0.5'}),
-        "AP@1: found '0.5', expected a number$",
+        r"query 2 \('bob'\), AP@1: found '0.5', expected a number$",
     ),
     'nothing there': (
         lambda value: first(value)['queries'][1].pop('AP') and None,
-        'AP: found nothing, expected a number$',
+        r"query 2 \('bob'\), AP: found nothing, expected a number$",
     ),
     'true': (
         lambda value: first(value)['queries'][1].update({'AP@1': True}),
-        'AP@1: found True, expected a number$',
+        r"query 2 \('bob'\), AP@1: found True, expected a number$",
     ),
     'too large': (
         lambda value: first(value)['queries'][0].update({'AP@1': 10**400}),
@@ -164,23 +175,63 @@ WRONG = {
     ),
     'infinite': (
         lambda value: json.dumps(value).replace('"AP@1": 1.0', '"AP@1": 1e999'),
-        'AP@1: found a number that is too large, expected finite numbers$',
+        r"query 1 \('ann'\), AP@1: found inf, expected a number from 0 to 1$",
     ),
     'a count': (
         lambda value: first(value)['queries'][1].update(n_relevant=0.5),
-        r'n_relevant: found 0\.5, expected an integer$',
+        r"query 2 \('bob'\), n_relevant: found 0\.5, expected an integer$",
     ),
     'a count below 0': (
         lambda value: first(value)['queries'][1].update(n_relevant=-1),
-        f'n_relevant: found -1, expected an integer from 0 to {2**53}$',
+        rf"query 2 \('bob'\), n_relevant: found -1, expected an integer from 0 to {2**53}$",
     ),
     'half of a character': (
         lambda value: first(value)['queries'][1].update(query='\ud800'),
-        'found half of a character, expected JSON of Unicode$',
+        r'results\[0\]\.queries\[1\]\.query: found half of a character, expected JSON of Unicode$',
     ),
     'another value': (
         lambda value: first(value)['queries'][0].update({'AP@1': 0.25}),
         'MAP@1: found 0.5, expected 0.125, the mean of the values of its queries$',
+    ),
+    'a mean that is text': (
+        lambda value: first(value)['means'].update({'MAP@1': '0.5'}),
+        "MAP@1: found '0.5', expected a number$",
+    ),
+    'a negative AP': (
+        lambda value: both(value, {'AP@1': -0.5}, {'MAP@1': 0.0}),
+        r"query 2 \('bob'\), AP@1: found -0\.5, expected a number from 0 to 1$",
+    ),
+    'an AP above 1': (
+        lambda value: both(value, {'AP': 1.5}, {'MAP': 1.25}),
+        r"query 2 \('bob'\), AP: found 1\.5, expected a number from 0 to 1$",
+    ),
+    'values whose sum overflows': (
+        lambda value: [row.update({'AP': 1.7e308}) for row in first(value)['queries']] and None,
+        r"query 1 \('ann'\), AP: found 1\.7e\+308, expected a number from 0 to 1$",
+    ),
+    'the value without a relevant shot': (
+        lambda value: both(value, {'n_relevant': 0}, {}),
+        r"query 2 \('bob'\), AP@1: found 0\.0, expected 0\.5$",
+    ),
+    'a measure': (
+        lambda value: [row.update({'P@5': 1.25}) for row in first(value)['queries']] and None,
+        r"query 1 \('ann'\), P@5: found 1\.25, expected a number from 0 to 1$",
+    ),
+    'a measure that counts': (
+        lambda value: [row.update({'NumRet': -1}) for row in first(value)['queries']] and None,
+        r"query 1 \('ann'\), NumRet: found -1, expected a number from 0 to ",
+    ),
+    'a key twice': (
+        lambda value: json.dumps(value).replace('"AP@1": 1.0', '"AP@1": 0.0, "AP@1": 1.0'),
+        r"results\[0\]\.queries\[0\]: found the key 'AP@1' twice, expected each key of an object ",
+    ),
+    'a count of the manifest': (
+        lambda value: first(value)['manifest']['counts'].update(hypotheses='many'),
+        "hypotheses: found 'many', expected an integer$",
+    ),
+    'a digest': (
+        lambda value: first(value)['manifest']['inputs']['hypothesis'].update(sha256=7),
+        'sha256: found 7, expected text$',
     ),
     'formula': (
         lambda value: first(value)['manifest']['definition'].update(formula='S(x) / R'),
@@ -212,6 +263,72 @@ def test_errors_name_the_place(fault):
     assert '\n' not in str(caught.value)
 
 
-def test_bytes_that_are_no_text():
-    with pytest.raises(FormatError, match=r'found bytes that are not UTF-8, expected JSON$'):
-        read_results(io.BytesIO(b'"\xff"'))
+@pytest.mark.parametrize(
+    ('content', 'encoding'),
+    [
+        (b'"\xff"', 'UTF-8'),
+        (b'\n"\xed\xa0\x80"', 'UTF-8'),  # half of a surrogate pair, as bytes
+        ('"\ud800"'.encode('utf-16', 'surrogatepass'), 'UTF-16'),
+    ],
+)
+def test_bytes_that_are_no_text(content, encoding):
+    line = content.count(b'\n') + 1
+    with pytest.raises(
+        FormatError, match=rf', line {line}: found bytes that are not {encoding}, expected JSON$'
+    ):
+        read_results(io.BytesIO(content))
+
+
+SCORES = {
+    'a value': ('map', {'value': 1.5}, r'value: found 1\.5, expected a number from 0 to 1$'),
+    'no reciprocal': ('first hit', {'value': 0.7}, r'value: found 0\.7, expected 1$'),
+    'a mean': (
+        'map',
+        {'value': 0.0, 'n_relevant': 1},
+        r'MAP@12: found .*, expected .*, the mean of',
+    ),
+    'another rank': (
+        'first hit',
+        {'value': 0.0},
+        r'first-hit MAP@5: found .*, expected .*, the mean',
+    ),
+    'a mean of samples': ('lrap', {'value': 0.0}, 'LRAP: found .*, expected .*, the mean of'),
+    'a mean of labels': ('lwlrap', {'value': 0.0}, 'lwlrap: found .*, expected .*, the mean of'),
+    'a sum': ('gap', {'value': 1.0}, 'GAP: found .*, expected .*, the mean of'),
+    'text': ('gap', {'query': 7}, r'query 1, query: found 7, expected text$'),
+}
+
+
+@pytest.mark.parametrize('fault', SCORES)
+def test_errors_of_scores_name_the_place(fault):
+    kind, change, expected = SCORES[fault]
+    value = json.loads(render(describe([RESULTS[kind]()], per_query=True), 'json'))
+    first(value)['queries'][0].update(change)
+    with pytest.raises(FormatError, match=expected):
+        read_results(io.StringIO(json.dumps(value)))
+
+
+def test_errors_of_2015_name_the_place():
+    (result,) = [discovery(evidence=True)]
+    for change, expected in [
+        ({'ratio': 1.5}, r'ratio: found 1\.5, expected a number from 0 to 1$'),
+        ({'correct': 'yes'}, "correct: found 'yes', expected true or false$"),
+        ({'EwAP': 0.123}, r'EwAP: found 0\.123, expected '),
+        ({'name': 5}, 'name: found 5, expected text$'),
+    ]:
+        value = json.loads(result.to_json(per_query=True))
+        first(value)['queries'][2].update(change)
+        with pytest.raises(FormatError, match=rf'query 3 \(.*\), {expected}'):
+            read_results(io.StringIO(json.dumps(value)))
+
+
+def test_a_named_pipe_is_an_error_and_a_pipe_of_the_shell_is_read(tmp_path):
+    os.mkfifo(tmp_path / 'pipe')
+    with pytest.raises(ReadError, match=r'pipe: is a named pipe: read it as standard input'):
+        read_results(tmp_path / 'pipe')
+    reading, writing = os.pipe()
+    with open(writing, 'w') as file:
+        file.write(evaluation().to_json(per_query=True))  # less than a pipe holds
+    with open(reading):
+        (again,) = read_results(f'/dev/fd/{reading}')
+    assert again.to_dict() == evaluation().to_dict()

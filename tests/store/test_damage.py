@@ -18,7 +18,7 @@ from mediaeval_ap.store.store import open_store
 ROWS = [('x', 'v', str(number % 4), 'ann'[: number % 3 + 1], number / 8) for number in range(9)]
 FIRST = {'FileIO': 'manifest.json', 'mmap.mmap': 'shot_at.npy'}  # that is opened, or mapped
 AGAIN = 'index the run again'
-NO_JSON = f'found what is no JSON, expected the manifest of a store; {AGAIN}'
+NO_JSON = f'expected the manifest of a store; {AGAIN}'
 
 
 def of_bytes(path):
@@ -95,12 +95,20 @@ def a_folder_as_manifest(store):
 
 def no_json(store):
     (store / 'manifest.json').write_text('{')
-    return f'{store}/manifest.json: {NO_JSON}'
+    found = 'no JSON: Expecting property name enclosed in double quotes'
+    return f'{store}/manifest.json, line 1: found {found}, {NO_JSON}'
 
 
 def deep_json(store):
     (store / 'manifest.json').write_text('[' * 100_000)
-    return f'{store}/manifest.json: {NO_JSON}'
+    found = 'a number of too many digits, or too many brackets'
+    return f'{store}/manifest.json: found {found}, {NO_JSON}'
+
+
+def a_key_twice(store):
+    path = store / 'manifest.json'
+    path.write_text(path.read_text().replace('"keep": ', '"keep": 1,\n "keep": ', 1))
+    return f"{path}: found the key 'keep' twice, expected each key of an object once; {AGAIN}"
 
 
 def other_json(store):
@@ -222,6 +230,7 @@ DAMAGE = [
     a_folder_as_manifest,
     no_json,
     deep_json,
+    a_key_twice,
     other_json,
     huge,
     edited_manifest,

@@ -1,6 +1,7 @@
 """Measures of ir_measures stand beside average precision, of a campaign and of files of TREC."""
 
 import json
+import re
 
 import ir_measures
 import numpy as np
@@ -12,7 +13,7 @@ from trec_rows import QRELS, REFERENCE, ROWS, RUN, qrels_text, quiet, run_text
 from mediaeval_ap import AveragePrecision, evaluate_trec
 from mediaeval_ap.choices import TREC_TIES
 from mediaeval_ap.errors import FormatError, MissingExtraError, ParameterError
-from mediaeval_ap.trec.measures import depth_of, parse_measures
+from mediaeval_ap.trec.measures import depth_of, needs_nonrelevant, parse_measures
 
 # Sums of as many quotients, in another order.
 ROUNDING = 1e-12
@@ -80,10 +81,12 @@ def test_measures_that_there_are_not(measures):
         ('P@0', 'expected a cutoff from 1 to 16777216'),
         ('P', 'expected its cutoff as well'),
         ('IPrec', 'expected its recall as well'),
+        ('AP(recall=0.5)', 'expected none but these parameters: cutoff, rel, judged_only'),
+        ('Bpref@10', 'expected none but these parameters: rel'),
     ],
 )
 def test_measures_that_could_not_be_right(measure, expected):
-    with pytest.raises(ParameterError, match=f'measures: found {measure!r}, {expected}'):
+    with pytest.raises(ParameterError, match=re.escape(f'measures: found {measure!r}, {expected}')):
         parse_measures(f'P@5 {measure}')
 
 
@@ -117,13 +120,13 @@ def test_measures_do_not_depend_on_cutoffs():
     """Some look below their own: what is judged may stand there."""
     judged = [('x', 'v', str(shot), 'ann') for shot in range(10, 30)]
     run = [('x', 'v', str(shot), 'ann', 1 - shot / 100) for shot in range(40)]
-    measures = ['P(judged_only=True)@5', 'Accuracy@5', 'AP', 'P@2']
+    measures = ['Accuracy@5', 'AP', 'P@2']
     by_cutoff = [
         AveragePrecision(judged, K).evaluate(run, measures=measures).mean_measures
         for K in ([1], [10], [1000])
     ]
     assert by_cutoff[0] == by_cutoff[1] == by_cutoff[2]
-    assert by_cutoff[0]['P(judged_only=True)@5'] == 1.0
+    assert by_cutoff[0]['AP'] > 0
 
 
 @quiet
@@ -151,6 +154,72 @@ def test_measures_get_as_many_documents_as_their_largest_cutoff():
 def test_names_between_spaces_or_commas(measures):
     expected = [ir_measures.nDCG @ 10, ir_measures.P(rel=2, judged_only=True) @ 5, ir_measures.RR]
     assert parse_measures(measures) == expected
+
+
+PARAMETERS = [
+    *('', 'rel=0', 'rel=2', 'judged_only=True', 'recall=0.5', 'relative=True', 'normalize=False'),
+    *('gains={0: 1, 1: 2}', 'gains={0: 0, 1: 2}', 'beta=0.5'),
+]
+
+
+def computed(measure, qrels, run):
+    values = ir_measures.iter_calc([measure], qrels, run)
+    return [each.value for each in values]
+
+
+def measures_of_every_kind():
+    """All that ir_measures computes here, with and without cutoff, by parameters."""
+    known = [ir_measures.Qrel('1', 'a', 1)], [ir_measures.ScoredDoc('1', 'a', 1.0)]
+    for name in sorted(set(ir_measures.measures.registry)):
+        for parameter in PARAMETERS:
+            for cutoff in '', '@3':
+                try:
+                    (measure,) = parse_measures(f'{name}({parameter}){cutoff}')
+                    computed(measure, *known)
+                except (ArithmeticError, AssertionError, ParameterError, TypeError, ValueError):
+                    continue
+                yield measure
+
+
+def test_measures_that_need_documents_judged_not_relevant_are_those_that_they_change():
+    run = [ir_measures.ScoredDoc('1', str(shot), -float(shot)) for shot in range(12)]
+    relevant = [ir_measures.Qrel('1', str(shot), 1 + (shot > 5)) for shot in (5, 6, 8, 10, 20)]
+    others = [[0], [1, 3], [0, 1, 2, 7], [20 + shot for shot in range(1, 5)]]
+    added = [[ir_measures.Qrel('1', str(shot), 0) for shot in each] for each in others]
+    measures = list(dict.fromkeys(measures_of_every_kind()))
+    assert len(measures) > 40
+    needing = []
+    for measure in measures:
+        alone = computed(measure, relevant, run)
+        changes = any(computed(measure, relevant + each, run) != alone for each in added)
+        assert needs_nonrelevant(measure) == changes, measure
+        needing += [str(measure)] if changes else []
+    assert {'Bpref', 'infAP', 'Judged@3', 'P(judged_only=True)@3', 'RR(rel=0)@3'} <= {*needing}
+
+
+NEEDING = ['Judged@10', 'Bpref', 'infAP', 'nDCG(judged_only=True)@10']
+
+
+@quiet
+@pytest.mark.parametrize('measure', NEEDING)
+def test_positives_alone_have_no_measure_of_judged_documents(measure):
+    """`Judged@10` would be P@10, and `Bpref` recall."""
+    average_precision = AveragePrecision(REFERENCE, [10])
+    found = re.escape(f'measures: found {measure}, which needs documents that are judged not ')
+    with pytest.raises(ParameterError, match=found):
+        average_precision.evaluate(ROWS, measures=f'P@5 {measure}')
+    run = {'7': {'d1': 0.9, 'd2': 0.5}}
+    found = r'relevance: found no row of 0, expected documents that are judged not relevant, for '
+    with pytest.raises(FormatError, match=found + re.escape(measure)):
+        evaluate_trec({'7': {'d1': 1}}, run, 10, measures=measure)
+    assert evaluate_trec({'7': {'d1': 1, 'd2': 0}}, run, 10, measures=measure).measures[measure]
+
+
+def test_what_is_judged_not_relevant_depends_on_the_level():
+    qrels, run = {'7': {'d1': 1, 'd2': 2}}, {'7': {'d1': 0.9}}
+    assert evaluate_trec(qrels, run, 10, measures='Bpref(rel=2)').measures
+    with pytest.raises(FormatError, match='found none from 0 to 1, expected documents'):
+        evaluate_trec({'7': {'d2': 2}}, run, 10, measures='Bpref(rel=2)')
 
 
 # Graded, with a topic without a relevant document, and documents that are not judged.
