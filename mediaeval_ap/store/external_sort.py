@@ -92,7 +92,7 @@ class ExternalSort:
     def _write(self) -> None:
         """Write what is pending as a sorted run."""
         path = self._path.with_name(f'{self._path.name}-{len(self._paths)}.keys')
-        self._sorted_pending().tofile(path)
+        path.write_bytes(self._sorted_pending().data)  # says why it cannot, unlike `tofile`
         self._paths.append(path)
 
     def _sorted_pending(self) -> Keys:
@@ -199,7 +199,7 @@ class DistinctKeys:
         """Return the distinct values, ascending."""
         with open(self._path, 'wb') as file:
             for block in unrepeated(self._sort.blocks()):
-                block.tofile(file)
+                file.write(block.data)
         self._sort.close()
         if not self._path.stat().st_size:
             return np.empty(0, dtype=np.uint64)

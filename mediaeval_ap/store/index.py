@@ -194,7 +194,8 @@ def _build(
     max_bytes: int,
 ) -> None:
     """Build a store by way of a folder beside it, whose files stay after an interruption."""
-    spool = Spool(work)
+    with named(name):
+        spool = Spool(work)
     ingestion = Ingestion(spool, files, subset, max_bytes)
     try:
         inputs = ingestion.read(work)

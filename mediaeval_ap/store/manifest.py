@@ -90,7 +90,7 @@ class Manifest:
             described['subset'] = self.subset.videos
         for each in described['columns'].values():
             del each['mtime_ns']
-        return _digest(described)
+        return digest_of(described)
 
     def source(self, path: str) -> Source:
         """Return what a result names as the run."""
@@ -101,7 +101,7 @@ class Manifest:
     def write(self, folder: str) -> None:
         """Write it to a folder that has none."""
         described = self._described()
-        text = json.dumps({**described, 'sha256': _digest(described)}, indent=1)
+        text = json.dumps({**described, 'sha256': digest_of(described)}, indent=1)
         with open(os.path.join(folder, NAME), 'x', encoding='utf-8') as file:
             file.write(text + '\n')
             file.flush()
@@ -132,7 +132,7 @@ def read_manifest(folder: str, path: str) -> Manifest:
         expected = f'{FORMAT_VERSION}, which this version of mediaeval_ap reads'
         raise wrong(name, 'format_version', shown(version), expected)
     digest = described.pop('sha256', None)
-    if digest != _digest(described):
+    if digest != digest_of(described):
         raise wrong(name, 'sha256', 'that of another text', 'that of this one, which was edited')
     return _manifest(described, name)
 
@@ -220,9 +220,10 @@ def _check_columns(manifest: Manifest, name: str) -> None:
 
 def digest_of_videos(subset: Table) -> str:
     """Return the digest of the distinct videos of a subset."""
-    return _digest(sorted(set(subset.rows())))
+    return digest_of(sorted(set(subset.rows())))
 
 
-def _digest(described: object) -> str:
+def digest_of(described: object) -> str:
+    """Return the digest of what JSON can describe."""
     text = json.dumps(described, sort_keys=True, separators=(',', ':'))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -124,7 +124,7 @@ def rewritten(store, change, *, signed=True):
     change(described)
     if signed:
         del described['sha256']
-        described['sha256'] = manifest._digest(described)
+        described['sha256'] = manifest.digest_of(described)
     path.write_text(json.dumps(described))
     return f'{path}'
 

@@ -3,6 +3,8 @@
 import fcntl
 import gzip
 import os
+import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from stores import stored
 
-from mediaeval_ap import errors, index, open_store
+from mediaeval_ap import AveragePrecision, errors, index, open_store
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store import external_sort, spool
 from mediaeval_ap.store.writing import write_store
@@ -259,15 +261,65 @@ def test_a_build_with_another_depth_goes_on(interrupted, tmp_path, monkeypatch):
     assert sum(sizes) < 100
 
 
-@pytest.mark.parametrize('content', [b'', b'{', b'[]', b'{"sizes": {}}', b'{"sizes": 1}'])
-def test_a_damaged_journal_begins_anew(interrupted, tmp_path, content):
-    (tmp_path / 'run.store.building/journal.json').write_bytes(content)
+def edited(path, at=-2):
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1
+    path.write_bytes(content)
+
+
+def as_pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+DAMAGES_OF_A_BUILD = [
+    *((name, lambda path: edited(path, at=0)) for name in spool.FILES),
+    ('confidence', lambda path: path.write_bytes(path.read_bytes()[:-8])),
+    ('person_name.texts', Path.unlink),
+    ('shot_id.codes', as_pipe),
+    ('journal.json', as_pipe),
+    ('journal.json', lambda path: edited(path, path.read_bytes().index(b'n_rows') + 9)),
+    *(
+        ('journal.json', lambda path, content=content: path.write_bytes(content))
+        for content in (b'', b'{', b'[]', b'{"files": {}}', b'[' * 10_000, b'\xff')
+    ),
+]
+
+
+def test_a_damaged_build_is_refused(interrupted, tmp_path):
+    work = tmp_path / 'run.store.building'
+    work.rename(tmp_path / 'as_it_was')
+    for name, damage in DAMAGES_OF_A_BUILD:
+        shutil.copytree(tmp_path / 'as_it_was', work)
+        damage(work / name)
+        with pytest.raises(errors.ReadError) as caught:
+            index(interrupted, 'run.store')
+        assert str(caught.value) == (
+            f'{work / name}: is not as the build that was stopped left it: '
+            f'remove the folder {work}, and index the run again'
+        )
+        assert os.listdir(work) != ['mediaeval-ap.lock']
+        shutil.rmtree(work)
     assert files(index(interrupted, 'run.store')) == in_memory(ROWS, tmp_path / 'other.store')
 
 
-def test_a_spool_that_is_cut_begins_anew(interrupted, tmp_path):
-    (tmp_path / 'run.store.building/confidence').write_bytes(b'')
-    assert files(index(interrupted, 'run.store')) == in_memory(ROWS, tmp_path / 'other.store')
+def test_an_edited_confidence_does_not_reach_the_store(tmp_path):
+    """The first part is read to its end; the second one is cut, and completed later."""
+    one, two = tmp_path / 'one.txt', tmp_path / 'two.txt.gz'
+    one.write_text('a v 1 ann .9\na v 2 ann .5\n')
+    whole = gzip.compress(b'a v 3 ann .1\n')
+    two.write_bytes(whole[:-9])
+    with pytest.raises(errors.ReadError):
+        index([one, two], tmp_path / 'run.store')
+    confidence = tmp_path / 'run.store.building/confidence'
+    confidence.write_bytes(confidence.read_bytes()[:8] + struct.pack('<d', 5.0))
+    two.write_bytes(whole)
+    with pytest.raises(errors.ReadError, match='confidence: is not as the build'):
+        index([one, two], tmp_path / 'run.store')
+    shutil.rmtree(tmp_path / 'run.store.building')
+    store = index([one, two], tmp_path / 'run.store')
+    scored = AveragePrecision([('a', 'v', '1', 'ann')], K=[1]).evaluate(store)
+    assert scored.map.tolist() == [1.0]
 
 
 def test_two_do_not_build_the_same_store(interrupted):
