@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import mmap
 import os
@@ -35,6 +36,42 @@ DTYPES: Mapping[str, tuple[str, ...]] = {  # that a column may have; all but let
     **{f'{text}_ends': ('<i8',) for text in TEXTS},
     **dict.fromkeys(LETTERS, ('|u1', '<u2', '<u4')),
 }
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = (
+    *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int),
+    ctypes.c_long,
+)
+_libc.munmap.argtypes = ctypes.c_void_p, ctypes.c_size_t
+_FAILED = ctypes.c_void_p(-1).value
+
+
+class _Mapping:
+    """The bytes of a file, mapped for as long as an array of them is held.
+
+    The file can be closed meanwhile. `mmap.mmap` would hold another descriptor of it (until Python
+    3.13), and a store has some 17 files, where a process may often have 1,024 descriptors.
+    """
+
+    _unmap = _libc.munmap  # which is there even while the interpreter ends
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        address = _libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
+        if address == _FAILED:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        self._pages = address, size
+        self.__array_interface__ = {
+            'version': 3,
+            'typestr': '|u1',
+            'shape': (size,),
+            'data': (address, True),  # read only
+        }
+
+    def __del__(self) -> None:
+        if hasattr(self, '_pages'):
+            self._unmap(*self._pages)
 
 
 @dataclass(frozen=True)
@@ -104,8 +141,8 @@ def map_column(folder: str, shown: str, name: str, column: ColumnFile) -> NDArra
         begin = _end_of_header(file, shown, column)
         if column.size == begin:
             return np.empty(column.shape, column.dtype)
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return np.frombuffer(mapped, column.dtype, offset=begin).reshape(column.shape)
+        pages = np.asarray(_Mapping(file.fileno(), column.size))
+        return pages[begin:].view(column.dtype).reshape(column.shape)
 
 
 def check_column(folder: str, shown: str, name: str, column: ColumnFile) -> None:

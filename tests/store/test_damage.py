@@ -1,6 +1,7 @@
 """Stores that were edited, cut, mixed or made by another version: each with its exact error."""
 
 import errno
+import gc
 import hashlib
 import json
 import os
@@ -16,7 +17,6 @@ from mediaeval_ap.store import manifest
 from mediaeval_ap.store.store import open_store
 
 ROWS = [('x', 'v', str(number % 4), 'ann'[: number % 3 + 1], number / 8) for number in range(9)]
-FIRST = {'FileIO': 'manifest.json', 'mmap.mmap': 'shot_at.npy'}  # that is opened, or mapped
 AGAIN = 'index the run again'
 NO_JSON = f'found what is no JSON, expected the manifest of a store; {AGAIN}'
 
@@ -271,18 +271,34 @@ def test_an_edit_that_hides_is_found_by_check(tmp_path):
         )
 
 
-@pytest.mark.parametrize('step', ['FileIO', 'mmap.mmap'])
-def test_too_many_open_files(tmp_path, monkeypatch, step):
+@pytest.mark.parametrize(
+    ('step', 'number', 'file'),
+    [('FileIO', errno.EMFILE, 'manifest.json'), ('_Mapping', errno.ENOMEM, 'shot_at.npy')],
+)
+def test_lack_of_descriptors_or_memory(tmp_path, monkeypatch, step, number, file):
     """To index the run again would not help."""
     stored(ROWS, tmp_path / 'run.store')
 
     def full(path, *_, **__):
-        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(f'mediaeval_ap.store.columns.{step}', full)
     with pytest.raises(ReadError) as caught:
         open_store(tmp_path / 'run.store')
-    assert str(caught.value) == f'{tmp_path}/run.store/{FIRST[step]}: Too many open files'
+    assert str(caught.value) == f'{tmp_path}/run.store/{file}: {os.strerror(number)}'
+
+
+def test_a_store_that_is_open_holds_no_descriptor(tmp_path):
+    store = stored(ROWS, tmp_path / 'run.store')
+    os.close(lowest := os.dup(0))
+    opened = [open_store(store.path) for _ in range(20)]
+    os.close(after := os.dup(0))
+    assert after == lowest
+    part = opened[0].ranking.name_at[2:4]
+    expected = part.tolist()
+    del opened, store
+    gc.collect()
+    assert part.tolist() == expected  # it stays mapped
 
 
 def test_paths_that_are_no_folder(tmp_path):
