@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Self, TypeVar, get_type_hints
 
 from mediaeval_ap import __version__
-from mediaeval_ap.errors import ReadError, shown
+from mediaeval_ap.errors import ParameterError, ReadError, shown
+from mediaeval_ap.ranking.edit_distances import WIDTHS
 from mediaeval_ap.store.columns import (
     DTYPES,
     LETTERS,
@@ -27,7 +28,8 @@ from mediaeval_ap.tables.input_kinds import is_store
 FORMAT = 'mediaeval-ap store'
 FORMAT_VERSION = 1
 Part = TypeVar('Part', 'Input', 'Subset', 'Counts')
-LARGEST_MANIFEST = 64 << 20  # that of a run in some hundred thousand files
+LARGEST_MANIFEST = 16 << 20  # bytes: one that is no honest one takes 0.5 GB to parse, at most
+BYTES_OF_FILE = 150  # of a manifest for each file of a run, beside its name
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,14 @@ def read_manifest(folder: str, path: str) -> Manifest:
     return _manifest(described, name)
 
 
+def check_names(names: Iterable[str]) -> None:
+    """Refuse files of a run that are too many for a manifest, before they are read."""
+    sizes = [len(json.dumps(name)) + BYTES_OF_FILE for name in names]
+    if sum(sizes) > LARGEST_MANIFEST:
+        reason = f'found {len(sizes):,} files, more than a store can name; join some of them'
+        raise ParameterError(f'run: {reason}')
+
+
 def why_not_replaced(folder: str) -> str | None:
     """Say why a folder must not be replaced: it is no store, of any version, or holds more."""
     try:
@@ -171,6 +181,12 @@ def _manifest(described: dict[str, Any], name: str) -> Manifest:
         manifest = Manifest(inputs, subset, keep, counts, columns, described['version'])
         for column, each in columns.items():
             _check_type(each.size, int, name, f'{column}, size')
+            _check_type(each.sha256, str, name, f'{column}, sha256')
+            for length in each.shape:
+                _check_type(length, int, name, f'{column}, shape')
+            _check_type(each.sha256, str, name, f'{column}, sha256')
+            for length in each.shape:
+                _check_type(length, int, name, f'{column}, shape')
     except (KeyError, TypeError, AttributeError) as error:
         raise wrong(name, '', shown(str(error)), 'the fields of a store') from error
     _check_type(keep, int | None, name, 'keep')
@@ -209,10 +225,17 @@ def _check_columns(manifest: Manifest, name: str) -> None:
         'video_keys': counts.videos,
         'shot_keys': counts.shots,
     }
-    for column, size in sizes.items():
-        if columns[column].shape != (size,):
-            found, expected = columns[column].shape, f'({size},)'
-            raise wrong(name, column, f'shape {found}', expected)
+    for column, each in columns.items():
+        length = sizes.get(column, each.shape[0] if each.shape else 0)
+        n_columns = [WIDTHS[LETTERS.index(column)]] if column in LETTERS else []
+        expected = (length, *n_columns)
+        if each.shape != expected:
+            raise wrong(name, column, f'shape {each.shape}', f'{expected}')
+    with_letters = [column for column in LETTERS if column in columns]
+    n_names = sum(columns[column].shape[0] for column in with_letters)
+    if n_names > counts.names:
+        found = f'letters of {n_names} names'
+        raise wrong(name, with_letters[0], found, f'at most {counts.names}')
     for column, each in columns.items():
         if each.dtype not in DTYPES[column]:
             raise wrong(name, column, each.dtype, ' or '.join(DTYPES[column]))

@@ -117,9 +117,9 @@ def other_json(store):
 
 def huge(store):
     with (store / 'manifest.json').open('wb') as file:
-        file.truncate((64 << 20) + 1)
+        file.truncate((16 << 20) + 1)
     return (
-        f'{store}/manifest.json: found more than 67108864 bytes, expected the manifest of a store; '
+        f'{store}/manifest.json: found more than 16777216 bytes, expected the manifest of a store; '
         f'{AGAIN}'
     )
 
@@ -173,6 +173,27 @@ def header_of_another_dtype(store):
     )
     expected = found.replace('i4', 'i8')
     return f'{store}/video_keys.npy, header: found {found}, expected {expected}; {AGAIN}'
+
+
+def column_of_two_axes(store):
+    def change(described):
+        described['columns']['name_bytes'].update(shape=[1, 6])
+
+    path = rewritten(store, change)
+    return f'{path}, name_bytes: found shape (1, 6), expected (1,); {AGAIN}'
+
+
+def length_of_another_type(store):
+    path = rewritten(store, lambda described: described['columns']['held'].update(shape='3'))
+    return f"{path}, held, shape: found '3', expected int; {AGAIN}"
+
+
+def letters_of_no_name(store):
+    def change(described):
+        described['columns']['name_letters_8'] = described['columns']['held'] | {'shape': [4, 8]}
+
+    path = rewritten(store, change)
+    return f'{path}, name_letters_8: found letters of 4 names, expected at most 3; {AGAIN}'
 
 
 def unknown_column(store):
@@ -240,6 +261,9 @@ DAMAGE = [
     other_dtype,
     unknown_dtype,
     header_of_another_dtype,
+    column_of_two_axes,
+    length_of_another_type,
+    letters_of_no_name,
     unknown_column,
     column_without_size,
 ]

@@ -18,7 +18,7 @@ from stores import stored
 
 from mediaeval_ap import AveragePrecision, errors, index, open_store
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.store import external_sort, spool
+from mediaeval_ap.store import external_sort, manifest, spool
 from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, parts, read
 
@@ -389,6 +389,18 @@ def test_a_folder_is_read_in_the_order_of_its_paths(tmp_path):
     names = ['b/zero.txt', 'four.txt', 'one.txt', 'three.parquet', 'two.gz']
     assert [each.name for each in store.sources] == [str(folder / name) for name in names]
     assert len(store) == 201
+
+
+def test_more_files_than_a_store_can_name(tmp_path, monkeypatch):
+    """Refused before they are read, as no store with such a manifest would be opened."""
+    paths = [tmp_path / name for name in ('one.txt', 'two.txt')]
+    for path in paths:
+        path.write_text('TV v1 1 ann .5\n')
+    monkeypatch.setattr(manifest, 'LARGEST_MANIFEST', 5_000)
+    with pytest.raises(errors.ParameterError) as caught:
+        index(paths * 30, tmp_path / 'run.store')
+    reason = 'found 60 files, more than a store can name; join some of them'
+    assert str(caught.value) == f'run: {reason}'
 
 
 def test_a_folder_without_files_is_no_run(tmp_path):
