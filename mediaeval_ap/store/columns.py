@@ -184,10 +184,15 @@ class Numbers(np.ndarray[Any, np.dtype[Any]]):
         return super().__array_function__(function, *arguments)
 
     def _checked(self, taken: Any) -> Any:
-        if self.limit is not None and taken.size:
-            for value in (taken.min(), taken.max()):
-                if not 0 <= value < self.limit:
-                    raise damaged(self.shown, str(value), f'a number from 0 below {self.limit}')
+        if self.limit is None:
+            return taken
+        if isinstance(taken, np.generic):
+            least = most = int(taken)
+        else:
+            least, most = taken.min(initial=0), taken.max(initial=0)
+        if least < 0 or most >= max(1, self.limit):
+            found = str(least if least < 0 else most)
+            raise damaged(self.shown, found, f'a number from 0 below {self.limit}')
         return taken
 
 

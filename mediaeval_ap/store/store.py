@@ -6,8 +6,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, overload
 
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.atomic_files import write_whole
-from mediaeval_ap.errors import Error, ParameterError, ReadError, shown
+from mediaeval_ap.errors import Error, FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.ranking.edit_distances import NameColumns, NamesByLength
 from mediaeval_ap.ranking.frozen_ranking import Ranking, RankingColumns
@@ -117,21 +116,21 @@ class _CheckedTexts(StoredTexts):
     def __getitem__(self, at: slice) -> list[str]: ...
 
     def __getitem__(self, at: int | slice) -> str | list[str]:
-        with self._checked():
+        try:
             return super().__getitem__(at)
+        except UnicodeDecodeError as error:
+            raise self._damage() from error
 
     def together(self, at: NDArray[np.integer]) -> list[str]:
-        with self._checked():
-            return super().together(at)
-
-    @contextmanager
-    def _checked(self) -> Iterator[None]:
         try:
-            yield
+            return super().together(at)
+        except Error:
+            raise
         except ValueError as error:  # of the codec, or of a text that ends before it begins
-            if isinstance(error, Error):
-                raise
-            raise damaged(self._shown, 'what are no texts', 'those of a store') from error
+            raise self._damage() from error
+
+    def _damage(self) -> FormatError:
+        return damaged(self._shown, 'what are no texts', 'those of a store')
 
 
 def _check_sums(
