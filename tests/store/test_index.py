@@ -3,10 +3,12 @@
 import fcntl
 import gzip
 import os
+import resource
 import shutil
 import struct
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -356,6 +358,36 @@ def test_wrong_rows_leave_nothing(tmp_path):
         read(str(paths[3]), HYPOTHESIS)
     assert str(told.value) == str(expected.value)
     assert not list(tmp_path.glob('run.store*'))
+
+
+@contextmanager
+def largest_file(n_bytes):
+    """Let no file become larger, as where the disk is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_the_reason_why_a_file_cannot_be_written(tmp_path, small_steps):
+    """Of each step: what is read, sorted, numbered and put together."""
+    path = tmp_path / 'run.store'
+    (tmp_path / 'run.txt').write_text(as_text(ROWS))
+    work = f'{path}.building'
+    for n_bytes in (60, 400, 1000):
+        with largest_file(n_bytes), pytest.raises(errors.WriteError) as caught:
+            index(tmp_path / 'run.txt', path)
+        assert str(caught.value) == f'{path}: File too large'
+    read, write = os.pipe()
+    with open(write, 'w') as file, open(read):
+        file.write(as_text(ROWS))
+        file.close()
+        with largest_file(60), pytest.raises(errors.WriteError) as caught:
+            index(f'/dev/fd/{read}', path)
+    assert str(caught.value) == f'{path}.building/copy: File too large'
+    assert len(index(tmp_path / 'run.txt', path)) == 200
 
 
 def test_an_older_store_stays_until_the_new_one_is_there(tmp_path):
