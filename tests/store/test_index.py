@@ -375,7 +375,6 @@ def test_the_reason_why_a_file_cannot_be_written(tmp_path, small_steps):
     """Of each step: what is read, sorted, numbered and put together."""
     path = tmp_path / 'run.store'
     (tmp_path / 'run.txt').write_text(as_text(ROWS))
-    work = f'{path}.building'
     for n_bytes in (60, 400, 1000):
         with largest_file(n_bytes), pytest.raises(errors.WriteError) as caught:
             index(tmp_path / 'run.txt', path)
@@ -384,7 +383,7 @@ def test_the_reason_why_a_file_cannot_be_written(tmp_path, small_steps):
     with open(write, 'w') as file, open(read):
         file.write(as_text(ROWS))
         file.close()
-        with largest_file(60), pytest.raises(errors.WriteError) as caught:
+        with largest_file(2500), pytest.raises(errors.WriteError) as caught:
             index(f'/dev/fd/{read}', path)
     assert str(caught.value) == f'{path}.building/copy: File too large'
     assert len(index(tmp_path / 'run.txt', path)) == 200
