@@ -252,7 +252,8 @@ class Store:
         ------
         FormatError
             When the store keeps some of the hypotheses: as a run of their own, they would have
-            other scores.
+            other scores. When it has none, as of a subset without any: no file without rows is a
+            run.
         WriteError
             When the file cannot be written; an older file is still there.
 
@@ -268,6 +269,9 @@ class Store:
         from mediaeval_ap.store.export import write_parquet
 
         self.ranking.check_whole()
+        if not len(self):
+            expected = 'at least one, as of every run that is a file; score the store itself'
+            raise FormatError(self._path, '', '', 'no hypothesis in its subset', expected)
         write_whole(path, partial(write_parquet, self.ranking))
 
 
