@@ -175,7 +175,7 @@ def _count_up_to(keys: Keys, bound: tuple[int, ...]) -> int:
 def sorted_keys(keys: Keys) -> Keys:
     """Return keys in order; keys of one word are sorted where they are."""
     if keys.shape[1] == 1:
-        keys[:, 0].sort()
+        keys.sort(axis=0)
         return keys
     order, _ = ascending(keys[:, 1])
     order = order[ascending(keys[order, 0])[0]]

@@ -206,6 +206,15 @@ def added(monkeypatch):
     return sizes
 
 
+def test_temporal_ranks_go_on_in_the_next_block(tmp_path, small_steps):
+    """One name and one confidence, of several videos and repeated shots, in blocks of four."""
+    rows = [('TV', f'v{number % 2}', str(number % 5), 'ann', 0.5) for number in range(20)]
+    (tmp_path / 'run.txt').write_text(as_text(rows))
+    store = index(tmp_path / 'run.txt', tmp_path / 'run.store')
+    assert files(store) == in_memory(rows, tmp_path / 'other.store')
+    assert store.ranking.temporal_rank_at.max() == 10
+
+
 def test_what_was_read_is_not_read_again(interrupted, tmp_path, monkeypatch):
     sizes = added(monkeypatch)
     store = index(interrupted, 'run.store')
