@@ -338,7 +338,11 @@ def _opened(folder: str, name: str) -> Store:
     columns = {
         column: map_column(folder, name, column, each) for column, each in manifest.columns.items()
     }
-    ranking = StoredRanking(manifest.source(name), manifest, columns)
+    try:
+        ranking = StoredRanking(manifest.source(name), manifest, columns)
+    except FormatError:
+        _check(folder, name, manifest)  # which names the file that was damaged
+        raise
     checks[ranking] = partial(_check, folder, name, manifest)
     return Store(name, folder, manifest, ranking)
 
