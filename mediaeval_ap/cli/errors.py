@@ -11,6 +11,7 @@ from mediaeval_ap import __version__
 from mediaeval_ap.cli.commands import Command, Option, help_option, print_text
 from mediaeval_ap.cli.output import tell
 from mediaeval_ap.errors import DataWarning, Error, ReadError
+from mediaeval_ap.store.damage import damage_told
 
 INTERRUPTED = 130
 LACKS_OF_MEMORY = (  # as libraries word it that could not load or start something
@@ -35,7 +36,8 @@ class _Group(click.Group):
             warnings.simplefilter('default', DataWarning)  # the same text once
             warnings.showwarning = lambda message, *_, **__: tell(f'Warning: {message}')
             try:
-                return super().invoke(ctx)
+                with damage_told():
+                    return super().invoke(ctx)
             except KeyboardInterrupt:
                 ctx.exit(INTERRUPTED)
             except Exception as error:

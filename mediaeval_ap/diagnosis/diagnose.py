@@ -22,9 +22,11 @@ from mediaeval_ap.evaluation.whole_run import (
     names_asked,
     with_warnings,
 )
+from mediaeval_ap.store.damage import damage_told
 from mediaeval_ap.tables import Table
 
 
+@damage_told()
 def diagnose(
     criteria: Criteria, run: CountedRun, queries: Table | None, K: Sequence[Cutoff], near: float
 ) -> list[Diagnosis]:

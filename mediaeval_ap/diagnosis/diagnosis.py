@@ -31,6 +31,7 @@ from mediaeval_ap.report.formats import short
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.means_and_notes import notes_of
+from mediaeval_ap.store.damage import damage_told
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
@@ -196,6 +197,7 @@ class Diagnosis(Described):
         first = np.lexsort((-self.n_relevant, self.ap))[: check_cutoff(n, 'n')]
         return self._losses(first)
 
+    @damage_told()
     def of(self, query: str) -> QueryDiagnosis:
         """Return the diagnosis of a single query.
 

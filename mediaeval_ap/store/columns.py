@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import mmap
 import os
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO, FileIO
+from math import prod
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +24,7 @@ from mediaeval_ap.ranking.edit_distances import WIDTHS
 SUFFIX = '.npy'
 HEADER_BYTES = 1 << 10  # no header of a column is longer
 REMEDY = 'index the run again'
+CHECK = 'find what was damaged by mediaeval-ap index --check'
 
 TEXTS = ('name', 'corpus_id', 'video_id', 'shot_id')
 KEYS = ('video_keys', 'shot_keys')
@@ -35,6 +38,42 @@ DTYPES: Mapping[str, tuple[str, ...]] = {  # that a column may have; all but let
     **{f'{text}_ends': ('<i8',) for text in TEXTS},
     **dict.fromkeys(LETTERS, ('|u1', '<u2', '<u4')),
 }
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = (
+    *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int),
+    ctypes.c_long,
+)
+_libc.munmap.argtypes = ctypes.c_void_p, ctypes.c_size_t
+_FAILED = ctypes.c_void_p(-1).value
+
+
+class _Mapping:
+    """The bytes of a file, mapped for as long as an array of them is held.
+
+    The file can be closed meanwhile. `mmap.mmap` would hold another descriptor of it (until Python
+    3.13), and a store has some 17 files, where a process may often have 1,024 descriptors.
+    """
+
+    _unmap = _libc.munmap  # which is there even while the interpreter ends
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        address = _libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
+        if address == _FAILED:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        self._pages = address, size
+        self.__array_interface__ = {
+            'version': 3,
+            'typestr': '|u1',
+            'shape': (size,),
+            'data': (address, True),  # read only
+        }
+
+    def __del__(self) -> None:
+        if hasattr(self, '_pages'):
+            self._unmap(*self._pages)
 
 
 @dataclass(frozen=True)
@@ -55,10 +94,7 @@ class ColumnWriter:
         self._dtype, self._shape = dtype, shape
         self._hash = hashlib.sha256()
         self._file = open(os.path.join(folder, name + SUFFIX), 'xb')  # noqa: SIM115
-        header = BytesIO()
-        described = {'descr': dtype, 'fortran_order': False, 'shape': shape}
-        npy.write_array_header_1_0(header, described)
-        self._write(header.getbuffer())
+        self._write(memoryview(_header(dtype, shape)))
 
     def __enter__(self) -> Self:
         return self
@@ -104,8 +140,8 @@ def map_column(folder: str, shown: str, name: str, column: ColumnFile) -> NDArra
         begin = _end_of_header(file, shown, column)
         if column.size == begin:
             return np.empty(column.shape, column.dtype)
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return np.frombuffer(mapped, column.dtype, offset=begin).reshape(column.shape)
+        pages = np.asarray(_Mapping(file.fileno(), column.size))
+        return pages[begin:].view(column.dtype).reshape(column.shape)
 
 
 def check_column(folder: str, shown: str, name: str, column: ColumnFile) -> None:
@@ -117,6 +153,47 @@ def check_column(folder: str, shown: str, name: str, column: ColumnFile) -> None
 def wrong(shown: str, field: str, found: str, expected: str) -> FormatError:
     """Make the error of a file of a store."""
     return FormatError(shown, '', field, found, f'{expected}; {REMEDY}')
+
+
+def damaged(shown: str, found: str, expected: str) -> FormatError:
+    """Make the error of a value that no store has, found where a query needs it."""
+    return FormatError(shown, '', '', found, f'{expected}; {CHECK}')
+
+
+class Numbers(np.ndarray[Any, np.dtype[Any]]):
+    """A column of numbers from 0 below a limit, which are checked as they are taken.
+
+    So no query follows a number that was damaged, and none reads all of the column.
+    """
+
+    limit: int | None = None  # none for what is computed from a column
+    shown = ''  # the file, for messages
+
+    @classmethod
+    def of(cls, column: NDArray[Any], limit: int, shown: str) -> Numbers:
+        """Return a column that is checked."""
+        numbers = column.view(cls)
+        numbers.limit, numbers.shown = limit, shown
+        return numbers
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._checked(self.view(np.ndarray)[at])
+
+    def __array_function__(self, function: Any, *arguments: Any) -> Any:
+        self._checked(self.view(np.ndarray))  # as it takes all of them
+        return super().__array_function__(function, *arguments)
+
+    def _checked(self, taken: Any) -> Any:
+        if self.limit is None:
+            return taken
+        if isinstance(taken, np.generic):
+            least = most = int(taken)
+        else:
+            least, most = taken.min(initial=0), taken.max(initial=0)
+        if least < 0 or most >= max(1, self.limit):
+            found = str(least if least < 0 else most)
+            raise damaged(self.shown, found, f'a number from 0 below {self.limit}')
+        return taken
 
 
 @contextmanager
@@ -154,18 +231,21 @@ def _check_content(file: FileIO, shown: str, column: ColumnFile) -> None:
 
 def _end_of_header(file: FileIO, shown: str, column: ColumnFile) -> int:
     """Return where the values begin, after a look at their type, shape and number."""
-    start = BytesIO(file.read(HEADER_BYTES))
-    try:
-        found = npy.read_magic(start)
-        if found != (1, 0):
-            raise ValueError(f'version {found} of the format')
-        shape, fortran_order, dtype = npy.read_array_header_1_0(start)
-    except (ValueError, SyntaxError) as error:
-        raise wrong(shown, 'header', f'{error}'.splitlines()[0], 'that of a numpy file') from error
-    if (dtype.str, shape, fortran_order) != (column.dtype, column.shape, False):
-        raise wrong(shown, 'header', f'{dtype.str} {shape}', f'{column.dtype} {column.shape}')
-    begin = start.tell()
-    n_bytes = column.size - begin
-    if n_bytes != dtype.itemsize * int(np.prod(shape)):
-        raise wrong(shown, 'size', f'{n_bytes} bytes of values', f'those of {shape} {dtype.str}')
+    expected = _header(column.dtype, column.shape)
+    begin = column.size - np.dtype(column.dtype).itemsize * prod(column.shape)
+    found = file.read(max(0, min(begin, HEADER_BYTES)))
+    # Compared and not parsed, as a damaged one ends in any error or warning of Python's parser.
+    # Another version of numpy may fill it up with more spaces or fewer.
+    is_whole = len(found) == begin and found[8:10] == (begin - 10).to_bytes(2, 'little')
+    found, expected = found.rstrip(b' \n'), expected.rstrip(b' \n')
+    if not is_whole or (found[:8], found[10:]) != (expected[:8], expected[10:]):
+        raise wrong(shown, 'header', f'{found[:100]!r}', f'{expected!r}')
     return begin
+
+
+def _header(dtype: str, shape: tuple[int, ...]) -> bytes:
+    """Return what a file of numpy begins with."""
+    header = BytesIO()
+    described = {'descr': dtype, 'fortran_order': False, 'shape': shape}
+    npy.write_array_header_1_0(header, described)
+    return header.getvalue()

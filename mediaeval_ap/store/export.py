@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.progress import tracked
+from mediaeval_ap.store.columns import damaged
 from mediaeval_ap.tables import HYPOTHESIS
 from mediaeval_ap.tables.stored_texts import StoredTexts
 
@@ -22,7 +23,8 @@ def write_parquet(ranking: Any, file: BinaryIO) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    texts = {field: _as_arrow(values) for field, values in ranking.texts.items()}
+    source = ranking.source.name
+    texts = {field: _as_arrow(values, source) for field, values in ranking.texts.items()}
     types = [pyarrow.dictionary(pyarrow.int32(), pyarrow.large_string())] * 4
     schema = pyarrow.schema(zip(HYPOTHESIS.fields, [*types, pyarrow.float64()], strict=True))
     with parquet.ParquetWriter(file, schema, store_schema=False) as writer:
@@ -36,13 +38,18 @@ def write_parquet(ranking: Any, file: BinaryIO) -> None:
             writer.write_table(pyarrow.table(columns, schema))
 
 
-def _as_arrow(texts: StoredTexts) -> pyarrow.Array:
+def _as_arrow(texts: StoredTexts, source: str) -> pyarrow.Array:
     """Return stored texts as an array, without a copy of their bytes."""
     import pyarrow
 
     offsets = np.concatenate([[0], texts.ends])
     buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(texts.content)]
-    return pyarrow.Array.from_buffers(pyarrow.large_string(), len(texts), buffers)
+    try:
+        array = pyarrow.Array.from_buffers(pyarrow.large_string(), len(texts), buffers)
+        array.validate(full=True)  # else a damaged store could end the process
+    except pyarrow.ArrowInvalid as error:
+        raise damaged(source, 'what are no texts', 'those of a store') from error
+    return array
 
 
 def _dictionary(codes: NDArray[Any], texts: pyarrow.Array) -> pyarrow.Array:

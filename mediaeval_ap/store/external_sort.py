@@ -92,7 +92,7 @@ class ExternalSort:
     def _write(self) -> None:
         """Write what is pending as a sorted run."""
         path = self._path.with_name(f'{self._path.name}-{len(self._paths)}.keys')
-        self._sorted_pending().tofile(path)
+        path.write_bytes(self._sorted_pending().data)  # says why it cannot, unlike `tofile`
         self._paths.append(path)
 
     def _sorted_pending(self) -> Keys:
@@ -175,7 +175,7 @@ def _count_up_to(keys: Keys, bound: tuple[int, ...]) -> int:
 def sorted_keys(keys: Keys) -> Keys:
     """Return keys in order; keys of one word are sorted where they are."""
     if keys.shape[1] == 1:
-        keys[:, 0].sort()
+        keys.sort(axis=0)
         return keys
     order, _ = ascending(keys[:, 1])
     order = order[ascending(keys[order, 0])[0]]
@@ -199,7 +199,7 @@ class DistinctKeys:
         """Return the distinct values, ascending."""
         with open(self._path, 'wb') as file:
             for block in unrepeated(self._sort.blocks()):
-                block.tofile(file)
+                file.write(block.data)
         self._sort.close()
         if not self._path.stat().st_size:
             return np.empty(0, dtype=np.uint64)

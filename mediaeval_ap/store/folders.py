@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from mediaeval_ap.atomic_files import placing, undone_at_once
-from mediaeval_ap.errors import WriteError
+from mediaeval_ap.errors import Error, WriteError
 from mediaeval_ap.store.columns import SUFFIX
 from mediaeval_ap.store.manifest import why_not_replaced
 from mediaeval_ap.tables.input_kinds import REPLACED, STORE_MANIFEST, folders_beside
@@ -105,7 +105,7 @@ def named(path: str) -> Iterator[None]:
     """Turn errors of the system into errors of this package that name the path."""
     try:
         yield
-    except WriteError:
+    except Error:
         raise
     except OSError as error:
         if error.errno == errno.ENOENT and not os.path.isdir(os.path.dirname(path) or '.'):

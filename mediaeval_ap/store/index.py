@@ -26,7 +26,7 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.building import write_files_again, write_files_from
 from mediaeval_ap.store.folders import check_target, clear_up, named, put_in_place
 from mediaeval_ap.store.ingesting import Ingestion
-from mediaeval_ap.store.manifest import Manifest
+from mediaeval_ap.store.manifest import Manifest, check_names
 from mediaeval_ap.store.run_files import RunFile, files_of
 from mediaeval_ap.store.spool import Spool
 from mediaeval_ap.store.store import Store, as_store, open_store
@@ -117,6 +117,7 @@ def index(
     if isinstance(run, list | tuple) and len(run) == 1 and _is_run(run[0]):
         run = run[0]
     files, name = _files(run, target), os.fsdecode(path)
+    check_names(each.name for each in files or ())
     with _locked(Path(target + BUILDING), name) as work:
         with named(name):
             clear_up(target)
@@ -194,7 +195,8 @@ def _build(
     max_bytes: int,
 ) -> None:
     """Build a store by way of a folder beside it, whose files stay after an interruption."""
-    spool = Spool(work)
+    with named(name):
+        spool = Spool(work)
     ingestion = Ingestion(spool, files, subset, max_bytes)
     try:
         inputs = ingestion.read(work)

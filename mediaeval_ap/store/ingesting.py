@@ -36,7 +36,7 @@ class Ingestion:
 
     def read(self, work: Path) -> list[Input]:
         """Read what is not there yet, and describe all files; all anew if one was changed."""
-        if not self._spool.resume():
+        if not self._spool.journal:
             self._begin()
         elif (what := self._changed()) is not None:
             self._begin(what)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Self, TypeVar, get_type_hints
 
 from mediaeval_ap import __version__
-from mediaeval_ap.errors import FormatError, ReadError, shown
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
+from mediaeval_ap.ranking.edit_distances import WIDTHS
 from mediaeval_ap.store.columns import (
     DTYPES,
     LETTERS,
@@ -28,7 +29,8 @@ from mediaeval_ap.tables.json_text import parsed_json
 FORMAT = 'mediaeval-ap store'
 FORMAT_VERSION = 1
 Part = TypeVar('Part', 'Input', 'Subset', 'Counts')
-LARGEST_MANIFEST = 64 << 20  # that of a run in some hundred thousand files
+LARGEST_MANIFEST = 16 << 20  # bytes: one that is no honest one takes 0.5 GB to parse, at most
+BYTES_OF_FILE = 150  # of a manifest for each file of a run, beside its name
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Manifest:
             described['subset'] = self.subset.videos
         for each in described['columns'].values():
             del each['mtime_ns']
-        return _digest(described)
+        return digest_of(described)
 
     def source(self, path: str) -> Source:
         """Return what a result names as the run."""
@@ -102,7 +104,7 @@ class Manifest:
     def write(self, folder: str) -> None:
         """Write it to a folder that has none."""
         described = self._described()
-        text = json.dumps({**described, 'sha256': _digest(described)}, indent=1)
+        text = json.dumps({**described, 'sha256': digest_of(described)}, indent=1)
         with open(os.path.join(folder, NAME), 'x', encoding='utf-8') as file:
             file.write(text + '\n')
             file.flush()
@@ -133,9 +135,17 @@ def read_manifest(folder: str, path: str) -> Manifest:
         expected = f'{FORMAT_VERSION}, which this version of mediaeval_ap reads'
         raise wrong(name, 'format_version', shown(version), expected)
     digest = described.pop('sha256', None)
-    if digest != _digest(described):
+    if digest != digest_of(described):
         raise wrong(name, 'sha256', 'that of another text', 'that of this one, which was edited')
     return _manifest(described, name)
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse files of a run that are too many for a manifest, before they are read."""
+    sizes = [len(json.dumps(name)) + BYTES_OF_FILE for name in names]
+    if sum(sizes) > LARGEST_MANIFEST:
+        reason = f'found {len(sizes):,} files, more than a store can name; join some of them'
+        raise ParameterError(f'run: {reason}')
 
 
 def why_not_replaced(folder: str) -> str | None:
@@ -172,6 +182,12 @@ def _manifest(described: dict[str, Any], name: str) -> Manifest:
         manifest = Manifest(inputs, subset, keep, counts, columns, described['version'])
         for column, each in columns.items():
             _check_type(each.size, int, name, f'{column}, size')
+            _check_type(each.sha256, str, name, f'{column}, sha256')
+            for length in each.shape:
+                _check_type(length, int, name, f'{column}, shape')
+            _check_type(each.sha256, str, name, f'{column}, sha256')
+            for length in each.shape:
+                _check_type(length, int, name, f'{column}, shape')
     except (KeyError, TypeError, AttributeError) as error:
         raise wrong(name, '', shown(str(error)), 'the fields of a store') from error
     _check_type(keep, int | None, name, 'keep')
@@ -210,10 +226,17 @@ def _check_columns(manifest: Manifest, name: str) -> None:
         'video_keys': counts.videos,
         'shot_keys': counts.shots,
     }
-    for column, size in sizes.items():
-        if columns[column].shape != (size,):
-            found, expected = columns[column].shape, f'({size},)'
-            raise wrong(name, column, f'shape {found}', expected)
+    for column, each in columns.items():
+        length = sizes.get(column, each.shape[0] if each.shape else 0)
+        n_columns = [WIDTHS[LETTERS.index(column)]] if column in LETTERS else []
+        expected = (length, *n_columns)
+        if each.shape != expected:
+            raise wrong(name, column, f'shape {each.shape}', f'{expected}')
+    with_letters = [column for column in LETTERS if column in columns]
+    n_names = sum(columns[column].shape[0] for column in with_letters)
+    if n_names > counts.names:
+        found = f'letters of {n_names} names'
+        raise wrong(name, with_letters[0], found, f'at most {counts.names}')
     for column, each in columns.items():
         if each.dtype not in DTYPES[column]:
             raise wrong(name, column, each.dtype, ' or '.join(DTYPES[column]))
@@ -221,9 +244,10 @@ def _check_columns(manifest: Manifest, name: str) -> None:
 
 def digest_of_videos(subset: Table) -> str:
     """Return the digest of the distinct videos of a subset."""
-    return _digest(sorted(set(subset.rows())))
+    return digest_of(sorted(set(subset.rows())))
 
 
-def _digest(described: object) -> str:
+def digest_of(described: object) -> str:
+    """Return the digest of what JSON can describe."""
     text = json.dumps(described, sort_keys=True, separators=(',', ':'))
     return hashlib.sha256(text.encode()).hexdigest()

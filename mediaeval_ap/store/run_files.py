@@ -13,6 +13,7 @@ from typing import Any
 from mediaeval_ap.errors import ReadError, printable
 from mediaeval_ap.plain_text import is_uri, plain_text
 from mediaeval_ap.progress import Bar
+from mediaeval_ap.store.folders import named
 from mediaeval_ap.tables import STANDARD_INPUT
 from mediaeval_ap.tables.byte_sources import ByteSource, opening, standard_input
 from mediaeval_ap.tables.decompression import BUFFER_BYTES, Limit
@@ -40,17 +41,23 @@ class RunFile:
             yield ByteSource(self.path, max_bytes)
             return
         copy = work / COPY
-        with opening(self.name), self.open() as stream, copy.open('wb') as file:
-            limit = Limit(self.name, max_bytes, 'holds')
-            with Bar(f'copying {printable(self.name)}', self.size, 'B') as bar:
-                while chunk := stream.read(BUFFER_BYTES):
-                    limit.count(chunk)
-                    file.write(chunk)
-                    bar.add(len(chunk))
+        with named(str(copy)), copy.open('wb') as file:
+            for chunk in self._chunks(self.open, max_bytes):
+                file.write(chunk)
         source = ByteSource(str(copy), max_bytes)
         source.name = self.name
         yield source
         copy.unlink()
+
+    def _chunks(self, open_stream: Callable[[], Any], max_bytes: int) -> Iterator[bytes]:
+        # A generator, so that errors of the file that they are written to are none of this one.
+        limit = Limit(self.name, max_bytes, 'holds')
+        bar = Bar(f'copying {printable(self.name)}', self.size, 'B')
+        with opening(self.name), open_stream() as stream, bar:
+            while chunk := stream.read(BUFFER_BYTES):
+                limit.count(chunk)
+                yield chunk
+                bar.add(len(chunk))
 
     @property
     def size(self) -> int | None:

@@ -127,12 +127,11 @@ class _RankedRows:
         for name, confidence, shot, *zeros in self._by_name.columns():
             bar.add(len(name))
             columns = [name, confidence, self._rows.videos_of(shot), shot]
-            begin = 0
             before = 0
             if last:
                 *row, rank = last
                 columns = [np.append(a, b) for a, b in zip(row, columns, strict=True)]
-                begin, before = 1, int(rank[0]) - 1
+                before = int(rank[0]) - 1
             begins = run_starts(columns[:3])
             ranks = ranks_in_runs(begins, len(columns[0]))
             end = begins[1] if len(begins) > 1 else len(ranks)
@@ -140,7 +139,7 @@ class _RankedRows:
             last = [column[-1:].copy() for column in (*columns, ranks)]
             self.n_repeated += len(ranks) - len(run_starts(columns))
             self.largest = max(self.largest, int(ranks.max()))
-            yield [confidence, ranks[begin:], shot, name, *zeros[1:]]
+            yield [confidence, ranks[-len(name) :], shot, name, *zeros[1:]]
 
 
 class PlacesOfNames:
@@ -227,5 +226,5 @@ class _Pruning:
 
 
 def _bits(count: int) -> int:
-    """Return the bits of numbers from 0 below a count."""
-    return max(0, count - 1).bit_length()
+    """Return the bits of numbers from 0 below a count, of which there may be none."""
+    return (count - 1).bit_length()

@@ -6,21 +6,29 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.atomic_files import write_whole
-from mediaeval_ap.errors import Error, ParameterError, ReadError, shown
+from mediaeval_ap.errors import Error, FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.ranking.edit_distances import NameColumns, NamesByLength
 from mediaeval_ap.ranking.frozen_ranking import Ranking, RankingColumns
 from mediaeval_ap.ranking.shots import ShotColumns, Shots, shot_order
 from mediaeval_ap.report.document import counted
-from mediaeval_ap.store.columns import LETTERS, check_column, map_column
+from mediaeval_ap.store.columns import (
+    LETTERS,
+    SUFFIX,
+    Numbers,
+    check_column,
+    damaged,
+    map_column,
+)
+from mediaeval_ap.store.damage import checks
 from mediaeval_ap.store.manifest import Manifest, read_manifest
 from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, Column, Source, Table
 from mediaeval_ap.tables.input_kinds import is_being_replaced, may_be_store
@@ -38,23 +46,32 @@ class StoredRanking(Ranking):
     def __init__(
         self, source: Source, manifest: Manifest, columns: Mapping[str, NDArray[Any]]
     ) -> None:
+        counts = manifest.counts
+
+        def numbers(name: str, limit: int) -> Numbers:
+            return Numbers.of(columns[name], limit, f'{source.name}/{name}{SUFFIX}')
+
         def texts(name: str, key: Callable[[str], Any] = str) -> StoredTexts:
-            return StoredTexts(columns[f'{name}_bytes'], columns[f'{name}_ends'], key)
+            content = columns[f'{name}_bytes']
+            return _CheckedTexts(content, numbers(f'{name}_ends', len(content) + 1), key)
 
         letters = tuple(columns[name] for name in LETTERS if name in columns)
-        of_names = NameColumns(columns['name_lengths'], letters)
-        ids = texts('corpus_id'), texts('video_id'), texts('shot_id', shot_order)
-        keys = columns['video_keys'], columns['shot_keys'], columns['shot_at']
+        corpora, videos, shots = texts('corpus_id'), texts('video_id'), texts('shot_id', shot_order)
+        video_keys = numbers('video_keys', len(videos) * len(corpora))
+        shot_keys = numbers('shot_keys', counts.videos * len(shots))
+        shot_at = numbers('shot_at', counts.shots)
+        names = texts('name', _length_first)
+        _check_sums(source.name, names, columns['held'], columns['name_lengths'], counts.held)
         self._set(
             source,
-            Shots.from_columns(ShotColumns(*ids, *keys)),
-            NamesByLength.from_columns(texts('name', _length_first), of_names),
+            Shots.from_columns(ShotColumns(corpora, videos, shots, video_keys, shot_keys, shot_at)),
+            NamesByLength.from_columns(names, NameColumns(columns['name_lengths'], letters)),
             RankingColumns(
-                columns['shot_at'],
-                columns['name_at'],
-                columns['places'],
+                shot_at,
+                numbers('name_at', counts.names),
+                numbers('places', counts.held),
                 columns['held'],
-                manifest.counts.repeated,
+                counts.repeated,
             ),
         )
         self.kept = manifest.keep
@@ -81,6 +98,56 @@ class StoredRanking(Ranking):
             for field, codes in self.codes(slice(None)).items()
         }
         return Table(HYPOTHESIS, columns, self.confidence_at, self.source)
+
+
+class _CheckedTexts(StoredTexts):
+    """Texts of a store, where bytes that no text has are an error of the store."""
+
+    def __init__(
+        self, content: NDArray[np.uint8], ends: Numbers, key: Callable[[str], Any]
+    ) -> None:
+        super().__init__(content, ends, key)
+        self._shown = ends.shown
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        try:
+            return super().__getitem__(at)
+        except UnicodeDecodeError as error:
+            raise self._damage() from error
+
+    def together(self, at: NDArray[np.integer]) -> list[str]:
+        try:
+            return super().together(at)
+        except Error:
+            raise
+        except ValueError as error:  # of the codec, or of a text that ends before it begins
+            raise self._damage() from error
+
+    def _damage(self) -> FormatError:
+        return damaged(self._shown, 'what are no texts', 'those of a store')
+
+
+def _check_sums(
+    path: str,
+    names: Sequence[str],
+    held: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    n_held: int,
+) -> None:
+    """Refuse numbers by name with which the search for the nearest names would not end."""
+    if held.min(initial=0) < 0 or held.max(initial=0) > n_held or held.sum() != n_held:
+        raise damaged(f'{path}/held{SUFFIX}', f'a sum of {held.sum()}', f'{n_held}')
+    if len(names) and (
+        lengths[0] < 0 or (lengths[1:] < lengths[:-1]).any() or lengths[-1] != len(names[-1])
+    ):
+        found, expected = f'up to {lengths.max()}', f'ascending ones up to {len(names[-1])}'
+        raise damaged(f'{path}/name_lengths{SUFFIX}', found, expected)
 
 
 class Store:
@@ -170,10 +237,7 @@ class Store:
         >>> from mediaeval_ap import index
         >>> index('samples/hypothesis.txt', pathlib.Path(tempfile.mkdtemp(), 'run.store')).check()
         """
-        if read_manifest(self._folder, self._path).sha256 != self.sha256:
-            raise ReadError(self._path, 'was replaced since it was opened: open it again')
-        for name, column in self._manifest.columns.items():
-            check_column(self._folder, self._path, name, column)
+        _check(self._folder, self._path, self._manifest)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the hypotheses, best first, as a Parquet file: a run like any other.
@@ -188,7 +252,8 @@ class Store:
         ------
         FormatError
             When the store keeps some of the hypotheses: as a run of their own, they would have
-            other scores.
+            other scores. When it has none, as of a subset without any: no file without rows is a
+            run.
         WriteError
             When the file cannot be written; an older file is still there.
 
@@ -204,6 +269,9 @@ class Store:
         from mediaeval_ap.store.export import write_parquet
 
         self.ranking.check_whole()
+        if not len(self):
+            expected = 'at least one, as of every run that is a file; score the store itself'
+            raise FormatError(self._path, '', '', 'no hypothesis in its subset', expected)
         write_whole(path, partial(write_parquet, self.ranking))
 
 
@@ -270,7 +338,20 @@ def _opened(folder: str, name: str) -> Store:
     columns = {
         column: map_column(folder, name, column, each) for column, each in manifest.columns.items()
     }
-    return Store(name, folder, manifest, StoredRanking(manifest.source(name), manifest, columns))
+    try:
+        ranking = StoredRanking(manifest.source(name), manifest, columns)
+    except FormatError:
+        _check(folder, name, manifest)  # which names the file that was damaged
+        raise
+    checks[ranking] = partial(_check, folder, name, manifest)
+    return Store(name, folder, manifest, ranking)
+
+
+def _check(folder: str, name: str, manifest: Manifest) -> None:
+    if read_manifest(folder, name).sha256 != manifest.sha256:
+        raise ReadError(name, 'was replaced since it was opened: open it again')
+    for column, each in manifest.columns.items():
+        check_column(folder, name, column, each)
 
 
 def _wait_for(folder: str, name: str) -> None:

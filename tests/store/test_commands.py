@@ -9,7 +9,7 @@ from stores import stored
 
 from mediaeval_ap import AveragePrecision, validate
 from mediaeval_ap.cli import main
-from mediaeval_ap.errors import ReadError
+from mediaeval_ap.errors import FormatError, ReadError
 from mediaeval_ap.store.store import open_store
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
@@ -109,6 +109,22 @@ def test_exported_rows_are_the_run(store, tmp_path):
     assert stored(path, tmp_path / 'again').ranking.shot_at.tolist() == (
         open_store(store).ranking.shot_at.tolist()
     )
+
+
+def test_a_store_of_an_empty_subset_is_not_exported(tmp_path):
+    """As a file without rows is refused as a run."""
+    path, parquet = tmp_path / 'run.store', tmp_path / 'run.parquet'
+    parquet.write_text('older')
+    store = stored([('x', 'v', '1', 'ann', 0.5)], path, [('y', 'w')])
+    with pytest.raises(FormatError) as caught:
+        store.to_parquet(parquet)
+    done = CliRunner().invoke(main, ['export', str(path), '-o', str(parquet)])
+    assert (done.exit_code, done.stderr) == (1, f'Error: {caught.value}\n')
+    assert str(caught.value) == (
+        f'{path}: found no hypothesis in its subset, expected at least one, as of every run that '
+        'is a file; score the store itself'
+    )
+    assert parquet.read_text() == 'older'
 
 
 @pytest.mark.parametrize('arguments', [['validate', 'RUN'], ['evaluate', 'RUN', RUN]])

@@ -1,22 +1,29 @@
 """Stores that were edited, cut, mixed or made by another version: each with its exact error."""
 
 import errno
+import gc
 import hashlib
 import json
 import os
+import random
 import shutil
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from stores import stored
 
+from mediaeval_ap import AveragePrecision, index
 from mediaeval_ap.cli import main
-from mediaeval_ap.errors import Error, ReadError
-from mediaeval_ap.store import manifest
+from mediaeval_ap.diagnosis import diagnosis
+from mediaeval_ap.errors import Error, FormatError, ReadError
+from mediaeval_ap.evaluation.scoring import Scorer
+from mediaeval_ap.store import damage, manifest
+from mediaeval_ap.store.columns import map_column
 from mediaeval_ap.store.store import open_store
 
 ROWS = [('x', 'v', str(number % 4), 'ann'[: number % 3 + 1], number / 8) for number in range(9)]
-FIRST = {'FileIO': 'manifest.json', 'mmap.mmap': 'shot_at.npy'}  # that is opened, or mapped
+EDITS = [0, 1, 2, 3, 8, 127, 128, 255]
 AGAIN = 'index the run again'
 NO_JSON = f'expected the manifest of a store; {AGAIN}'
 
@@ -118,9 +125,9 @@ def other_json(store):
 
 def huge(store):
     with (store / 'manifest.json').open('wb') as file:
-        file.truncate((64 << 20) + 1)
+        file.truncate((16 << 20) + 1)
     return (
-        f'{store}/manifest.json: found more than 67108864 bytes, expected the manifest of a store; '
+        f'{store}/manifest.json: found more than 16777216 bytes, expected the manifest of a store; '
         f'{AGAIN}'
     )
 
@@ -132,7 +139,7 @@ def rewritten(store, change, *, signed=True):
     change(described)
     if signed:
         del described['sha256']
-        described['sha256'] = manifest._digest(described)
+        described['sha256'] = manifest.digest_of(described)
     path.write_text(json.dumps(described))
     return f'{path}'
 
@@ -169,7 +176,32 @@ def header_of_another_dtype(store):
         described['columns']['video_keys'].update(dtype='<i8')
 
     rewritten(store, change)
-    return f'{store}/video_keys.npy, header: found <i4 (1,), expected <i8 (1,); {AGAIN}'
+    found = (
+        r'''b"\x93NUMPY\x01\x00v\x00{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }"'''
+    )
+    expected = found.replace('i4', 'i8')
+    return f'{store}/video_keys.npy, header: found {found}, expected {expected}; {AGAIN}'
+
+
+def column_of_two_axes(store):
+    def change(described):
+        described['columns']['name_bytes'].update(shape=[1, 6])
+
+    path = rewritten(store, change)
+    return f'{path}, name_bytes: found shape (1, 6), expected (1,); {AGAIN}'
+
+
+def length_of_another_type(store):
+    path = rewritten(store, lambda described: described['columns']['held'].update(shape='3'))
+    return f"{path}, held, shape: found '3', expected int; {AGAIN}"
+
+
+def letters_of_no_name(store):
+    def change(described):
+        described['columns']['name_letters_8'] = described['columns']['held'] | {'shape': [4, 8]}
+
+    path = rewritten(store, change)
+    return f'{path}, name_letters_8: found letters of 4 names, expected at most 3; {AGAIN}'
 
 
 def unknown_column(store):
@@ -238,19 +270,22 @@ DAMAGE = [
     other_dtype,
     unknown_dtype,
     header_of_another_dtype,
+    column_of_two_axes,
+    length_of_another_type,
+    letters_of_no_name,
     unknown_column,
     column_without_size,
 ]
 
 
-@pytest.mark.parametrize('damage', DAMAGE)
-def test_damage(tmp_path, damage):
+@pytest.mark.parametrize('change', DAMAGE)
+def test_damage(tmp_path, change):
     store = tmp_path / 'run.store'
     stored(ROWS, store)
-    message = damage(store)
+    message = change(store)
     with pytest.raises(Error) as caught:
         open_store(store)
-    if damage is column_without_size:  # the rest is Python's
+    if change is column_without_size:  # the rest is Python's
         assert str(caught.value).startswith(message)
         message = str(caught.value)
     assert str(caught.value) == message
@@ -280,18 +315,168 @@ def test_an_edit_that_hides_is_found_by_check(tmp_path):
         )
 
 
-@pytest.mark.parametrize('step', ['FileIO', 'mmap.mmap'])
-def test_too_many_open_files(tmp_path, monkeypatch, step):
+def hidden(path, at, content):
+    """Write bytes to a file that keeps its size and times."""
+    status = path.stat()
+    with path.open('r+b') as file:
+        file.seek(at, os.SEEK_SET if at >= 0 else os.SEEK_END)
+        file.write(content)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def test_each_byte_of_a_header_is_looked_at(tmp_path):
+    store = stored(ROWS, tmp_path / 'run.store')
+    for name in ('shot_at', 'confidence', 'name_bytes'):
+        path = tmp_path / f'run.store/{name}.npy'
+        header = path.read_bytes()[:128]
+        for at, byte in enumerate(header):
+            hidden(path, at, bytes([byte ^ 1]))
+            with pytest.raises(FormatError, match=f'^{path}, header: found b.*; {AGAIN}$'):
+                map_column(store.folder, store.path, name, store.manifest.columns[name])
+            hidden(path, at, header[at : at + 1])
+    hidden(path, 60, b'"')  # with which Python's parser of headers ended otherwise
+    done = CliRunner().invoke(main, ['index', '--check', store.path], catch_exceptions=False)
+    assert (done.exit_code, done.stdout, done.stderr.count('\n')) == (1, '', 1)
+    assert done.stderr.startswith(f'Error: {path}, header: found b')
+
+
+REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'an'), ('x', 'v', '7', 'ann')]
+
+
+def ask_all(path, folder):
+    """Use a store in every way."""
+    average_precision = AveragePrecision(REFERENCE, K=[1, 3, 1000])
+    average_precision.evaluate(path)
+    AveragePrecision(REFERENCE, K=[2], definition='trec').evaluate(path)
+    average_precision.rank(path, 'ann')
+    with average_precision(path) as session:
+        session.send('an')
+    explained = average_precision.explain(path)
+    explained.of('ann').to_dict()
+    average_precision.export_trec(path, folder / 'qrels', folder / 'run')
+    average_precision.live(path).send('ann')
+    index(path, folder / 'kept.store', keep=2)
+    open_store(path).to_parquet(folder / 'run.parquet')
+
+
+@pytest.mark.parametrize(
+    ('name', 'content', 'found'),
+    [
+        ('shot_at', '<i4 -1', 'found -1, expected a number from 0 below 4'),
+        ('name_at', '<i4 3', 'found 3, expected a number from 0 below 3'),
+        ('places', '<i4 2147483647', 'found 2147483647, expected a number from 0 below 9'),
+        ('video_keys', '<i4 1', 'found 1, expected a number from 0 below 1'),
+        ('shot_keys', '<i4 4', 'found 4, expected a number from 0 below 4'),
+        ('shot_id_ends', '<i8 5', 'found 5, expected a number from 0 below 5'),
+        ('shot_id_bytes', '|u1 255', 'found what are no texts, expected those of a store'),
+    ],
+)
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_damage_that_hides_is_found_by_the_query(tmp_path, name, content, found):
+    """A number out of range would be an IndexError, or lead to a loop without an end."""
+    store = stored(ROWS, tmp_path / 'run.store')
+    dtype, value = content.split()
+    path = tmp_path / f'run.store/{name}.npy'
+    hidden(path, -np.dtype(dtype).itemsize, np.array(int(value), dtype).tobytes())
+    with pytest.raises(FormatError) as caught:
+        ask_all(store.path, tmp_path)
+    message = str(caught.value)
+    of_file = str(path).replace('bytes', 'ends')
+    assert message.startswith(f'{of_file}: {found}')
+    assert message.endswith('; find what was damaged by mediaeval-ap index --check')
+
+
+@pytest.mark.parametrize(
+    ('name', 'value'),
+    [('held', 2), ('held', -3), ('name_lengths', 1 << 62), ('name_lengths', 0), ('name_ends', -1)],
+)
+def test_numbers_with_which_a_search_would_not_end(tmp_path, monkeypatch, name, value):
+    """They are looked at when a store is opened, by `--check` as by a query."""
+    path = tmp_path / f'run.store/{name}.npy'
+    stored(ROWS, tmp_path / 'run.store')
+    hidden(path, -8, np.int64(value).tobytes())
+    monkeypatch.chdir(tmp_path)
+    for arguments in (['--check', 'run.store'], ['run.store', '-o', 'again.store']):
+        done = CliRunner().invoke(main, ['index', *arguments], catch_exceptions=False)
+        assert (done.exit_code, done.stderr.count('\n')) == (1, 1)
+        assert done.stderr.startswith(f'Error: run.store/{name}.npy, SHA-256: found ')
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_no_other_error_comes_of_hidden_damage(tmp_path):
+    """Plausible values may give other numbers, or contradict each other."""
+    store = stored(ROWS, tmp_path / 'run.store')
+    choose = random.Random(7)  # any other will do
+    messages = []
+    for _ in range(15):
+        name = choose.choice(sorted(store.manifest.columns))
+        path = tmp_path / f'run.store/{name}.npy'
+        before = path.read_bytes()
+        for _ in range(choose.choice([1, 1, 1, 5])):
+            hidden(path, choose.randrange(128, len(before)), bytes([choose.choice(EDITS)]))
+        try:
+            ask_all(store.path, tmp_path)
+        except Error as error:
+            messages.append(str(error))
+        hidden(path, 0, before)
+    assert 0 < len(messages) < 15
+    assert '\n' not in ''.join(messages)
+
+
+def test_values_that_contradict_each_other(tmp_path, monkeypatch):
+    """An error that no right data lead to is that of the store, in Python and in the shell."""
+    store = stored(ROWS, tmp_path / 'run.store')
+    damage.checks.clear()  # other stores that are open would be looked at too
+    store = open_store(store.path)
+    hidden(tmp_path / 'run.store/shot_id_bytes.npy', -4, b'1')
+    message = f'{store.path}/shot_id_bytes.npy, SHA-256: found '
+
+    def confused(*_):
+        raise KeyError(8)
+
+    monkeypatch.setattr(diagnosis, 'relevant_shots', confused)
+    monkeypatch.setattr(Scorer, 'score', confused)
+    with pytest.raises(FormatError, match=f'^{message}'):
+        AveragePrecision(REFERENCE, K=[1]).explain(store.path).of('ann')
+    (tmp_path / 'reference.txt').write_text('x v 1 ann\n')
+    arguments = ['evaluate', str(tmp_path / 'reference.txt'), store.path]
+    done = CliRunner().invoke(main, arguments, catch_exceptions=False)
+    assert (done.exit_code, done.stdout, done.stderr.count('\n')) == (1, '', 1)
+    assert done.stderr.startswith(f'Error: {message}')
+    shutil.rmtree(store.path)
+    stored(ROWS, store.path)
+    with pytest.raises(KeyError):  # not the store's fault
+        AveragePrecision(REFERENCE, K=[1]).explain(store.path).of('ann')
+
+
+@pytest.mark.parametrize(
+    ('step', 'number', 'file'),
+    [('FileIO', errno.EMFILE, 'manifest.json'), ('_Mapping', errno.ENOMEM, 'shot_at.npy')],
+)
+def test_lack_of_descriptors_or_memory(tmp_path, monkeypatch, step, number, file):
     """To index the run again would not help."""
     stored(ROWS, tmp_path / 'run.store')
 
     def full(path, *_, **__):
-        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(f'mediaeval_ap.store.columns.{step}', full)
     with pytest.raises(ReadError) as caught:
         open_store(tmp_path / 'run.store')
-    assert str(caught.value) == f'{tmp_path}/run.store/{FIRST[step]}: Too many open files'
+    assert str(caught.value) == f'{tmp_path}/run.store/{file}: {os.strerror(number)}'
+
+
+def test_a_store_that_is_open_holds_no_descriptor(tmp_path):
+    store = stored(ROWS, tmp_path / 'run.store')
+    os.close(lowest := os.dup(0))
+    opened = [open_store(store.path) for _ in range(20)]
+    os.close(after := os.dup(0))
+    assert after == lowest
+    part = opened[0].ranking.name_at[2:4]
+    expected = part.tolist()
+    del opened, store
+    gc.collect()
+    assert part.tolist() == expected  # it stays mapped
 
 
 def test_paths_that_are_no_folder(tmp_path):

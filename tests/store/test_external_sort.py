@@ -41,6 +41,20 @@ def test_blocks_are_all_keys_in_order(sizes, tmp_path_factory, pieces):
     assert not list(folder.iterdir())
 
 
+@pytest.mark.parametrize('n_words', [1, 2])
+def test_keys_of_which_words_tie(tmp_path, monkeypatch, n_words):
+    """First words tie within a run and across runs, and second words stand in another order."""
+    monkeypatch.setattr(external_sort, 'RUN_KEYS', 3)
+    monkeypatch.setattr(external_sort, 'MERGED_KEYS', 3)
+    rows = [(1, 9), (0, 7), (1, 2), (0, 8), (1, 5), (0, 1), (2, 0), (1, 1)]
+    keys = np.array(rows, np.uint64)[:, :n_words]
+    sort = ExternalSort(tmp_path / 'a', n_words)
+    sort.add(keys)
+    expected = sorted(tuple(row[:n_words]) for row in rows)
+    assert [tuple(key) for block in sort.blocks() for key in block.tolist()] == expected
+    assert [tuple(key) for key in external_sort.sorted_keys(keys.copy()).tolist()] == expected
+
+
 @given(st.lists(st.lists(words, max_size=20)))
 def test_distinct_keys_are_numbered(sizes, tmp_path_factory, pieces):
     found = DistinctKeys(tmp_path_factory.mktemp('distinct'), 'a')

@@ -3,8 +3,12 @@
 import fcntl
 import gzip
 import os
+import resource
+import shutil
+import struct
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,9 +18,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from stores import stored
 
-from mediaeval_ap import errors, index, open_store
+from mediaeval_ap import AveragePrecision, errors, index, open_store
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.store import external_sort, spool
+from mediaeval_ap.store import external_sort, manifest, spool
 from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, parts, read
 
@@ -202,6 +206,15 @@ def added(monkeypatch):
     return sizes
 
 
+def test_temporal_ranks_go_on_in_the_next_block(tmp_path, small_steps):
+    """One name and one confidence, of several videos and repeated shots, in blocks of four."""
+    rows = [('TV', f'v{number % 2}', str(number % 5), 'ann', 0.5) for number in range(20)]
+    (tmp_path / 'run.txt').write_text(as_text(rows))
+    store = index(tmp_path / 'run.txt', tmp_path / 'run.store')
+    assert files(store) == in_memory(rows, tmp_path / 'other.store')
+    assert store.ranking.temporal_rank_at.max() == 10
+
+
 def test_what_was_read_is_not_read_again(interrupted, tmp_path, monkeypatch):
     sizes = added(monkeypatch)
     store = index(interrupted, 'run.store')
@@ -259,15 +272,65 @@ def test_a_build_with_another_depth_goes_on(interrupted, tmp_path, monkeypatch):
     assert sum(sizes) < 100
 
 
-@pytest.mark.parametrize('content', [b'', b'{', b'[]', b'{"sizes": {}}', b'{"sizes": 1}'])
-def test_a_damaged_journal_begins_anew(interrupted, tmp_path, content):
-    (tmp_path / 'run.store.building/journal.json').write_bytes(content)
+def edited(path, at=-2):
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1
+    path.write_bytes(content)
+
+
+def as_pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+DAMAGES_OF_A_BUILD = [
+    *((name, lambda path: edited(path, at=0)) for name in spool.FILES),
+    ('confidence', lambda path: path.write_bytes(path.read_bytes()[:-8])),
+    ('person_name.texts', Path.unlink),
+    ('shot_id.codes', as_pipe),
+    ('journal.json', as_pipe),
+    ('journal.json', lambda path: edited(path, path.read_bytes().index(b'n_rows') + 9)),
+    *(
+        ('journal.json', lambda path, content=content: path.write_bytes(content))
+        for content in (b'', b'{', b'[]', b'{"files": {}}', b'[' * 10_000, b'\xff')
+    ),
+]
+
+
+def test_a_damaged_build_is_refused(interrupted, tmp_path):
+    work = tmp_path / 'run.store.building'
+    work.rename(tmp_path / 'as_it_was')
+    for name, damage in DAMAGES_OF_A_BUILD:
+        shutil.copytree(tmp_path / 'as_it_was', work)
+        damage(work / name)
+        with pytest.raises(errors.ReadError) as caught:
+            index(interrupted, 'run.store')
+        assert str(caught.value) == (
+            f'{work / name}: is not as the build that was stopped left it: '
+            f'remove the folder {work}, and index the run again'
+        )
+        assert os.listdir(work) != ['mediaeval-ap.lock']
+        shutil.rmtree(work)
     assert files(index(interrupted, 'run.store')) == in_memory(ROWS, tmp_path / 'other.store')
 
 
-def test_a_spool_that_is_cut_begins_anew(interrupted, tmp_path):
-    (tmp_path / 'run.store.building/confidence').write_bytes(b'')
-    assert files(index(interrupted, 'run.store')) == in_memory(ROWS, tmp_path / 'other.store')
+def test_an_edited_confidence_does_not_reach_the_store(tmp_path):
+    """The first part is read to its end; the second one is cut, and completed later."""
+    one, two = tmp_path / 'one.txt', tmp_path / 'two.txt.gz'
+    one.write_text('a v 1 ann .9\na v 2 ann .5\n')
+    whole = gzip.compress(b'a v 3 ann .1\n')
+    two.write_bytes(whole[:-9])
+    with pytest.raises(errors.ReadError):
+        index([one, two], tmp_path / 'run.store')
+    confidence = tmp_path / 'run.store.building/confidence'
+    confidence.write_bytes(confidence.read_bytes()[:8] + struct.pack('<d', 5.0))
+    two.write_bytes(whole)
+    with pytest.raises(errors.ReadError, match='confidence: is not as the build'):
+        index([one, two], tmp_path / 'run.store')
+    shutil.rmtree(tmp_path / 'run.store.building')
+    store = index([one, two], tmp_path / 'run.store')
+    scored = AveragePrecision([('a', 'v', '1', 'ann')], K=[1]).evaluate(store)
+    assert scored.map.tolist() == [1.0]
 
 
 def test_two_do_not_build_the_same_store(interrupted):
@@ -306,6 +369,35 @@ def test_wrong_rows_leave_nothing(tmp_path):
     assert not list(tmp_path.glob('run.store*'))
 
 
+@contextmanager
+def largest_file(n_bytes):
+    """Let no file become larger, as where the disk is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_the_reason_why_a_file_cannot_be_written(tmp_path, small_steps):
+    """Of each step: what is read, sorted, numbered and put together."""
+    path = tmp_path / 'run.store'
+    (tmp_path / 'run.txt').write_text(as_text(ROWS))
+    for n_bytes in (60, 400, 1000):
+        with largest_file(n_bytes), pytest.raises(errors.WriteError) as caught:
+            index(tmp_path / 'run.txt', path)
+        assert str(caught.value) == f'{path}: File too large'
+    read, write = os.pipe()
+    with open(write, 'w') as file, open(read):
+        file.write(as_text(ROWS))
+        file.close()
+        with largest_file(2500), pytest.raises(errors.WriteError) as caught:
+            index(f'/dev/fd/{read}', path)
+    assert str(caught.value) == f'{path}.building/copy: File too large'
+    assert len(index(tmp_path / 'run.txt', path)) == 200
+
+
 def test_an_older_store_stays_until_the_new_one_is_there(tmp_path):
     paths = write_parts(tmp_path)
     path = tmp_path / 'run.store'
@@ -337,6 +429,18 @@ def test_a_folder_is_read_in_the_order_of_its_paths(tmp_path):
     names = ['b/zero.txt', 'four.txt', 'one.txt', 'three.parquet', 'two.gz']
     assert [each.name for each in store.sources] == [str(folder / name) for name in names]
     assert len(store) == 201
+
+
+def test_more_files_than_a_store_can_name(tmp_path, monkeypatch):
+    """Refused before they are read, as no store with such a manifest would be opened."""
+    paths = [tmp_path / name for name in ('one.txt', 'two.txt')]
+    for path in paths:
+        path.write_text('TV v1 1 ann .5\n')
+    monkeypatch.setattr(manifest, 'LARGEST_MANIFEST', 5_000)
+    with pytest.raises(errors.ParameterError) as caught:
+        index(paths * 30, tmp_path / 'run.store')
+    reason = 'found 60 files, more than a store can name; join some of them'
+    assert str(caught.value) == f'run: {reason}'
 
 
 def test_a_folder_without_files_is_no_run(tmp_path):

@@ -32,7 +32,8 @@ def test_a_store_scores_as_the_run(
     subset = subset and sorted(subset)
     if subset and not {row[:2] for row in reference} & set(subset):
         reference = [*reference, (*subset[0], '1', 'ab')]
-    if queries is None and all(row[3].startswith('?') for row in reference):
+    inside = [row for row in reference if not subset or row[:2] in subset]
+    if queries is None and all(row[3].startswith('?') for row in inside):
         queries = ['ab']
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
