@@ -115,6 +115,16 @@ def test_what_stands_under_another_name_is_lost_to_that_name(run, parts):
 
 
 @pytest.mark.parametrize('definition', definitions.names())
+def test_hits_below_the_cutoff_count_where_they_are_repaired(definition):
+    """The hit is the last of the ranking, and the first rank below the cutoff."""
+    run = [('x', 'v', '1', 'ann_lee', 0.9), ('x', 'v', '9', 'bob', 0.5)]
+    average_precision = AveragePrecision([('x', 'v', '9', 'ann_lee')], definition=definition)
+    found = average_precision.explain(run, ['ann_lee', 'bob'], k=1)
+    lost = {part: each[0] for part, each in found.parts.items() if each[0]}
+    assert lost == {'confused': 1}
+
+
+@pytest.mark.parametrize('definition', definitions.names())
 @given(few | any_corpus, cutoffs, limits)
 @strategies.examples(2)
 def test_parts_add_up_to_the_loss(definition, corpus, k, near):
