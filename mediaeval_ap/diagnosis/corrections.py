@@ -28,8 +28,9 @@ class Correction(NamedTuple):
 def near_names(returned: Returned, near: float) -> NDArray[np.int32]:
     """Return the names near a query under which its shots were returned, but not under itself."""
     is_near = (returned.distance > 0) & (returned.distance <= near)
-    if is_near.any():
-        is_near &= ~np.isin(returned.shot, returned.shot[returned.distance == 0])
+    if not is_near.any():  # as of most queries
+        return returned.name[:0]
+    is_near &= ~np.isin(returned.shot, returned.shot[returned.distance == 0])
     return np.unique(returned.name[is_near])
 
 
@@ -42,6 +43,8 @@ def corrected_ranks(
     names: NDArray[np.int32],
 ) -> Iterator[NDArray[np.int64]]:
     """Yield the ranks of the hits for each of some names, if it alone is corrected."""
+    if not len(names):
+        return
     name_at = ranking.name_at[listing.places]
     own = np.unique(name_at[distances[name_at] == 0])
     for name in names:

@@ -26,21 +26,27 @@ def list_first(
     ranking: Ranking, distances: Distances, depth: int, relevant_shots: NDArray[np.int64]
 ) -> Listing:
     """List hypotheses of as many shots as the depth: at least as many as any definition ranks."""
-    places = _down_to(ranking, distances, depth)
+    places, kept = _down_to(ranking, distances, depth)
     if 0 < len(places) < len(ranking):
-        places = np.concatenate([places, ranking.rest_of_ties(int(places[-1]), distances)])
+        rest = ranking.rest_of_ties(int(places[-1]), distances)
+        if len(rest):
+            places = np.concatenate([places, rest])
+            kept = first_occurrences(ranking.shot_at[places])
     shots = ranking.shot_at[places]
     is_relevant = np.zeros(ranking.n_shots, dtype=np.bool_)
     is_relevant[relevant_shots] = True
     ties = run_starts([distances[ranking.name_at[places]], ranking.confidence_at[places]])
-    return Listing(places, shots, first_occurrences(shots), is_relevant[shots].nonzero()[0], ties)
+    return Listing(places, shots, kept, is_relevant[shots].nonzero()[0], ties)
 
 
-def _down_to(ranking: Ranking, distances: Distances, depth: int) -> NDArray[np.int64]:
+def _down_to(
+    ranking: Ranking, distances: Distances, depth: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of enough hypotheses, and the positions of the first of each shot."""
     wanted = depth
     while True:
         places = ranking.top(distances, wanted)
-        n_shots = len(np.unique(ranking.shot_at[places]))
-        if n_shots >= depth or len(places) == len(ranking):
-            return places
+        kept = first_occurrences(ranking.shot_at[places])
+        if len(kept) >= depth or len(places) == len(ranking):
+            return places, kept
         wanted *= 2
