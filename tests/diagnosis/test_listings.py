@@ -1,21 +1,27 @@
 """A listing is the ranking down to a depth, and on to the end of the ties there."""
 
+from unittest import mock
+
 import oracle
+import pytest
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap.diagnosis.listings import list_first
+from mediaeval_ap.ranking import frozen_ranking
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, read
 
 
+@pytest.mark.parametrize('few_tied', [0, frozen_ranking.FEW_TIED])  # bisected, and looked at
 @given(strategies.hypothesis_rows, strategies.names, st.integers(1, 30), st.randoms())
-def test_listing(hypotheses, query, depth, random):
+def test_listing(few_tied, hypotheses, query, depth, random):
     ranking = Ranking(read(hypotheses, HYPOTHESIS))
     (distances,) = ranking.names.measured([query])
     relevant = sorted(random.sample(range(ranking.n_shots), random.randint(0, ranking.n_shots)))
-    listing = list_first(ranking, distances, depth, relevant)
+    with mock.patch.object(frozen_ranking, 'FEW_TIED', few_tied):
+        listing = list_first(ranking, distances, depth, relevant)
 
     expected = oracle.ranked(hypotheses, query)
     n_listed = len(listing.places)
