@@ -68,10 +68,14 @@ def once(state, relevant):
     return result
 
 
-def hits_first(state, key):
-    """Put the hits first within each block of rows with an equal key."""
-    blocks = [list(block) for _, block in groupby(state, key=lambda pair: key(pair[0]))]
-    return [pair for block in blocks for pair in sorted(block, key=lambda pair: not pair[1])]
+def own_hits_first(state, query, key):
+    """Put the hits first within each block of rows under the query itself with an equal key."""
+    own = [pair for pair in state if pair[0][3] == query]
+    others = [pair for pair in state if pair[0][3] != query]
+    assert state == own + others
+    blocks = [list(block) for _, block in groupby(own, key=lambda pair: key(pair[0]))]
+    own = [pair for block in blocks for pair in sorted(block, key=lambda pair: not pair[1])]
+    return own + others
 
 
 def to_front(state, n_front, shots):
@@ -91,9 +95,9 @@ def repairs(reference, hypotheses, query, near, persons, repeats):
     yield None, None, state
     state = once(state, relevant)
     yield 'repeats', None, state
-    state = hits_first(state, lambda row: (oracle.normalized_distance(query, row[3]), row[4]))
+    state = own_hits_first(state, query, lambda row: row[4])
     yield 'ties', None, state
-    state = hits_first(state, lambda row: oracle.normalized_distance(query, row[3]))
+    state = own_hits_first(state, query, lambda row: 'the query')
     yield 'confidence', None, state
     kinds = {
         shot: kind_of_shot(shot, query, reference, hypotheses, persons, near) for shot in relevant
@@ -142,3 +146,21 @@ def diagnose(reference, hypotheses, query, k, definition, near, queries=(), subs
         before = after
     parts['cutoff' if n_relevant else 'unanswerable'] = 1 - before
     return ap, parts, kinds, adds
+
+
+def near_names(reference, hypotheses, query, near):
+    """Return the names near a query under which relevant shots were returned, but not under it."""
+    relevant = {row[:3] for row in reference if row[3] == query}
+    own = {row[:3] for row in hypotheses if row[3] == query}
+    return {
+        row[3]
+        for row in hypotheses
+        if row[3] != query
+        and float(oracle.normalized_distance(query, row[3])) <= near
+        and row[:3] in relevant - own
+    }
+
+
+def corrected(hypotheses, name, query):
+    """Return a run in which every hypothesis under a name is under the query instead."""
+    return [(*row[:3], query if row[3] == name else row[3], row[4]) for row in hypotheses]

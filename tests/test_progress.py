@@ -70,6 +70,14 @@ def test_reading_indexing_and_scoring_have_bars(capsys):
 
 
 @pytest.mark.usefixtures('_slow')
+def test_explaining_has_a_bar_that_knows_its_end(capsys):
+    AveragePrecision(REFERENCE).explain(RUN, progress=True)
+    err = capsys.readouterr().err
+    assert 'explaining: ' in err
+    assert '1/2' in err.partition('explaining: ')[2]
+
+
+@pytest.mark.usefixtures('_slow')
 def test_reading_counts_bytes_of_the_size(capsys, tmp_path):
     run = tmp_path / 'run.txt'
     run.write_bytes(TEXT)

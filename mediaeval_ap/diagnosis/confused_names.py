@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +38,17 @@ def confused_names(
 
     `added` is what the repair of the shot of each hypothesis adds.
     """
+    values = ranking.names.values
     return [
-        ConfusedName(name, query, count, distance, letters_that_differ(query, name), adds)
-        for adds, count, query, name, distance, _ in _counted(
+        ConfusedName(
+            values[name],
+            queries[query],
+            count,
+            distance,
+            letters_that_differ(queries[query], values[name]),
+            adds,
+        )
+        for adds, count, query, name, distance in _counted(
             returned, kinds, CONFUSED, added, queries, ranking
         )
     ]
@@ -52,11 +60,25 @@ def near_misses(
     added: NDArray[np.float64],
     queries: Sequence[str],
     ranking: Ranking,
+    alone: Mapping[tuple[int, int], float],
 ) -> list[NearMiss]:
-    """Return the names near queries under which relevant shots were returned, costliest first."""
+    """Return the names near queries under which relevant shots were returned, costliest first.
+
+    `alone` is what the correction of a name adds by itself, by the numbers of query and name.
+    """
+    values = ranking.names.values
     return [
-        NearMiss(name, query, count, n_held, distance, letters_that_differ(query, name), adds)
-        for adds, count, query, name, distance, n_held in _counted(
+        NearMiss(
+            values[name],
+            queries[query],
+            count,
+            ranking.n_held(name),
+            distance,
+            letters_that_differ(queries[query], values[name]),
+            adds,
+            alone[query, name],
+        )
+        for adds, count, query, name, distance in _counted(
             returned, kinds, SPELLING, added, queries, ranking
         )
     ]
@@ -69,8 +91,8 @@ def _counted(
     added: NDArray[np.float64],
     queries: Sequence[str],
     ranking: Ranking,
-) -> list[tuple[float, int, str, str, float, int]]:
-    """Return what repair adds, number of shots of a kind, query, name, distance, hypotheses."""
+) -> list[tuple[float, int, int, int, float]]:
+    """Return what repair adds, number of shots of a kind, query, name and distance."""
     begins = run_starts([returned.query, returned.shot])
     if not len(begins):
         return []
@@ -85,11 +107,11 @@ def _counted(
         return []
     counts = np.diff(pairs, append=len(rows)).tolist()
     adds = np.add.reduceat(added[rows], pairs).tolist()
-    found = []
-    for row, count, add in zip(rows[pairs].tolist(), counts, adds, strict=True):
-        code = int(returned.name[row])
-        name, query = ranking.names.values[code], queries[int(returned.query[row])]
-        distance, n_held = float(returned.distance[row]), ranking.n_held(code)
-        found.append((add, count, query, name, distance, n_held))
+    rows = rows[pairs]
+    columns = returned.query[rows], returned.name[rows], returned.distance[rows]
+    found = zip(adds, counts, *(column.tolist() for column in columns), strict=True)
+    names = ranking.names.values
     # What differs by rounding alone is the same.
-    return sorted(found, key=lambda each: (-round(each[0], 12), -each[1], *each[2:4]))
+    return sorted(
+        found, key=lambda each: (-round(each[0], 12), -each[1], queries[each[2]], names[each[3]])
+    )

@@ -13,7 +13,8 @@ from mediaeval_ap.definitions import Cutoff, Definition, depths
 from mediaeval_ap.diagnosis.confused_names import confused_names, near_misses
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun, Found
-from mediaeval_ap.diagnosis.loss import average_precisions, gains, parts_of
+from mediaeval_ap.diagnosis.loss import NO_RANKS, average_precisions, gains, parts_of
+from mediaeval_ap.diagnosis.reconcile import reconcile_run
 from mediaeval_ap.diagnosis.ties import TieBounds, tie_bounds
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import (
@@ -22,6 +23,7 @@ from mediaeval_ap.evaluation.whole_run import (
     names_asked,
     with_warnings,
 )
+from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.store.damage import damage_told
 from mediaeval_ap.tables import Table
 
@@ -44,11 +46,13 @@ def diagnose(
     evaluation = evaluation_of(run, asked, source, ap, relevant)
     evaluation = with_warnings(evaluation, criteria, run.warnings_with(about_queries))
     added = _added(found, depths(K), definition)
+    alone = _alone(found, values[0], depths(K), definition)
     of_ties = _tie_bounds(found, depths(K), definition, rows, examined.shot_id)
     diagnoses = []
     for column, k in enumerate(K):
         parts = parts_of(values[:, :, column], n_relevant)
         of_names = found.returned, found.kinds, added[:, column], names, run.ranking
+        facts = [found.facts[row] for row in rows.tolist()]
         diagnoses.append(
             Diagnosis(
                 replace(evaluation, K=[k], ap=ap[:, [column]]),
@@ -56,7 +60,8 @@ def diagnose(
                 {part: each[rows] for part, each in parts.items()},
                 of_ties[column],
                 confused_names(*of_names),
-                near_misses(*of_names),
+                near_misses(*of_names, {pair: each[column] for pair, each in alone.items()}),
+                reconcile_run(facts, k, definition),
                 examined,
             )
         )
@@ -72,6 +77,24 @@ def _added(found: Found, K: Sequence[int], definition: Definition) -> NDArray[np
     sizes = np.diff(begins, append=len(returned.shot))
     each: NDArray[np.float64] = added[by_shot].repeat(sizes, axis=0)
     return each
+
+
+def _alone(
+    found: Found, ap: NDArray[np.float64], K: Sequence[int], definition: Definition
+) -> dict[tuple[int, int], list[float]]:
+    """Return what each correction of a name alone adds at each cutoff, by query and name."""
+    query = np.array([each.query for each in found.corrections], dtype=np.int64)
+    ranks = [each.ranks for each in found.corrections]
+    values = average_precision_of_hits(
+        np.repeat(np.arange(len(ranks)), list(map(len, ranks))),
+        np.concatenate([NO_RANKS, *ranks]),
+        found.counts.relevant[query],
+        found.counts.ranked,
+        K,
+        definition,
+    )
+    pairs = ((each.query, each.name) for each in found.corrections)
+    return dict(zip(pairs, (values - ap[query]).tolist(), strict=True))
 
 
 def _tie_bounds(

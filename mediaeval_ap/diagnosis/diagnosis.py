@@ -5,23 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
-from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff
+from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff, depths
 from mediaeval_ap.diagnosis.difference import Difference, check_comparable, check_same_data
 from mediaeval_ap.diagnosis.documents import SCHEMA, describe
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun
-from mediaeval_ap.diagnosis.reconcile import (
-    MapByDefinition,
-    facts_of,
-    reconcile,
-    reconcile_run,
-)
+from mediaeval_ap.diagnosis.reconcile import MapByDefinition, reconcile
 from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
 from mediaeval_ap.diagnosis.single_query import notes_of_query, ranking_of, relevant_shots
 from mediaeval_ap.diagnosis.ties import TieBounds, mean_ties, ties_of_query
@@ -64,6 +58,8 @@ class Diagnosis(Described):
         The other persons under whose names relevant shots were returned, costliest first.
     near_misses : list of NearMiss
         The names near a query under which relevant shots were returned, costliest first.
+    definitions : list of MapByDefinition
+        The run by each registered definition: definition, MAP, queries changed.
 
     Examples
     --------
@@ -82,6 +78,7 @@ class Diagnosis(Described):
     ties: dict[str, TieBounds]
     confused: list[ConfusedName]
     near_misses: list[NearMiss]
+    definitions: list[MapByDefinition]
     _examined: ExaminedRun = field(repr=False)
 
     @property
@@ -136,14 +133,6 @@ class Diagnosis(Described):
         """Sentences about queries that are special, and about parts that can be negative."""
         of_ties = _notes_of_ties(self.ties, self.queries)
         return [*self.evaluation.notes, *_notes_of(self.definition), *of_ties]
-
-    @cached_property
-    def definitions(self) -> list[MapByDefinition]:
-        """The run by each registered definition: definition, MAP, queries changed."""
-        examined = self._examined
-        relevance = examined.scorer.relevance
-        facts = facts_of(examined.ranking, relevance, self.queries, self.k)
-        return reconcile_run(list(facts), self.k, self.definition)
 
     @property
     def warnings(self) -> tuple[DataWarning, ...]:
@@ -239,8 +228,8 @@ class Diagnosis(Described):
                 'explain the run with this query'
             )
         (loss,) = self._losses([self.queries.index(query)])
-        examined = self._examined
-        (facts,) = facts_of(examined.ranking, examined.scorer.relevance, [query], self.k)
+        examined, (depth,) = self._examined, depths([self.k])
+        found = examined.find([query], depth)
         return QueryDiagnosis(
             query,
             self.k,
@@ -248,9 +237,9 @@ class Diagnosis(Described):
             loss.n_relevant,
             loss.parts,
             ranking_of(examined, query, self.k),
-            relevant_shots(examined, query, self.k),
+            relevant_shots(examined, query, found, depth),
             ties_of_query(self.ties, self.queries.index(query)),
-            reconcile(facts, self.k, self.definition),
+            reconcile(found.facts[0], self.k, self.definition),
             self.run,
             self.definition.name,
             notes_of_query(examined, query),

@@ -36,6 +36,7 @@ FOUND = {
     'copresent': 'under others shown in it',
     'absent': 'not at all',
 }
+ABOUT_ALONE = 'alone: gain in AP if only this name is corrected.\nThese gains do not add up.\n'
 TOP = 10  # a choice: names that are listed, and ranks of a query without a hit
 FEW_LETTERS = 4  # a choice: more edits say nothing but that the names differ
 ROUNDED = 0.0005  # a part below is 0.000
@@ -130,13 +131,15 @@ def _names(diagnosis: Diagnosis, n: int) -> Iterator[Block]:
     yield from _first(headers, confused, n)
     missed = [
         [
-            *(each.query, each.name, each.adds),
+            *(each.query, each.name, each.adds, each.alone),
             *(each.count, each.n_hypotheses, _letters(each.letters)),
         ]
         for each in diagnosis.near_misses
     ]
-    headers = ['NEAR MISS OF', 'name', 'AP lost', 'shots', 'hypotheses', 'letters']
+    headers = ['NEAR MISS OF', 'name', 'AP lost', 'alone', 'shots', 'hypotheses', 'letters']
     yield from _first(headers, missed, n)
+    if missed:
+        yield ABOUT_ALONE
 
 
 def _first(headers: Sequence[str], rows: Sequence[Sequence[Any]], n: int) -> Iterator[Block]:

@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.definitions import Repeats
-from mediaeval_ap.diagnosis.listings import Hits, Listing, hits_of, list_first
-from mediaeval_ap.diagnosis.loss import Counts, Ranks, ranks_of
+from mediaeval_ap.diagnosis.corrections import Correction, corrected_ranks, near_names
+from mediaeval_ap.diagnosis.listings import Listing, list_first
+from mediaeval_ap.diagnosis.loss import Counts, Hits, Ranks, hits_of, ranks_of
 from mediaeval_ap.diagnosis.name_kinds import NameKinds
+from mediaeval_ap.diagnosis.reconcile import Facts, Sizes
 from mediaeval_ap.diagnosis.returned_shots import Returned, ReturnedShots, ShotIndex, shots_of
 from mediaeval_ap.diagnosis.ties import TiedHits, put_together, tied_hits
 from mediaeval_ap.errors import printable
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import CountedRun
 from mediaeval_ap.progress import tracked
+from mediaeval_ap.ranking.distances import Distances
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 
 
@@ -31,6 +34,17 @@ class Found(NamedTuple):
     ranks: Ranks
     counts: Counts
     tied: list[TiedHits]  # of equal confidence, then of equal temporal rank, too
+    facts: list[Facts]  # of each query
+    corrections: list[Correction]
+
+
+class _Examined(NamedTuple):
+    """Findings about a query."""
+
+    hits: Hits | None  # None where nothing was found
+    tied: tuple[TiedHits, TiedHits]
+    facts: Facts
+    corrections: list[tuple[int, NDArray[np.int64]]]  # the name, and the ranks of the hits
 
 
 class ExaminedRun:
@@ -48,39 +62,63 @@ class ExaminedRun:
 
     def find(self, queries: Sequence[str], depth: int) -> Found:
         """Find the relevant shots of distinct queries, exactly where they stand down to a depth."""
-        ranking, repeats = self.ranking, self.criteria.definition.repeats
         returned = self._index.returned(self.scorer.relevance, queries)
         ends = np.bincount(returned.query, minlength=len(queries)).cumsum().tolist()
+        spans = list(map(slice, [0, *ends[:-1]], ends))
         # A query none of whose relevant shots is in the run is not ranked.
-        ranked = [
-            query
-            for query, begin, end in zip(queries, [0, *ends], ends, strict=False)
-            if begin < end
-        ]
-        distances_of = iter(tracked(ranking.names.measured(ranked), 'explaining', ' queries'))
-        hits: list[Hits | None] = []
-        tied = []
-        for begin, end in zip([0, *ends], ends, strict=False):
-            if begin == end:
-                hits.append(None)
-                tied.append((NOTHING_TIED, NOTHING_TIED))
+        ranked = [query for query, at in zip(queries, spans, strict=True) if at.start < at.stop]
+        distances_of = iter(self.ranking.names.measured(ranked))
+        examined = []
+        for query, at in zip(tracked(queries, 'explaining', ' queries'), spans, strict=True):
+            if at.start == at.stop:
+                nothing = Facts.of(None, self._sizes(query), depth)
+                examined.append(_Examined(None, NOTHING_TIED, nothing, []))
                 continue
             distances = next(distances_of)
-            returned.distance[begin:end] = distances[returned.name[begin:end]]
-            relevant = returned.shot[begin:end]
-            listing = list_first(ranking, distances, depth, repeats, relevant)
-            hits.append(hits_of(listing, repeats))
-            tied.append(_tied(listing, ranking, repeats))
+            returned.distance[at] = distances[returned.name[at]]
+            examined.append(self._examine(query, returned.of_query(at), distances, depth))
         kinds = self._kinds.of(returned, queries)
-        shots = shots_of(returned, kinds)
-        both = [put_together(each) for each in zip(*tied, strict=True)]
-        counts = self._counts(queries)
-        return Found(returned, kinds, shots, ranks_of(shots, hits), counts, both)
+        shots, counts = shots_of(returned, kinds), self._counts(queries)
+        return Found(
+            returned,
+            kinds,
+            shots,
+            ranks_of(shots, [each.hits for each in examined], counts.ranked),
+            counts,
+            [put_together(each) for each in zip(*(each.tied for each in examined), strict=True)],
+            [each.facts for each in examined],
+            [
+                Correction(number, name, ranks)
+                for number, each in enumerate(examined)
+                for name, ranks in each.corrections
+            ],
+        )
+
+    def _examine(
+        self, query: str, returned: Returned, distances: Distances, depth: int
+    ) -> _Examined:
+        """Rank the run for a query some of whose relevant shots are in it, and find its hits."""
+        ranking, definition = self.ranking, self.criteria.definition
+        listing = list_first(ranking, distances, depth, returned.shot)
+        facts = Facts.of(listing, self._sizes(query), depth)
+        names = near_names(returned, self._kinds.near)
+        corrections = corrected_ranks(self.scorer, ranking, query, listing, distances, names)
+        return _Examined(
+            hits_of(listing, facts, definition),
+            _tied(listing, ranking, definition.repeats),
+            facts,
+            list(zip(names.tolist(), corrections, strict=True)),
+        )
 
     def shot_id(self, number: int) -> str:
         """Return corpus, video and shot of a numbered shot, as people read them."""
         ids = self.ranking.shots.ids_of(np.array([number]))
         return printable('/'.join(text for (text,) in ids.values()))
+
+    def _sizes(self, query: str) -> Sizes:
+        reference, ranking = self.criteria.reference, self.ranking
+        judged = reference.n_rows(query), reference.n_shots(query)
+        return Sizes(*judged, len(ranking), ranking.n_shots)
 
     def _counts(self, queries: Sequence[str]) -> Counts:
         reference, ranking = self.criteria.reference, self.ranking
@@ -93,7 +131,7 @@ class ExaminedRun:
 
 
 _nothing = np.empty(0, dtype=np.int64)
-NOTHING_TIED = TiedHits(*[_nothing] * len(TiedHits._fields))
+NOTHING_TIED = (TiedHits(*[_nothing] * len(TiedHits._fields)),) * 2
 
 
 def _tied(listing: Listing, ranking: Ranking, repeats: Repeats) -> tuple[TiedHits, TiedHits]:

@@ -40,9 +40,10 @@ class Explaining:
             Each relevant shot counts once, where it is returned first. Negative where the
             definition counts shots again.
         ``ties``
-            Hits come first among equal distances and confidences.
+            Shots that were returned under the query come first among its hypotheses of equal
+            confidence. What was returned only under other names stays.
         ``confidence``
-            Hits come first among equal distances.
+            Shots that were returned under the query come before all others.
         ``spelling``, ``confused``, ``part_of_name``, ``noise``, ``copresent``
             Relevant shots that were returned, but not under the query, come to the front. A shot
             belongs to the first of these that one of its names in the run is of: a name within

@@ -7,23 +7,19 @@ between them are never moved about.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import ranges, run_starts
-from mediaeval_ap.definitions import Definition
-from mediaeval_ap.diagnosis.listings import Hits
+from mediaeval_ap.arrays import ranges, ranks_in_runs, run_starts
+from mediaeval_ap.definitions import Definition, Repeats
+from mediaeval_ap.diagnosis.listings import Listing
 from mediaeval_ap.diagnosis.name_kinds import KINDS, OWN
 from mediaeval_ap.diagnosis.parts import PARTS
+from mediaeval_ap.diagnosis.reconcile import Facts
 from mediaeval_ap.diagnosis.returned_shots import ReturnedShots
 from mediaeval_ap.metrics import average_precision_of_hits
-
-# The rank of hits that are not listed, because they stand below the largest cutoff. The sum with
-# any number of shots stays below 2**63.
-OUT_OF_REACH = 2**62
 
 
 class Counts(NamedTuple):
@@ -34,35 +30,53 @@ class Counts(NamedTuple):
     ranked: int  # N of the definition, the same for all
 
 
+class Hits(NamedTuple):
+    """Ranks of hits, from 1, in the ranking of a query as the definition has it."""
+
+    scored: NDArray[np.int64]  # all that the definition counts
+    first: NDArray[np.int64]  # the first of each relevant shot
+    tie_starts: NDArray[np.int64]  # where the ties of each of these begin
+
+
+def hits_of(listing: Listing, facts: Facts, definition: Definition) -> Hits:
+    """Return the ranks of the hits of a listing, in which something is."""
+    ties = listing.tie_starts
+    starts = ties[ties.searchsorted(facts.once, side='left') - 1]
+    if definition.repeats is Repeats.DROP:  # ranks among the shots that are not dropped
+        starts, first = listing.kept.searchsorted(starts), facts.distinct
+    else:
+        first = facts.once
+    return Hits(facts.ranks(definition), first, starts + 1)
+
+
 class Ranks(NamedTuple):
     """The ranks of hits, from 1, in the states of the rankings before any shot is moved forward."""
 
     scored_query: NDArray[np.int64]
     scored: NDArray[np.int64]
     first: NDArray[np.int64]  # of each shot, in the order of `ReturnedShots`; as are the next
-    ties: NDArray[np.int64]  # hits first among equal distances and confidences
-    confidence: NDArray[np.int64]  # hits first among equal distances
+    ties: NDArray[np.int64]  # hits under the query first among equal confidences
+    confidence: NDArray[np.int64]  # hits under the query before all others
 
 
-def ranks_of(shots: ReturnedShots, hits: Sequence[Hits | None]) -> Ranks:
+def ranks_of(shots: ReturnedShots, hits: Sequence[Hits | None], n_ranked: int) -> Ranks:
     """Return the ranks of the shots from the hits of each query; None for one without any."""
-    first = np.full(len(shots.query), OUT_OF_REACH)
-    ties, equal = first.copy(), first.copy()
-    begins = shots.query.searchsorted(np.arange(len(hits) + 1))
-    for each, begin, end in zip(hits, begins[:-1].tolist(), begins[1:].tolist(), strict=True):
-        if each is None:
-            continue
-        listed = slice(begin, begin + len(each.first))
-        first[listed], ties[listed] = each.first, each.tie_starts
-        equal[begin:end][shots.distance[begin:end] == each.last_distance] = each.last_start
-        equal[listed] = each.distance_starts
+    # Hits that are not listed stand below the largest cutoff, and so does what is behind all.
+    first = np.full(len(shots.query), n_ranked + 1)
+    starts = first.copy()
+    begins = shots.query.searchsorted(np.arange(len(hits)))
+    for each, begin in zip(hits, begins.tolist(), strict=True):
+        if each is not None:
+            listed = slice(begin, begin + len(each.first))
+            first[listed], starts[listed] = each.first, each.tie_starts
     found = [NO_RANKS if each is None else each.scored for each in hits]
+    is_own = shots.kind == OWN
     return Ranks(
         np.repeat(np.arange(len(hits)), list(map(len, found))),
-        np.concatenate([NO_RANKS, *found]) + 1,
-        first + 1,
-        _one_after_another(shots.query, ties) + 1,
-        _one_after_another(shots.query, equal) + 1,
+        np.concatenate([NO_RANKS, *found]),
+        first,
+        np.where(is_own, _one_after_another(shots.query, starts), first),
+        np.where(is_own, ranks_in_runs(run_starts([shots.query]), len(first)), first),
     )
 
 
@@ -129,24 +143,33 @@ def gains(
 
     Kind by kind, and those of a kind by rank, each behind those that were moved before.
     """
-    added = np.zeros((len(shots.query), len(K)))
-    begins = shots.query.searchsorted(np.arange(len(counts.shots) + 1)).tolist()
-    for query, (begin, end) in enumerate(pairwise(begins)):
-        n_own, n_shots = int(np.count_nonzero(shots.kind[begin:end] == OWN)), end - begin
-        order = shots.kind[begin:end].argsort(kind='stable')
-        at_once = max(1, AT_ONCE // max(n_shots, 1))
-        for first in range(n_own, n_shots, at_once):
-            n_moved = np.arange(first, min(first + at_once, n_shots) + 1)
-            state = np.arange(len(n_moved)).repeat(n_shots)
-            moves = order.argsort() < n_moved[:, np.newaxis]
-            moved = in_front(
-                state, np.tile(ranks.confidence[begin:end], len(n_moved)), moves.ravel()
-            )
-            n_relevant = counts.relevant[query].repeat(len(n_moved))
-            values = average_precision_of_hits(
-                state, moved, n_relevant, counts.ranked, K, definition
-            )
-            added[begin + order[n_moved[:-1]]] = np.diff(values, axis=0)
+    query, n_rows = shots.query, len(shots.query)
+    added = np.zeros((n_rows, len(K)))
+    if not n_rows:
+        return added
+    begins = run_starts([query])
+    n_shots = np.diff(begins, append=n_rows)
+    n_own = np.add.reduceat(shots.kind == OWN, begins, dtype=np.int64)
+    order = np.lexsort((shots.kind, query))
+    turn = np.empty_like(order)
+    turn[order] = ranks_in_runs(begins, n_rows)
+    # A query has a state for each number of shots in front, from its own ones to all.
+    n_states = n_shots - n_own + 1
+    of, n_moved = np.arange(len(begins)).repeat(n_states), ranges(n_own, n_states)
+    values = np.empty((len(of), len(K)))
+    blocks = run_starts([n_shots[of].cumsum() // AT_ONCE])
+    for states in np.split(np.arange(len(of)), blocks[1:]):
+        sizes = n_shots[of[states]]
+        rows = ranges(begins[of[states]], sizes)
+        state = np.arange(len(states)).repeat(sizes)
+        moves = turn[rows] <= n_moved[states].repeat(sizes)
+        moved = in_front(state, ranks.confidence[rows], moves)
+        n_relevant = counts.relevant[query[begins[of[states]]]]
+        values[states] = average_precision_of_hits(
+            state, moved, n_relevant, counts.ranked, K, definition
+        )
+    is_step = of[1:] == of[:-1]
+    added[order[shots.kind[order] != OWN]] = np.diff(values, axis=0)[is_step]
     return added
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 PARTS = {
     'repeats': 'shots that count again (negative: a gain)',
-    'ties': 'hits behind equals: same distance, confidence',
-    'confidence': 'hits behind shots of higher confidence',
+    'ties': 'shots under the query, behind equal confidence',
+    'confidence': 'shots under the query, behind higher confidence',
     'spelling': 'shots found only under a near spelling',
     'confused': 'shots found only under a wrong person',
     'part_of_name': 'shots found only under part of the name',

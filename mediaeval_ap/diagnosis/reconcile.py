@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from mediaeval_ap import definitions
 from mediaeval_ap.arrays import first_occurrences
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, Repeats, depths
-from mediaeval_ap.diagnosis.listings import Listing, list_first
-from mediaeval_ap.evaluation.relevance import Relevance
+from mediaeval_ap.diagnosis.listings import Listing
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
-from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.report.document import counted
 
 # The same sum may be rounded in two ways: some units in the last place.
@@ -95,9 +93,8 @@ class Facts(NamedTuple):
         if listing is None:
             nothing = np.empty(0, dtype=np.int64)
             return cls(nothing, nothing, nothing, sizes, 0)
-        relevant = listing.relevant
+        relevant, kept = listing.relevant, listing.kept
         once = relevant[first_occurrences(listing.shots[relevant])]
-        kept = first_occurrences(listing.shots)
         within = min(k, len(listing.shots))
         n_repeats = within - int(kept.searchsorted(within))
         return cls(relevant + 1, once + 1, kept.searchsorted(once) + 1, sizes, n_repeats)
@@ -123,22 +120,6 @@ class Facts(NamedTuple):
             'N': self.n_returned(definition),
             'H': int(np.count_nonzero(self.ranks(definition) <= k)),
         }
-
-
-def facts_of(
-    ranking: Ranking, relevance: Relevance, queries: Sequence[str], k: Cutoff
-) -> Iterator[Facts]:
-    """Rank a run for each query, and yield what definitions need to know."""
-    ranking.check_whole()
-    (depth,), reference = depths([k]), relevance.reference
-    for query, distances in zip(queries, ranking.names.measured(queries), strict=True):
-        judged = reference.n_rows(query), reference.n_shots(query)
-        sizes = Sizes(*judged, len(ranking), ranking.n_shots)
-        listing, shots = None, relevance.relevant_shots(query)
-        if len(shots):  # else there is no hit, and the run is not ranked
-            # As if repeats were dropped: that reaches at least as far as every definition.
-            listing = list_first(ranking, distances, depth, Repeats.DROP, shots)
-        yield Facts.of(listing, sizes, depth)
 
 
 def average_precisions(

@@ -22,6 +22,11 @@ class Returned(NamedTuple):
     name: NDArray[np.int32]
     distance: NDArray[np.float64]  # from the query to the name, once it is known
 
+    def of_query(self, rows: slice) -> Returned:
+        """Return the rows of one query."""
+        query, shot, place, name, distance = self
+        return Returned(query[rows], shot[rows], place[rows], name[rows], distance[rows])
+
 
 class ShotIndex:
     """Finds the hypotheses about a shot."""

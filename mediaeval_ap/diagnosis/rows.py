@@ -80,7 +80,12 @@ class NearMiss:
     letters : tuple of str
         The edits, as of `ConfusedName`.
     adds : float
-        What the repair of these shots adds to AP of the query.
+        What the repair of these shots adds to AP of the query, as `RelevantShot.adds`.
+    alone : float
+        What AP of the query gains if every hypothesis under this name has the name of the query
+        instead, and nothing else changes: the run is scored again. The shots do not come to the
+        front, but where their confidence puts them, so the values of several names do not add up.
+        Negative where wrong shots push hits down.
     """
 
     name: str
@@ -90,6 +95,7 @@ class NearMiss:
     distance: float
     letters: tuple[str, ...]
     adds: float
+    alone: float
 
 
 @dataclass(frozen=True)

@@ -65,8 +65,11 @@ def _before(
     }
 
 
-def relevant_shots(run: ExaminedRun, query: str, k: Cutoff) -> list[RelevantShot]:
-    """Return the relevant shots of a query: those that were returned by rank, then the others."""
+def relevant_shots(run: ExaminedRun, query: str, found: Found, depth: int) -> list[RelevantShot]:
+    """Return the relevant shots of a query: those that were returned by rank, then the others.
+
+    `found` is about this query alone.
+    """
     column = run.criteria.reference.table['person_name']
     if query not in column.code_of:
         return []
@@ -74,8 +77,6 @@ def relevant_shots(run: ExaminedRun, query: str, k: Cutoff) -> list[RelevantShot
     ids = list(zip(*map(rows.texts, HYPOTHESIS.texts[:3]), strict=True))
     numbers = run.ranking.shots.find(rows)
     id_of = dict(zip(numbers.tolist(), ids, strict=True))
-    (depth,) = depths([k])
-    found = run.find([query], depth)
     adds = _adds(run, found, depth)
     names = _names(run, found)
     returned = zip(

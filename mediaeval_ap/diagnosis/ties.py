@@ -311,7 +311,7 @@ def _replace_moving(
         before = [each.sum_of(ranking, min(last, above)) for each in orders]
         straddling = _Straddling(above, size, hits.times[first : first + n_hits], hits_above, k)
         n_found, *sums = straddling.sums(last)
-        divisors = np.maximum(n_found, 1)  # without a hit the sum is 0
+        divisors = n_found.clip(1)  # without a hit the sum is 0
         for other in others:
             divisors = np.minimum(divisors, np.broadcast_to(other, depth.shape)[ranking])
         worst, mean, best = (

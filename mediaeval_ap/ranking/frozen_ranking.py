@@ -21,12 +21,15 @@ from mediaeval_ap.ranking.edit_distances import NamesByLength
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.places import Hypotheses, SortedRows, by_name, places, sorted_rows
 from mediaeval_ap.ranking.shots import Shots
+from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
+from mediaeval_ap.ranking.tie_breaking import TieKeys, in_order
 from mediaeval_ap.tables import Source, Table
 from mediaeval_ap.tables.stored_texts import texts_at
 
 PLACE_BITS = 32  # as places are int32; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
 MOST_HYPOTHESES = 2**31 - 1  # that int32 counts
+FEW_TIED = 1 << 14  # hypotheses of one confidence that are looked at sooner than bisected by name
 
 
 class RankingColumns(NamedTuple):
@@ -123,17 +126,29 @@ class Ranking(NearestFirst):
 
     def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
         """Return the places after a place that have its distance and confidence, ascending."""
-        here = self.name_at[place : place + 1]
-        names = (distances[:] == distances[here]).nonzero()[0]
+        distance = distances[self.name_at[place : place + 1]]
         # Reversed, which copies nothing, confidences ascend.
-        end = len(self) - self.confidence_at[::-1].searchsorted(self.confidence_at[place])
+        end = len(self) - int(self.confidence_at[::-1].searchsorted(self.confidence_at[place]))
+        if end - place <= FEW_TIED:
+            is_tied = distances[self.name_at[place + 1 : end]] == distance
+            tied: NDArray[np.int64] = is_tied.nonzero()[0] + place + 1
+            return tied
+        names = (distances[:] == distance).nonzero()[0]
         begins = self._starts[names]
         ends = begins + self._held[names]
         begins = first_above(self.places, begins, ends, place)
-        ends = first_above(self.places, begins, ends, int(end) - 1)
+        ends = first_above(self.places, begins, ends, end - 1)
         places = self.places[ranges(begins, ends - begins)].astype(np.int64)
         places.sort()
         return places
+
+    def under_one_name(self, names: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return the places of the hypotheses of some names, ordered as if they had one name."""
+        places = self.places[ranges(self._starts[names], self._held[names])].astype(np.int64)
+        one, shot = np.zeros(len(places), dtype=np.int64), self.shot_at[places]
+        confidence = -self.confidence_at[places]
+        times, _ = temporal_ranks(one, confidence, shot, self.shots.videos_of(shot))
+        return places[in_order(*TieKeys(confidence, times, shot, one))]
 
     def columns_at(
         self, places: NDArray[np.int64], distances: Distances

@@ -7,6 +7,7 @@ is not wrong; nor does a comment, whatever its bytes, in the layouts that have c
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from codecs import getincrementaldecoder
@@ -81,17 +82,18 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
             return header_of(line.decode())
         case Cause.NUMBER:
             each = next(islice(match_fields(line), layout.number_at, None))
-            return explain_number(each[0], layout, each.start())
+            wrong = explain_number(each[0], layout)
+            return wrong and dataclasses.replace(wrong, at=each.start())
     return None
 
 
-def explain_number(field: bytes, layout: Layout, at: int = 0) -> Wrong | None:
+def explain_number(field: bytes, layout: Layout) -> Wrong | None:
     """Explain why a field is no number of a layout; None where it is one."""
     if is_number(field, layout):
         return None
     needs_digits = layout.integers and not _is_integer(field)
     expected = INTEGER if needs_digits else FINITE_DECIMAL
-    return Wrong(str(layout.number), shown(field.decode(errors='replace')), expected, at)
+    return Wrong(str(layout.number), shown(field.decode(errors='replace')), expected)
 
 
 def is_header(line: str, layout: Layout) -> bool:

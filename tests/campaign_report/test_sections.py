@@ -24,8 +24,8 @@ def test_letters_that_differ(query, name, pieces):
 
 def test_confused_names_of_all_runs_are_put_together():
     confused = ConfusedName('bob', 'ann', 2, 1.0, (), 0.5)
-    near = NearMiss('anne', 'ann', 3, 9, 0.25, (), 0.5)
-    never = NearMiss('annn', 'ann', 0, 9, 0.25, (), 0.5)
+    near = NearMiss('anne', 'ann', 3, 9, 0.25, (), 0.5, 0.5)
+    never = NearMiss('annn', 'ann', 0, 9, 0.25, (), 0.5, 0.5)
     diagnoses = {
         'one': SimpleNamespace(confused=[confused], near_misses=[near, never]),
         'other': SimpleNamespace(confused=[confused], near_misses=[]),

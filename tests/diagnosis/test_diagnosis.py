@@ -8,6 +8,7 @@ import pytest
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.diagnosis.rows import QueryLoss
 from mediaeval_ap.errors import EmptyRunWarning, ParameterError, ScoreAboveOneWarning
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob'), ('x', 'v', '3', 'bob')]
 RUN = [('x', 'v', '1', 'ann', 0.5), ('x', 'v', '9', 'bob', 0.9), ('x', 'v', '2', 'bob', 0.5)]
@@ -23,6 +24,25 @@ def test_means(diagnosis):
     assert diagnosis.map == 0.625
     lost = {part: loss for part, loss in diagnosis.mean_parts.items() if loss}
     assert lost == {'confidence': 0.125, 'absent': 0.25}
+
+
+def test_each_query_is_ranked_once_for_all_that_is_shown(monkeypatch):
+    """One ranking serves the parts, ties, near names and other definitions, at all cutoffs."""
+    ranked = []
+    top = Ranking.top
+
+    def counted(ranking, *arguments, **settings):
+        ranked.append(ranking)
+        return top(ranking, *arguments, **settings)
+
+    monkeypatch.setattr(Ranking, 'top', counted)
+    run = [*RUN, ('x', 'v', '3', 'bobb', 0.1)]
+    found = AveragePrecision(REFERENCE).explain_at(run, ['ann', 'bob'], K=[1, 2], near=0.5)
+    for diagnosis in found:
+        diagnosis.to_dict()
+        diagnosis.to_markdown()
+    assert [each.name for each in found[1].near_misses] == ['bobb']
+    assert len(ranked) == 2
 
 
 def test_costliest(diagnosis):

@@ -91,7 +91,18 @@ def test_names():
     (confused,) = table_of(text, 'CONFUSED QUERY')
     assert confused == [QUERY, 'bob', '0.083', '1', '1.000', '7', 'edits']  # (3/3 - 3/6) / 6
     (missed,) = table_of(text, 'NEAR MISS OF')
-    assert missed == [QUERY, 'anne_lee', '0.100', '1', '1', '+e', 'at', '4']  # (2/2 - 2/5) / 6
+    assert missed == [
+        QUERY,
+        'anne_lee',
+        '0.100',
+        '0.000',
+        '1',
+        '1',
+        '+e',
+        'at',
+        '4',
+    ]  # (1 - 2/5) / 6
+    assert 'These gains do not add up.' in text
 
 
 def test_costliest_queries_with_the_part_that_costs_most():

@@ -65,6 +65,66 @@ def test_parts_are_what_repairs_add(definition, corpus, k, near, subset, strange
 
 
 @pytest.mark.parametrize('definition', definitions.names())
+@given(few, cutoffs, limits, strategies.subsets)
+@strategies.examples(2)
+def test_corrections_alone_are_scored_again(definition, corpus, k, near, subset):
+    reference, hypotheses = corpus
+    (k,) = strategies.allowed([k], definition)
+    if subset is not None:
+        reference = [row for row in reference if row[:2] in subset]
+        assume(reference)
+    average_precision = AveragePrecision(reference, [k], subset=subset, definition=definition)
+    found = average_precision.explain(
+        hypotheses, sorted({row[3] for row in reference}), k=k, near=near
+    )
+    alone = {(each.query, each.name): each.alone for each in found.near_misses}
+    ap = dict(zip(found.queries, found.ap.tolist(), strict=True))
+    counted = [row for row in hypotheses if subset is None or row[:2] in subset]
+    for query in found.queries:
+        names = oracle_diagnosis.near_names(reference, counted, query, near)
+        assert {name for asked, name in alone if asked == query} == names
+        for name in names:
+            run = oracle_diagnosis.corrected(hypotheses, name, query)
+            # No tolerance: the same terms are added in the same order.
+            again = average_precision.evaluate(run, [query]).ap[0, 0]
+            assert alone[query, name] == again - ap[query]
+
+
+@pytest.mark.parametrize(
+    ('run', 'parts'),
+    [
+        # The wrong shot and the hit are tied, and differ in confidence, under a near name alone.
+        ([('1', 'anne_lee', 0.5), ('9', 'anne_lee', 0.5)], {'spelling': 0.5}),
+        ([('1', 'anne_lee', 0.9), ('9', 'anne_lee', 0.5)], {'spelling': 0.5}),
+        ([('1', 'bob', 0.5), ('9', 'bob', 0.5)], {'confused': 0.5}),
+        # Under the query itself they are ties and confidence, whatever else the shot has.
+        ([('1', 'ann_lee', 0.5), ('9', 'ann_lee', 0.5), ('9', 'anne_lee', 1)], {'ties': 0.5}),
+        ([('1', 'ann_lee', 0.9), ('9', 'ann_lee', 0.5)], {'confidence': 0.5}),
+        # The query's own miss stands before the shot of the near name, which is behind a tie, too.
+        (
+            [('2', 'ann_lee', 0.1), ('1', 'anne_lee', 0.5), ('9', 'anne_lee', 0.5)],
+            {'spelling': pytest.approx(2 / 3)},
+        ),
+    ],
+)
+def test_what_stands_under_another_name_is_lost_to_that_name(run, parts):
+    reference = [('x', 'v', '9', 'ann_lee'), ('x', 'w', '1', 'bob')]
+    run = [('x', 'v', *row) for row in run]
+    found = AveragePrecision(reference, definition='trec').explain(run, ['ann_lee'])
+    assert {part: loss for part, loss in found.mean_parts.items() if loss} == parts
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+def test_hits_below_the_cutoff_count_where_they_are_repaired(definition):
+    """The hit is the last of the ranking, and the first rank below the cutoff."""
+    run = [('x', 'v', '1', 'ann_lee', 0.9), ('x', 'v', '9', 'bob', 0.5)]
+    average_precision = AveragePrecision([('x', 'v', '9', 'ann_lee')], definition=definition)
+    found = average_precision.explain(run, ['ann_lee', 'bob'], k=1)
+    lost = {part: each[0] for part, each in found.parts.items() if each[0]}
+    assert lost == {'confused': 1}
+
+
+@pytest.mark.parametrize('definition', definitions.names())
 @given(few | any_corpus, cutoffs, limits)
 @strategies.examples(2)
 def test_parts_add_up_to_the_loss(definition, corpus, k, near):

@@ -9,7 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.diagnosis.reconcile import causes, facts_of, reconcile, reconcile_run
+from mediaeval_ap.diagnosis.examined_run import ExaminedRun
+from mediaeval_ap.diagnosis.reconcile import causes, reconcile, reconcile_run
 from mediaeval_ap.evaluation.whole_run import read_counted
 from tests.strategies import examples, hypothesis_rows, names, reference_rows
 
@@ -20,8 +21,8 @@ cutoffs = st.integers(1, 12) | st.just('all')
 
 def facts_about(reference, run, queries, k, definition):
     criteria = AveragePrecision(reference, K=[k], definition=definition)._criteria
-    counted = read_counted(criteria, run)
-    return list(facts_of(counted.ranking, counted.scorer.relevance, queries, k))
+    examined = ExaminedRun(criteria, read_counted(criteria, run), queries, near=0)
+    return examined.find(queries, *definitions.depths([k])).facts
 
 
 def by_fields(reference, run, query, k, definition):

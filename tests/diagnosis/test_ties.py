@@ -62,7 +62,11 @@ def values_of(bounds, ranking):
 def test_every_order(blocks, relevant, n_missing, k, definition):
     assume(k != 'all' or definition != 'by-k')
     assume(sum(map(len, blocks)) <= 8)
-    n_relevant = len(relevant) + n_missing
+    check(blocks, relevant, len(relevant) + n_missing, k, definition)
+
+
+def check(blocks, relevant, n_relevant, k, definition):
+    """Compare the closed form with every order tried."""
     expected = oracle_ties.tie_bounds(blocks, relevant, n_relevant, k, definition)
     bounds = bounds_of([blocks], relevant, n_relevant, k, definition)
     found = values_of(bounds, 0)
@@ -74,6 +78,22 @@ def test_every_order(blocks, relevant, n_missing, k, definition):
         assert np.isnan(found[1])
         found[1] = expected[1]
     assert found == pytest.approx([float(each) for each in expected], **CLOSE)
+
+
+@pytest.mark.parametrize('definition', NAMES)
+@pytest.mark.parametrize(
+    ('blocks', 'relevant'),
+    [
+        ([[5, 0], [1, 6, 2], [7, 3]], {0, 1, 2, 3}),
+        ([[0], [1, 2], [3, 5, 6]], {0, 1, 2, 3}),  # a block of hits alone
+        ([[5, 6], [0], [7, 8, 1]], {0, 1}),  # the first hit is in the second block
+        ([[5, 0], [1, 1, 6], [0, 2, 5]], {0, 1, 2}),  # repeats within a block, and of one before
+    ],
+)
+def test_every_boundary(blocks, relevant, definition):
+    """Cutoffs before, at, within and behind each block of ties, and behind the ranking."""
+    for k in range(1, sum(map(len, blocks)) + 2):
+        check(blocks, relevant, len(relevant) + 1, k, definition)
 
 
 some_of = {
@@ -158,6 +178,7 @@ def test_what_follows_the_block_at_the_cutoff_is_not_needed(blocks, relevant, k,
         ('hits', [[1, 1, 2]], 2, ['1']),
         ('hits', [[1, 1, 2]], 3, []),  # the number of hits above the cutoff is the same in all
         ('hits', [[1, 2, 2]], 2, []),  # 2 is not relevant
+        ('hits', [[3, 4], [1, 1, 2]], 2, []),  # the block begins behind the cutoff
         ('kaggle', [[1, 1, 2]], 2, []),
     ],
 )
