@@ -5,6 +5,7 @@ import warnings
 
 import commands
 import pandas
+import process_tasks
 import pytest
 import strategies
 from hanging import no_hang
@@ -134,6 +135,23 @@ def test_blocks_that_are_kept(tmp_path, monkeypatch):
     assert several.to_json(per_query=True) == one.to_json(per_query=True)
     assert of_several == of_one
     assert len(list((tmp_path / 'blocks').iterdir())) > 3
+
+
+@pytest.mark.parametrize(
+    ('task', 'error'),
+    [
+        (process_tasks.write_and_be_killed, ProcessError),
+        (process_tasks.write_and_interrupt, KeyboardInterrupt),
+    ],
+)
+def test_no_temporary_file_of_a_block_is_left(tmp_path, monkeypatch, task, error):
+    monkeypatch.setattr(resuming, 'Processes', Elsewhere)
+    monkeypatch.setattr(resuming, 'write_block', task)
+    monkeypatch.setattr(beginning.Clock, 'worth_sharing', lambda *_: True)
+    average_precision = AveragePrecision('samples/reference.txt', K=[10])
+    with no_hang(), pytest.raises(error):
+        average_precision.evaluate('samples/hypothesis.txt', resume=tmp_path, jobs=2)
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != '.json'] == []
 
 
 @pytest.mark.parametrize('in_use', [Processes, Elsewhere])
