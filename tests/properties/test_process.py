@@ -275,7 +275,7 @@ watch_output.write = stuck
 """
 
 
-@pytest.mark.parametrize('number', SIGNALS)
+@pytest.mark.parametrize('number', [*SIGNALS, signal.SIGQUIT])
 def test_watch_shows_the_last_point_and_says_which_signal_it_was(folder, number):
     with started('', number, 'watch', 'reference.txt', '-K', '1', '--every', '2') as process:
         process.stdin.write(RUN[: RUN.index('x w 1')])
