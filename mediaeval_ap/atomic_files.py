@@ -96,7 +96,7 @@ class Destination(os.PathLike[str]):
         if not stat.S_ISREG(status.st_mode):
             return None
         if not os.access(self._name, os.W_OK, dir_fd=self._folder):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            raise why_not_writable(self._path)
         return status
 
     def append(self, content: Content) -> None:
@@ -151,6 +151,14 @@ class Destination(os.PathLike[str]):
         """Put a file that was written beside the old one in its place."""
         with _named(self._path):
             os.replace(temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+
+
+def why_not_writable(path: str) -> OSError:
+    """Return why a file or folder cannot be written to, which `os.access` does not say."""
+    number = errno.EACCES
+    if hasattr(os, 'statvfs') and os.statvfs(path).f_flag & os.ST_RDONLY:
+        number = errno.EROFS
+    return OSError(number, os.strerror(number))
 
 
 def _first_mode(standing: os.stat_result) -> int:

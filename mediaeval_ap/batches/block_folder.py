@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from mediaeval_ap.atomic_files import lock_abandoned, machine, write_whole
+from mediaeval_ap.atomic_files import lock_abandoned, machine, why_not_writable, write_whole
 from mediaeval_ap.batches.block_files import Block, BlockFile
 from mediaeval_ap.batches.plan import Plan
 from mediaeval_ap.errors import FormatError, ReadError, WriteError
@@ -149,7 +149,8 @@ class BlockFolder:
 
     def _check_writable(self) -> None:
         if not os.access(self.path, os.W_OK | os.X_OK):
-            raise WriteError(self.path, 'Permission denied')
+            error = why_not_writable(self.path)
+            raise WriteError(self.path, str(error.strerror)) from error
 
     def remove_temporaries(self) -> None:
         """Remove what processes left that were killed as they wrote; raise nothing."""

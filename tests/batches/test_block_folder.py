@@ -8,6 +8,7 @@ import time
 from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from block_folders import blocks_in, part_of
@@ -251,19 +252,23 @@ def test_no_path(campaign, folder):
         collect(folder)
 
 
-def test_a_folder_that_cannot_be_written_to(campaign, monkeypatch):
+@pytest.mark.parametrize(
+    ('flag', 'reason'), [(0, 'Permission denied'), (os.ST_RDONLY, 'Read-only file system')]
+)
+def test_a_folder_that_cannot_be_written_to(campaign, monkeypatch, flag, reason):
     """Told before anything is computed; what is done can be used all the same."""
     part_of(part=(1, 2))
     allowed = os.access
     monkeypatch.setattr(  # the user of the tests may have all rights
         os, 'access', lambda path, *given, **named: path != 'out' and allowed(path, *given, **named)
     )
-    with pytest.raises(WriteError, match=r'^out: Permission denied$'):
+    monkeypatch.setattr(os, 'statvfs', lambda _: SimpleNamespace(f_flag=flag))
+    with pytest.raises(WriteError, match=f'^out: {reason}$'):
         part_of(part=(2, 2))
     assert part_of(part=(1, 2)).computed == 0
     os.rename('out', 'before')
     os.mkdir('out')
-    with pytest.raises(WriteError, match=r'^out: Permission denied$'):
+    with pytest.raises(WriteError, match=f'^out: {reason}$'):
         part_of(part=(1, 2))
     assert os.listdir('out') == []
 

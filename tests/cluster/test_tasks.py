@@ -1,5 +1,6 @@
 """Tasks on a real scheduler and workers, some of which are killed."""
 
+import errno
 import os
 import signal
 import sys
@@ -21,6 +22,7 @@ from mediaeval_ap.errors import (
     ParameterError,
     QueryError,
     ReadError,
+    WriteError,
 )
 
 
@@ -83,18 +85,30 @@ def test_a_large_value_is_sent_without_a_warning(client):
     }
 
 
+def caused_by(number):
+    error = WriteError('/x/1.json', os.strerror(number))
+    error.__cause__ = OSError(number, os.strerror(number))
+    return error
+
+
 @pytest.mark.parametrize(
     ('error', 'shown'),
     [
         (ReadError('/x/run.store', 'not there'), r'/x/run.store \(worker .* on .*\): not there; '),
+        (WriteError('/x/1.json', 'gone'), r'/x/1.json \(worker .*\): gone; every worker needs'),
+        (caused_by(errno.ENOSPC), r'^/x/1.json \(worker .*\): No space left on device$'),
+        (caused_by(errno.EROFS), r'^/x/1.json \(worker .*\): Read-only file system$'),
+        (caused_by(errno.ENOENT), r'^/x/1.json \(worker .*\): No such file or directory; every wo'),
         (FormatError('a', 'row 2', 'f', '1', '2'), r'a \(worker .*\), row 2, f: found 1, expected'),
         (QueryError('query: found 1'), '^query: found 1$'),
         (ZeroDivisionError('of somebody'), '^of somebody$'),
     ],
 )
 def test_an_error_comes_out_as_it_is_and_leaves_no_task(client, error, shown):
+    cause = error.__cause__  # pickle leaves it out
+
     def fail(value, number):
-        raise error
+        raise error from cause
 
     with pytest.raises(type(error), match=shown):
         list(results(client, fail, None, range(20)))
