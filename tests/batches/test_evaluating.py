@@ -154,12 +154,15 @@ def test_no_temporary_file_of_a_block_is_left(tmp_path, monkeypatch, task, error
     assert [path.name for path in tmp_path.iterdir() if path.suffix != '.json'] == []
 
 
-@pytest.mark.parametrize('in_use', [Processes, Elsewhere])
+@pytest.mark.parametrize(
+    ('in_use', 'shared_bytes'),
+    [(Processes, 0), (Elsewhere, 0), (Processes, evaluating.WORTH_SHARING_BYTES)],
+)
 @pytest.mark.parametrize('options', [(), ('--keep-going',), ('--strict',)])
-def test_runs_of_the_command(folder, monkeypatch, in_use, options):
+def test_runs_of_the_command(folder, monkeypatch, in_use, shared_bytes, options):
     """Several runs, one of them wrong or without a shot in common, read by any process."""
     monkeypatch.setattr(evaluating, 'Processes', in_use)
-    monkeypatch.setattr(evaluating, 'WORTH_SHARING_BYTES', 0)
+    monkeypatch.setattr(evaluating, 'WORTH_SHARING_BYTES', shared_bytes)
     (folder / 'strange.txt').write_text('x z 1 ann 0.5\n')
     for runs in ['run.txt', 'run.txt'], ['strange.txt', 'bad.txt', 'run.txt']:
         command = 'evaluate', 'reference.txt', *runs, '--format', 'json', '--per-query', *options
@@ -167,6 +170,26 @@ def test_runs_of_the_command(folder, monkeypatch, in_use, options):
         with no_hang():
             several = commands.run(*command, '--jobs', '2')
         assert (several.exit_code, several.output) == (one.exit_code, one.output)
+
+
+def test_queries_of_the_largest_runs_alone_are_shared(folder, monkeypatch):
+    """Of as many as there are processes: a store of each of many runs would fill the disk."""
+    stored = []
+
+    def write(ranking, *arguments, **options):
+        stored.append(ranking.source.name)
+        return write_store(ranking, *arguments, **options)
+
+    monkeypatch.setattr(evaluating, 'Processes', alone)
+    monkeypatch.setattr(beginning.Clock, 'worth_sharing', lambda _, __, jobs, ___: jobs > 1)
+    monkeypatch.setattr(beginning, 'write_store', write)
+    text = (folder / 'run.txt').read_text()
+    runs = [f'{size}.txt' for size in (3, 1, 4, 2)]
+    for run in runs:
+        (folder / run).write_text(text + ''.join(f'x z {n} eve 0.1\n' for n in range(int(run[0]))))
+    given = 'evaluate', 'reference.txt', *runs, '--format', 'json', '--per-query'
+    assert commands.run(*given, '--jobs', '2').output == commands.run(*given).output
+    assert stored == ['3.txt', '4.txt']
 
 
 @pytest.mark.parametrize('jobs', [0, -1, 1025, 1.5, True, None, 'some', '2'])
