@@ -131,7 +131,7 @@ def scorer_of(live, queries, depth, definition):
 
 @quiet
 def test_hits_are_looked_for_again_no_earlier_than_they_have_to_be():
-    """Six of twelve hits are kept at a cutoff of 4; a search is due when three of these are left."""
+    """Six of twelve hits are kept at a cutoff of 4; when three are left, a search is due."""
     rows = [('x', 'v', str(shot), 'ann', 1 - shot / 20) for shot in range(12)]
     live = AveragePrecision([row[:4] for row in rows], [4], definition='kaggle').live(rows)
     scorer = scorer_of(live, ['ann'], 4, 'kaggle')
@@ -161,6 +161,15 @@ def test_shots_that_are_returned_again_do_not_fill_a_radius_where_they_are_dropp
 
 
 @quiet
+def test_one_hit_is_kept_of_a_shot_that_is_returned_again():
+    """All eight would give the same answer."""
+    live = AveragePrecision([('x', 'v', '1', 'ann')], [2], definition='trec').live(REPEATED)
+    scorer = scorer_of(live, ['ann'], 2, 'trec')
+    assert scorer.ap().tolist() == [[1.0]]
+    assert len(scorer._hits.query) == 1
+
+
+@quiet
 def test_shots_that_are_returned_again_fill_a_radius_where_they_count_again():
     """A larger radius would give the same answer, from more hypotheses."""
     rows = [*REPEATED, ('x', 'v', '2', 'anna', 0.5)]
@@ -174,10 +183,11 @@ def test_shots_that_are_returned_again_fill_a_radius_where_they_count_again():
 @quiet
 @pytest.mark.parametrize(('n_queries', 'cells'), [(9, 4), (300, 600)])
 def test_every_query_is_in_some_block(monkeypatch, n_queries, cells):
-    """More queries than names that change; the hit of each is beyond its radius at first."""
+    """More queries than names; the hit of the last one is beyond its radius at first."""
     monkeypatch.setattr(incremental, 'BLOCK_CELLS', cells)
-    queries = [f'{number:03}' for number in range(n_queries)]
-    far = [('x', 'w', query, f'{query}x', 0.5) for query in queries]
+    queries = [f'ann_{number:03}' for number in range(n_queries)]
+    far = [('x', 'w', query, 'ann', 0.5) for query in queries[:-1]]
+    far.append(('x', 'w', queries[-1], 'ann', 0.9))
     near = [('x', 'v', f'{n}', queries[-1], 0.5) for n in range(4)]
     reference = [('x', 'w', query, query) for query in queries]
     average_precision = AveragePrecision(reference, [2], definition='kaggle')
