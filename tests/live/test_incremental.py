@@ -202,6 +202,17 @@ def test_every_query_is_in_some_block(monkeypatch, n_queries, cells):
     assert scorer.ap()[-1].tolist() == [1.0]
 
 
+@quiet
+def test_shots_that_are_returned_again_count_again():
+    """Two hits of one shot, then one of another behind two hypotheses of a third."""
+    crowd = [('x', 'v', '2', 'bob', 0.7), ('x', 'v', '2', 'bob', 0.8)]
+    rows = [*REPEATED[:2], *crowd, ('x', 'v', '3', 'bob', 0.5)]
+    reference = [('x', 'v', '1', 'ann'), ('x', 'v', '3', 'bob')]
+    live = AveragePrecision(reference, [9], definition='mediaeval-2016').live(rows)
+    scorer = scorer_of(live, ['ann', 'bob'], 9, 'mediaeval-2016')
+    assert scorer.ap().tolist() == [[2.0], [1 / 3]]
+
+
 # Many hypotheses at few distances of each other, for cutoffs that few of them reach.
 CROWDED = st.tuples(
     st.just('x'),
