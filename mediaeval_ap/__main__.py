@@ -1,15 +1,16 @@
 """The process of the command: its signals and standard streams, before anything is imported.
 
-SIGINT (Ctrl-C) and SIGTERM end it at once, with exit code 130 or 143: nothing is raised in the
-middle of an import, or of a thread of another library. Outputs are removed, but for those that are
-taking their places.
+SIGINT (Ctrl-C), SIGTERM, SIGHUP (a closed terminal) and SIGQUIT end it at once, with exit code
+128 + the signal's number: nothing is raised in the middle of an import, or of a thread of another
+library. Outputs are removed, but for those that are taking their places.
 """
 
 import _signal  # type: ignore[import-not-found]  # signal imports others first, Ctrl-C a traceback
 import os
 import sys
 
-SIGNALS = (_signal.SIGINT, _signal.SIGTERM)
+NAMES = ('SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT')  # Windows lacks the last two
+SIGNALS = [getattr(_signal, name) for name in NAMES if hasattr(_signal, name)]
 MULTIPLYING = ('compare', 'compare-results', 'report')  # matrices, where threads may help
 
 

@@ -8,7 +8,13 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from typing import BinaryIO, Self, TypeAlias
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 from mediaeval_ap.errors import WriteError
 
@@ -90,7 +96,7 @@ class Destination(os.PathLike[str]):
         if not stat.S_ISREG(status.st_mode):
             return None
         if not os.access(self._name, os.W_OK, dir_fd=self._folder):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            raise why_not_writable(self._path)
         return status
 
     def append(self, content: Content) -> None:
@@ -106,15 +112,19 @@ class Destination(os.PathLike[str]):
     @contextmanager
     def beside(self, content: Content) -> Iterator[str]:
         """Write a file beside the one to replace and yield its name; remove it if it stays."""
-        temporary = os.path.join(os.path.dirname(self._name), f'.{os.urandom(8).hex()}.tmp')
+        name = f'.{machine()}{os.urandom(8).hex()}.tmp'
+        temporary = os.path.join(os.path.dirname(self._name), name)
         begun = temporary, self._folder
         _begun.append(begun)
         try:
-            with _named(self._path), self._created(temporary) as file:
-                _write(file, content)
-                file.flush()
-                os.fsync(file.fileno())
-            yield temporary
+            with ExitStack() as until_placed:
+                with _named(self._path), self._created(temporary) as file:
+                    if fcntl is not None:  # Windows moves no file that is open
+                        until_placed.callback(os.close, os.dup(file.fileno()))  # keeps the lock
+                    _write(file, content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                yield temporary
         finally:
             with suppress(OSError):  # not there any more, as a rule; else what was wrong is said
                 os.unlink(temporary, dir_fd=self._folder)
@@ -124,7 +134,15 @@ class Destination(os.PathLike[str]):
         """Return a new file that has its final owner and mode before anything is in it."""
         standing = self._standing()
         mode = 0o666 if standing is None else _first_mode(standing)
-        file = os.open(temporary, _NEW | _NO_LINK, mode, dir_fd=self._folder)
+        file = -1
+        while file < 0:
+            file = os.open(temporary, _NEW | _NO_LINK, mode, dir_fd=self._folder)
+            lock(file)
+            try:
+                os.stat(temporary, dir_fd=self._folder, follow_symlinks=False)
+            except FileNotFoundError:  # removed before it was locked, as one that was left behind
+                os.close(file)
+                file = -1
         if standing is not None:
             _take_after(file, standing)
         return open(file, 'wb')
@@ -133,6 +151,14 @@ class Destination(os.PathLike[str]):
         """Put a file that was written beside the old one in its place."""
         with _named(self._path):
             os.replace(temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+
+
+def why_not_writable(path: str) -> OSError:
+    """Return why a file or folder cannot be written to, which `os.access` does not say."""
+    number = errno.EACCES
+    if hasattr(os, 'statvfs') and os.statvfs(path).f_flag & os.ST_RDONLY:
+        number = errno.EROFS
+    return OSError(number, os.strerror(number))
 
 
 def _first_mode(standing: os.stat_result) -> int:
@@ -156,6 +182,45 @@ def _take_after(descriptor: int, standing: os.stat_result) -> None:
             os.fchown(descriptor, -1, standing.st_gid)
     with suppress(OSError):
         os.fchmod(descriptor, mode)
+
+
+@cache
+def machine() -> str:
+    """Return eight hexadecimal digits that stand for this machine in names of temporary files.
+
+    A lock says only here whether the process that holds it is alive: network file systems may keep
+    the locks of each machine to itself.
+    """
+    try:
+        with open('/proc/sys/kernel/random/boot_id') as file:
+            return file.read(8)
+    except OSError:  # not Linux
+        import uuid
+
+        return f'{uuid.getnode() % (1 << 32):08x}'
+
+
+def lock(descriptor: int) -> None:
+    """Lock a temporary file as long as it is open here, where the file system has locks."""
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+@contextmanager
+def lock_abandoned(path: str) -> Iterator[None]:
+    """Lock what a process of this machine left behind, to remove it.
+
+    Raise `BlockingIOError` if that process is alive, another `OSError` if nobody can know.
+    """
+    if fcntl is None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+    descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | _NO_LINK)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def give_up() -> bool:

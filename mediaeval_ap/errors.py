@@ -33,7 +33,8 @@
     ├── FewPermutationsWarning             no data could be significant with so few permutations
     ├── ScoreAboveOneWarning               average precision exceeds 1
     ├── RestartedBuildWarning              an interrupted build of a store begins anew
-    └── NoWorkerWarning                    a cluster has no worker yet
+    └── WaitingWarning                     a scheduler or a worker does not answer
+        └── NoWorkerWarning                a cluster has no worker
 
 Catch `Error` for all errors, or the builtin class in parentheses. Every message is one line.
 """
@@ -78,6 +79,7 @@ __all__ = [
     'UnknownIdsWarning',
     'UnknownQueriesWarning',
     'UnlistedProblemsWarning',
+    'WaitingWarning',
     'WithoutRelevantWarning',
     'WriteError',
 ]
@@ -252,7 +254,11 @@ class RestartedBuildWarning(DataWarning):
     """An interrupted build of a store that begins anew, as its inputs changed meanwhile."""
 
 
-class NoWorkerWarning(DataWarning):
+class WaitingWarning(DataWarning):
+    """A cluster that is waited for: its scheduler or a worker does not answer."""
+
+
+class NoWorkerWarning(WaitingWarning):
     """A cluster without workers, on which tasks wait until a worker joins."""
 
 

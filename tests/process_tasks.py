@@ -6,6 +6,7 @@ from typing import ClassVar
 from weakref import WeakSet
 
 from mediaeval_ap.batches.processes import Processes, _Worker
+from mediaeval_ap.batches.resuming import write_block
 
 
 class Elsewhere(Processes):
@@ -57,6 +58,23 @@ def fail_strangely(_, __):
 
 def be_killed(_, __):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def write_and_be_killed(job, block):
+    """Be killed as a block is in its temporary file."""
+    os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+    write_block(job, block)
+
+
+def write_and_interrupt(job, block):
+    """Interrupt the process that gave the task as a block is in its temporary file."""
+
+    def interrupt(_):
+        os.kill(os.getppid(), signal.SIGINT)
+        signal.pause()
+
+    os.fsync = interrupt
+    write_block(job, block)
 
 
 def leave(_, status):

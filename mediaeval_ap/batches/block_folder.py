@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from mediaeval_ap.atomic_files import write_whole
+from mediaeval_ap.atomic_files import lock_abandoned, machine, why_not_writable, write_whole
 from mediaeval_ap.batches.block_files import Block, BlockFile
 from mediaeval_ap.batches.plan import Plan
 from mediaeval_ap.errors import FormatError, ReadError, WriteError
@@ -19,10 +19,11 @@ from mediaeval_ap.tables.byte_sources import content_of, opening
 
 PLAN = 'plan.json'
 WHOLE: tuple[int, int] = (1, 1)  # the one part of one
-# A choice: a file takes its place a moment after it is begun, unless its process was killed.
+# A choice, for files of other machines, whose locks are not seen here: a file takes its place a
+# moment after it is begun, unless its process was killed.
 TEMPORARY_SECONDS = 3600
 
-_temporary = re.compile(r'\.[0-9a-f]{16}\.tmp').fullmatch
+_temporary = re.compile(r'\.([0-9a-f]{8})?[0-9a-f]{16}\.tmp').fullmatch
 
 
 def is_kept(path: str) -> bool:
@@ -55,7 +56,7 @@ class BlockFolder:
             folder._check_writable()
             write_whole(folder._file(PLAN), plan.to_json(), is_last=False)
         folder.done()
-        folder._remove_temporaries()
+        folder.remove_temporaries()
         return folder
 
     @classmethod
@@ -148,15 +149,29 @@ class BlockFolder:
 
     def _check_writable(self) -> None:
         if not os.access(self.path, os.W_OK | os.X_OK):
-            raise WriteError(self.path, 'Permission denied')
+            error = why_not_writable(self.path)
+            raise WriteError(self.path, str(error.strerror)) from error
 
-    def _remove_temporaries(self) -> None:
-        """Remove what processes left that were killed as they wrote."""
-        for name in self._listed():
-            if _temporary(name):
-                with suppress(OSError):  # gone already, or not ours to remove
-                    if time.time() - os.stat(self._file(name)).st_mtime > TEMPORARY_SECONDS:
-                        os.unlink(self._file(name))
+    def remove_temporaries(self) -> None:
+        """Remove what processes left that were killed as they wrote; raise nothing."""
+        with suppress(OSError):  # the folder cannot be read
+            for name in self._listed():
+                if match := _temporary(name):
+                    with suppress(OSError):  # gone already, or not ours to remove
+                        _remove_abandoned(self._file(name), match[1] == machine())
+
+
+def _remove_abandoned(path: str, is_of_this_machine: bool) -> None:
+    if is_of_this_machine:
+        try:
+            with lock_abandoned(path):
+                os.unlink(path)
+        except BlockingIOError:  # somebody is writing it
+            return
+        except OSError:  # no locks here: its age has to tell
+            pass
+    if time.time() - os.stat(path).st_mtime > TEMPORARY_SECONDS:
+        os.unlink(path)
 
 
 def _read_plan(path: str) -> Plan:

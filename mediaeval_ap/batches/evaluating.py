@@ -97,20 +97,15 @@ class _Evaluating:
         """Let runs be read where that is best: the largest last, whose queries can be shared."""
         sizes = list(map(_size, self._runs))
         order = sorted(range(len(sizes)), key=sizes.__getitem__)
-        last = set(order[-self._jobs :])
-        folder = self._processes.folder
-        tasks = [
-            Task(
-                begin,
-                self._asked,
-                Unbegun(self._runs[i], self._jobs if i in last else 1, folder),
-                (i, 0),
-            )
-            for i in order
-        ]
-        readable = [task for task, i in zip(tasks, order, strict=True) if sizes[i] >= 0]
-        only_here = [task for task, i in zip(tasks, order, strict=True) if sizes[i] < 0]
-        self._processes.add_here(only_here)
+        last = order[-self._jobs :]
+
+        def task(i: int) -> Task:
+            jobs = self._jobs if i in last else 1
+            unbegun = Unbegun(self._runs[i], jobs, self._processes.folder)
+            return Task(begin, self._asked, unbegun, (i, 0))
+
+        self._processes.add_here(task(i) for i in order if sizes[i] < 0)
+        readable = [task(i) for i in order if sizes[i] >= 0]
         if sum(sizes) > WORTH_SHARING_BYTES:
             self._processes.add(readable)
         else:  # the first one tells how long the others will take

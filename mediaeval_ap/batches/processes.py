@@ -7,6 +7,7 @@ ends as soon as its connection does, whatever ended this process.
 
 from __future__ import annotations
 
+import glob
 import os
 import pickle
 import shutil
@@ -22,17 +23,18 @@ from itertools import pairwise
 from multiprocessing import Pipe
 from queue import SimpleQueue
 from threading import Condition, Thread
-from typing import Any, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
-from mediaeval_ap.atomic_files import undone_at_once
+from mediaeval_ap.atomic_files import lock, lock_abandoned, machine, undone_at_once
 from mediaeval_ap.batches.worker import Outcome
 from mediaeval_ap.cores import one_core
-from mediaeval_ap.errors import ProcessError
+from mediaeval_ap.errors import ProcessError, WriteError
 
 # Libraries that would use all cores in each process: OpenBLAS, and pyarrow by OMP.
 ONE_THREAD = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}
 
 WORKER = 'mediaeval_ap.batches.worker'
+LOCK = 'lock'  # a file in a temporary folder, locked as long as its process is alive
 _NOTHING = object()
 
 
@@ -78,9 +80,17 @@ class Processes:
         self._at_end = ExitStack()
 
     def __enter__(self) -> Self:
-        self.folder = tempfile.mkdtemp(prefix='mediaeval_ap-')
-        remove = partial(shutil.rmtree, self.folder, ignore_errors=True)
-        self._at_end.enter_context(undone_at_once(remove))
+        prefix = f'mediaeval_ap-{machine()}-'
+        try:
+            folder = os.path.join(tempfile.gettempdir(), prefix)
+            _remove_abandoned(folder)
+            self.folder = f'{folder}{os.urandom(8).hex()}'
+            remove = partial(shutil.rmtree, self.folder, ignore_errors=True)
+            self._at_end.enter_context(undone_at_once(remove))
+            self._at_end.enter_context(_locked_folder(self.folder))
+        except OSError as error:
+            self._at_end.close()
+            raise WriteError(error.filename or 'TMPDIR', error.strerror or str(error)) from error
         self._at_end.enter_context(undone_at_once(self._kill))  # first
         return self
 
@@ -151,6 +161,26 @@ class Processes:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._is_closed)
             return None if self._is_closed else self._waiting.popleft()
+
+
+def _locked_folder(path: str) -> BinaryIO:
+    """Make a folder, and return a file in it that is locked until it is closed."""
+    while True:
+        os.mkdir(path, 0o700)
+        with suppress(FileNotFoundError):  # removed before it was locked, as one that was left
+            file = open(os.path.join(path, LOCK), 'wb')  # noqa: SIM115
+            lock(file.fileno())
+            os.stat(path)
+            return file
+
+
+def _remove_abandoned(prefix: str) -> None:
+    """Remove temporary folders whose processes are gone, as after ``kill -9``."""
+    for folder in glob.iglob(f'{glob.escape(prefix)}*'):
+        with suppress(OSError):
+            os.rmdir(folder)  # the process had not come to the lock
+        with suppress(OSError), lock_abandoned(os.path.join(folder, LOCK)):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Worker(Thread):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+from mediaeval_ap.atomic_files import undone_at_once
 from mediaeval_ap.batches.beginning import Asked, Clock, job_about
 from mediaeval_ap.batches.block_files import Block
 from mediaeval_ap.batches.block_folder import WHOLE, BlockFolder
@@ -137,7 +138,8 @@ class KeptRun:
         source = None if self.queries is None else self.queries.source
         texts = tuple(map(str, self.measures))
         asked = Asked(self.criteria, self.names, source, self.about_queries, texts)
-        with Processes(jobs) as processes:
+        # A process that is killed as it writes leaves its file.
+        with undone_at_once(self.folder.remove_temporaries), Processes(jobs) as processes:
             job = job_about(asked, self.run, self.given, processes.folder)
             if job is None:
                 return False

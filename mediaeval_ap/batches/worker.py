@@ -10,11 +10,13 @@ import pickle
 import shutil
 import sys
 import traceback
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeAlias
 
+from mediaeval_ap.atomic_files import give_up
 from mediaeval_ap.cores import one_core
 
 # What a function returned, and what it raised, followed by the causes of that.
@@ -32,7 +34,8 @@ def serve(connection: Connection, folder: str) -> None:
             answer = pickle.dumps(outcome)
         except Exception as error:
             answer = pickle.dumps((None, _chain(error)))
-        connection.send_bytes(answer)
+        with suppress(OSError):  # the other side is gone, and so is this process in a moment
+            connection.send_bytes(answer)
 
 
 def _receive(connection: Connection, orders: SimpleQueue[bytes], folder: str) -> None:
@@ -41,6 +44,7 @@ def _receive(connection: Connection, orders: SimpleQueue[bytes], folder: str) ->
         while True:
             orders.put(connection.recv_bytes())
     except (EOFError, OSError):  # the other side has ended, whatever ended it
+        give_up()
         shutil.rmtree(folder, ignore_errors=True)
         os._exit(0)
 

@@ -27,6 +27,12 @@ def arriving_of(average_precision: AveragePrecision, run: str, **settings: Any) 
         yield from arriving(run, HYPOTHESIS, **settings)
 
 
+# After these the last point is shown; after SIGHUP nobody would see it. Windows has no SIGQUIT.
+LAST_POINT = [
+    getattr(signal, name) for name in ('SIGINT', 'SIGTERM', 'SIGQUIT') if hasattr(signal, name)
+]
+
+
 class Ending:
     """Rows that end at an error or, from the first row on, at the first signal that is handled."""
 
@@ -47,7 +53,7 @@ class Ending:
             signal.signal(number, handler)
 
     def _take_signals(self) -> None:
-        for number in signal.SIGINT, signal.SIGTERM:
+        for number in LAST_POINT:
             handler = signal.getsignal(number)
             if callable(handler):  # neither ignored nor left to the system
                 self._before[number] = handler

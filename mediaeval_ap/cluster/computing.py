@@ -55,8 +55,8 @@ def compute(
 
     Warns
     -----
-    NoWorkerWarning
-        While no worker has joined the cluster.
+    WaitingWarning
+        While the scheduler or a worker does not answer; `NoWorkerWarning` while there is no worker.
 
     Notes
     -----

@@ -77,7 +77,8 @@ def evaluate(
     Warns
     -----
     DataWarning
-        As `AveragePrecision.evaluate`; `NoWorkerWarning` while no worker has joined.
+        As `AveragePrecision.evaluate`; `NoWorkerWarning` while there is no worker;
+        `WaitingWarning` while the scheduler or a worker does not answer.
 
     Notes
     -----

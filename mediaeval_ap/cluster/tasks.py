@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import pickle
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from mediaeval_ap.cluster import worker
-from mediaeval_ap.errors import (
-    ClusterError,
-    NoWorkerWarning,
-    ParameterError,
-    require,
-    shown,
-    warn_caller,
-)
+from mediaeval_ap.cluster.waiting import awaited
+from mediaeval_ap.errors import ClusterError, ParameterError, require, shown
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 SENT = 1000  # a choice: tasks that the scheduler holds, enough for hundreds of workers
-SECONDS = 3  # a choice: nobody waits longer for a worker in silence
 
 
 def results(
@@ -66,31 +59,17 @@ def results(
         settings = {'shared': shared, 'versions': worker.own_versions()}
         try:
             send(SENT)
-            if sent:
-                _wait_for_worker(client)
-            for batch in finished.batches():
+            while sent:
+                batch = awaited(client, finished.next_batch)
                 send(len(batch))
-                for future, result in zip(batch, client.gather(batch), strict=True):
+                gathered = awaited(client, partial(client.gather, batch))
+                for future, result in zip(batch, gathered, strict=True):
                     number = future.key[1]
                     del sent[number]  # so that the worker forgets the result
                     yield number, result
         finally:
             if client.status == 'running':
                 client.cancel([shared, *sent.values()])
-
-
-def _wait_for_worker(client: Client) -> None:
-    """Warn if no worker joins within a few seconds."""
-    end = time.monotonic() + SECONDS
-    with suppress(OSError):  # a scheduler that is lost: the tasks say so
-        # A call to a lost scheduler would try for half a minute, so the status is asked first.
-        while client.status == 'running' and not client.nthreads():
-            if time.monotonic() > end:
-                address = client.scheduler.address
-                remedy = f'waiting: start one by dask worker {address}'
-                warn_caller([NoWorkerWarning(f'{address}: has no worker yet; {remedy}')])
-                return
-            time.sleep(0.1)
 
 
 def check_client(client: Client) -> None:
@@ -102,7 +81,8 @@ def check_client(client: Client) -> None:
     if client.status != 'running':
         raise ClusterError(f'client: found it {client.status}, expected a running client')
     with _told_on_one_line(client):
-        versions = client.get_versions(packages=list(worker.PACKAGES))
+        asked = partial(client.get_versions, packages=list(worker.PACKAGES))
+        versions = awaited(client, asked)
     own = versions['client']['packages']
     processes = {f'scheduler {client.scheduler.address}': versions['scheduler']}
     processes |= {f'worker {each}': found for each, found in versions['workers'].items()}

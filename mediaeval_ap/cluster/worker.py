@@ -28,12 +28,20 @@ def call(argument: Any, *, shared: bytes, versions: Mapping[str, str | None]) ->
         with one_core():  # others compute on this machine, too
             return function(value, argument)
     except (ReadError, WriteError) as error:
-        reason = f'{error.reason}; every worker needs the path as the client has it'
+        reason = error.reason
+        if _may_be_of_this_machine(error.__cause__):
+            reason = f'{reason}; every worker needs the path as the client has it'
         raise type(error)(f'{error.name} ({_where()})', reason) from error
     except FormatError as error:
         source = f'{error.source} ({_where()})'
         arguments = error.place, error.field, error.found, error.expected, error.further
         raise FormatError(source, *arguments) from error
+
+
+def _may_be_of_this_machine(cause: BaseException | None) -> bool:
+    """Return whether another machine may see the path otherwise: it is not a full disk, as such."""
+    is_path = isinstance(cause, FileNotFoundError | NotADirectoryError | PermissionError)
+    return is_path or not isinstance(cause, OSError)
 
 
 @lru_cache(maxsize=4)  # a choice: the runs that are evaluated at once

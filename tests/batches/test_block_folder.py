@@ -5,17 +5,20 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from block_folders import blocks_in, part_of
 
-from mediaeval_ap import AveragePrecision, Definition, collect
+from mediaeval_ap import AveragePrecision, Definition, atomic_files, collect
 from mediaeval_ap import __version__ as VERSION
+from mediaeval_ap.atomic_files import machine
 from mediaeval_ap.batches import plan
 from mediaeval_ap.batches.block_files import Block, BlockFile
-from mediaeval_ap.batches.block_folder import TEMPORARY_SECONDS
+from mediaeval_ap.batches.block_folder import TEMPORARY_SECONDS, BlockFolder
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import Error, FormatError, ReadError, WithoutRelevantWarning, WriteError
 from mediaeval_ap.results import result
@@ -249,19 +252,23 @@ def test_no_path(campaign, folder):
         collect(folder)
 
 
-def test_a_folder_that_cannot_be_written_to(campaign, monkeypatch):
+@pytest.mark.parametrize(
+    ('flag', 'reason'), [(0, 'Permission denied'), (os.ST_RDONLY, 'Read-only file system')]
+)
+def test_a_folder_that_cannot_be_written_to(campaign, monkeypatch, flag, reason):
     """Told before anything is computed; what is done can be used all the same."""
     part_of(part=(1, 2))
     allowed = os.access
     monkeypatch.setattr(  # the user of the tests may have all rights
         os, 'access', lambda path, *given, **named: path != 'out' and allowed(path, *given, **named)
     )
-    with pytest.raises(WriteError, match=r'^out: Permission denied$'):
+    monkeypatch.setattr(os, 'statvfs', lambda _: SimpleNamespace(f_flag=flag))
+    with pytest.raises(WriteError, match=f'^out: {reason}$'):
         part_of(part=(2, 2))
     assert part_of(part=(1, 2)).computed == 0
     os.rename('out', 'before')
     os.mkdir('out')
-    with pytest.raises(WriteError, match=r'^out: Permission denied$'):
+    with pytest.raises(WriteError, match=f'^out: {reason}$'):
         part_of(part=(1, 2))
     assert os.listdir('out') == []
 
@@ -280,21 +287,44 @@ def test_a_plan_that_is_replaced_meanwhile(campaign):
         kept.evaluation()
 
 
-def test_what_killed_processes_left_is_removed_when_it_is_old(campaign):
+@pytest.mark.parametrize('has_locks', [True, False])
+def test_what_killed_processes_left_is_removed(campaign, monkeypatch, has_locks):
+    """Of this machine, what nobody has locked; where no lock can be seen, what is old."""
     part_of()
-    old, new = Path('out/.0123456789abcdef.tmp'), Path('out/.fedcba9876543210.tmp')
-    mine = Path('out/.hidden.tmp')
-    for path in old, new, mine:
-        path.write_text('half of a block')
+    theirs, ours = ([f'.{each}{n:016}.tmp' for n in range(4)] for each in ('0' * 8, machine()))
+    unmarked, mine = '.0123456789abcdef.tmp', '.hidden.tmp'
+    old, locked = [theirs[0], *ours[:2], unmarked, mine], ours[1:3]
     hour_ago = time.time() - TEMPORARY_SECONDS
-    for path in old, mine:
-        os.utime(path, (hour_ago - 60, hour_ago - 60))
-    part_of()
-    assert (old.exists(), new.exists(), mine.exists()) == (False, True, True)
-    part_of(part=(1, 1))
+    with ExitStack() as held:
+        for name in {*old, *locked, theirs[3], ours[3]}:
+            file = held.enter_context(open(f'out/{name}', 'w'))
+            if name in locked:
+                atomic_files.lock(file.fileno())
+        for name in old:
+            os.utime(f'out/{name}', (hour_ago - 60, hour_ago - 60))
+        if not has_locks:
+            monkeypatch.setattr(atomic_files, 'fcntl', None)
+        part_of()
+    left = {theirs[3], ours[2], ours[1 if has_locks else 3], mine}
+    assert {each for each in os.listdir('out') if each.startswith('.')} == left
+
+
+def test_a_file_that_is_removed_before_it_is_locked_is_begun_again(campaign, monkeypatch):
+    """As by another process, which takes it for one that was left."""
+    lock, removed = atomic_files.lock, []
+
+    def late(descriptor):
+        if not removed:
+            removed.extend(Path('out').glob('.*.tmp'))
+            BlockFolder.open('out').remove_temporaries()
+        lock(descriptor)
+
+    part_of(part=(1, 2))
+    monkeypatch.setattr(atomic_files, 'lock', late)
+    part_of(part=(2, 2))
+    assert len(removed) == 1
     with pytest.warns(WithoutRelevantWarning):
         collect('out')
-    assert new.exists()  # somebody may be writing it
 
 
 BEGINNING = """

@@ -5,6 +5,7 @@ import warnings
 
 import commands
 import pandas
+import process_tasks
 import pytest
 import strategies
 from hanging import no_hang
@@ -136,12 +137,32 @@ def test_blocks_that_are_kept(tmp_path, monkeypatch):
     assert len(list((tmp_path / 'blocks').iterdir())) > 3
 
 
-@pytest.mark.parametrize('in_use', [Processes, Elsewhere])
+@pytest.mark.parametrize(
+    ('task', 'error'),
+    [
+        (process_tasks.write_and_be_killed, ProcessError),
+        (process_tasks.write_and_interrupt, KeyboardInterrupt),
+    ],
+)
+def test_no_temporary_file_of_a_block_is_left(tmp_path, monkeypatch, task, error):
+    monkeypatch.setattr(resuming, 'Processes', Elsewhere)
+    monkeypatch.setattr(resuming, 'write_block', task)
+    monkeypatch.setattr(beginning.Clock, 'worth_sharing', lambda *_: True)
+    average_precision = AveragePrecision('samples/reference.txt', K=[10])
+    with no_hang(), pytest.raises(error):
+        average_precision.evaluate('samples/hypothesis.txt', resume=tmp_path, jobs=2)
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != '.json'] == []
+
+
+@pytest.mark.parametrize(
+    ('in_use', 'shared_bytes'),
+    [(Processes, 0), (Elsewhere, 0), (Processes, evaluating.WORTH_SHARING_BYTES)],
+)
 @pytest.mark.parametrize('options', [(), ('--keep-going',), ('--strict',)])
-def test_runs_of_the_command(folder, monkeypatch, in_use, options):
+def test_runs_of_the_command(folder, monkeypatch, in_use, shared_bytes, options):
     """Several runs, one of them wrong or without a shot in common, read by any process."""
     monkeypatch.setattr(evaluating, 'Processes', in_use)
-    monkeypatch.setattr(evaluating, 'WORTH_SHARING_BYTES', 0)
+    monkeypatch.setattr(evaluating, 'WORTH_SHARING_BYTES', shared_bytes)
     (folder / 'strange.txt').write_text('x z 1 ann 0.5\n')
     for runs in ['run.txt', 'run.txt'], ['strange.txt', 'bad.txt', 'run.txt']:
         command = 'evaluate', 'reference.txt', *runs, '--format', 'json', '--per-query', *options
@@ -149,6 +170,26 @@ def test_runs_of_the_command(folder, monkeypatch, in_use, options):
         with no_hang():
             several = commands.run(*command, '--jobs', '2')
         assert (several.exit_code, several.output) == (one.exit_code, one.output)
+
+
+def test_queries_of_the_largest_runs_alone_are_shared(folder, monkeypatch):
+    """Of as many as there are processes: a store of each of many runs would fill the disk."""
+    stored = []
+
+    def write(ranking, *arguments, **options):
+        stored.append(ranking.source.name)
+        return write_store(ranking, *arguments, **options)
+
+    monkeypatch.setattr(evaluating, 'Processes', alone)
+    monkeypatch.setattr(beginning.Clock, 'worth_sharing', lambda _, __, jobs, ___: jobs > 1)
+    monkeypatch.setattr(beginning, 'write_store', write)
+    text = (folder / 'run.txt').read_text()
+    runs = [f'{size}.txt' for size in (3, 1, 4, 2)]
+    for run in runs:
+        (folder / run).write_text(text + ''.join(f'x z {n} eve 0.1\n' for n in range(int(run[0]))))
+    given = 'evaluate', 'reference.txt', *runs, '--format', 'json', '--per-query'
+    assert commands.run(*given, '--jobs', '2').output == commands.run(*given).output
+    assert stored == ['3.txt', '4.txt']
 
 
 @pytest.mark.parametrize('jobs', [0, -1, 1025, 1.5, True, None, 'some', '2'])

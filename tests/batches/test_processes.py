@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from hanging import SECONDS, no_hang
 from process_tasks import Elsewhere
 
 from mediaeval_ap import errors
+from mediaeval_ap.atomic_files import machine
 from mediaeval_ap.batches.processes import Processes, Task
 from mediaeval_ap.errors import Error, FormatError, ProcessError, ReadError, WriteError
 
@@ -144,9 +146,9 @@ def killed_at_the_end(process):
         process.kill()
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_no_process_and_no_file_is_left(tmp_path, number):
-    """Whatever signal ends the command; of SIGINT, only the command is told."""
+    """Whatever signal ends the command, and only the command is told."""
     fifo = tmp_path / 'fifo'
     os.mkfifo(fifo)
     command = [sys.executable, '-c', WAITING, fifo]
@@ -168,3 +170,44 @@ def test_no_process_and_no_file_is_left(tmp_path, number):
             os.close(end)
             assert readable
     assert not folder.exists()
+
+
+# Makes its temporary folder, and waits for ever before it has any worker.
+STORING = """
+import pathlib, signal
+from mediaeval_ap.batches.processes import Processes
+with Processes(2) as processes:
+    pathlib.Path(processes.folder, 'run.store').mkdir()
+    print(processes.folder, flush=True)
+    signal.pause()
+"""
+
+
+def test_the_next_call_removes_what_a_killed_process_left(tmp_path, monkeypatch):
+    """But nothing of a living one, of another machine, or of somebody else."""
+    monkeypatch.setenv('TMPDIR', str(tmp_path))
+    monkeypatch.setattr(tempfile, 'tempdir', None)
+    of_another = tmp_path / 'mediaeval_ap-00000000-0123456789abcdef'
+    of_a_user = tmp_path / f'mediaeval_ap-{machine()}-results'
+    never_locked = tmp_path / f'mediaeval_ap-{machine()}-0123456789abcdef'
+    for folder in of_another, of_a_user, never_locked:
+        folder.mkdir()
+    (of_another / 'lock').touch()
+    (of_a_user / 'notes.txt').touch()
+    command = [sys.executable, '-c', STORING]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as p, killed_at_the_end(p), no_hang():
+        left = Path(p.stdout.readline().decode().strip())
+        with Processes(2):
+            assert (left / 'run.store').exists()
+        p.kill()
+        p.wait()
+        assert (left / 'run.store').exists()
+    with Processes(2):
+        assert not left.exists()
+    assert set(tmp_path.iterdir()) == {of_another, of_a_user}
+
+
+def test_no_room_for_a_temporary_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path / 'gone'))
+    with pytest.raises(WriteError, match=r'gone/mediaeval_ap-.*: No such file or directory$'):
+        outcomes(Processes(2), [])

@@ -1,17 +1,19 @@
 """Tasks on a real scheduler and workers, some of which are killed."""
 
+import errno
 import os
+import re
 import signal
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from operator import mul
 from threading import Timer
 
 import pytest
 from dask_cluster import dask_cluster, held
 
-from mediaeval_ap.cluster import tasks
+from mediaeval_ap.cluster import tasks, waiting
 from mediaeval_ap.cluster.tasks import results
 from mediaeval_ap.errors import (
     ClusterError,
@@ -21,6 +23,8 @@ from mediaeval_ap.errors import (
     ParameterError,
     QueryError,
     ReadError,
+    WaitingWarning,
+    WriteError,
 )
 
 
@@ -83,18 +87,30 @@ def test_a_large_value_is_sent_without_a_warning(client):
     }
 
 
+def caused_by(number):
+    error = WriteError('/x/1.json', os.strerror(number))
+    error.__cause__ = OSError(number, os.strerror(number))
+    return error
+
+
 @pytest.mark.parametrize(
     ('error', 'shown'),
     [
         (ReadError('/x/run.store', 'not there'), r'/x/run.store \(worker .* on .*\): not there; '),
+        (WriteError('/x/1.json', 'gone'), r'/x/1.json \(worker .*\): gone; every worker needs'),
+        (caused_by(errno.ENOSPC), r'^/x/1.json \(worker .*\): No space left on device$'),
+        (caused_by(errno.EROFS), r'^/x/1.json \(worker .*\): Read-only file system$'),
+        (caused_by(errno.ENOENT), r'^/x/1.json \(worker .*\): No such file or directory; every wo'),
         (FormatError('a', 'row 2', 'f', '1', '2'), r'a \(worker .*\), row 2, f: found 1, expected'),
         (QueryError('query: found 1'), '^query: found 1$'),
         (ZeroDivisionError('of somebody'), '^of somebody$'),
     ],
 )
 def test_an_error_comes_out_as_it_is_and_leaves_no_task(client, error, shown):
+    cause = error.__cause__  # pickle leaves it out
+
     def fail(value, number):
-        raise error
+        raise error from cause
 
     with pytest.raises(type(error), match=shown):
         list(results(client, fail, None, range(20)))
@@ -166,28 +182,95 @@ def test_a_killed_scheduler_is_an_error_at_once(tmp_path):
             list(results(client, mul, 1, range(20)))
 
 
-def test_a_warning_says_that_no_worker_is_there_yet(tmp_path, monkeypatch):
-    monkeypatch.setattr(tasks, 'SECONDS', 0.1)
-    told = []
+@pytest.fixture
+def told(monkeypatch):
+    """The warnings about what is waited for, after a second and each second."""
+    monkeypatch.setattr(waiting, 'SECONDS', 1)  # less, and a busy machine does not answer, either
+    monkeypatch.setattr(waiting, 'AGAIN_SECONDS', 1)
+    found = []
+    monkeypatch.setattr(waiting, 'warn_caller', found.extend)
+    return found
+
+
+def wait_until_told(told, category, line, times):
+    """Wait until a line was told so many times."""
+    line = f'{line}; waiting for [1-9][0-9]* seconds now'
+    while sum(type(w) is category and bool(re.match(line, str(w))) for w in told) < times:
+        time.sleep(0.005)
+
+
+@contextmanager
+def stopped(pid):
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def test_a_warning_says_that_no_worker_is_there(tmp_path, told):
+    """Neither at the beginning nor later."""
+    calls = tmp_path / 'calls'
+    calls.mkdir()
     with dask_cluster(tmp_path) as cluster, cluster.client() as client:
 
-        def warn(found):
-            told.extend(found)
+        def come_and_go():
+            line = f'{cluster.address}: has no worker'
+            wait_until_told(told, NoWorkerWarning, line, 1)
+            cluster.add_worker('--no-nanny')
+            begun(calls, 1)
+            told.clear()
+            cluster.kill(cluster.workers[0])
+            wait_until_told(told, NoWorkerWarning, line, 2)
+            (calls / 'go').touch()
             cluster.add_worker('--no-nanny')
 
-        monkeypatch.setattr(tasks, 'warn_caller', warn)
-        assert dict(results(client, mul, 3, [5, 7])) == {0: 15, 1: 21}
-    (warning,) = told
-    assert isinstance(warning, NoWorkerWarning)
-    assert str(warning) == (
-        f'{cluster.address}: has no worker yet; waiting: start one by dask worker {cluster.address}'
-    )
+        Timer(0, come_and_go).start()
+        assert dict(results(client, gate(calls), 3, [5, 7])) == {0: 15, 1: 21}
+    assert str(told[0]).endswith(f'seconds now: start one by dask worker {cluster.address}')
 
 
-def test_nothing_to_do_needs_no_worker(tmp_path, monkeypatch):
-    monkeypatch.setattr(tasks, 'SECONDS', 0.1)
+@pytest.mark.parametrize('n_begun', [0, 1])  # tasks: from the first question on, or later
+def test_a_warning_says_that_the_scheduler_does_not_answer(tmp_path, told, n_begun):
+    calls = tmp_path / 'calls'
+    calls.mkdir()
+    with dask_cluster(tmp_path) as cluster, cluster.client() as client:
+        cluster.add_worker('--no-nanny')
+
+        def stop():
+            begun(calls, n_begun)
+            with stopped(cluster.scheduler.pid):
+                (calls / 'go').touch()
+                line = f'{cluster.address}: this scheduler does not answer'
+                wait_until_told(told, WaitingWarning, line, 2)
+
+        Timer(0, stop).start()
+        assert dict(results(client, gate(calls), 3, [5, 7])) == {0: 15, 1: 21}
+
+
+def test_a_warning_says_that_a_worker_does_not_answer(client, tmp_path, told):
+    def stop():
+        begun(tmp_path, 2)
+        pid = int(next(tmp_path.iterdir()).name.partition('-')[2])
+        with stopped(pid):
+            (tmp_path / 'go').touch()
+            line = r'tcp://[0-9.:]+: nothing is heard of worker tcp://[0-9.:]+'
+            wait_until_told(told, WaitingWarning, line, 2)
+
+    Timer(0, stop).start()
+    assert dict(results(client, gate(tmp_path), 3, range(9))) == {n: 3 * n for n in range(9)}
+
+
+def test_long_tasks_of_living_workers_are_no_silence(client, tmp_path, told):
+    Timer(3, (tmp_path / 'go').touch).start()  # several times what is waited in silence
+    assert dict(results(client, gate(tmp_path), 3, [5, 7])) == {0: 15, 1: 21}
+    assert told == []
+
+
+def test_nothing_to_do_needs_no_worker(tmp_path, told):
     with dask_cluster(tmp_path) as cluster, cluster.client() as client:
         assert list(results(client, mul, 3, [])) == []
+    assert told == []
 
 
 def test_a_task_that_ends_its_worker_is_an_error(tmp_path):

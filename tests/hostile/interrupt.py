@@ -1,8 +1,9 @@
 """Interrupt real commands at random moments: `python tests/hostile/interrupt.py --tries 500`.
 
-Each try starts a command as its console script does, and sends it SIGINT or SIGTERM at a moment
-between its first import and its end. It must exit with 130 or 143, say nothing, and leave no output
-and nothing temporary; or it was done, and has to have exited with 0 and all of its output.
+Each try starts a command as its console script does, and sends it SIGINT, SIGTERM, SIGHUP or
+SIGQUIT at a moment between its first import and its end. It must exit with 128 + the number of the
+signal, say nothing, and leave no output and nothing temporary, here or in TMPDIR; or it was done,
+and has to have exited with 0 and all of its output.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from mediaeval_ap.batches.block_folder import is_kept
+
 SAMPLES = Path(__file__).resolve().parents[2] / 'samples'
 ROWS = 60_000
 ROWS_OF_BULK = 240_000  # more than 4 MiB, so that the bulk reader is taken, for as long as before
 SECONDS_OF_FOLLOWING = 1.0  # it would never end by itself
 SECONDS_TO_END = 120  # hundreds of times what the slowest takes: a command that hangs is a failure
 OLD = b'old\n'
-SIGNALS = [signal.SIGINT, signal.SIGTERM]
+TIMES_ASKED = 5  # for each name of the reference: so much that several processes share it
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
 
 # As the script that is installed; it tells when the command begins to import. What comes before is
 # Python itself and two small modules, the second of which takes the signals.
@@ -76,6 +80,10 @@ JOBS = {
         ('qrels.txt', 'run.txt'),
     ),
     'map': Job('map ../truth.csv ../predictions.csv -o map.json', ('map.json',)),
+    'jobs': Job('evaluate ../reference.txt ../run.txt --queries ../many.txt --jobs 2'),
+    'resume': Job(
+        'evaluate ../reference.txt ../run.txt --queries ../many.txt --jobs 2 --resume blocks'
+    ),
     'validate': Job('validate ../run-2.txt --rules none -o found.txt', ('found.txt',)),
     'watch': Job('watch ../reference.txt ../run.txt --every 100 -K 10'),
     'follow': Job('watch ../reference.txt ../run.txt --every 5000 --follow -K 10', is_endless=True),
@@ -122,6 +130,9 @@ def make_inputs(folder: Path) -> None:
     from pyarrow import parquet
 
     copy_samples(folder)
+    names = [line.split()[3] for line in (folder / 'reference.txt').read_text().splitlines()]
+    asked = sorted({name for name in names if not name.startswith('?')}) * TIMES_ASKED
+    (folder / 'many.txt').write_text(''.join(f'{name}\n' for name in asked))
     corpus = 'corpus' * 15  # long lines are a large file of few rows
     rows = [
         f'{corpus} v{row % 999:05} s{row:08} name{row % 97} 0.{row % 9973 + 1}'
@@ -214,6 +225,7 @@ class Interrupter:
                 stderr=subprocess.PIPE,
                 text=True,
                 pass_fds=[tell],
+                env={**os.environ, 'TMPDIR': folder},
             ) as process:
                 os.close(tell)
                 os.read(told, 1)
@@ -229,7 +241,8 @@ class Interrupter:
                     stdout, stderr = process.communicate()
                     stderr += f'not done in {SECONDS_TO_END} seconds'
                 took = time.perf_counter() - began
-            files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+            left = [path for path in Path(folder).rglob('*') if not is_kept(str(path))]
+            files = {path.name: path.read_bytes() for path in left if path.is_file()}
             return Ended(process.returncode, stdout, stderr, files), took
 
 
@@ -255,10 +268,10 @@ def _unexpected(stderr: str) -> str:
 
 
 def tries(interrupter: Interrupter, names: list[str], count: int, seed: int) -> Iterator[Try]:
-    """Interrupt commands in turn, each at a random moment by one of both signals."""
+    """Interrupt commands in turn, each by one signal after another, at a random moment."""
     chance = random.Random(seed)
     for turn in range(count):
-        number = chance.choice(SIGNALS)
+        number = SIGNALS[turn // len(names) % len(SIGNALS)]
         yield interrupter.interrupt(names[turn % len(names)], number, chance.random())
 
 

@@ -124,6 +124,95 @@ def test_hits_behind_the_fence_are_looked_for_again():
     assert kept == [2, 3, 2, 3, 2, 3, 2, 1]
 
 
+def scorer_of(live, queries, depth, definition):
+    criteria = live._relevance, [depth], definitions.get(definition), live._current()
+    return IncrementalScorer(queries, *criteria)
+
+
+@quiet
+def test_hits_are_looked_for_again_no_earlier_than_they_have_to_be():
+    """Six of twelve hits are kept at a cutoff of 4; when three are left, a search is due."""
+    rows = [('x', 'v', str(shot), 'ann', 1 - shot / 20) for shot in range(12)]
+    live = AveragePrecision([row[:4] for row in rows], [4], definition='kaggle').live(rows)
+    scorer = scorer_of(live, ['ann'], 4, 'kaggle')
+    kept, searches = [len(scorer._hits.query)], []
+    hits_among = IncrementalScorer._hits_among
+    for row in rows[:6]:
+        live.discard(row)
+        with mock.patch.object(IncrementalScorer, '_hits_among', autospec=True) as counted:
+            counted.side_effect = hits_among
+            scorer.update(live._current())
+        kept.append(len(scorer._hits.query))
+        searches.append(counted.call_count - 1)  # the other one is of what came
+    assert kept == [6, 5, 4, 6, 5, 4, 6]
+    assert searches == [0, 0, 1, 0, 0, 1]
+
+
+REPEATED = [('x', 'v', '1', 'ann', confidence / 10) for confidence in range(8)]
+
+
+@quiet
+def test_shots_that_are_returned_again_do_not_fill_a_radius_where_they_are_dropped():
+    """Eight hypotheses of one shot are nearer than the hit, whose rank is 2."""
+    rows = [*REPEATED, ('x', 'v', '2', 'anna', 0.5)]
+    average_precision = AveragePrecision([('x', 'v', '2', 'ann')], [2], definition='trec')
+    assert average_precision.definition.repeats is definitions.Repeats.DROP
+    assert scorer_of(average_precision.live(rows), ['ann'], 2, 'trec').ap().tolist() == [[0.5]]
+
+
+@quiet
+def test_one_hit_is_kept_of_a_shot_that_is_returned_again():
+    """All eight would give the same answer."""
+    live = AveragePrecision([('x', 'v', '1', 'ann')], [2], definition='trec').live(REPEATED)
+    scorer = scorer_of(live, ['ann'], 2, 'trec')
+    assert scorer.ap().tolist() == [[1.0]]
+    assert len(scorer._hits.query) == 1
+
+
+@quiet
+def test_shots_that_are_returned_again_fill_a_radius_where_they_count_again():
+    """A larger radius would give the same answer, from more hypotheses."""
+    rows = [*REPEATED, ('x', 'v', '2', 'anna', 0.5)]
+    average_precision = AveragePrecision([('x', 'v', '2', 'ann')], [2], definition='mediaeval-2016')
+    assert average_precision.definition.repeats is not definitions.Repeats.DROP
+    scorer = scorer_of(average_precision.live(rows), ['ann'], 2, 'mediaeval-2016')
+    assert scorer.ap().tolist() == [[0.0]]
+    assert scorer._radius.tolist() == [1 / hits.SLOTS]
+
+
+@quiet
+@pytest.mark.parametrize(('n_queries', 'cells'), [(9, 4), (300, 600)])
+def test_every_query_is_in_some_block(monkeypatch, n_queries, cells):
+    """More queries than names; the hit of the last one is beyond its radius at first."""
+    monkeypatch.setattr(incremental, 'BLOCK_CELLS', cells)
+    queries = [f'ann_{number:03}' for number in range(n_queries)]
+    far = [('x', 'w', query, 'ann', 0.5) for query in queries[:-1]]
+    far.append(('x', 'w', queries[-1], 'ann', 0.9))
+    near = [('x', 'v', f'{n}', queries[-1], 0.5) for n in range(4)]
+    reference = [('x', 'w', query, query) for query in queries]
+    average_precision = AveragePrecision(reference, [2], definition='kaggle')
+    live = average_precision.live([*far, *near])
+    scorer = scorer_of(live, queries, 2, 'kaggle')
+    assert scorer._radius.max() < incremental.BEYOND_ALL
+    assert scorer.ap().tolist() == average_precision.evaluate([*far, *near], queries).ap.tolist()
+    for row in near:
+        live.discard(row)
+    scorer.update(live._current())
+    assert scorer.ap().tolist() == average_precision.evaluate(far, queries).ap.tolist()
+    assert scorer.ap()[-1].tolist() == [1.0]
+
+
+@quiet
+def test_shots_that_are_returned_again_count_again():
+    """Two hits of one shot, then one of another behind two hypotheses of a third."""
+    crowd = [('x', 'v', '2', 'bob', 0.7), ('x', 'v', '2', 'bob', 0.8)]
+    rows = [*REPEATED[:2], *crowd, ('x', 'v', '3', 'bob', 0.5)]
+    reference = [('x', 'v', '1', 'ann'), ('x', 'v', '3', 'bob')]
+    live = AveragePrecision(reference, [9], definition='mediaeval-2016').live(rows)
+    scorer = scorer_of(live, ['ann', 'bob'], 9, 'mediaeval-2016')
+    assert scorer.ap().tolist() == [[2.0], [1 / 3]]
+
+
 # Many hypotheses at few distances of each other, for cutoffs that few of them reach.
 CROWDED = st.tuples(
     st.just('x'),

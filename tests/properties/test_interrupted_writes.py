@@ -145,6 +145,24 @@ def small_disk(tmp_path):
     subprocess.run([unmount, folder], check=True)
 
 
+def test_a_read_only_disk(small_disk):
+    """Where there is a file or a folder, rights alone would say that permission is denied."""
+    path, blocks = small_disk / 'map.txt', small_disk / 'blocks'
+    average_precision = AveragePrecision([ROW[:4]])
+    write_whole(path, OLD)
+    average_precision.evaluate([ROW], ['ann'], resume=blocks)
+    for block in blocks.glob('*-*.json'):
+        block.unlink()
+    subprocess.run([shutil.which('mount'), '-o', 'remount,ro', small_disk], check=True)
+    for refused, write in [
+        (path, lambda: write_whole(path, NEW)),
+        (blocks, lambda: average_precision.evaluate([ROW], ['ann'], resume=blocks)),
+    ]:
+        with pytest.raises(WriteError) as caught:
+            write()
+        assert str(caught.value) == f'{refused}: Read-only file system'
+
+
 def test_a_full_disk(small_disk):
     path = small_disk / 'map.txt'
     write_whole(path, OLD)
