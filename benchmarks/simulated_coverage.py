@@ -7,13 +7,17 @@ from math import sqrt
 
 import machine
 import numpy as np
-from fast_intervals import KINDS, LEVEL, Floats, Numbers, Sample, check
+from fast_intervals import KINDS, LEVEL, MOST_APART, Floats, Numbers, Sample, check
 from simulated_runs import SEED, SIZES, Population, Settings, percent, share_of
 
 from mediaeval_ap.comparison.units import units_of
 
-VIDEOS = (100, 50, 25, 12)  # and all
+VIDEOS = (100, 50, 25)  # and all
 N_CHECKED = 3  # samples of each study whose intervals are compared with those of the package
+CHECKED = (
+    'The worst of many is a little too low by chance. The intervals of the first '
+    f'{N_CHECKED} draws of each size are those of the package, but for {MOST_APART:g}.'
+)
 
 
 def pairs_of(values: Floats) -> tuple[Numbers, Numbers]:
@@ -35,7 +39,7 @@ class Row:
 
 HEADERS = [
     *('intervals of', 'over', 'kind', 'mean', 'standard error', 'worst', 'standard error'),
-    *('most draws without', 'mean width'),
+    *('without interval, at most', 'mean width'),
 ]
 
 
@@ -106,7 +110,7 @@ def over_queries(population: Population, settings: Settings) -> list[str]:
     n_pairs = len(every.pairs[0])
     return [
         f'#### Coverage of {LEVEL:.0%} intervals: queries drawn',
-        f'Mean and worst of {len(values)} MAPs and {n_pairs} differences.',
+        f'Mean and worst of {len(values)} MAPs and {n_pairs} differences. {CHECKED}',
         machine.table(['queries', *HEADERS], rows),
     ]
 
@@ -138,8 +142,8 @@ def over_videos(population: Population, settings: Settings) -> list[str]:
         rows += [[f'{n_videos}', *row] for row in found]
     return [
         f'#### Coverage of {LEVEL:.0%} intervals: videos drawn',
-        f'Each video with all its queries. {n_single} queries without a relevant shot are drawn with '
-        'the videos, each by itself, in proportion: so the numbers of videos are means. '
+        f'Each video with all its queries. {n_single} queries without a relevant shot are drawn '
+        'with the videos, each by itself, in proportion: so the numbers of videos are means. '
         f'Mean and worst of {len(values)} MAPs and {len(pairs[0])} differences.',
         machine.table(['videos', *HEADERS], rows),
     ]

@@ -1,6 +1,7 @@
 """How often tests, letters and ranks are wrong, by `simulations.py`."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
 
 import machine
@@ -26,10 +27,12 @@ from mediaeval_ap.comparison.tukey import tukey
 from mediaeval_ap.comparison.units import units_of
 
 ALPHA = 0.05
+HOLM, TUKEY = 'Holm over sign flips', 'randomised Tukey'
 N_EQUAL = slice(1, 7)  # the runs that are made nearly equal: ranks 2 to 7
 IN_ORDER = 0.01  # share of the queries on which they are not
 SKEWED = np.linspace(0.1, 1, 9)  # share of the queries that each run answers
 PERMUTATIONS, TUKEY_PERMUTATIONS = 100_000, 10_000  # of the runs themselves
+FEW = 999  # permutations of Tukey in each draw, which are slow
 
 
 def p_of_flips(
@@ -67,7 +70,7 @@ def ranks_by_tests(drawn: Floats, p: Floats) -> Numbers:
     """Return the lowest and highest rank of each run, by the package's rule."""
     n_runs = len(drawn)
     apart = np.zeros((n_runs, n_runs), dtype=bool)
-    apart[np.triu_indices(n_runs, 1)] = np.array(adjusted(p.tolist(), 'holm')) <= ALPHA
+    apart[np.triu_indices(n_runs, 1)] = holm(p) <= ALPHA
     order = np.argsort(-drawn.mean(axis=1), kind='stable')
     ranks = np.empty((n_runs, 2), dtype=np.intp)
     ranks[order] = rank_intervals(np.triu((apart | apart.T)[np.ix_(order, order)]))
@@ -98,12 +101,12 @@ def ranks(population: Population, settings: Settings) -> list[str]:
     ]
     rows = []
     for key, (what, draw, n, truth) in enumerate(studies):
-        found: dict[str, list[Numbers]] = {'Holm over sign flips': [], 'bootstrap': []}
+        found: dict[str, list[Numbers]] = {HOLM: [], 'bootstrap': []}
         for size, random, seed in blocks(settings.draws, 20_000 + key):
             drawn = np.stack([draw(best_first, n, random) for _ in range(size)])
             p = p_of_draws(drawn, settings.permutations, seed)
             for number, each in enumerate(drawn):
-                found['Holm over sign flips'].append(ranks_by_tests(each, p[number]))
+                found[HOLM].append(ranks_by_tests(each, p[number]))
                 found['bootstrap'].append(ranks_by_bootstrap(each, settings.resamples, seed))
         for by, intervals in found.items():
             low, high = np.moveaxis(np.array(intervals), -1, 0)
@@ -185,17 +188,21 @@ def by_video(population: Population, settings: Settings) -> list[list[str]]:
     ]
 
 
+def holm(p: Floats) -> Floats:
+    return np.array(adjusted(p.tolist(), 'holm'))
+
+
 def max_t(values: Floats, permutations: int, seed: int) -> Floats:
     """Return p of all pairs, corrected by step-down max-T over sign flips (Westfall and Young)."""
     a, b = np.triu_indices(len(values), 1)
     differences = values[a] - values[b]
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], (permutations, values.shape[1]))
+    bits = np.random.default_rng(seed).integers(0, 2, (permutations, values.shape[1]), np.int8)
     # Signs change no sum of squares, so t grows with the sum over its root.
     with np.errstate(invalid='ignore'):
         scaled = np.nan_to_num(differences / np.sqrt(np.square(differences).sum(axis=1))[:, None])
     found = np.abs(scaled.sum(axis=1))
     order = np.argsort(-found)
-    by_chance = np.abs(signs @ scaled[order].T)
+    by_chance = np.abs((2.0 * bits - 1) @ scaled[order].T)
     largest = np.maximum.accumulate(by_chance[:, ::-1], axis=1)[:, ::-1]
     n_extreme = np.count_nonzero(largest >= found[order] - 1e-12, axis=0)  # equal but for rounding
     p = np.empty(len(a))
@@ -210,6 +217,13 @@ def tukey_p(values: Floats, permutations: int, seed: int) -> Floats:
     return p
 
 
+CORRECTIONS: dict[str, Callable[[Floats, Floats, int, int], Floats]] = {
+    HOLM: lambda values, p, permutations, seed: holm(p),
+    'step-down max-T': lambda values, p, permutations, seed: max_t(values, permutations, seed),
+    TUKEY: lambda values, p, permutations, seed: tukey_p(values, permutations, seed),
+}
+
+
 def skewed(n: int, random: np.random.Generator) -> Floats:
     """Draw AP of runs of one mean: some answer few queries well, others all of them badly."""
     answered = random.random((len(SKEWED), n)) < SKEWED[:, None]
@@ -218,34 +232,36 @@ def skewed(n: int, random: np.random.Generator) -> Floats:
 
 
 def families(population: Population, settings: Settings) -> list[str]:
-    n = 100
     means = population.values.mean(axis=1)
     centred = population.values - (means - means.mean())[:, None]
-    models: dict[str, Callable[[np.random.Generator], Floats]] = {
-        f'the {len(means)} runs, moved to one mean': lambda random: as_they_are(centred, n, random),
-        f'model of {len(SKEWED)} runs': lambda random: skewed(n, random),
-    }
+    moved = f'the {len(means)} runs, moved to one mean'
+    studies: list[tuple[str, int, Callable[[int, np.random.Generator], Floats]]] = [
+        (f'model of {len(SKEWED)} runs', 100, skewed),
+        (moved, 100, partial(as_they_are, centred)),
+        (moved, centred.shape[1], partial(as_they_are, centred)),
+    ]
     rows = []
-    for key, (what, draw) in enumerate(models.items()):
-        finds: dict[str, list[bool]] = {}
+    for key, (what, n, draw) in enumerate(studies):
+        corrections = dict.fromkeys(CORRECTIONS, settings.permutations) | {TUKEY: FEW}
+        if n > 100:
+            del corrections[TUKEY]  # it would take longer than all else
+        finds: dict[str, list[bool]] = {by: [] for by in corrections}
         for size, random, seed in blocks(settings.draws, 50_000 + key):
-            drawn = np.stack([draw(random) for _ in range(size)])
+            drawn = np.stack([draw(n, random) for _ in range(size)])
             of_pairs = p_of_draws(drawn, settings.permutations, seed)
             for number, (values, p) in enumerate(zip(drawn, of_pairs, strict=True)):
-                corrected = {
-                    'Holm over sign flips': min(adjusted(p.tolist(), 'holm')),
-                    'step-down max-T': max_t(values, settings.permutations, seed + number).min(),
-                    'randomised Tukey': tukey_p(values, 999, seed + number).min(),
-                }
-                for by, least in corrected.items():
-                    finds.setdefault(by, []).append(bool(least <= ALPHA))
-        rows += [[what, by, *share_of(found)] for by, found in finds.items()]
+                for by, permutations in corrections.items():
+                    corrected = CORRECTIONS[by](values, p, permutations, seed + number)
+                    finds[by].append(bool(corrected.min() <= ALPHA))
+        rows += [[what, f'{n}', by, *share_of(found)] for by, found in finds.items()]
+    headers = ['drawn from', 'queries', 'correction', f'some p ≤ {ALPHA}', 'standard error']
     return [
-        f'#### Some wrong claim among all pairs of equal runs, {n} queries',
+        '#### Some wrong claim among all pairs of equal runs',
         'All runs have one mean, so each claim is wrong, and a correction should make one in at '
-        f'most {ALPHA:.0%} of the draws. The data are skewed. In the model, runs answer from '
-        f'{SKEWED[0]:.0%} to {SKEWED[-1]:.0%} of the queries, with AP from 1 to {SKEWED[0]:g}.',
-        machine.table(['drawn from', 'correction', f'some p ≤ {ALPHA}', 'standard error'], rows),
+        f'most {ALPHA:.0%} of the draws. But differences are skewed, and sign flips test symmetry. '
+        f'In the model, runs answer from {SKEWED[0]:.0%} to {SKEWED[-1]:.0%} of the queries, with '
+        f'AP from 1 to {SKEWED[0]:g}. {FEW} permutations of Tukey.',
+        machine.table(headers, rows),
     ]
 
 
@@ -253,15 +269,13 @@ def told_apart(population: Population, settings: Settings) -> list[str]:
     values = population.values
     (p,) = p_of_draws(values[None], PERMUTATIONS, SEED)
     corrected = {
-        'Holm over sign flips': np.array(adjusted(p.tolist(), 'holm')),
-        'step-down max-T': max_t(values, TUKEY_PERMUTATIONS, SEED),
-        'randomised Tukey': tukey_p(values, TUKEY_PERMUTATIONS, SEED),
+        by: of_pairs(values, p, TUKEY_PERMUTATIONS, SEED) for by, of_pairs in CORRECTIONS.items()
     }
     counts = [[by, f'{np.count_nonzero(each <= ALPHA)}'] for by, each in corrected.items()]
-    holm, other = corrected['Holm over sign flips'], corrected['randomised Tukey']
+    flipped, permuted = corrected[HOLM], corrected[TUKEY]
     pairs = list(combinations(range(len(values)), 2))
     rows = []
-    for place in np.flatnonzero((holm <= ALPHA) != (other <= ALPHA)):
+    for place in np.flatnonzero((flipped <= ALPHA) != (permuted <= ALPHA)):
         better, worse = sorted(pairs[place], key=lambda run: -values[run].mean())
         differences = values[better] - values[worse]
         rows.append(
@@ -269,7 +283,7 @@ def told_apart(population: Population, settings: Settings) -> list[str]:
                 *(population.names[better], population.names[worse]),
                 f'{differences.mean():.3f}',
                 f'{np.count_nonzero(differences > 0)} to {np.count_nonzero(differences < 0)}',
-                *(f'{each[place]:.4f}' for each in (p, holm, other)),
+                *(f'{each[place]:.5f}' for each in (p, flipped, permuted)),
             ]
         )
     headers = ['better', 'worse', 'difference', 'wins to losses', 'p', 'Holm', 'Tukey']

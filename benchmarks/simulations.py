@@ -6,6 +6,7 @@ over all its queries is the truth. `--only` simulates some parts and prints them
 """
 
 import argparse
+import gc
 import sys
 from collections.abc import Callable
 from datetime import date
@@ -47,6 +48,7 @@ def main() -> None:
     given = parser.parse_args()
     population = synthetic() if given.official is None else official(given.official)
     settings = Settings(given.draws, given.resamples, given.permutations)
+    gc.freeze()  # statsmodels collects garbage in each call, which is slow with many objects
     paragraphs = [
         f'{date.today()}; {len(population.names)} runs, {len(population.clusters)} queries in '
         f'{population.n_videos} videos, AP@{K[OF_CLAIMS]}; {given.draws:,} draws, seed {SEED}; in '
