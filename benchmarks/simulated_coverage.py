@@ -79,14 +79,14 @@ def coverage(
 
 def summary(covers: Floats) -> list[str]:
     """Return coverage over draws (rows) of all statistics and the worst, with standard errors."""
-    of_each = np.nanmean(covers, axis=0)
-    worst = int(of_each.argmin())
-    column = covers[:, worst]
-    of_draws = np.nanmean(covers, axis=1)  # statistics of one draw depend on each other
+    without = np.isnan(covers).mean(axis=0)
+    some = covers[:, without < 1]
+    of_each = np.nanmean(some, axis=0)
+    column = some[:, of_each.argmin()]
+    of_draws = np.nanmean(some, axis=1)  # statistics of one draw depend on each other
     error = np.nanstd(of_draws) / sqrt(len(of_draws))
-    without = np.isnan(covers).mean(axis=0).max()
     worst_figures = share_of(column[~np.isnan(column)])
-    return [percent(of_each.mean()), f'{error:.2%}', *worst_figures, percent(without)]
+    return [percent(of_each.mean()), f'{error:.2%}', *worst_figures, percent(without.max())]
 
 
 def truths(sample: Sample) -> Floats:

@@ -1,4 +1,4 @@
-"""How often tests, letters and ranks are wrong, by `simulations.py`."""
+"""How often tests and ranks are wrong, by `simulations.py`."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
