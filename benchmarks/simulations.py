@@ -55,13 +55,13 @@ def main() -> None:
         f'each, {given.resamples:,} resamples and {given.permutations:,} sign flips (`compare` '
         'takes 10,000 and 100,000).'
     ]
+    kept = 'simulations-synthetic' if given.official is None else 'simulations'
     for name in given.only or PARTS:
         begin = perf_counter()
         paragraphs += PARTS[name](population, settings)
         print(f'{name}: {perf_counter() - begin:.0f} s', file=sys.stderr, flush=True)
-    if given.only is None:
-        name = 'simulations-synthetic' if given.official is None else 'simulations'
-        machine.write_page(name, paragraphs, ['scipy', 'statsmodels'])
+        if given.only is None:
+            machine.write_page(kept, paragraphs, ['scipy', 'statsmodels'])
     print('\n\n'.join(paragraphs))
 
 
