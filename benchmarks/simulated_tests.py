@@ -232,6 +232,7 @@ def skewed(n: int, random: np.random.Generator) -> Floats:
 
 
 def families(population: Population, settings: Settings) -> list[str]:
+    draws = max(1, settings.draws // 4)  # they are slow
     means = population.values.mean(axis=1)
     centred = population.values - (means - means.mean())[:, None]
     moved = f'the {len(means)} runs, moved to one mean'
@@ -246,7 +247,7 @@ def families(population: Population, settings: Settings) -> list[str]:
         if n > 100:
             del corrections[TUKEY]  # it would take longer than all else
         finds: dict[str, list[bool]] = {by: [] for by in corrections}
-        for size, random, seed in blocks(settings.draws, 50_000 + key):
+        for size, random, seed in blocks(draws, 50_000 + key):
             drawn = np.stack([draw(n, random) for _ in range(size)])
             of_pairs = p_of_draws(drawn, settings.permutations, seed)
             for number, (values, p) in enumerate(zip(drawn, of_pairs, strict=True)):
@@ -260,7 +261,7 @@ def families(population: Population, settings: Settings) -> list[str]:
         'All runs have one mean, so each claim is wrong, and a correction should make one in at '
         f'most {ALPHA:.0%} of the draws. But differences are skewed, and sign flips test symmetry. '
         f'In the model, runs answer from {SKEWED[0]:.0%} to {SKEWED[-1]:.0%} of the queries, with '
-        f'AP from 1 to {SKEWED[0]:g}. {FEW} permutations of Tukey.',
+        f'AP from 1 to {SKEWED[0]:g}. {draws:,} draws; {FEW} permutations of Tukey.',
         machine.table(headers, rows),
     ]
 
