@@ -39,6 +39,10 @@ def command() -> str:
     return ' '.join(['python', f'benchmarks/{Path(sys.argv[0]).name}', *arguments])
 
 
+def table(headers: list[str], rows: list[list[str]]) -> str:
+    return tabulate(rows, headers, tablefmt='github', disable_numparse=True)
+
+
 def write(
     name: str,
     headers: list[str],
@@ -46,20 +50,14 @@ def write(
     peers: Sequence[str] = (),
     about: Sequence[str] = (),
 ) -> None:
-    """Print and keep a table of results."""
-    print(keep(name, headers, rows, peers, about))
+    """Print and keep a table of results, with paragraphs about it."""
+    text = table(headers, rows)
+    print(text)
+    write_page(name, [*about, text], peers)
 
 
-def keep(
-    name: str,
-    headers: list[str],
-    rows: list[list[str]],
-    peers: Sequence[str] = (),
-    about: Sequence[str] = (),
-) -> str:
-    """Write a table of results with its command, machine, and paragraphs about it; return it."""
-    text = f'{tabulate(rows, headers, tablefmt="github", disable_numparse=True)}\n'
+def write_page(name: str, paragraphs: Sequence[str], peers: Sequence[str] = ()) -> None:
+    """Keep paragraphs of results, with their command and machine."""
     RESULTS.mkdir(exist_ok=True)
-    paragraphs = [f'`{command()}`', describe(peers), *about, text]
-    (RESULTS / f'{name}.md').write_text('\n\n'.join(paragraphs))
-    return text
+    text = '\n\n'.join([f'`{command()}`', describe(peers), *paragraphs])
+    (RESULTS / f'{name}.md').write_text(f'{text}\n')

@@ -17,7 +17,6 @@ from typing import Any
 import machine
 from scale_data import AT, Settings
 from scale_sections import SECTIONS, make_data
-from tabulate import tabulate
 from timing import duration
 
 PEERS = ['distributed', 'duckdb', 'polars', 'scipy']
@@ -50,10 +49,6 @@ def measure(names: list[str], settings: Settings, kept: Path) -> Sections:
     return {name: sections[name] for name in SECTIONS if name in sections}
 
 
-def table(headers: list[str], rows: list[list[str]]) -> str:
-    return tabulate(rows, headers, tablefmt='github', disable_numparse=True)
-
-
 def page(sections: Sections) -> str:
     """Return all sections as Markdown; neighbours that were measured together say so once."""
     parts = []
@@ -67,7 +62,9 @@ def page(sections: Sections) -> str:
             )
         for name, section in members:
             parts += [f'#### {SECTIONS[name][0]}', section['about']]
-            parts.append(table(['hypotheses', 'names', *section['headers']], section['rows']))
+            parts.append(
+                machine.table(['hypotheses', 'names', *section['headers']], section['rows'])
+            )
     return '\n\n'.join([*parts, *costs(sections)])
 
 
@@ -95,7 +92,7 @@ def costs(sections: Sections) -> list[str]:
     ]
     about = 'From the largest batches above, start of the command included.'
     headers = ['hypotheses', 'names', '', 'each query', 'a million queries', 'core hours']
-    return ['#### Cost of a million queries', about, table(headers, rows)]
+    return ['#### Cost of a million queries', about, machine.table(headers, rows)]
 
 
 def times_of(sections: Sections) -> dict[tuple[int, int], dict[str, float]]:
@@ -121,7 +118,7 @@ def write(sections: Sections, at: tuple[int, int], folder: Path) -> None:
         }
         panels = growing.panels(times, KINDS, at, batches)
         rows = [row for panel in panels for row in growing.rows_of(panel)]
-        text = '\n\n'.join([text, '#### Growth', table(growing.HEADERS, rows)])
+        text = '\n\n'.join([text, '#### Growth', machine.table(growing.HEADERS, rows)])
         (folder / 'scale.svg').write_text(growing.picture(panels, WORDS), encoding='utf-8')
     (folder / 'scale.md').write_text(f'{text}\n', encoding='utf-8')
 
