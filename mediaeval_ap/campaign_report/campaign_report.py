@@ -16,7 +16,7 @@ from mediaeval_ap.campaign_report import sections
 from mediaeval_ap.campaign_report.caveats import Alternatives, caveat_of_floor, caveats_of
 from mediaeval_ap.campaign_report.lead import lead_of, percent
 from mediaeval_ap.campaign_report.remarks import remarks_of
-from mediaeval_ap.comparison.documents import test_in_words
+from mediaeval_ap.comparison.documents import words_of_test
 from mediaeval_ap.definitions import ALL
 from mediaeval_ap.errors import DataWarning, require
 from mediaeval_ap.report.document import Document, Grid, Heading, counted
@@ -265,7 +265,7 @@ class CampaignReport:
             'metrics': comparison.metrics,
             'level': percent(parameters['level']),
             'correction': parameters['correction'],
-            'test': test_in_words(parameters['correction']),
+            'test': words_of_test(parameters['correction']),
             'by_video': parameters['cluster'] == 'video',
             'exploratory': f' (exploratory: claims are about {last})',
             'baseline': parameters['baseline'],

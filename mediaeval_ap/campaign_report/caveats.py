@@ -88,16 +88,21 @@ def _of_repeats(
 
 
 def _if_once(means: Mapping[str, float], once: Mapping[str, float], metric: str) -> str:
-    if _ranks(means) == _ranks(once):
-        return 'If each shot counted once, the order of the runs would be the same.'
+    """Say who would lead, and what the order would be, if each shot counted once."""
+    begin = 'If each shot counted once,'
     leaders, would_lead = _leaders(means), _leaders(once)
-    if leaders == would_lead:
-        led = 'the same run would lead' if len(leaders) == 1 else 'the same runs would lead'
-        return f'If each shot counted once, {led}, but the order of the others would change.'
-    scores = f'{metric} {once[would_lead[0]]:.3f}'
-    beside = [run for run in leaders if run not in would_lead]
-    against = f', and {beside[0]} would have {once[beside[0]]:.3f}' if beside else ''
-    return f'If each shot counted once, {listed(would_lead)} would lead: {scores}{against}.'
+    first = would_lead[0]
+    if len(means) == 1:
+        return f'{begin} {metric} would be {once[first]:.3f}.'
+    score = f'{metric} {once[first]:.3f}'
+    if leaders != would_lead:
+        beside = [run for run in leaders if run not in would_lead]
+        against = f', and {beside[0]} would have {once[beside[0]]:.3f}' if beside else ''
+        return f'{begin} {listed(would_lead)} would lead: {score}{against}.'
+    order = f'{listed(leaders)} would still lead, but the order of the others would change'
+    if _ranks(means) == _ranks(once):
+        order = 'the order of the runs would be the same'
+    return f'{begin} {order} ({first}: {score}).'
 
 
 def _leaders(means: Mapping[str, float]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mediaeval_ap.choices import alpha_of
-from mediaeval_ap.comparison.documents import CORRECTED_BY, test_in_words
+from mediaeval_ap.comparison.documents import CORRECTED_BY, words_of_test
 from mediaeval_ap.report.document import counted
 from mediaeval_ap.report.formats import short_p
 
@@ -29,7 +29,7 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
     below = [row['run'] for row in board if row['rank'] > 1]
     first = board[0]
     score = f'{metric} {first["map"]:.3f}'
-    told = f'{first["run"]}: {score}{_interval(first, comparison)}.'
+    told = f'{score}{_interval(first, comparison)}.'
     if len(board) == 1:
         alone = 'There is no other run to compare it with.'
         return _said(f'{first["run"]} scores {score}', [f'{told} {alone}'])
@@ -37,6 +37,7 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
         return _said(f'{listed(leaders)} score the same: {score}', ['Their means are equal.'])
     found = [_tests_of(comparison, run, below) for run in leaders]
     if len(leaders) == 1:
+        told = f'{first["run"]}: {told}'
         return _said(_headline(found[0]), [told, _test(comparison) + _better_than(found[0])])
     return _said(
         f'{listed(leaders)} lead together: {score}',
@@ -124,7 +125,7 @@ def _test(comparison: Mapping[str, Any]) -> str:
     units = counted(counts['queries'], 'query', 'queries')
     if parameters['cluster'] == 'video':
         units = f'{counted(counts["units"], "cluster", "clusters")} of {units}, by video'
-    test = test_in_words(parameters['correction'])
+    test = words_of_test(parameters['correction'])
     alpha = f'a corrected p of at most {alpha_of(parameters["level"]):g}'
     return f'{test[:1].upper()}{test[1:]}{family} ({units}): {alpha} tells two runs apart.'
 

@@ -28,7 +28,7 @@ def said(alternatives, definition='mediaeval-2016', above=False):
     return caveats_of(means, given, values, 'MAP', get(definition))
 
 
-SAME = 'the order of the runs would be the same.'
+SAME = 'the order of the runs would be the same (a: MAP 0.450).'
 REPEATED = [
     ([0.45, 0.4, 0.3], f'2 of 3 queries have an AP above 1 in some run, as {AGAIN}{SAME}'),
     (
@@ -43,7 +43,7 @@ REPEATED = [
     (
         [0.5, 0.2, 0.3],
         f'2 of 3 queries have an AP above 1 in some run, as {AGAIN}'
-        'the same run would lead, but the order of the others would change.',
+        'a would still lead, but the order of the others would change (a: MAP 0.500).',
     ),
 ]
 
@@ -55,6 +55,11 @@ def test_repeated_shots(once, caveat):
     # Without an AP above 1, only a change of the order is worth a sentence.
     below = [] if SAME in caveat else ['mediaeval' + caveat.partition('mediaeval')[2]]
     assert said(given) == below
+
+
+def test_repeated_shots_of_one_run():
+    (caveat,) = said([Alternatives(0.3, 0, 0)], above=True)
+    assert caveat.endswith(f'{AGAIN}MAP would be 0.300.')
 
 
 def test_no_repeats_are_looked_at_where_they_do_not_count():

@@ -146,7 +146,7 @@ def test_each_of_several_leaders_has_its_own_verdict():
 
 def test_one_run():
     assert said([0.5], {})[1] == [
-        'a: MAP 0.500 (95 % interval 0.400 to 0.600). There is no other run to compare it with.'
+        'MAP 0.500 (95 % interval 0.400 to 0.600). There is no other run to compare it with.'
     ]
 
 
