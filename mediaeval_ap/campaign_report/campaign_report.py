@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap import __version__
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.campaign_report import sections
+from mediaeval_ap.campaign_report.caveats import Alternatives, caveat_of_floor, caveats_of
 from mediaeval_ap.campaign_report.lead import lead_of, percent
+from mediaeval_ap.campaign_report.remarks import remarks_of
+from mediaeval_ap.comparison.documents import words_of_test
 from mediaeval_ap.definitions import ALL
 from mediaeval_ap.errors import DataWarning, require
 from mediaeval_ap.report.document import Document, Grid, Heading, counted
@@ -52,6 +57,9 @@ class CampaignReport:
     rankings : dict
         For each run, the first hypotheses of each query (at most ten) and the ranks of its hits,
         as numbers into lists of names, shots and videos.
+    alternatives : dict of str to Alternatives
+        The mean of each run at the last cutoff if each shot counted ``once``, and the ``least`` and
+        ``greatest`` over all orders of ties.
     warnings : tuple of DataWarning
         What was warned of.
 
@@ -69,6 +77,7 @@ class CampaignReport:
     diagnoses: dict[str, Diagnosis]
     evaluations: dict[str, Evaluation]
     rankings: Mapping[str, Any]
+    alternatives: Mapping[str, Alternatives]
     warnings: tuple[DataWarning, ...] = ()
 
     @property
@@ -129,7 +138,8 @@ class CampaignReport:
             ``schema``, ``version``, ``kind``, ``title``, ``lead``, ``runs`` (best first),
             ``metrics``, ``queries``, ``n_relevant``, ``values`` (of each metric, run and query),
             ``comparison``, ``loss`` (the mean parts of each run), ``confused``, ``rankings`` (the
-            top of each, and the ranks of hits), ``warnings`` and ``manifest``.
+            top of each, and the ranks of hits), ``alternatives``, ``remarks`` (notes and warnings,
+            by what they say), ``warnings`` and ``manifest``.
         """
         compared = self._compared
         return {
@@ -150,6 +160,8 @@ class CampaignReport:
             },
             'confused': self._confused,
             'rankings': self.rankings,
+            'alternatives': {run: asdict(each) for run, each in self.alternatives.items()},
+            'remarks': self._remarks,
             'warnings': self._warned,
             'manifest': {**compared['manifest'], 'inputs': self._inputs},
         }
@@ -159,7 +171,9 @@ class CampaignReport:
 
     def __repr__(self) -> str:
         lead = self._lead
-        return '\n'.join([f'{type(self).__name__}: {lead["headline"]}', *lead['sentences']])
+        return '\n'.join(
+            [f'{type(self).__name__}: {lead["headline"]}', *lead['sentences'], *lead['caveats']]
+        )
 
     @property
     def _warned(self) -> list[str]:
@@ -172,7 +186,25 @@ class CampaignReport:
 
     @cached_property
     def _lead(self) -> dict[str, Any]:
-        return lead_of(self._compared, len(self.comparison.queries), self._n_relevant.count(0))
+        comparison, lead = self.comparison, lead_of(self._compared)
+        n_queries, n_without = len(comparison.queries), self._n_relevant.count(0)
+        if n_without == n_queries:
+            return {**lead, 'caveats': []}
+        metric = comparison.metrics[-1]
+        board = [each for each in comparison.leaderboard if each.metric == metric]
+        caveats = caveats_of(
+            {each.run: each.map for each in board},
+            self.alternatives,
+            comparison.values[metric],
+            metric,
+            self._any_diagnosis.definition,
+        )
+        floor = caveat_of_floor(n_without, n_queries, board[0].floor)
+        return {**lead, 'caveats': [*caveats, *floor]}
+
+    @cached_property
+    def _remarks(self) -> list[dict[str, Any]]:
+        return remarks_of(self.comparison, self.evaluations, self.diagnoses)
 
     @cached_property
     def _confused(self) -> list[dict[str, Any]]:
@@ -233,9 +265,11 @@ class CampaignReport:
             'metrics': comparison.metrics,
             'level': percent(parameters['level']),
             'correction': parameters['correction'],
+            'test': words_of_test(parameters['correction']),
+            'by_video': parameters['cluster'] == 'video',
+            'exploratory': f' (exploratory: claims are about {last})',
             'baseline': parameters['baseline'],
             'depth': self.rankings['depth'],
-            'has_groups': any(row['group'] for row in standings),
             'has_floor': any(row['floor'] for row in standings),
             'boards': sections.boards_of(compared),
             'caption': comparison.caption(),
@@ -253,8 +287,7 @@ class CampaignReport:
             'queries': sections.queries_of(queries, self._n_relevant, comparison.values[last]),
             'definition': sections.definition_of(evaluation.definition),
             'procedure': [comparison.caption(), *sections.procedure_of(self._any_diagnosis.near)],
-            'notes': list(dict.fromkeys([*comparison.notes, *evaluation.notes])),
-            'warnings': self._warned,
+            'remarks': [list(each) for _, each in groupby(self._remarks, itemgetter('what'))],
             'inputs': self._inputs,
         }
 

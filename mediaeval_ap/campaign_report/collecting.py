@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mediaeval_ap.campaign_report.campaign_report import CampaignReport
+from mediaeval_ap.campaign_report.caveats import Alternatives
 from mediaeval_ap.campaign_report.rankings import Rankings
 from mediaeval_ap.comparison.compare import compare
 from mediaeval_ap.comparison.settings import Settings
@@ -31,12 +32,15 @@ def collect(
     evaluations: dict[str, Evaluation] = {}
     diagnoses: dict[str, Diagnosis] = {}
     found: dict[str, DataWarning] = {}
+    alternatives: dict[str, Alternatives] = {}
+    cutoffs = list(dict.fromkeys([k, criteria.K[-1]]))  # of the loss, and of the headline
     asked = sorted(names_asked(criteria, queries)[0])  # as compare sorts
     rankings = Rankings(criteria, asked, len(runs))
     for name, hypothesis in runs.items():
         run = read_counted(criteria, hypothesis)
         evaluations[name] = evaluate_run(run, queries)
-        (diagnoses[name],) = diagnose(criteria, run, queries, [k], near)
+        diagnoses[name], *_ = found_at = diagnose(criteria, run, queries, cutoffs, near)
+        alternatives[name] = Alternatives.of(found_at[-1])
         rankings.add(name, run)
         found |= {str(warning): warning for warning in evaluations[name].warnings}
     reference, subset = criteria.reference.table, criteria.subset
@@ -46,5 +50,6 @@ def collect(
         {run: diagnoses[run] for run in comparison.runs},
         {run: evaluations[run] for run in comparison.runs},
         rankings.to_dict(comparison.runs),
+        {run: alternatives[run] for run in comparison.runs},
         tuple(found.values()),
     )

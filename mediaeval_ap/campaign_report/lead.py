@@ -1,107 +1,133 @@
-"""The sentence a reader wants first: who leads, and whether the data tell the runs apart."""
+"""What a reader wants first: who leads, and what the test says of that run and the others."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mediaeval_ap.choices import alpha_of
-from mediaeval_ap.comparison.documents import test_in_words
+from mediaeval_ap.comparison.documents import CORRECTED_BY, words_of_test
 from mediaeval_ap.report.document import counted
 from mediaeval_ap.report.formats import short_p
-from mediaeval_ap.report.page import p_value
 
-LETTER = re.compile(r'\(\d+\)|[a-zA-Z]')  # of a group; behind z and Z there are (53), (54), …
 NAMED_AT_MOST = 3  # a choice: more names make a sentence that nobody reads
+MOST_DIGITS = 17  # tell any two doubles apart
 
 
-def lead_of(
-    comparison: Mapping[str, Any], n_queries: int, n_without_relevant: int = 0
-) -> dict[str, Any]:
+def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
     """Return a headline and sentences about the last cutoff, which claim no more than the test."""
-    if n_without_relevant == n_queries:
+    counts = comparison['manifest']['counts']
+    if counts['queries_without_relevant'] == counts['queries']:
         return _said(
             'No query has a relevant shot: nothing can be told about the runs',
             ['Every run has the same value for each query, whatever it returns.'],
         )
-    lead = _about_leader(comparison, n_queries)
-    floor = comparison['leaderboard'][-1]['floor']
-    if n_without_relevant:
-        told = f'{n_without_relevant:,} of {counted(n_queries, "query has", "queries have")}'
-        empty = '' if floor is None else f': an empty run has {floor:.3f}'
-        lead['sentences'].append(f'{told} no relevant shot{empty}.')
-    return lead
-
-
-def _about_leader(comparison: Mapping[str, Any], n_queries: int) -> dict[str, Any]:
     metric = comparison['metrics'][-1]
     board = [row for row in comparison['leaderboard'] if row['metric'] == metric]
     leaders = [row['run'] for row in board if row['rank'] == 1]
-    leader, others = board[0], board[1:]
-    score = f'{metric} {leader["map"]:.3f}{_interval(leader, comparison)}'
-    if not others:
-        return _said(f'{leader["run"]} scores {metric} {leader["map"]:.3f}',
-                     [f'{score}. There is no other run to compare it with.'])  # fmt: skip
-    if len(leaders) > 1:
-        rest = '' if len(leaders) == len(board) else ' lead together'
-        tied = f'{listed(leaders)}{rest or " score the same"}'
-        return _said(f'{tied}: {metric} {leader["map"]:.3f}', ['Their means are equal.'])
-    pairs = [
-        pair
-        for pair in comparison['pairs']
-        if pair['metric'] == metric and leader['run'] in (pair['a'], pair['b'])
-    ]
+    below = [row['run'] for row in board if row['rank'] > 1]
+    first = board[0]
+    score = f'{metric} {first["map"]:.3f}'
+    told = f'{score}{_interval(first, comparison)}.'
+    if len(board) == 1:
+        alone = 'There is no other run to compare it with.'
+        return _said(f'{first["run"]} scores {score}', [f'{told} {alone}'])
+    if not below:
+        return _said(f'{listed(leaders)} score the same: {score}', ['Their means are equal.'])
+    found = [_tests_of(comparison, run, below) for run in leaders]
+    if len(leaders) == 1:
+        told = f'{first["run"]}: {told}'
+        return _said(_headline(found[0]), [told, _test(comparison) + _better_than(found[0])])
+    return _said(
+        f'{listed(leaders)} lead together: {score}',
+        ['Their means are equal.', _test(comparison), *map(_sentence, found[:NAMED_AT_MOST])],
+    )
+
+
+@dataclass(frozen=True)
+class _Tests:
+    """A leader, and the corrected p of its pairs with the runs below it, best first."""
+
+    leader: str
+    p: dict[str, float]
+    alpha: float
+    correction: str
+
+    @property
+    def alike(self) -> list[str]:
+        """The runs that the test does not tell apart from the leader."""
+        return [run for run, p in self.p.items() if p > self.alpha]
+
+
+def _tests_of(comparison: Mapping[str, Any], leader: str, below: Sequence[str]) -> _Tests:
     parameters = comparison['manifest']['parameters']
-    alpha = alpha_of(parameters['level'])
-    unsure = [pair for pair in pairs if not _is_told_apart(pair, board, alpha)]
-    over = counted(n_queries, 'query', 'queries')
-    test = f'{test_in_words(parameters["correction"])} over {over}'
-    headline, sentence = _verdict(leader['run'], pairs, unsure, test, alpha)
-    return _said(headline, [f'{leader["run"]}: {score}. {sentence}'])
+    p = {
+        frozenset((pair['a'], pair['b'])): pair['p_adjusted']
+        for pair in comparison['pairs']
+        if pair['metric'] == comparison['metrics'][-1]
+    }
+    return _Tests(
+        leader,
+        {run: p[frozenset((leader, run))] for run in below},
+        alpha_of(parameters['level']),
+        CORRECTED_BY.get(parameters['correction'], 'Tukey'),
+    )
 
 
-def _verdict(
-    leader: str,
-    pairs: Sequence[Mapping[str, Any]],
-    unsure: Sequence[Mapping[str, Any]],
-    test: str,
-    alpha: float,
-) -> tuple[str, str]:
-    names = [_other(pair, leader) for pair in unsure]
-    if not unsure:
-        largest = max(pair['p_adjusted'] for pair in pairs)
-        if len(pairs) == 1:
-            other = _other(pairs[0], leader)
-            return (
-                f'{leader} leads, and the data tell it apart from {other}',
-                f'{_upper(test)}: {_equals(largest)}.',
-            )
-        return (
-            f'{leader} leads, and the data tell it apart from every other run',
-            f'{_upper(test)}: the largest corrected p against it is {p_value(largest)}.',
-        )
-    smallest = min(pair['p_adjusted'] for pair in unsure)
-    reason = f'the smallest corrected p among these is {p_value(smallest)}'
-    if len(names) == 1:
-        reason = f'corrected {_equals(smallest)}'
-    headline = f'{leader} leads, but the data do not tell it apart from {listed(names)}'
-    rest = len(pairs) - len(unsure)
-    others = f' They do tell it apart from {rest} other {"run" if rest == 1 else "runs"}.'
-    needed = f' A difference is told apart at a corrected p of at most {alpha:g}.'
-    return headline, f'{_upper(test)}: {reason}.{needed}{others if rest else ""}'
+def _headline(found: _Tests) -> str:
+    """Say what the test says of the leader and the next run, and of whom it is not told apart."""
+    alike, following = found.alike, next(iter(found.p))
+    if not alike:
+        return _is_better(found)
+    if following in alike:
+        return f'{found.leader} leads, but is {_not_told_apart(found)}'
+    p = _equals(found.p[following], found)
+    better = f'better than {following} ({p}, {found.correction})'
+    return f'{found.leader} leads: {better}, but {_not_told_apart(found)}'
 
 
-def _is_told_apart(
-    pair: Mapping[str, Any], board: Sequence[Mapping[str, Any]], alpha: float
-) -> bool:
-    """Return whether the corrected p is small, and no letter says that the runs are alike."""
-    letters = [
-        set(LETTER.findall(row['group'] or ''))
-        for row in board
-        if row['run'] in (pair['a'], pair['b'])
-    ]
-    return bool(pair['p_adjusted'] <= alpha) and not set.intersection(*letters)
+def _is_better(found: _Tests, every: str = 'every other run') -> str:
+    largest = _equals(max(found.p.values()), found)
+    if len(found.p) == 1:
+        (other,) = found.p
+        return f'{found.leader} is better than {other} ({largest}, {found.correction})'
+    return f'{found.leader} is better than {every} (largest {largest}, {found.correction})'
+
+
+def _not_told_apart(found: _Tests) -> str:
+    alike = found.alike
+    p = _equals(min(found.p[run] for run in alike), found)
+    smallest = '' if len(alike) == 1 else 'smallest '
+    return f'not told apart from {listed(alike)} ({smallest}{p}, {found.correction})'
+
+
+def _sentence(found: _Tests) -> str:
+    """Say of one of several leaders what the test says of the runs below."""
+    if not found.alike:
+        return f'{_is_better(found, "every run below")}.'
+    return f'{found.leader} is {_not_told_apart(found)}.{_better_than(found)}'
+
+
+def _better_than(found: _Tests) -> str:
+    """Say how many runs the leader is better than, if it is better than some."""
+    n_better = len(found.p) - len(found.alike)
+    if not found.alike or not n_better:
+        return ''
+    return f' {found.leader} is better than {counted(n_better, "other run", "other runs")}.'
+
+
+def _test(comparison: Mapping[str, Any]) -> str:
+    """Name the test, its family and its units, and the p that it needs."""
+    parameters, counts = comparison['manifest']['parameters'], comparison['manifest']['counts']
+    n_pairs = sum(pair['metric'] == comparison['metrics'][-1] for pair in comparison['pairs'])
+    family = f' over all {n_pairs} pairs of runs' if n_pairs > 1 else ''
+    units = counted(counts['queries'], 'query', 'queries')
+    if parameters['cluster'] == 'video':
+        units = f'{counted(counts["units"], "cluster", "clusters")} of {units}, by video'
+    test = words_of_test(parameters['correction'])
+    alpha = f'a corrected p of at most {alpha_of(parameters["level"]):g}'
+    return f'{test[:1].upper()}{test[1:]}{family} ({units}): {alpha} tells two runs apart.'
 
 
 def _interval(row: Mapping[str, Any], comparison: Mapping[str, Any]) -> str:
@@ -126,17 +152,14 @@ def listed(names: Sequence[str]) -> str:
     return f'{", ".join(names[:-1])} and {names[-1]}'
 
 
-def _other(pair: Mapping[str, Any], leader: str) -> str:
-    return str(pair['b'] if pair['a'] == leader else pair['a'])
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _equals(p: float, found: _Tests) -> str:
+    """Return p with so many decimals that it is on its side of alpha as it is shown."""
+    shown = f'p {short_p(p, "< ", "= ")}'
+    for digits in range(4, MOST_DIGITS):
+        if (round(p, digits) <= found.alpha) == (p <= found.alpha):
+            return shown if digits == 4 else f'p = {p:.{digits}f}'
+    return f'p = {p!r}'
 
 
 def _said(headline: str, sentences: list[str]) -> dict[str, Any]:
     return {'headline': headline, 'sentences': sentences}
-
-
-def _equals(p: float) -> str:
-    return f'p {short_p(p, "< ", "= ")}'

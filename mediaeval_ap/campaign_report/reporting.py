@@ -32,7 +32,7 @@ class CampaignReporting:
         k: Cutoff | None = None,
         near: float = choices.NEAR,
         baseline: str | None = None,
-        correction: Correction = 'tukey',
+        correction: Correction = 'holm',
         interval: IntervalKind = 'plus2',
         level: float = choices.LEVEL,
         cluster: Cluster | None = None,
@@ -56,9 +56,7 @@ class CampaignReporting:
             As of `explain`.
         baseline : str, optional
             The run to compare all others with on the leaderboard, by its name.
-        correction : {'tukey', 'holm', 'bh'}
-            As of `compare`; only ``'tukey'`` gives the letters of groups.
-        interval, level, cluster, resamples, permutations, seed
+        correction, interval, level, cluster, resamples, permutations, seed
             As of `compare`.
         progress : bool
             As of `evaluate`.

@@ -35,7 +35,7 @@ def _definitions(_: click.Context, __: click.Parameter, values: tuple[str, ...])
 
 ROWS = ('csv', 'jsonl')
 PROCEDURE = options.together(
-    procedure_options('holm'),
+    procedure_options(),
     options.choice(
         '--by', choices.GROUPINGS, None, 'Add means over groups of queries: by {words}.'
     ),

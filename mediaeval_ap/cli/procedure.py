@@ -12,12 +12,12 @@ from mediaeval_ap.definitions import LARGEST_CUTOFF
 from mediaeval_ap.errors import ParameterError
 
 
-def procedure_options(correction: choices.Correction) -> options.Decorator:
-    """Return the options of tests and intervals, with a default for the correction."""
-    return options.together(_tests(correction), _intervals(), _random_numbers())
+def procedure_options() -> options.Decorator:
+    """Return the options of tests and intervals."""
+    return options.together(_tests(), _intervals(), _random_numbers())
 
 
-def _tests(correction: choices.Correction) -> options.Decorator:
+def _tests() -> options.Decorator:
     return options.together(
         options.option(
             '--baseline',
@@ -28,7 +28,7 @@ def _tests(correction: choices.Correction) -> options.Decorator:
         options.choice(
             '--correction',
             choices.CORRECTIONS,
-            correction,
+            'holm',
             'Correction of p for many pairs: {words}.',
         ),
     )

@@ -51,7 +51,7 @@ OF_FIGURES = ('svg', 'png', 'pdf')
     None, 'Cutoff whose loss is split; "all" means no cutoff.  [default: 100, or the last of -K]'
 )
 @options.NEAR
-@procedure_options('tukey')
+@procedure_options()
 @options.LIMITS
 @options.choice(
     '--figure',

@@ -89,7 +89,7 @@ TESTS = {
 }
 
 
-def test_in_words(correction: str) -> str:
+def words_of_test(correction: str) -> str:
     """Return the name of the test, with its correction."""
     if correction == 'tukey':
         return TUKEY

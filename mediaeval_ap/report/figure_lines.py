@@ -8,6 +8,7 @@ from typing import Any
 
 import altair as alt
 
+from mediaeval_ap.errors import printable
 from mediaeval_ap.report import palette
 from mediaeval_ap.report.figure_parts import (
     DIGITS,
@@ -15,6 +16,7 @@ from mediaeval_ap.report.figure_parts import (
     Column,
     Row,
     colours_of,
+    drawn_names,
     finish,
     layered,
     number,
@@ -55,6 +57,7 @@ def _lines(
     title: str,
 ) -> alt.LayerChart:
     """Draw lines over common places, each with its name at the end."""
+    names = drawn_names(names)
     rows: list[Row] = [
         {'series': name, 'x': place, 'value': number(value)}
         for name, line in zip(names, values, strict=True)
@@ -145,6 +148,7 @@ def precision_recall(
     runs: Sequence[str], hits: Sequence[Sequence[int]], n_relevant: int, query: str = ''
 ) -> alt.LayerChart:
     """Draw precision against recall at the rank of each hit, a line for each run."""
+    runs = drawn_names(runs)
     rows: list[Row] = [
         {'series': run, 'rank': rank, 'x': n_hits / n_relevant, 'value': n_hits / rank}
         for run, ranks in zip(runs, hits, strict=True)
@@ -166,4 +170,5 @@ def precision_recall(
     words = f'Precision and recall of {len(runs)} runs'
     if not query:
         return finish(chart, words)
-    return finish(chart.properties(title=query), f'{words} for {query}')
+    title = printable(query)
+    return finish(chart.properties(title=title), f'{words} for {title}')

@@ -8,6 +8,7 @@ from typing import Any
 
 import altair as alt
 
+from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.report import palette
 
 Row = dict[str, Any]
@@ -22,6 +23,22 @@ DIGITS = '.4f'
 def number(value: Any) -> float | None:
     """Return a number that JSON has, or None."""
     return float(value) if value is not None and isfinite(value) else None
+
+
+def drawn_names(names: Sequence[str]) -> list[str]:
+    """Return the names of bars or lines with an escape for each character that hides text.
+
+    Vega aborts, or writes what is not XML, where a figure has a control character.
+    """
+    escaped = list(map(printable, names))
+    meant: dict[str, str] = {}
+    for name, text in zip(names, escaped, strict=True):
+        if (other := meant.setdefault(text, name)) != name:  # they would be drawn as one
+            raise ParameterError(
+                f'figure: found {shown(other)} and {shown(name)}, expected names that differ '
+                f'where they are shown, as {text}: rename one of them'
+            )
+    return escaped
 
 
 def axis_of_names(field: str, names: Sequence[str], limit: int = NAME) -> alt.Y:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
+from mediaeval_ap.errors import printable
 from mediaeval_ap.report import palette
 from mediaeval_ap.report.figure_parts import (
     DIGITS,
@@ -16,6 +17,7 @@ from mediaeval_ap.report.figure_parts import (
     Row,
     axis_of_names,
     colours_of,
+    drawn_names,
     finish,
     layered,
     number,
@@ -44,6 +46,7 @@ def leaderboard(
     metric: str = 'MAP',
 ) -> alt.LayerChart:
     """Draw the runs, best first: each a point with the bar of its interval, and its group."""
+    runs = drawn_names(runs)
     columns = zip(runs, maps, lows, highs, groups or [''] * len(runs), strict=True)
     rows: list[Row] = [
         {
@@ -77,6 +80,7 @@ def leaderboard(
 
 def loss(runs: Sequence[str], parts: Mapping[str, Column]) -> alt.LayerChart:
     """Draw the parts of the loss of each run as a stacked bar; negative ones are left of zero."""
+    runs = drawn_names(runs)
     parts = {part: values for part, values in parts.items() if any(values)}
     rows = _stacked(runs, parts)
     labels = [_part_label(part) for part in parts]
@@ -131,14 +135,17 @@ def scatter(
     ends = alt.Scale(domain=[0, high], nice=False)
     size = alt.Scale(type='linear', domain=[0, max(len(queries), 1)], range=[30, 1500])
     blue = palette.light('blue')
+    # Vega makes code of the titles of fields, and undoes escapes in them; those of axes stay text.
+    across, up = ticks(), ticks()
+    across.title, up.title = (f'{metric} of {printable(run)}' for run in (run_a, run_b))
     points = (
         alt.Chart()
         .mark_point(
             filled=True, color=blue, stroke=blue, strokeWidth=1.2, fillOpacity=0.4, opacity=1
         )
         .encode(
-            x=alt.X('x:Q', title=f'{metric} of {run_a}', scale=ends, axis=ticks()),
-            y=alt.Y('y:Q', title=f'{metric} of {run_b}', scale=ends),
+            x=alt.X('x:Q', title='horizontal', scale=ends, axis=across),
+            y=alt.Y('y:Q', title='vertical', scale=ends, axis=up),
             size=alt.Size('count:Q', scale=size, legend=None),
             tooltip=[
                 alt.Tooltip('x:Q', title='horizontal', format=DIGITS),
@@ -171,13 +178,14 @@ def coinciding(queries: Sequence[str], a: Column, b: Column) -> list[Row]:
 
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _LISTED
-    return ', '.join(names[:_LISTED]) + (f' and {more} more' if more > 0 else '')
+    return ', '.join(map(printable, names[:_LISTED])) + (f' and {more} more' if more > 0 else '')
 
 
 def distribution(
     runs: Sequence[str], values: Sequence[Column], *, metric: str = 'AP'
 ) -> alt.LayerChart:
     """Draw how many queries of each run have a value of 0, of 1, and between them."""
+    runs = drawn_names(runs)
     classes = _CLASSES if any(float(v) > 1 for line in values for v in line) else _CLASSES[:-1]
     labels = [label for label, _ in classes]
     rows = _counted(runs, values)
@@ -229,9 +237,14 @@ def _class_of(value: float) -> int:
 
 def confused(queries: Sequence[str], names: Sequence[str], counts: Column) -> alt.LayerChart:
     """Draw how many relevant shots of a query were returned under another name only."""
-    labels = [f'{query} as {name}' for query, name in zip(queries, names, strict=True)]
+    labels = drawn_names([f'{query} as {name}' for query, name in zip(queries, names, strict=True)])
     rows = [
-        {'pair': label, 'query': query, 'name': name, 'count': int(count)}
+        {
+            'pair': label,
+            'query': printable(query),
+            'name': printable(name),
+            'count': int(count),
+        }
         for label, query, name, count in zip(labels, queries, names, counts, strict=True)
     ]
     tooltip = [

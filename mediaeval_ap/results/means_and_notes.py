@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,18 @@ def mean(values: NDArray[np.float64]) -> float | None:
 def notes_of(count: int, n_queries: int, what: str) -> list[str]:
     """Return the note that some queries are special, if there are any."""
     return [f'{count} of {n_queries} queries {what}'] if count else []
+
+
+OF_QUERIES = re.compile(r'(\d+) of (\d+) queries (.*)')
+
+
+def counted_note(note: str) -> tuple[str, int | None, int | None]:
+    """Return what a note says, of how many queries, of how many; None if it is not of queries."""
+    found = OF_QUERIES.fullmatch(note)
+    if found is None:
+        return note, None, None
+    count, n_queries, what = found.groups()
+    return f'queries {what}', int(count), int(n_queries)
 
 
 def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:

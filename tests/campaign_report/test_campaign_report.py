@@ -62,7 +62,7 @@ def test_comparison_diagnoses_and_evaluations_are_those_of_their_own_functions(
         name: average_precision.explain(rows, QUERIES, k=5, near=0.3) for name, rows in RUNS.items()
     }
     criteria = {'reference': REFERENCE, 'subset': SUBSET}
-    comparison = compare(evaluations, correction='tukey', **criteria, **QUICK)
+    comparison = compare(evaluations, **criteria, **QUICK)
     assert report.comparison.to_dict() == comparison.to_dict()
     assert report.comparison.runs == list(report.evaluations) == list(report.diagnoses)
     for name in RUNS:

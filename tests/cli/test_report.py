@@ -2,6 +2,7 @@
 
 import json
 import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,23 @@ def test_the_query_of_a_figure_is_chosen(runs):
     wrong = run(*runs, '--figure', 'precision_recall', '--query', 'zoe', '-o', '-')
     assert wrong.exit_code != 0
     assert "precision_recall: found 'zoe'" in wrong.stderr
+
+
+@pytest.mark.parametrize('suffix', ['svg', 'png', 'pdf'])
+@pytest.mark.parametrize('figure', ['scatter', 'precision_recall'])
+def test_names_with_control_characters_are_drawn(folder, figure, suffix):
+    """Each ended the command, or gave a file that is no XML."""
+    name, path = 'ann\x01\ufffe', 'run\x1b\uffff.txt'
+    Path('named.txt').write_text(f'x v 1 {name}\nx v 2 bob\n')
+    for each in (path, 'other.txt'):
+        Path(each).write_text(f'x v 1 {name} 0.9\nx v 2 {name} 0.8\n')
+    result = run('report', 'named.txt', path, 'other.txt', *QUICK, '--figure', figure,
+                 '-o', f'x.{suffix}')  # fmt: skip
+    assert (result.exit_code, result.output) == (0, '')
+    begin = {'svg': b'<svg', 'png': b'\x89PNG', 'pdf': b'%PDF'}[suffix]
+    assert Path(f'x.{suffix}').read_bytes().startswith(begin)
+    if suffix == 'svg':
+        ET.parse('x.svg')
 
 
 def test_two_runs_are_needed_to_scatter(folder):

@@ -122,6 +122,7 @@ def test_pairs_are_those_of_the_data(tab, data):
             *(of_interval(row['interval']), of_p(row['p']), of_p(row['p_adjusted'])),
             *(str(row[name]) for name in ('wins', 'ties', 'losses')),
             fixed(row['dz'], 2),
+            '–' if row['n_for_power'] is None else f'{row["n_for_power"]:,}',
         ]
         for row in data['comparison']['pairs']
         if row['metric'] == data['metrics'][-1]
@@ -260,11 +261,23 @@ def test_no_character_turns_text_around_or_hides_it(tab):
     assert texts == []
 
 
-def test_every_warning_is_at_the_foot(tab):
-    """The comparison has some of its own."""
-    footer = tab.locator('footer')
-    assert footer.get_by_text('pairs of runs differ on fewer than 50 queries').count() == 1
-    assert footer.get_by_text('reference.txt: 1 of 27 queries have no relevant shot').count() == 1
+def test_every_remark_is_at_the_foot_with_its_runs_and_queries(tab, data):
+    expected, before = [], None
+    for remark in data['remarks']:
+        runs = remark['runs']
+        named = 'all runs' if runs == data['runs'] else ', '.join(map(printable, runs))
+        counts = '–' if remark['queries'] is None else f'{remark["queries"]} of {remark["of"]}'
+        what = [] if remark['what'] == before else [printable(remark['what'])]
+        expected.append([*what, named, counts])
+        before = remark['what']
+    assert rows_of(tab.locator('footer #remarks')) == expected
+    assert len({row[-2] for row in expected}) > 1
+
+
+def test_caveats_stand_under_the_headline(tab, data):
+    caveats = data['lead']['caveats']
+    assert tab.locator('.masthead .caveats li').all_inner_texts() == list(map(printable, caveats))
+    assert len(caveats) == 2  # an AP above 1, and the floor
 
 
 # Tables

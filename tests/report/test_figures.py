@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap.diagnosis.parts import PARTS
+from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.report import figure_lines, figures, palette, vega
 from mediaeval_ap.report.page_figures import on_page, style_sheet
 
@@ -138,6 +139,39 @@ def test_hostile_names_are_drawn_as_others_are(figure):
     marks = marks_of(vega.to_svg(figure(HOSTILE)))
     assert marks == marks_of(vega.to_svg(figure([f'run {i}' for i in range(len(HOSTILE))])))
     assert len(marks) >= len(HOSTILE)
+
+
+def of_scatter(names):
+    return figures.scatter(names[0], names[1], names, range(len(names)), range(len(names)))
+
+
+def of_title(names):
+    return figure_lines.precision_recall(names, [[1, 3]] * len(names), 2, names[0])
+
+
+# Vega aborts the process on some, and writes what is not XML of others.
+UNSEEN = [f'{char}name {ord(char)}' for char in '\0\1\b\t\n\x1b\x7f\x9f\u202e\ud800\ufffe\uffff']
+
+
+@pytest.mark.parametrize('figure', [*ALL, of_scatter, of_title])
+def test_characters_that_hide_text_are_escaped_as_on_the_page(figure, tmp_path):
+    chart = figure(UNSEEN)
+    ET.fromstring(vega.to_svg(chart))
+    written = json.dumps(chart.to_dict(), ensure_ascii=False)
+    assert written.isprintable()
+    assert '\\\\ufffename' in written or figure is scatter  # which names the first five
+    chart.save(tmp_path / 'x.svg')
+    ET.parse(tmp_path / 'x.svg')
+    assert vega.to_bytes(chart, 'png').startswith(b'\x89PNG')
+    assert vega.to_bytes(chart, 'pdf').startswith(b'%PDF')
+
+
+@pytest.mark.parametrize('figure', [*OF_RUNS, confused])
+def test_names_that_look_the_same_are_not_drawn_as_one(figure):
+    with pytest.raises(
+        ParameterError, match=r'^figure: found .*a\\x01.* expected names that differ'
+    ):
+        figure(['a\x01', 'b', 'a\\x01'])
 
 
 def test_hostile_names_are_titles_as_they_are():

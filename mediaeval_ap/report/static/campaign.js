@@ -99,9 +99,9 @@ Page.ready.then((data) => {
       key, x: a, y: b, count: queries.length, names: named(queries),
     })));
     for (const { encoding } of figure.spec.layer) {
-      if (!encoding.x.title) continue;
-      encoding.x.title = `${apName()} of ${nameA}`;
-      encoding.y.title = `${apName()} of ${nameB}`;
+      if (!encoding.x.axis) continue;
+      encoding.x.axis.title = `${apName()} of ${nameA}`;
+      encoding.y.axis.title = `${apName()} of ${nameB}`;
     }
     draw('scatter', figure, {
       onView: (view) => view.addEventListener('click', (_event, item) => {

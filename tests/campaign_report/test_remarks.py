@@ -1,0 +1,75 @@
+"""Notes and warnings of all runs stand in one list, each with its runs and queries."""
+
+import pytest
+from page_text import PageText
+
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.errors import DataWarning, ScoreAboveOneWarning, WithoutRelevantWarning
+from mediaeval_ap.results.means_and_notes import counted_note, notes_of
+
+REFERENCE = [('x', 'v', str(shot), name) for shot, name in enumerate(['ann', 'bob', 'cat', 'ann'])]
+RIGHT = [(*row, 0.5) for row in REFERENCE]
+RUNS = {
+    'right': RIGHT,
+    'again': [*RIGHT[1:], *RIGHT[:1] * 3, *RIGHT[1:2] * 2],
+    'once': [*RIGHT[:1] * 3, *RIGHT[1:2], RIGHT[3]],
+}
+ABOVE = 'queries have an AP above 1: mediaeval-2016 counts a shot each time it is returned'
+
+
+@pytest.fixture(scope='module')
+def report():
+    average_precision = AveragePrecision(REFERENCE, K=[1, 10])
+    with pytest.warns(DataWarning):
+        return average_precision.report(
+            RUNS, ['ann', 'bob', 'cat', 'zoe'], resamples=50, permutations=50
+        )
+
+
+def test_every_note_and_warning_of_each_run_is_there_once(report):
+    """Warnings that a note says in other words, about the same queries, are not repeated."""
+    told = {run: [] for run in RUNS}
+    for remark in report.to_dict()['remarks']:
+        n, of, what = (remark[name] for name in ('queries', 'of', 'what'))
+        for run in remark['runs']:
+            told[run].append(what if n is None else f'{n} of {of} {what}')
+    comparison = report.comparison
+    for run, texts in told.items():
+        evaluation = report.evaluations[run]
+        name = evaluation.inputs['hypothesis'].name
+        expected = {
+            *evaluation.notes,
+            *comparison.notes,
+            *map(str, comparison.warnings),
+            *(
+                str(each).removeprefix(f'{name}: ')
+                for each in evaluation.warnings
+                if not isinstance(each, ScoreAboveOneWarning | WithoutRelevantWarning)
+            ),
+        }
+        assert sorted(texts) == sorted(expected)
+        assert len(expected) > (2 if run == 'right' else 4)
+
+
+def test_counts_of_runs_that_differ_stand_together(report):
+    remarks = report.to_dict()['remarks']
+    above = [each for each in remarks if each['what'] == ABOVE]
+    assert [(each['runs'], each['queries'], each['of']) for each in above] == [
+        (['again'], 2, 4),
+        (['once'], 1, 4),
+    ]
+    places = [place for place, each in enumerate(remarks) if each['what'] == ABOVE]
+    assert places[1] - places[0] == 1
+    floor = next(each for each in remarks if 'no relevant shot: each' in each['what'])
+    assert (sorted(floor['runs']), floor['queries'], floor['of']) == (sorted(RUNS), 1, 4)
+    page = PageText(report.to_html())
+    assert page.attributes('rowspan').count('2') == page.cells.count(ABOVE) == 1
+    rows = next(each for each in remarks if 'repeat an earlier one' in each['what'])
+    assert rows['queries'] is None
+
+
+@pytest.mark.parametrize('count', [1, 18])
+def test_a_note_is_taken_apart_as_it_was_made(count):
+    (note,) = notes_of(count, 599, 'are close to no name')
+    assert counted_note(note) == ('queries are close to no name', count, 599)
+    assert counted_note('4 of 12 rows repeat') == ('4 of 12 rows repeat', None, None)
