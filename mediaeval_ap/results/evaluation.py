@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.results import means_and_notes
-from mediaeval_ap.results.columns import Columns
+from mediaeval_ap.results.columns import N_QUERIES, Columns
 from mediaeval_ap.results.compared import Compared
 from mediaeval_ap.results.means_and_notes import mean, mean_average_precision
 from mediaeval_ap.results.result import Result
@@ -56,6 +56,11 @@ class ResultByQuery(Result):
             many = f'{n_unnamed} placeholders of the reference (names that begin with ?) are'
             sentences.append(f'{one if n_unnamed == 1 else many} left out of the queries')
         return sentences
+
+    @property
+    def mean_counts(self) -> dict[str, int]:
+        """The number of queries that each mean is over, by the name of the mean."""
+        return dict.fromkeys(self._means(), len(self.queries))
 
     def _how(self) -> str:
         return self.definition.name
@@ -123,13 +128,40 @@ class Evaluation(ResultByQuery):
     @property
     def notes(self) -> list[str]:
         """Sentences about queries that are special, and about names that were not asked for."""
-        sentences = super().notes
-        n_without = {name: int(np.isnan(each).sum()) for name, each in self.measures.items()}
-        for count in sorted(set(n_without.values()) - {0}):
-            names = ', '.join(name for name, each in n_without.items() if each == count)
-            what = f'have no value of {names}: left out of that mean'
-            sentences += means_and_notes.notes_of(count, len(self.queries), what)
-        return sentences
+        return [*([self._over] if self._over else []), *super().notes]
+
+    @property
+    def mean_counts(self) -> dict[str, int]:
+        """The number of queries that each mean is over, by the name of the mean."""
+        of_measures = {name: int((~np.isnan(v)).sum()) for name, v in self.measures.items()}
+        return super().mean_counts | of_measures
+
+    def _count_columns(self) -> dict[str, int]:
+        of_measures = {f'{N_QUERIES}_{name}': self.mean_counts[name] for name in self.measures}
+        return {N_QUERIES: len(self.queries), **of_measures}
+
+    @property
+    def _over(self) -> str:
+        n_queries, counts = len(self.queries), self.mean_counts
+        fewer = sorted({count for count in counts.values() if count < n_queries})
+        if not fewer:
+            return ''
+        unanswerable = self.n_relevant == 0
+        lacking = [np.isnan(each) for each in self.measures.values()]
+        is_floor = all(np.array_equal(each, unanswerable) for each in lacking if each.any())
+        which = 'a relevant shot' if is_floor else 'a value'
+        parts = []
+        for count in fewer:
+            names = [name for name in self.measures if counts[name] == count]
+            has = 'query that has' if count == 1 else 'queries that have'
+            parts.append(f'{_are(names)} over the {count:,} {has} {which}')
+        whole = f'{_are([f"M{name}" for name in self._ap_columns])} over all {n_queries:,}'
+        if is_floor:
+            n_others = n_queries - fewer[0]
+            worth = f'{self.definition.without_relevant:g}'
+            counts_as = 'counts' if n_others == 1 else 'count'
+            whole += f', where the other {n_others:,} {counts_as} {worth}'
+        return '; '.join([*parts, whole])
 
     @cached_property
     def map(self) -> NDArray[np.float64]:
@@ -170,6 +202,10 @@ class Evaluation(ResultByQuery):
 
     def _worth(self) -> float:
         return float(self.map[-1])
+
+
+def _are(names: Sequence[str]) -> str:
+    return f'{", ".join(names)} {"is" if len(names) == 1 else "are"}'
 
 
 @dataclass(frozen=True, eq=False, repr=False)

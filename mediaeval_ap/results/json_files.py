@@ -128,6 +128,10 @@ def _result(value: object, name: str, number: int) -> Result:
             if means.get(mean) != computed:
                 expected = f'{computed}, the mean of the values of its queries'
                 raise Fault(mean, shown(means.get(mean)), expected)
+        counts = value.get('mean_counts', result.mean_counts)  # versions up to 0.2 wrote none
+        if counts != result.mean_counts:
+            expected = f'{result.mean_counts}, as of its queries'
+            raise Fault('mean_counts', shown(counts), expected)
         return result
     except Fault as fault:
         raise FormatError(name, place, fault.field, fault.found, fault.expected) from None
@@ -198,6 +202,8 @@ def _score(value: Mapping[str, Any], manifest: dict[str, Any]) -> Score:
     metric = _field(value, 'metric', str)
     if metric in NO_MEAN and 'queries' not in value:  # which would not help to compare it
         raise Fault('metric', metric, f'a metric that is a mean over queries; {NO_MEAN[metric]}')
+    if metric == 'lwlrap':
+        _field(manifest['counts'], 'labels', int)
     rows = _rows(value)
     _name_run(value, manifest, Score.RUN)
     counts = {name: _counts(rows, name) for name in COUNTS if name in rows[0]}

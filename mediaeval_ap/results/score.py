@@ -14,7 +14,7 @@ from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
 from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.report.document import Grid
 from mediaeval_ap.results.blocks import the_same
-from mediaeval_ap.results.columns import Columns
+from mediaeval_ap.results.columns import N_QUERIES, Columns
 from mediaeval_ap.results.compared import Compared
 from mediaeval_ap.results.means_and_notes import notes_of
 from mediaeval_ap.results.result import Result
@@ -173,6 +173,25 @@ class Score(Result):
         return self._value(per_query=self._has_queries)
 
     @property
+    def _unit(self) -> tuple[str, str]:
+        if self.metric == 'lwlrap':
+            return 'label', 'labels'
+        which = ' with a true label' if self.metric == 'GAP' else ''
+        return f'query{which}', f'queries{which}'
+
+    @property
+    def mean_counts(self) -> dict[str, int]:
+        """What the value is over: queries, for GAP those with a true label, for lwlrap labels."""
+        if self.metric == 'lwlrap':
+            return {self.metric: self.counts['labels']}
+        n_without = 0 if self.metric == 'LRAP' else self.counts.get('without_truth', 0)
+        return {self.metric: self.counts['queries'] - n_without}
+
+    def _count_columns(self) -> dict[str, int]:
+        name = 'n_labels' if self.metric == 'lwlrap' else N_QUERIES
+        return {name: self.mean_counts[self.metric]}
+
+    @property
     def _has_queries(self) -> bool:
         """True unless only a table would have the place of each query among all predictions."""
         return not self._needs_table or self.table is not None
@@ -258,7 +277,8 @@ class Score(Result):
         return {self.metric: self.value}
 
     def _summary(self) -> dict[str, Any]:
-        return {'run': self._run, **self._settings(), 'value': self.value}
+        row = {'run': self._run, **self._settings(), 'value': self.value}
+        return {**row, **self._count_columns()}
 
     def _worth(self) -> float:
         return self.value
