@@ -31,6 +31,7 @@ HTML = 'html'
 @options.argument('hypothesis', default=STANDARD_STREAM, metavar='[RUN]')
 @options.QUERIES
 @options.CRITERIA
+@options.QUERIES_WITHOUT_RELEVANT
 @options.integer(
     '--every',
     default=1000,

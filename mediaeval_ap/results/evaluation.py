@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.results import means_and_notes
-from mediaeval_ap.results.columns import N_QUERIES, Columns
+from mediaeval_ap.results.columns import N_QUERIES, SKIPPED, Columns
 from mediaeval_ap.results.compared import Compared
-from mediaeval_ap.results.means_and_notes import mean, mean_average_precision
+from mediaeval_ap.results.means_and_notes import NO_RELEVANT, mean, mean_average_precision
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import Source
 
@@ -29,6 +29,7 @@ class ResultByQuery(Result):
         'queries',
         'queries_without_name',
         'queries_without_relevant',
+        SKIPPED,
         'relevant',
         'relevant_returned',
     )
@@ -42,7 +43,8 @@ class ResultByQuery(Result):
     def notes(self) -> list[str]:
         """Sentences about queries that are special, and about names that were not asked for."""
         counts, n_queries = self.counts, len(self.queries)
-        sentences = []
+        n_skipped = counts.get(SKIPPED, 0)
+        sentences = means_and_notes.notes_of_skipped(n_skipped, n_queries, NO_RELEVANT)
         if n_without := int(np.count_nonzero(self.n_relevant == 0)):
             counts_as = self.definition.without_relevant
             sentences.append(means_and_notes.note_of_floor(n_without, n_queries, counts_as))
@@ -224,8 +226,8 @@ class Evaluation2015(ResultByQuery):
         True if the evidence for the name is correct; None without evidence.
     definition : Definition
         Definition of average precision.
-    parameters : mapping of str to float
-        The ``ratio`` above which a name is close enough.
+    parameters : mapping of str to float or str
+        The ``ratio`` above which a name is close enough, and other settings.
     inputs, counts, warnings
         As of `Evaluation`; the inputs are ``shots``, ``reference``, ``labels`` and others given.
 
@@ -248,7 +250,7 @@ class Evaluation2015(ResultByQuery):
     ap: NDArray[np.float64]
     correct: NDArray[np.bool_] | None
     definition: Definition
-    parameters: Mapping[str, float]
+    parameters: Mapping[str, float | str]
     inputs: Mapping[str, Source]
     counts: Mapping[str, int]
     warnings: Sequence[DataWarning] = field(default=(), repr=False)
