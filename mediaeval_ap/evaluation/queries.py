@@ -79,7 +79,7 @@ def skipped(
     """Warn that queries are left out, or refuse to leave out all of those in a source."""
     if n_skipped == n_queries:
         where = '' if source == reference else f' in {printable(reference)}'
-        finding = f'all {n_queries:,} queries {lack}{where}'
+        finding = f'{n_queries:,} of {n_queries:,} queries {lack}{where}'
         remedy = (
             'none is left to score: score them by --queries-without-relevant count, in Python '
             "queries_without_relevant='count'"
