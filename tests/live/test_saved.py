@@ -95,7 +95,11 @@ def with_definition(**changes):
     [
         ('{', 'Expecting property name'),
         ('[]', 'list indices'),
-        (lambda metadata: {**metadata, 'format': 2}, 'format 2, not 1'),
+        (lambda metadata: {**metadata, 'format': 3}, 'format 3, not 2'),
+        (
+            lambda metadata: {**metadata, 'queries_without_relevant': 'drop'},
+            "queries_without_relevant: found .*'drop",
+        ),
         (lambda metadata: {**metadata, 'reference': {}}, 'columns'),
         (lambda metadata: {**metadata, 'reference': None}, 'NoneType'),
         (lambda metadata: {**metadata, 'definition': {'repeats': 'x'}}, 'x'),
