@@ -105,7 +105,7 @@ class BlockFolder:
         done, key = self.done(), self.plan.key(run)
         numbers = tracked(range(1, self.plan.n_blocks + 1), 'collecting', ' blocks')
         whole = Evaluation.concat(done[key, number].read() for number in numbers)
-        return with_skipped(whole, self.plan.settings[SKIPPED])
+        return with_skipped(whole, self.plan.settings.get(SKIPPED, 0))
 
     def check_complete(self, runs: Sequence[int]) -> None:
         """Refuse blocks that are missing."""

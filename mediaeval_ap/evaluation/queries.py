@@ -77,7 +77,7 @@ def skipped(
     cause: str = '',
 ) -> list[DataWarning]:
     """Warn that queries are left out, or refuse to leave out all of those in a source."""
-    if n_skipped == n_queries:
+    if n_skipped and n_skipped == n_queries:
         where = '' if source == reference else f' in {printable(reference)}'
         finding = f'{n_queries:,} of {n_queries:,} queries {lack}{where}'
         remedy = (

@@ -41,6 +41,7 @@ NOTE = '3 of 5 queries have no relevant shot, and are left out'
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @pytest.mark.parametrize('definition', definitions.names())
+@strategies.examples(1 / 4)  # of each definition
 @given(
     strategies.reference_rows,
     strategies.hypothesis_rows,
