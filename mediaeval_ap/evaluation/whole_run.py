@@ -90,17 +90,17 @@ class Questions(NamedTuple):
 def names_asked(criteria: Criteria, queries: Table | None) -> Questions:
     """Return the queries in their order, by default those of the reference."""
     reference, source = criteria.reference, criteria.reference.table.source.name
+    kept, n_skipped = queries, 0
+    about_skipped: list[DataWarning] = []
     if queries is not None and criteria.queries_without_relevant == 'skip':
         kept, n_skipped, about_skipped = answerable(queries, reference.names, source)
-        names, found = queries_or_default(kept, reference.queries, source)
-        return Questions(names, n_skipped, found + about_skipped)
-    names, found = queries_or_default(queries, reference.queries, source)
+    names, found = queries_or_default(kept, reference.queries, source)
     if queries is not None and not any(name in reference for name in names):
         distinct = queries['person_name'].values
         finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
         cause = likely_cause(distinct, reference.table['person_name'].values)
         found = data_warnings.no_overlap(queries.source.name, finding, cause) + found
-    return Questions(names, 0, found)
+    return Questions(names, n_skipped, found + about_skipped)
 
 
 def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, list[DataWarning]]:
