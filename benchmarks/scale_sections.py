@@ -246,7 +246,7 @@ def peers(settings: Settings) -> Section:
         for who, steps in {'store': store, 'in memory': memory}.items():
             section.add(data, who, *peer_cells(steps), '', times={who: steps['send']['seconds']})
         printed = whole_process(evaluating(data, data.store(), N_OF_PEERS)).printed
-        ours = [line.split(',')[2:-1] for line in values_of(printed)[1:]][:N_OF_PEERS]
+        ours = [line.split(',')[2:-2] for line in values_of(printed)[1:]][:N_OF_PEERS]
         for who in ('polars', 'duckdb'):
             add_peer(section, settings, data, who, [[*map(float, values)] for values in ours])
     return section

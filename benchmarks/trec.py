@@ -51,7 +51,7 @@ def pytrec_eval_means(folder: Path) -> None:
         sum(topic[f'map_cut_{k}'] for topic in results.values()) / len(results)
         for k in CUTOFFS.split(',')
     ]
-    print(*means, 'n_relevant', sep=',')
+    print(*means, 'n_relevant', 'n_queries', sep=',')  # as the row of the command ends
 
 
 def own_command(python: str, folder: Path) -> list[object]:
@@ -71,7 +71,7 @@ def means_of(process: Process) -> list[float]:
     """Return the means that a command printed."""
     if process.printed.startswith('map_cut'):  # trec_eval
         return [float(line.split()[-1]) for line in process.printed.splitlines()]
-    return [*map(float, process.printed.split(',')[-4:-1])]
+    return [*map(float, process.printed.split(',')[-5:-2])]
 
 
 def check_means(runs: Mapping[str, Sequence[Process]]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from mediaeval_ap import definitions
 from mediaeval_ap.batches.batch_evaluating import BatchEvaluating
 from mediaeval_ap.campaign_report.reporting import CampaignReporting
-from mediaeval_ap.choices import TREC_DEPTH
+from mediaeval_ap.choices import TREC_DEPTH, WithoutRelevant, check_without_relevant
 from mediaeval_ap.definitions import (
     ALL,
     Cutoff,
@@ -55,6 +55,10 @@ class AveragePrecision(BatchEvaluating, Explaining, CampaignReporting):
     max_bytes : int
         Limit for each table, runs and queries too, whose size is not known before it is read: a
         compressed file or Parquet (once decompressed), standard input, a pipe, a device.
+    queries_without_relevant : {'count', 'skip'}
+        What becomes of queries that are given and have no relevant shot: each scores what the
+        definition says, or all are left out before anything is scored. A query that is sent to a
+        session is answered in any case.
 
     Raises
     ------
@@ -83,6 +87,7 @@ class AveragePrecision(BatchEvaluating, Explaining, CampaignReporting):
         subset: Any = None,
         definition: str | Definition = definitions.DEFAULT,
         max_bytes: int = MAX_BYTES,
+        queries_without_relevant: WithoutRelevant = 'count',
     ) -> None:
         definition = definitions.get(definition)
         cutoffs = check_cutoffs(K, definition)
@@ -93,7 +98,8 @@ class AveragePrecision(BatchEvaluating, Explaining, CampaignReporting):
             name = printable(table.source.name)
             raise ParameterError(f'{name}: no row of this reference is in the subset')
         judged = Reference(table, definition.counts_again, whole['person_name'].values)
-        self._criteria = Criteria(judged, cutoffs, definition, videos, max_bytes)
+        skip_or_count = check_without_relevant(queries_without_relevant)
+        self._criteria = Criteria(judged, cutoffs, definition, videos, max_bytes, skip_or_count)
         found = repeated_rows(
             table.source.name, len(table), judged.n_repeated, kept=definition.counts_again
         )
@@ -276,7 +282,7 @@ class AveragePrecision(BatchEvaluating, Explaining, CampaignReporting):
         from mediaeval_ap.trec.export import export, topics
 
         criteria = self._criteria
-        asked, about_queries = names_asked(criteria, criteria.read_queries(queries))
+        asked, _, about_queries = names_asked(criteria, criteria.read_queries(queries))
         counted = read_counted(criteria, hypothesis)
         warn_caller(counted.warnings_with(about_queries))
         export(topics(counted, asked, check_cutoff(k)), qrels, run, tag)

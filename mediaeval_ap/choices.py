@@ -28,6 +28,7 @@ LARGEST_TREC_DEPTH = 1 << 24  # scores down from here are exact in single precis
 
 Missing = Literal['error', 'zero', 'skip']
 Unknown = Literal['error', 'drop']
+WithoutRelevant = Literal['count', 'skip']
 Ties = Literal['expected', 'stable', 'best', 'worst']
 TrecTies = Literal['trec_eval', 'trec_eval-9', 'expected', 'best', 'worst']
 Campaign = Literal['2015', '2016', 'none']
@@ -37,6 +38,7 @@ Cluster = Literal['none', 'video']
 Grouping = Literal['corpus', 'relevant']
 MISSING: tuple[Missing, ...] = get_args(Missing)
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
+WITHOUT_RELEVANT: tuple[WithoutRelevant, ...] = get_args(WithoutRelevant)
 TIES: tuple[Ties, ...] = get_args(Ties)
 TREC_TIES: tuple[TrecTies, ...] = get_args(TrecTies)
 CAMPAIGNS: tuple[Campaign, ...] = get_args(Campaign)
@@ -62,6 +64,16 @@ def check_policy(name: str, policy: object, known: tuple[Policy, ...]) -> Policy
         if each == text:
             return each
     raise ParameterError(f'{name}: found {shown(policy)}, expected one of {", ".join(known)}')
+
+
+def check_without_relevant(policy: object) -> WithoutRelevant:
+    """Return what becomes of queries without a relevant item as plain text, or refuse it."""
+    return check_policy('queries_without_relevant', policy, WITHOUT_RELEVANT)
+
+
+def parameter_of_skipped(policy: WithoutRelevant) -> dict[str, str]:
+    """Return the parameter of a manifest: none for the default, as in results of version 0.2."""
+    return {} if policy == 'count' else {'queries_without_relevant': policy}
 
 
 def check_limit(limit: int, name: str = 'max_bytes') -> int:

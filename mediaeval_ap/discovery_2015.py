@@ -10,12 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences, ranges
-from mediaeval_ap.choices import RATIO_2015, check_ratio
+from mediaeval_ap.choices import (
+    RATIO_2015,
+    WithoutRelevant,
+    check_ratio,
+    check_without_relevant,
+    parameter_of_skipped,
+)
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown, warn_caller
 from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.evaluation.queries import (
+    answerable,
     queries_or_default,
     read_queries,
     without_placeholders,
@@ -24,6 +31,7 @@ from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.closest_name_2015 import closest
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.report.document import counted
+from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
 from mediaeval_ap.tables.input_kinds import Kind, Origin
@@ -68,6 +76,9 @@ class PersonDiscovery2015:
         A name is close enough to a query above this ratio, from 0 to 1.
     max_bytes : int
         Limit for each table whose size is not known before it is read.
+    queries_without_relevant : {'count', 'skip'}
+        What becomes of queries that are given and have no relevant shot: each has an AP of 1 and
+        counts as correct, or all are left out before anything is scored.
 
     Raises
     ------
@@ -100,9 +111,11 @@ class PersonDiscovery2015:
         consensus: Any = None,
         ratio: float = RATIO_2015,
         max_bytes: int = MAX_BYTES,
+        queries_without_relevant: WithoutRelevant = 'count',
     ) -> None:
         check_ratio(ratio)
         self.ratio = float(ratio)
+        self._without_relevant = check_without_relevant(queries_without_relevant)
         self._max_bytes = max_bytes
         known = _read_shots(Origin.of(shots, max_bytes))
         relevant = self._read(reference, layouts.REFERENCE_2015)
@@ -181,9 +194,12 @@ class PersonDiscovery2015:
             tables['evidence'] = self._read(evidence, layouts.EVIDENCE_2015)
         if queries is not None:
             tables['queries'] = read_queries(queries, self._max_bytes)
-        asked, about_queries = queries_or_default(
-            tables.get('queries'), self._queries, self._inputs['reference'].name
-        )
+        reference = self._inputs['reference'].name
+        about_skipped: list[DataWarning] = []
+        kept, n_skipped = tables.get('queries'), 0
+        if kept is not None and self._without_relevant == 'skip':
+            kept, n_skipped, about_skipped = answerable(kept, self._names.code_of, reference)
+        asked, about_queries = queries_or_default(kept, self._queries, reference)
         shots = self._shots_of(run)
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
         codes = np.array([self._names.code_of.get(query, -1) for query in asked])
@@ -191,6 +207,7 @@ class PersonDiscovery2015:
         counts = {
             'queries': len(asked),
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
+            **({SKIPPED: n_skipped} if self._without_relevant == 'skip' else {}),
             'queries_without_name': names.count(None),
             **self._counts(run, shots),
             'placeholders': len(self._names.values) - len(self._queries) if queries is None else 0,
@@ -203,12 +220,12 @@ class PersonDiscovery2015:
             ap=self._ap(codes, names, run, shots, n_relevant),
             correct=None,
             definition=DEFINITION,
-            parameters={'ratio': self.ratio},
+            parameters={'ratio': self.ratio, **parameter_of_skipped(self._without_relevant)},
             inputs=self._inputs | {role: table.source for role, table in tables.items()},
             counts=counts,
         )
         correct = None if evidence is None else self._correct(evaluation, tables['evidence'])
-        warnings = (*about_queries, *self._warnings(evaluation))
+        warnings = (*about_queries, *about_skipped, *self._warnings(evaluation))
         warn_caller(warnings)
         return replace(evaluation, correct=correct, warnings=warnings)
 

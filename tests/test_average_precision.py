@@ -257,6 +257,7 @@ def test_manifest(tmp_path):
         'kind': 'evaluation',
         'run': '<rows>',
         'means': {'MAP@5': 1.0},
+        'mean_counts': {'MAP@5': 1},
         'n_queries': 1,
         'queries': [{'query': 'ann', 'AP@5': 1.0, 'n_relevant': 2}],
         'notes': [],

@@ -10,7 +10,12 @@ from mediaeval_ap.batches.job import score_with_measures
 from mediaeval_ap.choices import check_jobs, check_part
 from mediaeval_ap.errors import warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.whole_run import names_asked, read_counted, with_warnings
+from mediaeval_ap.evaluation.whole_run import (
+    names_asked,
+    read_counted,
+    with_skipped,
+    with_warnings,
+)
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 
@@ -109,10 +114,11 @@ class BatchEvaluating:
         else:
             parsed = self._measures(measures)
             asked = self._criteria.read_queries(queries)
-            names, about_queries = names_asked(self._criteria, asked)
+            names, n_skipped, about_queries = names_asked(self._criteria, asked)
             run = read_counted(self._criteria, hypothesis)
             source = None if asked is None else asked.source
             evaluation = score_with_measures(run, names, source, parsed)
+            evaluation = with_skipped(evaluation, n_skipped)
             evaluation = with_warnings(evaluation, self._criteria, run.warnings_with(about_queries))
         warn_caller(evaluation.warnings)
         return evaluation

@@ -33,6 +33,7 @@ class Asked:
     queries: Source | None
     about_queries: list[DataWarning]
     measures: tuple[str, ...]
+    n_skipped: int = 0  # queries that were left out
 
 
 class Unbegun(NamedTuple):

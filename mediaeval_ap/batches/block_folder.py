@@ -13,7 +13,9 @@ from mediaeval_ap.atomic_files import lock_abandoned, machine, why_not_writable,
 from mediaeval_ap.batches.block_files import Block, BlockFile
 from mediaeval_ap.batches.plan import Plan
 from mediaeval_ap.errors import FormatError, ReadError, WriteError
+from mediaeval_ap.evaluation.whole_run import with_skipped
 from mediaeval_ap.progress import tracked
+from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables.byte_sources import content_of, opening
 
@@ -103,7 +105,8 @@ class BlockFolder:
         self.check_complete([run])
         done, key = self.done(), self.plan.key(run)
         numbers = tracked(range(1, self.plan.n_blocks + 1), 'collecting', ' blocks')
-        return Evaluation.concat(done[key, number].read() for number in numbers)
+        whole = Evaluation.concat(done[key, number].read() for number in numbers)
+        return with_skipped(whole, self.plan.settings.get(SKIPPED, 0))
 
     def check_complete(self, runs: Sequence[int]) -> None:
         """Refuse blocks that are missing."""

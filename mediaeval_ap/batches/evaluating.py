@@ -14,7 +14,7 @@ from mediaeval_ap.batches.job import Job, score_block
 from mediaeval_ap.batches.processes import Done, Processes, Task
 from mediaeval_ap.errors import DataWarning, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.whole_run import names_asked, with_warnings
+from mediaeval_ap.evaluation.whole_run import names_asked, with_skipped, with_warnings
 from mediaeval_ap.progress import Bar, hidden
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Table
@@ -31,7 +31,7 @@ def evaluate_runs(
     jobs: int,
 ) -> Generator[Evaluation | Exception]:
     """Yield for each run its result, with warnings, or the error that one process would raise."""
-    names, about_queries = names_asked(criteria, queries)
+    names, n_skipped, about_queries = names_asked(criteria, queries)
     source = None if queries is None else queries.source
     with ExitStack() as stack:
         processes = stack.enter_context(Processes(jobs))
@@ -39,7 +39,7 @@ def evaluate_runs(
         if len(runs) > 1:
             stack.enter_context(hidden())  # the bars of single runs
         texts = tuple(map(str, measures))
-        asked = Asked(criteria, names, source, about_queries, texts)
+        asked = Asked(criteria, names, source, about_queries, texts, n_skipped)
         yield from _Evaluating(asked, runs, jobs, processes, bar).results()
 
 
@@ -60,7 +60,7 @@ class _Run:
     errors: dict[int, BaseException] = field(default_factory=dict)
     n_open: int = 1  # tasks
 
-    def result(self, criteria: Criteria) -> Evaluation | Exception:
+    def result(self, asked: Asked) -> Evaluation | Exception:
         """Put the blocks together, or return the error that comes first."""
         if self.errors:
             error = self.errors[min(self.errors)]
@@ -68,7 +68,7 @@ class _Run:
                 raise error
             return error
         whole = Evaluation.concat(block for _, block in sorted(self.blocks.items()))
-        return with_warnings(whole, criteria, self.found)
+        return with_warnings(with_skipped(whole, asked.n_skipped), asked.criteria, self.found)
 
 
 class _Evaluating:
@@ -90,7 +90,7 @@ class _Evaluating:
                 self._go_on()
             while n_given < len(self._known) and not self._known[n_given].n_open:
                 run, self._known[n_given] = self._known[n_given], _Run(n_open=0)
-                yield run.result(self._asked.criteria)
+                yield run.result(self._asked)
                 n_given += 1
 
     def _begin(self) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.whole_run import Questions
+from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.tables import Source, Table
 from mediaeval_ap.tables.json_text import parsed_json
 
@@ -97,6 +99,9 @@ class Plan:
             'version': manifest['version'],
             'definition': manifest['definition'],
             'K': manifest['parameters']['K'],
+            'queries_without_relevant': manifest['parameters'].get(
+                'queries_without_relevant', 'count'
+            ),
             **{role: manifest['inputs'].get(role) for role in INPUTS},
         }
         expected = {name: _as_in_results(self.settings[name]) for name in found}
@@ -111,12 +116,12 @@ class Plan:
 
 def plan_of(
     criteria: Criteria,
-    names: Sequence[str],
+    questions: Questions,
     queries: Table | None,
     measures: Sequence[Any],
     runs: Sequence[Mapping[str, Any]],
 ) -> Plan:
-    """Return the plan to score runs on names, with measures of ir_measures."""
+    """Return the plan to score runs on queries, with measures of ir_measures."""
     tables = (criteria.reference.table, criteria.subset, queries)
     inputs = {
         role: None if table is None else described(table.source, digest_of_rows(table))
@@ -129,7 +134,9 @@ def plan_of(
         'measures': list(map(str, measures)),
         'ir_measures': metadata.version('ir_measures') if measures else None,
         **inputs,
-        'n_queries': len(names),
+        'queries_without_relevant': criteria.queries_without_relevant,
+        SKIPPED: questions.n_skipped,
+        'n_queries': len(questions.names),
         'block_queries': BLOCK_QUERIES,
     }
     return Plan(settings, runs)

@@ -161,9 +161,10 @@ def keep(
     """Begin to score runs in blocks that are kept in a folder, or go on with it."""
     if not isinstance(path, str | os.PathLike):
         raise ParameterError(f'resume: found {shown(path)}, expected the path of a folder')
-    names, about_queries = names_asked(criteria, queries)
+    questions = names_asked(criteria, queries)
+    names, about_queries = questions.names, questions.warnings
     planned = [_planned(criteria, run) for run in runs]
-    plan = plan_of(criteria, names, queries, measures, [inputs for inputs, _ in planned])
+    plan = plan_of(criteria, questions, queries, measures, [inputs for inputs, _ in planned])
     folder = BlockFolder.begin(os.fsdecode(path), plan)
     return [
         KeptRun(folder, number, criteria, run, queries, names, about_queries, measures)

@@ -10,11 +10,19 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import first_equal
 from mediaeval_ap.challenges.columns import Columns, Shape
 from mediaeval_ap.challenges.matched_files import Files, none_if_empty, places_of, unique_ids
-from mediaeval_ap.choices import Missing, Unknown
+from mediaeval_ap.choices import (
+    Missing,
+    Unknown,
+    WithoutRelevant,
+    check_without_relevant,
+    parameter_of_skipped,
+)
 from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.evaluation.likely_causes import likely_cause
+from mediaeval_ap.evaluation.queries import skipped
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.progress import shows_progress
+from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.records import Records
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
 
 TRUTH: list[Shape] = [{'id': 'fname', 'labels': 'labels'}, {'id': 'fname', 'label': None}]
 SCORES: list[Shape] = [{'id': 'fname'}]
+NO_LABEL = 'have no true label'
 SCORES_IN_PIECE = 1 << 22  # a choice: 32 MiB of doubles at a time
 
 
@@ -42,6 +51,7 @@ def evaluate_lrap(
     per_class: bool = False,
     progress: bool = False,
     max_bytes: int = MAX_BYTES,
+    queries_without_relevant: WithoutRelevant = 'count',
 ) -> Score:
     """Score numbers for every class by label ranking average precision (LRAP, or lwlrap).
 
@@ -67,6 +77,9 @@ def evaluate_lrap(
         Keep a table of classes instead: ``class``, ``precision``, ``weight`` and ``n_labels``.
     unknown, progress, max_bytes
         As for `evaluate_map`.
+    queries_without_relevant : {'count', 'skip'}
+        What becomes of samples without a label: each has an LRAP of 1 (in lwlrap, no weight), or
+        all are left out before anything is scored.
 
     Returns
     -------
@@ -100,9 +113,11 @@ def evaluate_lrap(
     0.75
     """
     import pyarrow
+    from pyarrow import compute
 
     if per_query and per_class:
         raise ParameterError('per_query: found True with per_class, expected one table or none')
+    skip_or_count = check_without_relevant(queries_without_relevant)
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
     files = Files(
         (truth, TRUTH),
@@ -117,7 +132,13 @@ def evaluate_lrap(
     id_column = files.predictions.layout.by_role['id']
     classes = [name for name in files.predictions.columns.column_names if name != id_column]
     samples, labels = _true_labels(files.truth, classes, files.predictions.source.name)
-    kept = files.match(samples, unique_ids(files.predictions))
+    are_scored, n_skipped = None, {}
+    if skip_or_count == 'skip':
+        are_scored = compute.list_value_length(labels).to_numpy() > 0
+        n_skipped = {SKIPPED: int(np.count_nonzero(~are_scored))}
+        source = files.truth.source.name
+        files.warnings += skipped(source, source, n_skipped[SKIPPED], len(samples), NO_LABEL)
+    kept = files.match(samples, unique_ids(files.predictions), are_scored=are_scored)
     values, n_labels = _add_samples(metric, files, labels.take(pyarrow.array(kept)), classes)
     table: dict[str, Any] | None = None
     if per_query:
@@ -126,19 +147,21 @@ def evaluate_lrap(
         table = {'class': classes}
     return files.score(
         'lwlrap' if label_weighted else 'LRAP',
-        {'label_weighted': label_weighted},
+        {'label_weighted': label_weighted, **parameter_of_skipped(skip_or_count)},
         {
             'classes': len(classes),
             'labels': int(metric.n_labels.sum()),
             'without_truth': metric.n_without_label,
+            **n_skipped,
         },
         {'LRAP': values},
         table,
         Basis(
             metric,
-            f'have no true label: {_without_truth(label_weighted, files.missing)}',
+            f'{NO_LABEL}: {_without_truth(label_weighted, files.missing)}',
             classes,
             _table if per_class else None,
+            NO_LABEL,
         ),
     )
 

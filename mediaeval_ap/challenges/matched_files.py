@@ -73,18 +73,20 @@ class Files:
         ids: pyarrow.Array,
         predicted: pyarrow.Array,
         codes: NDArray[np.integer] | None = None,
+        are_scored: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.int64]:
         """Find for each id of the truth its place among those predicted, or refuse ids.
 
-        `codes` has the predicted id of each row, where rows are more than ids. Returns the places
-        of the ids that are scored; `self.rows` has, for each of these, the place of its prediction,
-        or -1 for none.
+        `codes` has the predicted id of each row, where rows are more than ids. Ids of which
+        `are_scored` is False are left out, and may be missing. Returns the places of the ids that
+        are scored; `self.rows` has, for each of these, the place of its prediction, or -1 for none.
         """
         import pyarrow
 
         rows = places_of(ids, predicted)
         is_unknown = places_of(predicted, ids) < 0
-        missing = np.flatnonzero(rows < 0)
+        scored = np.ones(len(ids), dtype=np.bool_) if are_scored is None else are_scored
+        missing = np.flatnonzero((rows < 0) & scored)
         unknown = np.flatnonzero(is_unknown if codes is None else is_unknown[codes])
         self.counts = {'missing': len(missing), 'unknown': len(unknown)}
         name, cause = printable(self.predictions.source.name), ''
@@ -103,7 +105,7 @@ class Files:
             which = f'{len(unknown)} of {len(self.predictions)} rows'
             text = f'{which} have an id that {self.truth_name} lacks, and are left out'
             self.warnings.append(errors.UnknownIdsWarning(f'{name}: {text}'))
-        kept = np.flatnonzero(rows >= 0) if self.missing == 'skip' else np.arange(len(ids))
+        kept = np.flatnonzero(scored & (rows >= 0) if self.missing == 'skip' else scored)
         if not len(kept):
             self._give_out(self.warnings)
             raise errors.UndefinedScoreError(f'{name}: no id of {self.truth_name} is left to score')

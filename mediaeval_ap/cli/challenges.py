@@ -158,6 +158,7 @@ def score_global_list(**settings: Any) -> None:
 @options.flag(
     '--label-weighted', heading='Scoring', help='Take the mean over labels (lwlrap), not samples.'
 )
+@options.QUERIES_WITHOUT_RELEVANT
 @options.flag('--per-class', heading='Output', help='Add the values of each class.')
 @reports
 def score_labels(reporting: Reporting, per_class: bool, **settings: Any) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mediaeval_ap import choices, definitions
+from mediaeval_ap.choices import WithoutRelevant
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import Output, write_document
@@ -63,6 +64,7 @@ PROCEDURE = options.together(
 @options.SUBSET
 @options.CUTOFFS
 @options.DEFINITION
+@options.QUERIES_WITHOUT_RELEVANT
 @options.MEASURES
 @options.option(
     '--also-definitions',
@@ -80,6 +82,7 @@ def compare(
     subset: str | None,
     cutoffs: list[Cutoff],
     definition: str,
+    queries_without_relevant: WithoutRelevant,
     measures: list[str],
     also_definitions: list[str],
     max_bytes: int,
@@ -104,7 +107,13 @@ def compare(
     videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
     asked = None if queries is None else read(queries, QUERIES, max_bytes=max_bytes)
     evaluators = {
-        each: AveragePrecision(table, cutoffs, subset=videos, definition=each)
+        each: AveragePrecision(
+            table,
+            cutoffs,
+            subset=videos,
+            definition=each,
+            queries_without_relevant=queries_without_relevant,
+        )
         for each in (definition, *also_definitions)
     }
     results: dict[str, dict[str, Result]] = {each: {} for each in evaluators}

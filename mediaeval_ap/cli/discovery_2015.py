@@ -51,6 +51,7 @@ from mediaeval_ap.cli.reporting import Reporting, reports
     metavar='NUMBER',
     callback=options.checked(check_ratio),
 )
+@options.QUERIES_WITHOUT_RELEVANT
 @options.LIMITS
 @reports
 def evaluate_2015(

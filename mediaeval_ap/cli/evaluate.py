@@ -28,6 +28,7 @@ from mediaeval_ap.report.document import Document, Grid
 @options.QUERIES
 @options.MEASURES
 @options.CRITERIA
+@options.QUERIES_WITHOUT_RELEVANT
 @options.JOBS
 @kept_blocks.RESUME
 @kept_blocks.PART

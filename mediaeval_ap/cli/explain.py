@@ -34,6 +34,7 @@ COSTLIEST = 10
 @options.cutoff(100, 'Cutoff; "all" means no cutoff.')
 @options.NEAR
 @options.DEFINITION
+@options.QUERIES_WITHOUT_RELEVANT
 @options.LIMITS
 @options.flag(
     '--per-query',

@@ -204,6 +204,13 @@ CUTOFFS = cutoffs(
     definitions.CUTOFFS, 'Cutoffs, separated by commas; "all" means no cutoff. Can be repeated.'
 )
 DEFINITION = definition(definitions.DEFAULT)
+QUERIES_WITHOUT_RELEVANT = choice(
+    '--queries-without-relevant',
+    choices.WITHOUT_RELEVANT,
+    'count',
+    'Queries without a relevant item: score them as the definition says (count) or leave them out '
+    '(skip).',
+)
 MEASURES = option(
     '--measures',
     heading='Scoring',

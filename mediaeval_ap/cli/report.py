@@ -47,6 +47,7 @@ OF_FIGURES = ('svg', 'png', 'pdf')
 @options.SUBSET
 @options.CUTOFFS
 @options.DEFINITION
+@options.QUERIES_WITHOUT_RELEVANT
 @options.cutoff(
     None, 'Cutoff whose loss is split; "all" means no cutoff.  [default: 100, or the last of -K]'
 )
@@ -100,7 +101,8 @@ def report(
     named_runs(runs, settings['baseline'])
     _require_libraries(figure)
     criteria = ('reference', 'subset', 'cutoffs', 'definition', 'max_bytes')
-    average_precision = options.read_reference(**{name: settings.pop(name) for name in criteria})
+    given = {name: settings.pop(name) for name in (*criteria, 'queries_without_relevant')}
+    average_precision = options.read_reference(**given)
     made = average_precision.report(runs, queries, k=cutoff, near=near, **settings)
     if figure is None:
         write(str(made.to_html()), output)

@@ -114,6 +114,7 @@ def export_trec(
     'error',
     'Topics that QRELS lacks: stop (error) or leave them out (drop).',
 )
+@options.QUERIES_WITHOUT_RELEVANT
 @options.MEASURES
 @options.LIMITS
 @reports

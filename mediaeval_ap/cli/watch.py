@@ -31,6 +31,7 @@ HTML = 'html'
 @options.argument('hypothesis', default=STANDARD_STREAM, metavar='[RUN]')
 @options.QUERIES
 @options.CRITERIA
+@options.QUERIES_WITHOUT_RELEVANT
 @options.integer(
     '--every',
     default=1000,
@@ -57,11 +58,12 @@ def watch(
 ) -> None:
     """Score a run as it grows, after every N hypotheses.
 
-    RUN is standard input by default. Each line of output has the number of hypotheses, MAP
-    at each cutoff, and the number of queries that changed since the last line (in jsonl, their
-    names). The last line scores all hypotheses so far, even after an error, Ctrl-C or SIGTERM.
-    With --output, FILE is replaced every few seconds while the run grows: look again for the
-    newest. In html, it is a page with a figure, and with the names of queries that changed.
+    RUN is standard input by default. Each line of output has the number of hypotheses, MAP at each
+    cutoff, the number of queries that changed since the last line (in jsonl, their names), and the
+    number of queries that MAP is over. The last line scores all hypotheses so far, even after an
+    error, Ctrl-C or SIGTERM. With --output, FILE is replaced every few seconds while the run grows:
+    look again for the newest. In html, it is a page with a figure, and with the names of queries
+    that changed.
     """
     from mediaeval_ap.live import WatchPage
 

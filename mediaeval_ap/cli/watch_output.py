@@ -68,12 +68,14 @@ class Columns:
 
     def __init__(self, cutoffs: Sequence[Cutoff], skipped: Skipped | None) -> None:
         means = [f'M{ap_column(k)}' for k in cutoffs]
-        self.headers = ['hypotheses', *means, 'changed', *(['skipped'] if skipped else [])]
+        last = ['skipped'] if skipped else []
+        self.headers = ['hypotheses', *means, 'changed', *last, 'n_queries']
         self._skipped = skipped
 
     def row(self, point: Point) -> list[Any]:
-        row = [point.n_hypotheses, *point.map.tolist(), point.changed]
-        return [*row, self._skipped.n] if self._skipped else row
+        last = [self._skipped.n] if self._skipped else []
+        means = point.map.tolist()
+        return [point.n_hypotheses, *means, point.changed, *last, len(point.queries)]
 
 
 @contextmanager

@@ -17,7 +17,12 @@ from mediaeval_ap.batches.resuming import KeptRun
 from mediaeval_ap.cluster.tasks import results
 from mediaeval_ap.errors import DataWarning, ReadError, printable, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.whole_run import names_asked, read_counted, with_warnings
+from mediaeval_ap.evaluation.whole_run import (
+    names_asked,
+    read_counted,
+    with_skipped,
+    with_warnings,
+)
 from mediaeval_ap.progress import Bar, shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.store.store import Store, open_store
@@ -120,7 +125,7 @@ def evaluate_runs(
     """Score runs side by side; their warnings are not given out."""
     criteria, parsed = average_precision._criteria, average_precision._measures(measures)
     asked = criteria.read_queries(queries)
-    names, about_queries = names_asked(criteria, asked)
+    names, n_skipped, about_queries = names_asked(criteria, asked)
     check_stores(runs)
     jobs: list[Job] = []
     found: list[list[DataWarning]] = []
@@ -135,6 +140,7 @@ def evaluate_runs(
     evaluations = []
     for about_run, first in zip(found, range(0, len(done), len(blocks)), strict=True):
         whole = Evaluation.concat(done[first : first + len(blocks)])
+        whole = with_skipped(whole, n_skipped)
         evaluations.append(with_warnings(whole, criteria, about_run))
     return evaluations
 

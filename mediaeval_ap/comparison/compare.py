@@ -33,6 +33,7 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.report.document import counted
+from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.means_and_notes import note_of_floor
 from mediaeval_ap.results.result import Result
 
@@ -228,6 +229,8 @@ def _group_means(settings: Settings, runs: Runs, places: Places | None) -> list[
 
 def _counts(runs: Runs, n_units: int) -> dict[str, int]:
     counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': n_units}
+    if runs.n_skipped is not None:
+        counts[SKIPPED] = runs.n_skipped
     if runs.n_relevant is not None:
         counts['queries_without_relevant'] = int(np.count_nonzero(runs.n_relevant == 0))
     return counts

@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.plain_text import TEXT, is_text, plain_text
+from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.compared import Compared
 from mediaeval_ap.results.evaluation import ResultByQuery
+from mediaeval_ap.results.means_and_notes import notes_of_skipped
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import Source
 
 SHARED = ('reference', 'truth', 'shots', 'subset', 'consensus', 'evidence_reference')
+BY_DEFAULT = {'queries_without_relevant': 'count'}  # of settings that a manifest may lack
 NAMES_REMEDY = (
     'in the shell, score runs from files of different names, or change "run" in their JSON; in '
     'Python, name them by a mapping: '
@@ -39,6 +42,7 @@ class Runs:
     inputs: Mapping[str, Source]
     notes: list[str]
     kind: str
+    n_skipped: int | None  # queries that were left out; None where these count
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ def read_runs(results: object) -> Runs:
         {role: source for role, source in result.inputs.items() if role in SHARED},
         _notes(runs),
         result.KIND,
+        result.counts.get(SKIPPED),
     )
 
 
@@ -188,7 +193,8 @@ def _refuse_settings(
         )
     settings = expected['parameters']
     for name in sorted({*settings, *found['parameters']} - {'K', 'k'}):
-        _refuse_unequal(first, other, name, settings.get(name), found['parameters'].get(name))
+        both = (each.get(name, BY_DEFAULT.get(name)) for each in (settings, found['parameters']))
+        _refuse_unequal(first, other, name, *both)
 
 
 def _refuse_references(first: Run, other: Run) -> None:
@@ -241,6 +247,8 @@ def _notes(runs: Sequence[Run]) -> list[str]:
     if left_out := sorted({name for run in runs for name in run.compared.left_out}):
         names = ', '.join(left_out)
         notes.append(f'{names}: left out, as some queries have no value')
+    n_skipped = runs[0].results[0].counts.get(SKIPPED, 0)
+    notes += notes_of_skipped(n_skipped, len(compared.queries), 'have no relevant item')
     n_repeated = len(compared.queries) - len(set(compared.queries))
     if n_repeated:
         notes.append(f'{n_repeated} repeated queries count again, as if they were other queries')

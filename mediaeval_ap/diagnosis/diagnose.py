@@ -21,6 +21,7 @@ from mediaeval_ap.evaluation.whole_run import (
     CountedRun,
     evaluation_of,
     names_asked,
+    with_skipped,
     with_warnings,
 )
 from mediaeval_ap.metrics import average_precision_of_hits
@@ -33,7 +34,7 @@ def diagnose(
     criteria: Criteria, run: CountedRun, queries: Table | None, K: Sequence[Cutoff], near: float
 ) -> list[Diagnosis]:
     """Diagnose a run on the queries, by default those of the reference, at each cutoff."""
-    asked, about_queries = names_asked(criteria, queries)
+    asked, n_skipped, about_queries = names_asked(criteria, queries)
     number = {query: number for number, query in enumerate(dict.fromkeys(asked))}
     names = list(number)
     rows = np.array([number[query] for query in asked])
@@ -43,7 +44,7 @@ def diagnose(
     values = average_precisions(found.shots, found.ranks, found.counts, depths(K), definition)
     ap, relevant = values[0][rows], n_relevant[rows]
     source = None if queries is None else queries.source
-    evaluation = evaluation_of(run, asked, source, ap, relevant)
+    evaluation = with_skipped(evaluation_of(run, asked, source, ap, relevant), n_skipped)
     evaluation = with_warnings(evaluation, criteria, run.warnings_with(about_queries))
     added = _added(found, depths(K), definition)
     alone = _alone(found, values[0], depths(K), definition)

@@ -328,7 +328,7 @@ class Diagnosis(Described):
             'manifest': {
                 'version': __version__,
                 'definition': self.definition.to_dict(),
-                'parameters': {'k': self.k, 'near': self.near},
+                'parameters': {'k': self.k, 'near': self.near, **self.evaluation.parameters},
                 'inputs': {role: asdict(source) for role, source in self.inputs.items()},
                 'counts': dict(self.evaluation.counts),
             },

@@ -12,7 +12,7 @@ from mediaeval_ap.diagnosis.parts import PARTS
 from mediaeval_ap.diagnosis.ties import BOUNDS, mean_ties, ties_of_query
 from mediaeval_ap.errors import printable
 from mediaeval_ap.report.document import Block, Document, Grid, Heading, counted
-from mediaeval_ap.results.columns import ALL_QUERIES
+from mediaeval_ap.results.columns import ALL_QUERIES, N_QUERIES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -171,10 +171,15 @@ def _rows(diagnosis: Diagnosis) -> Grid:
     for level in diagnosis.ties:
         for name in BOUNDS:
             columns[f'{level}_{name}'] = [each[level][name] for each in ties]
+    columns[N_QUERIES] = _count_in_last_row(len(diagnosis.queries))
     columns['reason'] = [*map(_reason, ties)]
     settings = [diagnosis.run, diagnosis.definition.name]
     rows = zip(*columns.values(), strict=True)
     return Grid(['run', 'definition', *columns], [[*settings, *row] for row in rows])
+
+
+def _count_in_last_row(n_queries: int) -> list[int | None]:
+    return [*[None] * n_queries, n_queries]
 
 
 def _reason(ties: Mapping[str, Mapping[str, Any]]) -> str:
@@ -319,6 +324,7 @@ def _difference_rows(difference: Difference) -> Grid:
         ap_column(difference.k): [*difference.ap.tolist(), difference.map],
     }
     columns |= {part: [*each.tolist(), means[part]] for part, each in difference.parts.items()}
+    columns[N_QUERIES] = _count_in_last_row(len(difference.queries))
     rows = zip(*columns.values(), strict=True)
     one, other = difference.runs
     return Grid(['run', 'minus', *columns], [[other, one, *row] for row in rows])

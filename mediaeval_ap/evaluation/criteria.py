@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mediaeval_ap.choices import WithoutRelevant, parameter_of_skipped
 from mediaeval_ap.definitions import Cutoff, Definition
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.evaluation.queries import read_queries
@@ -27,6 +28,7 @@ class Criteria:
     definition: Definition
     subset: Table | None
     max_bytes: int = MAX_BYTES
+    queries_without_relevant: WithoutRelevant = 'count'
 
     def __str__(self) -> str:
         name, names = shown(self.reference.table.source.name), self.reference.queries
@@ -34,7 +36,13 @@ class Criteria:
         return (
             f'reference={name}, {counted(len(names), "name", "names")}, {subset}K={self.K}, '
             f'definition={shown(self.definition.name)}'
+            + ''.join(f', {name}={shown(value)}' for name, value in self.parameters.items())
         )
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The settings that are the user's choice and not the default, for a manifest."""
+        return parameter_of_skipped(self.queries_without_relevant)
 
     def read_run(self, run: Any) -> Table:
         """Read the hypotheses of a run."""

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
     QueryError,
     ReadError,
+    UndefinedScoreError,
+    WithoutRelevantWarning,
     printable,
     shown,
 )
 from mediaeval_ap.evaluation.data_warnings import repeated_queries
+from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.plain_text import TEXT, is_text, plain_text
+from mediaeval_ap.results.means_and_notes import NO_RELEVANT, notes_of_skipped
 from mediaeval_ap.tables import QUERIES, Table, read
 
 PLACEHOLDER = '?'  # begins a name of the reference that stands for people without a name
@@ -48,6 +54,39 @@ def read_queries(queries: Any, max_bytes: int) -> Table:
 def without_placeholders(names: Iterable[str]) -> list[str]:
     """Return the names that stand for a person, sorted."""
     return sorted(name for name in names if not name.startswith(PLACEHOLDER))
+
+
+def answerable(
+    queries: Table, names: Collection[str], reference: str
+) -> tuple[Table, int, list[DataWarning]]:
+    """Return the queries that a reference has, how many it lacks, and the warning about these."""
+    column = queries['person_name']
+    is_known = np.array([name in names for name in column.values])[column.codes]
+    n_skipped = int(np.count_nonzero(~is_known))
+    cause = '' if is_known.any() else likely_cause(column.values, names)
+    found = skipped(queries.source.name, reference, n_skipped, len(queries), cause=cause)
+    return queries.select(is_known), n_skipped, found
+
+
+def skipped(
+    source: str,
+    reference: str,
+    n_skipped: int,
+    n_queries: int,
+    lack: str = NO_RELEVANT,
+    cause: str = '',
+) -> list[DataWarning]:
+    """Warn that queries are left out, or refuse to leave out all of those in a source."""
+    if n_skipped and n_skipped == n_queries:
+        where = '' if source == reference else f' in {printable(reference)}'
+        finding = f'{n_queries:,} of {n_queries:,} queries {lack}{where}'
+        remedy = (
+            'none is left to score: score them by --queries-without-relevant count, in Python '
+            "queries_without_relevant='count'"
+        )
+        raise UndefinedScoreError(f'{printable(source)}: {finding}; {cause or remedy}')
+    notes = notes_of_skipped(n_skipped, n_queries - n_skipped, lack)
+    return [WithoutRelevantWarning(f'{printable(reference)}: {note}') for note in notes]
 
 
 def queries_or_default(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,11 @@ from mediaeval_ap.errors import DataWarning, shown
 from mediaeval_ap.evaluation import data_warnings
 from mediaeval_ap.evaluation.criteria import Criteria, in_subset
 from mediaeval_ap.evaluation.likely_causes import likely_cause, likely_cause_in_tables
-from mediaeval_ap.evaluation.queries import queries_or_default
+from mediaeval_ap.evaluation.queries import answerable, queries_or_default
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Source, Table
 
@@ -79,12 +80,24 @@ def _indexed(criteria: Criteria, run: Any) -> tuple[Ranking, int]:
     return run if is_ready else Ranking(counted), len(table)
 
 
-def names_asked(criteria: Criteria, queries: Table | None) -> tuple[list[str], list[DataWarning]]:
-    """Return the queries in their order, by default those of the reference, and warnings."""
-    reference = criteria.reference
-    names, found = queries_or_default(queries, reference.queries, reference.table.source.name)
+class Questions(NamedTuple):
+    """The names to ask for, how many others were left out, and warnings about them."""
+
+    names: list[str]
+    n_skipped: int
+    warnings: list[DataWarning]
+
+
+def names_asked(criteria: Criteria, queries: Table | None) -> Questions:
+    """Return the queries in their order, by default those of the reference."""
+    reference, source = criteria.reference, criteria.reference.table.source.name
+    kept, n_skipped = queries, 0
+    about_skipped: list[DataWarning] = []
+    if queries is not None and criteria.queries_without_relevant == 'skip':
+        kept, n_skipped, about_skipped = answerable(queries, reference.names, source)
+    names, found = queries_or_default(kept, reference.queries, source)
     if queries is None:
-        return names, found
+        return Questions(names, n_skipped, found)
     distinct = queries['person_name'].values
     if any(name in reference for name in distinct):
         found += data_warnings.unknown_queries(distinct, reference, len(distinct))
@@ -92,7 +105,7 @@ def names_asked(criteria: Criteria, queries: Table | None) -> tuple[list[str], l
         finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
         cause = likely_cause(distinct, reference.names) or nearest_of(distinct, reference)
         found = data_warnings.no_overlap(queries.source.name, finding, cause) + found
-    return names, found
+    return Questions(names, n_skipped, found + about_skipped)
 
 
 def nearest_of(queries: Sequence[str], reference: Reference) -> str:
@@ -120,9 +133,9 @@ def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, list[DataWa
 
 def evaluate_run(run: CountedRun, queries: Table | None) -> Evaluation:
     """Score a run on the queries, by default those of the reference."""
-    names, about_queries = names_asked(run.criteria, queries)
+    names, n_skipped, about_queries = names_asked(run.criteria, queries)
     source = None if queries is None else queries.source
-    evaluation = score_names(run, names, source)
+    evaluation = with_skipped(score_names(run, names, source), n_skipped)
     return with_warnings(evaluation, run.criteria, run.warnings_with(about_queries))
 
 
@@ -144,6 +157,7 @@ def evaluation_of(
     counts = {
         'queries': len(names),
         'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
+        **({SKIPPED: 0} if criteria.queries_without_relevant == 'skip' else {}),
         'placeholders': criteria.reference.n_placeholders if queries is None else 0,
         **run.counts,
     }
@@ -154,7 +168,23 @@ def evaluation_of(
         'queries': queries,
     }
     inputs = {role: source for role, source in sources.items() if source is not None}
-    return Evaluation(names, list(criteria.K), ap, n_relevant, criteria.definition, inputs, counts)
+    return Evaluation(
+        names,
+        list(criteria.K),
+        ap,
+        n_relevant,
+        criteria.definition,
+        inputs,
+        counts,
+        parameters=criteria.parameters,
+    )
+
+
+def with_skipped(evaluation: Evaluation, n_skipped: int) -> Evaluation:
+    """Add how many queries were left out, which blocks of the others do not know."""
+    if SKIPPED not in evaluation.counts:
+        return evaluation
+    return replace(evaluation, counts={**evaluation.counts, SKIPPED: n_skipped})
 
 
 def with_warnings(

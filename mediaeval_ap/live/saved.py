@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from mediaeval_ap import __version__, definitions
+from mediaeval_ap.choices import check_without_relevant
 from mediaeval_ap.definitions import Definition, Repeats, check_cutoffs
 from mediaeval_ap.errors import FormatError, WriteError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
@@ -21,7 +22,8 @@ from mediaeval_ap.tables.parquet import read_parquet
 from mediaeval_ap.tables.parquet_pages import LEAST_OF_METADATA, METADATA_COME_TO
 
 METADATA = b'mediaeval_ap.live'
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, 2)  # 1 does not say what becomes of queries without a relevant shot: they count
 WRITTEN = 'what Live.save wrote'
 # What JSON may come to in memory, at most, so that a small file cannot fill it: a character of the
 # text is 4 bytes there and 4 in a value; a value or its place in a list is less than 64 bytes.
@@ -43,6 +45,7 @@ def to_parquet(criteria: Criteria, hypotheses: Table, name: str) -> bytes:
         'definition': {**asdict(definition), 'repeats': definition.repeats.name},
         'reference': _described(criteria.reference.table),
         'subset': None if criteria.subset is None else _described(criteria.subset),
+        'queries_without_relevant': criteria.queries_without_relevant,
     }
     metadata = json.dumps(described).encode()
     if len(metadata) > LARGEST_METADATA:
@@ -82,7 +85,7 @@ def _restored(text: bytes, source: ByteSource) -> dict[str, Any]:
     limit.add(BYTES_OF_VALUE * sum(text.count(mark) for mark in (b'[', b'{', b':', b',')))
     try:
         metadata = parsed_json(text, 'JSON')
-        if metadata['format'] != FORMAT:
+        if metadata['format'] not in READABLE:
             raise ValueError(f'format {shown(metadata["format"])}, not {FORMAT}')
         reference = _table(metadata['reference'], REFERENCE)
         subset = None if metadata['subset'] is None else _table(metadata['subset'], SUBSET)
@@ -90,9 +93,16 @@ def _restored(text: bytes, source: ByteSource) -> dict[str, Any]:
         K = check_cutoffs(metadata['K'], definition)
         if subset is not None and not reference.within(subset).any():
             raise ValueError('no row of the reference in the subset')
+        skip_or_count = check_without_relevant(metadata.get('queries_without_relevant', 'count'))
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise FormatError(source.name, '', 'metadata', shown(str(error)), WRITTEN) from error
-    return {'reference': reference, 'K': K, 'subset': subset, 'definition': definition}
+    return {
+        'reference': reference,
+        'K': K,
+        'subset': subset,
+        'definition': definition,
+        'queries_without_relevant': skip_or_count,
+    }
 
 
 def _described(table: Table) -> dict[str, Any]:

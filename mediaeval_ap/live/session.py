@@ -340,7 +340,7 @@ class Live(Session):
         """
         check_cutoff(every, 'every')
         criteria, reference = self._criteria, self._criteria.reference
-        asked, found = names_asked(criteria, criteria.read_queries(queries))
+        asked, _, found = names_asked(criteria, criteria.read_queries(queries))
         n_relevant = np.array([reference.n_relevant(query) for query in asked])
         warn_caller([*found, *without_relevant(reference.name, n_relevant, criteria.definition)])
         with self._lock:

@@ -50,6 +50,7 @@ class WatchPage:
         self._run = run
         self._metrics = [f'M{ap_column(k)}' for k in self._criteria.K]
         self._queries: list[str] = []
+        self._n_asked = 0  # queries that are asked again count again in the mean
         self._number_of: dict[str, int] = {}
         self._points: list[tuple[int, list[float], list[int]]] = []
 
@@ -80,6 +81,7 @@ class WatchPage:
         WatchPage of <rows>, 1 point
         """
         if not self._points:
+            self._n_asked = len(point.queries)
             self._queries = list(dict.fromkeys(point.queries))
             self._number_of = {query: number for number, query in enumerate(self._queries)}
         self._check(point)
@@ -134,7 +136,7 @@ class WatchPage:
         >>> page = WatchPage(average_precision)
         >>> for point in average_precision.watch([('x', 'v', '1', 'ann', 0.5)]):
         ...     page.add(point)
-        >>> 'MAP@1 of &lt;rows&gt; is 1.000 after 1 hypothesis.' in page.to_html()
+        >>> 'MAP@1 of &lt;rows&gt; is 1.000 over 1 query, after 1 hypothesis.' in page.to_html()
         True
         """
         points = list(self._points)  # another thread may add to them
@@ -161,6 +163,7 @@ class WatchPage:
         chart = figure_lines.watch(sizes, self._metrics, list(zip(*maps, strict=True)))
         name, last = printable(self._run), maps[-1][-1]
         size = counted(sizes[-1], 'hypothesis', 'hypotheses')
+        n_queries = counted(self._n_asked, 'query', 'queries')
         return page(
             'watch.html.j2',
             title=f'{name} as it grew',
@@ -175,12 +178,12 @@ class WatchPage:
             },
             bundle=javascript_bundle(),
             scripts=('watch.js',),
-            headline=f'{self._metrics[-1]} of {name} is {last:.3f} after {size}.',
+            headline=f'{self._metrics[-1]} of {name} is {last:.3f} over {n_queries}, after {size}.',
             notes=list(map(printable, notes)),
             metrics=self._metrics,
             points=points,
             counted_points=self._counted(),
-            n_queries=counted(len(self._queries), 'query', 'queries'),
+            n_queries=n_queries,
             definition=self._criteria.definition.to_dict(),
             inputs=self._inputs(),
             warnings=[printable(str(each)) for each in warnings],

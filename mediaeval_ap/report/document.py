@@ -110,11 +110,6 @@ class Document:
         return cls(lambda: [grid], grid.objects, lambda: grid)
 
 
-def figures(title: str, n_queries: int, values: Mapping[str, float | None]) -> Grid:
-    """Return named figures over some queries as a grid."""
-    return Grid([title, counted(n_queries, 'query', 'queries')], list(values.items()))
-
-
 def counted(count: int, one: str, many: str) -> str:
     """Return a number with its noun."""
     return f'{count:,} {one if count == 1 else many}'

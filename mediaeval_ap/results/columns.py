@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 ALL_QUERIES = 'all'  # the query of the row of means, as trec_eval and ir_measures have it
+N_QUERIES = 'n_queries'  # of that row: what its means are over
+SKIPPED = 'queries_skipped'  # the count of queries that were left out, where these may be
 Column: TypeAlias = NDArray[Any] | Sequence[Any]
 Columns: TypeAlias = Mapping[str, Column]
 

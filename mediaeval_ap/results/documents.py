@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import ParameterError, printable
-from mediaeval_ap.report.document import Block, Document, Grid, Heading, figures
+from mediaeval_ap.report.document import Block, Document, Grid, Heading, counted
 from mediaeval_ap.results.columns import Columns, plain
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _blocks(results: Sequence[Result], per_query: bool) -> Iterator[Block]:
         for result, detail in zip(results, details, strict=True):
             yield from _about_one(result, detail)
     if are_several:
-        yield summary_of(results)
+        yield from _summary(results)
         if all(detail is None for detail in details):
             yield from _notes_of_all(results)
 
@@ -63,18 +63,61 @@ def _about_one(result: Result, detail: Columns | None) -> Iterator[Block]:
     yield Heading(result._run, result._how())
     if detail is not None:
         yield Grid.from_columns({name: plain(each) for name, each in detail.items()})
-    yield figures(result.TITLE, result.counts['queries'], result._means())
-    if result.notes:
-        yield ''.join(f'{note}\n' for note in result.notes)
+    if result._over:
+        yield f'{result._over}\n'
+    yield _means(result)
+    if notes := _notes_below(result):
+        yield ''.join(f'{note}\n' for note in notes)
+
+
+def _means(result: Result) -> Grid:
+    """Return the means, with their count in the header if they have one, else beside each."""
+    means, counts = result._means(), result.mean_counts
+    if len(set(counts.values())) == 1:
+        over = counted(next(iter(counts.values())), *result._unit)
+        return Grid([result.TITLE, over], list(means.items()))
+    rows = [[name, mean, counts[name]] for name, mean in means.items()]
+    return Grid([result.TITLE, 'mean', result._unit[1]], rows)
+
+
+def _notes_below(result: Result) -> list[str]:
+    """Return the notes but that on what means are over, which stands above them."""
+    return [note for note in result.notes if note != result._over]
+
+
+def _summary(results: Sequence[Result]) -> Iterator[Block]:
+    """Return a row about each run; above it, what all means are over, or why they differ."""
+    grid = summary_of(results)
+    over = {counted(n, *each._unit) for each in results for n in each.mean_counts.values()}
+    names = list(results[0]._count_columns())
+    if len(over) == 1:
+        yield f'Over {over.pop()}:\n'
+        yield _without(grid, names)
+        return
+    yield ''.join(f'{line}\n' for line in dict.fromkeys(map(_why_counts_differ, results)))
+    rows = [each._count_columns() for each in results]
+    yield _without(grid, [name for name in names[1:] if all(r[name] == r[names[0]] for r in rows)])
+
+
+def _why_counts_differ(result: Result) -> str:
+    return result._over or 'The means are not all over the same queries'
+
+
+def _without(grid: Grid, headers: Collection[str]) -> Grid:
+    """Return a grid without the columns under some headers."""
+    kept = [place for place, header in enumerate(grid.headers) if header not in headers]
+    rows = [[row[place] for place in kept] for row in grid.rows]
+    return Grid([grid.headers[place] for place in kept], rows)
 
 
 def _notes_of_all(results: Sequence[Result]) -> Iterator[str]:
     """Return the notes that all results have, and then those of single runs, with their names."""
-    shared = [note for note in results[0].notes if all(note in each.notes for each in results)]
+    notes = [(result, _notes_below(result)) for result in results]
+    shared = [note for note in notes[0][1] if all(note in each for _, each in notes)]
     lines = shared + [
         f'{printable(result._run)}: {note}'
-        for result in results
-        for note in result.notes
+        for result, of_result in notes
+        for note in of_result
         if note not in shared
     ]
     if lines:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.results import means_and_notes
-from mediaeval_ap.results.columns import Columns
+from mediaeval_ap.results.columns import N_QUERIES, SKIPPED, Columns
 from mediaeval_ap.results.compared import Compared
-from mediaeval_ap.results.means_and_notes import mean, mean_average_precision
+from mediaeval_ap.results.means_and_notes import NO_RELEVANT, mean, mean_average_precision
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import Source
 
@@ -29,6 +29,7 @@ class ResultByQuery(Result):
         'queries',
         'queries_without_name',
         'queries_without_relevant',
+        SKIPPED,
         'relevant',
         'relevant_returned',
     )
@@ -42,7 +43,8 @@ class ResultByQuery(Result):
     def notes(self) -> list[str]:
         """Sentences about queries that are special, and about names that were not asked for."""
         counts, n_queries = self.counts, len(self.queries)
-        sentences = []
+        n_skipped = counts.get(SKIPPED, 0)
+        sentences = means_and_notes.notes_of_skipped(n_skipped, n_queries, NO_RELEVANT)
         if n_without := int(np.count_nonzero(self.n_relevant == 0)):
             counts_as = self.definition.without_relevant
             sentences.append(means_and_notes.note_of_floor(n_without, n_queries, counts_as))
@@ -56,6 +58,11 @@ class ResultByQuery(Result):
             many = f'{n_unnamed} placeholders of the reference (names that begin with ?) are'
             sentences.append(f'{one if n_unnamed == 1 else many} left out of the queries')
         return sentences
+
+    @property
+    def mean_counts(self) -> dict[str, int]:
+        """The number of queries that each mean is over, by the name of the mean."""
+        return dict.fromkeys(self._means(), len(self.queries))
 
     def _how(self) -> str:
         return self.definition.name
@@ -123,13 +130,40 @@ class Evaluation(ResultByQuery):
     @property
     def notes(self) -> list[str]:
         """Sentences about queries that are special, and about names that were not asked for."""
-        sentences = super().notes
-        n_without = {name: int(np.isnan(each).sum()) for name, each in self.measures.items()}
-        for count in sorted(set(n_without.values()) - {0}):
-            names = ', '.join(name for name, each in n_without.items() if each == count)
-            what = f'have no value of {names}: left out of that mean'
-            sentences += means_and_notes.notes_of(count, len(self.queries), what)
-        return sentences
+        return [*([self._over] if self._over else []), *super().notes]
+
+    @property
+    def mean_counts(self) -> dict[str, int]:
+        """The number of queries that each mean is over, by the name of the mean."""
+        of_measures = {name: int((~np.isnan(v)).sum()) for name, v in self.measures.items()}
+        return super().mean_counts | of_measures
+
+    def _count_columns(self) -> dict[str, int]:
+        of_measures = {f'{N_QUERIES}_{name}': self.mean_counts[name] for name in self.measures}
+        return {N_QUERIES: len(self.queries), **of_measures}
+
+    @property
+    def _over(self) -> str:
+        n_queries, counts = len(self.queries), self.mean_counts
+        fewer = sorted({count for count in counts.values() if count < n_queries})
+        if not fewer:
+            return ''
+        unanswerable = self.n_relevant == 0
+        lacking = [np.isnan(each) for each in self.measures.values()]
+        is_floor = all(np.array_equal(each, unanswerable) for each in lacking if each.any())
+        which = 'a relevant shot' if is_floor else 'a value'
+        parts = []
+        for count in fewer:
+            names = [name for name in self.measures if counts[name] == count]
+            has = 'query that has' if count == 1 else 'queries that have'
+            parts.append(f'{_are(names)} over the {count:,} {has} {which}')
+        whole = f'{_are([f"M{name}" for name in self._ap_columns])} over all {n_queries:,}'
+        if is_floor:
+            n_others = n_queries - fewer[0]
+            worth = f'{self.definition.without_relevant:g}'
+            counts_as = 'counts' if n_others == 1 else 'count'
+            whole += f', where the other {n_others:,} {counts_as} {worth}'
+        return '; '.join([*parts, whole])
 
     @cached_property
     def map(self) -> NDArray[np.float64]:
@@ -172,6 +206,10 @@ class Evaluation(ResultByQuery):
         return float(self.map[-1])
 
 
+def _are(names: Sequence[str]) -> str:
+    return f'{", ".join(names)} {"is" if len(names) == 1 else "are"}'
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation2015(ResultByQuery):
     """Score of a run, and of its evidence for names, by the protocol of 2015.
@@ -188,8 +226,8 @@ class Evaluation2015(ResultByQuery):
         True if the evidence for the name is correct; None without evidence.
     definition : Definition
         Definition of average precision.
-    parameters : mapping of str to float
-        The ``ratio`` above which a name is close enough.
+    parameters : mapping of str to float or str
+        The ``ratio`` above which a name is close enough, and other settings.
     inputs, counts, warnings
         As of `Evaluation`; the inputs are ``shots``, ``reference``, ``labels`` and others given.
 
@@ -212,7 +250,7 @@ class Evaluation2015(ResultByQuery):
     ap: NDArray[np.float64]
     correct: NDArray[np.bool_] | None
     definition: Definition
-    parameters: Mapping[str, float]
+    parameters: Mapping[str, float | str]
     inputs: Mapping[str, Source]
     counts: Mapping[str, int]
     warnings: Sequence[DataWarning] = field(default=(), repr=False)

@@ -125,6 +125,10 @@ def _result(value: object, name: str, number: int) -> Result:
         place += f' ({shown(_field(value, "run", str))})'
         result = READERS[kind](value, _manifest(value))
         _check_means(_field(value, 'means', dict), result)
+        counts = value.get('mean_counts', result.mean_counts)  # versions up to 0.2 wrote none
+        if counts != result.mean_counts:
+            expected = f'{result.mean_counts}, as of its queries'
+            raise Fault('mean_counts', shown(counts), expected)
         return result
     except Fault as fault:
         place += fault.place
@@ -216,6 +220,8 @@ def _score(value: Mapping[str, Any], manifest: dict[str, Any]) -> Score:
     metric = _field(value, 'metric', str)
     if metric in NO_MEAN and 'queries' not in value:  # which would not help to compare it
         raise Fault('metric', metric, f'a metric that is a mean over queries; {NO_MEAN[metric]}')
+    if metric == 'lwlrap':
+        _field(manifest['counts'], 'labels', int)
     rows = _rows(value)
     _name_run(value, manifest, Score.RUN)
     counts = {name: _counts(rows, name) for name in COUNTS if name in rows[0]}

@@ -8,6 +8,8 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+NO_RELEVANT = 'have no relevant shot'
+
 
 def mean_average_precision(ap: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean over queries (rows), rounded once, whatever the order of the queries."""
@@ -36,8 +38,13 @@ def counted_note(note: str) -> tuple[str, int | None, int | None]:
     return f'queries {what}', int(count), int(n_queries)
 
 
+def notes_of_skipped(n_skipped: int, n_scored: int, lack: str) -> list[str]:
+    """Return the note that queries were left out before the others were scored, if any were."""
+    return notes_of(n_skipped, n_skipped + n_scored, f'{lack}, and are left out')
+
+
 def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:
     """Return the note on queries without a relevant shot, and on the mean that they alone make."""
-    (note,) = notes_of(n_without, n_queries, f'have no relevant shot: each counts {counts_as:g}')
+    (note,) = notes_of(n_without, n_queries, f'{NO_RELEVANT}: each counts {counts_as:g}')
     floor = n_without * counts_as / n_queries
     return f'{note}, and an empty run has MAP {floor:.3f}' if floor else note

@@ -15,7 +15,7 @@ from mediaeval_ap.report.document import Grid, counted
 from mediaeval_ap.report.formats import short, to_html
 from mediaeval_ap.results import documents
 from mediaeval_ap.results.blocks import chained, the_same
-from mediaeval_ap.results.columns import ALL_QUERIES, Columns, plain, with_mean
+from mediaeval_ap.results.columns import ALL_QUERIES, N_QUERIES, Columns, plain, with_mean
 from mediaeval_ap.results.compared import Compared
 from mediaeval_ap.results.described import written
 from mediaeval_ap.tables import Source
@@ -60,6 +60,25 @@ class Result(ABC):
     @abstractmethod
     def _means(self) -> dict[str, float | None]: ...
 
+    @property
+    @abstractmethod
+    def mean_counts(self) -> dict[str, int]:
+        """The number of queries that each mean is over, by the name of the mean."""
+
+    @property
+    def _unit(self) -> tuple[str, str]:
+        """What means are over: one of them, and many."""
+        return 'query', 'queries'
+
+    @property
+    def _over(self) -> str:
+        """Why means are over different queries, as a sentence; empty where they are not."""
+        return ''
+
+    def _count_columns(self) -> dict[str, int]:
+        """Return what each mean is over, by the columns that programs get."""
+        return {N_QUERIES: next(iter(self.mean_counts.values()))}
+
     @abstractmethod
     def _worth(self) -> float: ...  # the mean that runs are sorted by
 
@@ -68,7 +87,7 @@ class Result(ABC):
 
     def _summary(self) -> dict[str, Any]:
         """Return one row about the run."""
-        return {'run': self._run, **self._settings(), **self._means()}
+        return {'run': self._run, **self._settings(), **self._means(), **self._count_columns()}
 
     def _detail(self, per_query: bool) -> Columns | None:
         """Return what is listed beside the means."""
@@ -81,6 +100,9 @@ class Result(ABC):
         first, *others = detail
         columns: dict[str, Sequence[Any]] = {first: [*detail[first], ALL_QUERIES]}
         columns |= {name: plain(with_mean(detail[name], mean.get(name))) for name in others}
+        nothing = [None] * len(detail[first])
+        for name, count in self._count_columns().items():
+            columns.setdefault(name, [*nothing, count])
         settings = {'run': self._run, **self._settings()}
         rows = zip(*columns.values(), strict=True)
         return Grid([*settings, *columns], [[*settings.values(), *row] for row in rows])
@@ -106,6 +128,7 @@ class Result(ABC):
         return {
             **self._identity(),
             'means': self._means(),
+            'mean_counts': self.mean_counts,
             'n_queries': self.counts['queries'],
             **listed,
             'notes': list(self.notes),
@@ -120,11 +143,13 @@ class Result(ABC):
     def __repr__(self) -> str:
         how = f' ({self._how()})' if self._how() else ''
         n_queries = counted(self.counts['queries'], 'query', 'queries')
-        means = self._means()
+        means, counts = self._means(), self.mean_counts
         width = max(map(len, means))
         lines = [f'{type(self).__name__} of {shown(self._run)}{how}, {n_queries}']
         for name, value in islice(means.items(), MEANS_IN_REPR):
-            lines.append(f'  {name:{width}}  {"none" if value is None else short(value)}')
+            over = counted(counts[name], *self._unit)
+            others = '' if over == n_queries else f' over {over}'
+            lines.append(f'  {name:{width}}  {"none" if value is None else short(value)}{others}')
         if n_more := len(means) - MEANS_IN_REPR:
             lines += [f'  … and {n_more} more'] if n_more > 0 else []
         return '\n'.join(lines)
@@ -138,10 +163,11 @@ class Result(ABC):
         Returns
         -------
         dict
-            ``kind``, ``run``, ``means``, ``n_queries``, ``queries`` (the values of each),
-            ``notes`` and ``manifest``: ``version``, ``definition`` in full, ``parameters``,
-            ``inputs`` (name, SHA-256), ``counts``. A value that is not defined is None. A score has
-            its ``metric``, too, and ``classes`` if they were asked for.
+            ``kind``, ``run``, ``means``, ``mean_counts`` (what each mean is over), ``n_queries``,
+            ``queries`` (the values of each), ``notes`` and ``manifest``: ``version``,
+            ``definition`` in full, ``parameters``, ``inputs`` (name, SHA-256), ``counts``. A value
+            that is not defined is None. A score has its ``metric``, too, and ``classes`` if they
+            were asked for.
 
         Examples
         --------
@@ -160,7 +186,9 @@ class Result(ABC):
         ----------
         mean : bool
             Add a last row ``all`` with the means, and with sums of ``n_relevant`` and ``n_labels``.
-            For GAP it has the sum of the terms; for lwlrap, lwlrap under the LRAP of samples.
+            For GAP it has the sum of the terms; for lwlrap, lwlrap under the LRAP of samples. The
+            column ``n_queries``, of this row alone, has the number of queries that the means are
+            over; that of a measure of ir_measures has its name, as ``n_queries_RR``.
 
         Returns
         -------
@@ -176,7 +204,7 @@ class Result(ABC):
         ...     'samples/hypothesis.txt', 'samples/queries.txt'
         ... )
         >>> evaluation.to_frame(mean=True).columns.tolist()
-        ['AP@10', 'AP@100', 'n_relevant']
+        ['AP@10', 'AP@100', 'n_relevant', 'n_queries']
         >>> evaluation.to_frame(mean=True).loc['all', 'AP@10'] == evaluation.map[0]
         np.True_
         """
@@ -188,7 +216,12 @@ class Result(ABC):
             row = self._mean_row()
             queries = [*queries, ALL_QUERIES]
             columns = {name: with_mean(each, row.get(name)) for name, each in columns.items()}
-        return pandas.DataFrame(columns, index=pandas.Index(queries, name=first))
+        frame = pandas.DataFrame(columns, index=pandas.Index(queries, name=first))
+        nothing = [None] * (len(queries) - 1)
+        for name, count in self._count_columns().items() if mean else ():
+            if name not in frame:
+                frame[name] = pandas.array([*nothing, count], dtype='Int64')
+        return frame
 
     def to_csv(
         self, path: str | os.PathLike[str] | None = None, *, per_query: bool = False
@@ -201,7 +234,8 @@ class Result(ABC):
             The file to write: whole or not at all, compressed if it ends in ``.gz``, ``.bz2``,
             ``.xz`` or ``.zst``.
         per_query : bool
-            Begin with a row for each query. The last row, whose query is ``all``, has the means.
+            Begin with a row for each query. The last row, whose query is ``all``, has the means,
+            and what they are over, as that of `to_frame`.
 
         Returns
         -------
@@ -222,9 +256,9 @@ class Result(ABC):
         ...     [('x', 'v', '1', 'ann', 0.5)]
         ... )
         >>> print(evaluation.to_csv(per_query=True), end='')
-        run,definition,query,AP@1,n_relevant
-        <rows>,mediaeval-2016,ann,1.0,1
-        <rows>,mediaeval-2016,all,1.0,1
+        run,definition,query,AP@1,n_relevant,n_queries
+        <rows>,mediaeval-2016,ann,1.0,1,
+        <rows>,mediaeval-2016,all,1.0,1,1
         """
         return self._written('csv', path, per_query)
 

@@ -14,9 +14,9 @@ from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
 from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.report.document import Grid
 from mediaeval_ap.results.blocks import the_same
-from mediaeval_ap.results.columns import Columns
+from mediaeval_ap.results.columns import N_QUERIES, SKIPPED, Columns
 from mediaeval_ap.results.compared import Compared
-from mediaeval_ap.results.means_and_notes import notes_of
+from mediaeval_ap.results.means_and_notes import notes_of, notes_of_skipped
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import Source
 
@@ -42,6 +42,7 @@ class Basis:
     classes: Sequence[str] = ()
     # Returns a table with the columns, or in the order, that depend on all queries.
     complete: Callable[[Any, pandas.DataFrame], pandas.DataFrame] | None = None
+    skipped: str = ''  # what a note says of queries that are left out
 
     def results(self, counts: Mapping[str, int], table: pandas.DataFrame | None) -> dict[str, Any]:
         """Return the fields of the score that depend on all queries."""
@@ -49,6 +50,7 @@ class Basis:
             table = self.complete(self.accumulator, table)
         n_without = counts.get('without_truth', 0)
         notes = notes_of(n_without, counts['queries'], self.without_truth)
+        notes += notes_of_skipped(counts.get(SKIPPED, 0), counts['queries'], self.skipped)
         return {'value': self.accumulator.compute(), 'table': table, 'notes': notes}
 
 
@@ -93,7 +95,7 @@ class Score(Result):
     KIND = 'score'
     RUN = 'predictions'
     COLUMNS = ('values',)
-    ADDED = ('queries', 'predictions', 'labels', 'without_truth', 'missing', 'unknown')
+    ADDED = ('queries', 'predictions', 'labels', 'without_truth', 'missing', 'unknown', SKIPPED)
 
     metric: str
     value: float
@@ -171,6 +173,25 @@ class Score(Result):
         'kaggle'
         """
         return self._value(per_query=self._has_queries)
+
+    @property
+    def _unit(self) -> tuple[str, str]:
+        if self.metric == 'lwlrap':
+            return 'label', 'labels'
+        which = ' with a true label' if self.metric == 'GAP' else ''
+        return f'query{which}', f'queries{which}'
+
+    @property
+    def mean_counts(self) -> dict[str, int]:
+        """What the value is over: queries, for GAP those with a true label, for lwlrap labels."""
+        if self.metric == 'lwlrap':
+            return {self.metric: self.counts['labels']}
+        n_without = 0 if self.metric == 'LRAP' else self.counts.get('without_truth', 0)
+        return {self.metric: self.counts['queries'] - n_without}
+
+    def _count_columns(self) -> dict[str, int]:
+        name = 'n_labels' if self.metric == 'lwlrap' else N_QUERIES
+        return {name: self.mean_counts[self.metric]}
 
     @property
     def _has_queries(self) -> bool:
@@ -258,7 +279,8 @@ class Score(Result):
         return {self.metric: self.value}
 
     def _summary(self) -> dict[str, Any]:
-        return {'run': self._run, **self._settings(), 'value': self.value}
+        row = {'run': self._run, **self._settings(), 'value': self.value}
+        return {**row, **self._count_columns()}
 
     def _worth(self) -> float:
         return self.value

@@ -24,9 +24,10 @@ def summary(results: Iterable[Result] | Mapping[str, Result]) -> pandas.DataFram
     Returns
     -------
     pandas.DataFrame
-        A row for each result, indexed by the name of the run: ``definition`` and each mean; of
-        scores ``metric``, the setting that the metric has (``definition`` or ``ties``), and
-        ``value``.
+        A row for each result, indexed by the name of the run: ``definition``, each mean and
+        ``n_queries``; of scores ``metric``, the setting that the metric has (``definition`` or
+        ``ties``), ``value`` and ``n_queries``. ``n_queries`` and what begins with it are as of
+        `Evaluation.to_frame`; lwlrap has ``n_labels`` in its place.
 
     Raises
     ------

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import choices, definitions, errors
-from mediaeval_ap.choices import Missing, TrecTies, Unknown, check_policy
+from mediaeval_ap.choices import (
+    Missing,
+    TrecTies,
+    Unknown,
+    WithoutRelevant,
+    check_policy,
+    check_without_relevant,
+    parameter_of_skipped,
+)
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs, depths
 from mediaeval_ap.errors import (
     DataWarning,
@@ -23,13 +31,17 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
+from mediaeval_ap.evaluation.queries import skipped
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms
+from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.input_kinds import Origin
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.trec.files import TOPIC, Entries, comparable, read_entries
 from mediaeval_ap.trec.tie_breaking import precisions
+
+NO_RELEVANT_DOCUMENT = 'have no relevant document'
 
 
 def evaluate_trec(
@@ -44,6 +56,7 @@ def evaluate_trec(
     unknown: Unknown = 'error',
     measures: str | Iterable[str] = (),
     max_bytes: int = MAX_BYTES,
+    queries_without_relevant: WithoutRelevant = 'count',
 ) -> Evaluation:
     """Score a run in TREC's format, topic by topic.
 
@@ -79,6 +92,9 @@ def evaluate_trec(
         documents judged not relevant, as Bpref, are refused if the qrels have none.
     max_bytes : int
         Largest size in bytes of a compressed file, Parquet, a pipe or standard input.
+    queries_without_relevant : {'count', 'skip'}
+        What becomes of topics without a relevant document: each scores what the definition says, or
+        all are left out before anything is scored.
 
     Returns
     -------
@@ -120,6 +136,7 @@ def evaluate_trec(
     ties = _check_ties(ties, definition)
     missing = check_policy('missing', missing, choices.MISSING)
     unknown = check_policy('unknown', unknown, choices.UNKNOWN)
+    skip_or_count = check_without_relevant(queries_without_relevant)
     level = _check_level(relevance_level)
     parsed = _check_measures(measures, cutoffs, ties, level)
     judged, returned = _read(Origin.of(qrels, max_bytes), Origin.of(run, max_bytes))
@@ -131,12 +148,19 @@ def evaluate_trec(
     topic, hit = _judge(judged, returned, level)
     n_returned = np.bincount(topic + 1, minlength=len(topics) + 1)[1:]
     n_relevant = np.bincount(judged.topic.codes[judged.number >= level], minlength=len(topics))
-    _refuse_topics(judged, returned, topic, n_returned, missing, unknown)
+    scored = n_relevant > 0 if skip_or_count == 'skip' else np.ones(len(topics), dtype=np.bool_)
+    n_skipped = int(np.count_nonzero(~scored))
+    qrels_name = judged.source.name
+    about_skipped = skipped(qrels_name, qrels_name, n_skipped, len(topics), NO_RELEVANT_DOCUMENT)
+    lacking = (n_returned == 0) & scored
+    _refuse_topics(judged, returned, topic, lacking, missing, unknown)
     terms = precisions(returned, topic, hit, n_returned, ties)
     ap = average_precision_of_terms(*terms, n_relevant, n_returned, depths(cutoffs), definition)
-    kept = _topics_to_score(judged, returned, n_returned, missing)
+    kept = _topics_to_score(judged, returned, scored, lacking & (missing == 'skip'))
     n_relevant = n_relevant[kept]
-    counts = _counts(judged, returned, hit, n_relevant, int(np.count_nonzero(n_returned)))
+    counts = _counts(judged, returned, hit, n_relevant, n_returned, lacking)
+    if skip_or_count == 'skip':
+        counts[SKIPPED] = n_skipped
     added = {}
     if parsed:
         added = measures_of_files(parsed, judged, returned, topic, kept, ties)
@@ -149,8 +173,17 @@ def evaluate_trec(
         {'reference': judged.source, 'hypothesis': returned.source},
         counts,
         added,
-        {'ties': ties, 'relevance_level': level, 'missing': missing, 'unknown': unknown},
-        warnings=tuple(_warnings(judged, returned, counts, missing, n_relevant, definition)),
+        {
+            'ties': ties,
+            'relevance_level': level,
+            'missing': missing,
+            'unknown': unknown,
+            **parameter_of_skipped(skip_or_count),
+        },
+        warnings=(
+            *_warnings(judged, returned, counts, missing, n_relevant, definition),
+            *about_skipped,
+        ),
     )
     warn_caller(evaluation.warnings)
     return evaluation
@@ -197,7 +230,7 @@ def _refuse_topics(
     judged: Entries,
     returned: Entries,
     topic: NDArray[np.int32],
-    n_returned: NDArray[np.int64],
+    lacking: NDArray[np.bool_],
     missing: Missing,
     unknown: Unknown,
 ) -> None:
@@ -206,26 +239,28 @@ def _refuse_topics(
     rows = np.flatnonzero(topic < 0)
     if len(rows) and unknown == 'error':
         remedy = choices.UNKNOWN_REMEDY
-        if not n_returned.any():
+        if (topic < 0).all():
             cause = likely_cause(returned.topic.values, judged.topic.values)
             remedy = f'; no topic is in both files: {cause}' if cause else remedy
         found = f'{shown(returned.topic.text(rows[0]))}, which {truth} lacks'
         raise returned.error(rows, TOPIC, found, f'a topic of the qrels{remedy}')
-    lacking = np.flatnonzero(n_returned == 0)
-    if len(lacking) and missing == 'error':
-        others = f' and {len(lacking) - 1} more' if len(lacking) > 1 else ''
-        found = f'no row for {shown(judged.topic.values[lacking[0]])}{others}'
+    missed = np.flatnonzero(lacking)
+    if len(missed) and missing == 'error':
+        others = f' and {len(missed) - 1} more' if len(missed) > 1 else ''
+        found = f'no row for {shown(judged.topic.values[missed[0]])}{others}'
         expected = f'one for each topic of {truth}{choices.MISSING_REMEDY}'
         raise FormatError(returned.source.name, '', TOPIC, found, expected)
 
 
 def _topics_to_score(
-    judged: Entries, returned: Entries, n_returned: NDArray[np.int64], missing: Missing
+    judged: Entries, returned: Entries, scored: NDArray[np.bool_], lacking: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    kept = np.flatnonzero(n_returned) if missing == 'skip' else np.arange(len(n_returned))
+    kept = np.flatnonzero(scored & ~lacking)
+    n_answerable = int(np.count_nonzero(scored))
     if not len(kept):
         cause = likely_cause(returned.topic.values, judged.topic.values)
-        finding = f'{printable(returned.source.name)}: no topic of this run is judged'
+        which = '' if len(judged.topic.values) == n_answerable else ' and has a relevant document'
+        finding = f'{printable(returned.source.name)}: no topic of this run is judged{which}'
         raise UndefinedScoreError(f'{finding}; {cause}' if cause else finding)
     return kept
 
@@ -235,15 +270,16 @@ def _counts(
     returned: Entries,
     hit: NDArray[np.bool_],
     n_relevant: NDArray[np.int64],
-    n_topics_in_both: int,
+    n_returned: NDArray[np.int64],
+    lacking: NDArray[np.bool_],
 ) -> dict[str, int]:
     return {
         'queries': len(n_relevant),
         'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
         'judgements': len(judged),
         'hypotheses': len(returned),
-        'missing': len(judged.topic.values) - n_topics_in_both,
-        'unknown': len(returned.topic.values) - n_topics_in_both,
+        'missing': int(np.count_nonzero(lacking)),
+        'unknown': len(returned.topic.values) - int(np.count_nonzero(n_returned)),
         'relevant': int(n_relevant.sum()),
         'relevant_returned': int(np.count_nonzero(hit)),
     }

@@ -77,12 +77,13 @@ cases = st.tuples(
     st.sampled_from([each.name for each in definitions.registered()]),
     st.none() | st.lists(strategies.names, min_size=1),
     st.sampled_from(KINDS),
+    st.sampled_from(choices.WITHOUT_RELEVANT),
 )
 
 
 def check_the_same(case, path, **settings):
     """Compare all that an evaluation says and warns of with what one process says."""
-    reference, rows, K, subset, definition, queries, kind = case
+    reference, rows, K, subset, definition, queries, kind, policy = case
     rows = [(*row[:3], row[3].replace('\xa0', '_'), row[4]) for row in rows]
     K = strategies.allowed(K, definition)
     subset = subset and sorted(subset)
@@ -90,7 +91,13 @@ def check_the_same(case, path, **settings):
         reference = [*reference, (*subset[0], '1', 'ab')]
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
-        average_precision = AveragePrecision(reference, K, subset=subset, definition=definition)
+        average_precision = AveragePrecision(
+            reference,
+            K,
+            subset=subset,
+            definition=definition,
+            queries_without_relevant=policy,
+        )
     run = run_of(kind, rows, subset, K, path)
     one, of_one = told(average_precision.evaluate, run, queries, **settings)
     several, of_several = told(average_precision.evaluate, run, queries, jobs=2, **settings)

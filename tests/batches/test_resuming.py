@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
 
-from mediaeval_ap import AveragePrecision, Live, Part, collect, definitions
+from mediaeval_ap import AveragePrecision, Live, Part, choices, collect, definitions
 from mediaeval_ap.batches import plan
 from mediaeval_ap.batches.beginning import Clock
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ReadError
@@ -44,12 +44,19 @@ def evaluations(draw):
     reference, subset = draw(reference_rows), draw(subsets)
     if subset is not None:
         subset |= {reference[0][:2]}  # else the reference may be empty
+    policy = draw(st.sampled_from(choices.WITHOUT_RELEVANT))
     average_precision = with_warnings(
         lambda: AveragePrecision(
-            reference, allowed(draw(cutoffs), definition), subset=subset, definition=definition
+            reference,
+            allowed(draw(cutoffs), definition),
+            subset=subset,
+            definition=definition,
+            queries_without_relevant=policy,
         )
     )[0]
     asked = draw(st.lists(names, min_size=1, max_size=9))
+    if policy == 'skip':
+        asked.append(reference[0][3])  # else nothing may be left to score
     queries = draw(st.sampled_from([asked, None])) if average_precision.queries else asked
     return average_precision, draw(hypothesis_rows), queries, draw(st.integers(1, 4))
 

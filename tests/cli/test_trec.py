@@ -25,12 +25,14 @@ def test_the_command_prints_a_table(folder):
     result = run('evaluate-trec', 'qrels', 'run', '-K', '10', '--per-query', '-o', 'map.csv')
     assert (result.exit_code, result.output) == (0, '')
     assert (folder / 'map.csv').read_text() == (
-        'run,definition,query,AP@10,n_relevant\n'
-        'run,trec,7,0.25,2\nrun,trec,8,1.0,1\nrun,trec,all,0.625,3\n'
+        'run,definition,query,AP@10,n_relevant,n_queries\n'
+        'run,trec,7,0.25,2,\nrun,trec,8,1.0,1,\nrun,trec,all,0.625,3,2\n'
     )
     options = ['--definition', 'kaggle', '--relevance-level', '2', '--ties', 'worst', '-K', '1,2']
     result = run('evaluate-trec', 'qrels', 'run', *options, '--format', 'csv')
-    assert result.stdout == 'run,definition,query,AP@1,AP@2,n_relevant\nrun,kaggle,all,0.0,0.0,1\n'
+    assert result.stdout == (
+        'run,definition,query,AP@1,AP@2,n_relevant,n_queries\nrun,kaggle,all,0.0,0.0,1,2\n'
+    )
     told = 'qrels: 1 of 2 queries have no relevant shot: each counts 0'
     assert result.stderr == f'Warning: {told}\n'
     result = run('evaluate-trec', '-', '-')
@@ -71,7 +73,8 @@ def test_the_command_adds_measures(campaign):
     command = ['evaluate', 'reference', 'run.txt', '-K', '10', '--measures', 'RR R@10']
     result = run(*command, '--format', 'csv')
     assert result.output == (
-        'run,definition,query,AP@10,RR,R@10,n_relevant\nrun.txt,mediaeval-2016,all,0.25,0.5,0.5,2\n'
+        'run,definition,query,AP@10,RR,R@10,n_relevant,n_queries,n_queries_RR,n_queries_R@10\n'
+        'run.txt,mediaeval-2016,all,0.25,0.5,0.5,2,1,1,1\n'
     )
     result = run(*command)
     assert [line.split() for line in result.output.splitlines()[-3:]] == [
@@ -81,7 +84,7 @@ def test_the_command_adds_measures(campaign):
     ]
     (campaign / 'queries').write_text('zoe\n')  # for whom nothing is relevant
     result = run(*command, '--queries', 'queries', '--format', 'csv')
-    assert result.stdout.splitlines()[1] == 'run.txt,mediaeval-2016,all,1.0,,,0'
+    assert result.stdout.splitlines()[1] == 'run.txt,mediaeval-2016,all,1.0,,,0,1,0,0'
     result = run(*command[:-1], 'foo')
     assert (result.exit_code, result.stdout) == (2, '')
     assert "measures: found 'foo', expected a measure of" in result.stderr
@@ -97,7 +100,7 @@ def test_several_runs_and_ids_of_one_side(folder):
         result = run(*command, '--missing', missing, '--unknown', 'drop')
         assert (result.exit_code, result.stderr) == (0, '')
         names, counts = zip(
-            *((row.split(',')[0], row.split(',')[-1]) for row in result.stdout.splitlines()[1:]),
+            *((row.split(',')[0], row.split(',')[-2]) for row in result.stdout.splitlines()[1:]),
             strict=True,
         )
         assert (names, counts) == (('run', 'part'), ('3', str(n_relevant)))

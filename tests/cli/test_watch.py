@@ -27,13 +27,21 @@ from mediaeval_ap.tables.byte_sources import ByteSource
 COMMAND = [*commands.COMMAND, 'watch']
 run = partial(commands.run, 'watch')
 RUN = ['x v 1 ann 0.9\n', 'x w 2 anne 0.8\n', 'x v 2 ann 0.7\n', 'x w 1 bob 0.5\n', 'x w 3 b 1\n']
-HEADING = 'hypotheses  MAP@1  MAP@2  changed\n----------  -----  -----  -------\n'
+HEADING = (
+    'hypotheses  MAP@1  MAP@2  changed  n_queries\n----------  -----  -----  -------  ---------\n'
+)
 LINES = [
-    '         2  0.500  0.250        1\n',
-    '         4  1.000  1.000        2\n',
-    '         5  1.000  1.000        0\n',
+    '         2  0.500  0.250        1          2\n',
+    '         4  1.000  1.000        2          2\n',
+    '         5  1.000  1.000        0          2\n',
 ]
 OPTIONS = ('-K', '1,2', '--every', '2')
+
+
+def after_skipped(line, n):
+    """A line with a count of skipped lines before its number of queries."""
+    last = '          2\n'
+    return f'{line.removesuffix(last)}        {n}{last}'
 
 
 @pytest.fixture
@@ -70,6 +78,7 @@ def test_json_lines_hold_what_python_gets(folder, options):
             'hypotheses': point.n_hypotheses,
             **{f'MAP@{k}': value for k, value in zip([2, 1], point.map.tolist(), strict=True)},
             'changed': point.changed,
+            'n_queries': 3,
         }
         for point in points
     ]
@@ -106,9 +115,9 @@ def test_bad_lines_are_skipped_and_counted(folder):
     result = run('reference.txt', *OPTIONS, '--skip-bad', input=text)
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
-        'hypotheses  MAP@1  MAP@2  changed  skipped',
-        '----------  -----  -----  -------  -------',
-        *(line[:-1] + f'        {n}' for n, line in enumerate(LINES)),
+        'hypotheses  MAP@1  MAP@2  changed  skipped  n_queries',
+        '----------  -----  -----  -------  -------  ---------',
+        *(after_skipped(line, n)[:-1] for n, line in enumerate(LINES)),
     ]
     first, second, last = result.stderr.splitlines(keepends=True)
     assert first == f'Error: <stdin>, {WRONG}'
@@ -176,14 +185,14 @@ def test_a_growing_file_is_followed_to_the_interrupt(folder):
         grow(RUN[1][:6])
         grow(RUN[1][6:])
         shown = [process.stdout.readline() for _ in range(3)]
-        assert shown[2] == f'{LINES[0][:-1]}        0\n'
+        assert shown[2] == after_skipped(LINES[0], 0)
         grow(''.join(RUN[2:4]))
-        assert process.stdout.readline() == f'{LINES[1][:-1]}        0\n'
+        assert process.stdout.readline() == after_skipped(LINES[1], 0)
         grow(f'{RUN[4]}bad\nhalf a li')
         assert 'line 6' in process.stderr.readline()  # so the line before it was read
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
-        assert process.stdout.read() == f'{LINES[2][:-1]}        1\n'
+        assert process.stdout.read() == after_skipped(LINES[2], 1)
         assert process.stderr.read() == 'skipped 1 wrong line\n'
 
 
@@ -283,7 +292,7 @@ def test_what_came_before_an_error_is_scored(folder):
     text = ''.join([*RUN[:3], 'x v 1 ann high\n'])
     result = run('reference.txt', '-K', '1', input=text)
     assert result.exit_code == 1
-    assert result.stdout.splitlines()[-1].split() == ['3', '0.500', '1']
+    assert result.stdout.splitlines()[-1].split() == ['3', '0.500', '1', '2']
     assert result.stderr.startswith('Error: <stdin>, line 4, confidence')
 
 
@@ -349,7 +358,7 @@ def rows_of(path):
     return [re.findall('<t[hd][^>]*>([^<]*)', row) for row in rows]
 
 
-CELLS = [line.split() for line in LINES]
+CELLS = [line.split()[:-1] for line in LINES]  # without the count, which stands in the caption
 
 
 def test_a_page_has_all_points_and_what_was_watched(folder):

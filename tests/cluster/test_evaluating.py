@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
 
-from mediaeval_ap import AveragePrecision, cluster, definitions
+from mediaeval_ap import AveragePrecision, choices, cluster, definitions
 from mediaeval_ap.batches import job
 from mediaeval_ap.cluster import evaluating
 from mediaeval_ap.errors import ClusterError, FormatError, ReadError
@@ -111,10 +111,12 @@ def test_threads_of_one_worker_are_equal(running, store):
     running.replenish(0)
 
 
-def test_a_path_and_names_in_a_file_are_equal(client, store, tmp_path, monkeypatch):
+@pytest.mark.parametrize('policy', choices.WITHOUT_RELEVANT)
+def test_a_path_and_names_in_a_file_are_equal(client, store, tmp_path, monkeypatch, policy):
     monkeypatch.chdir(tmp_path)
     Path('queries.txt').write_text('name_01\nname_03\nnobody\nname_01\n')
-    check_equal(AveragePrecision(REFERENCE), Path('run.store'), client, 'queries.txt')
+    average_precision = AveragePrecision(REFERENCE, queries_without_relevant=policy)
+    check_equal(average_precision, Path('run.store'), client, 'queries.txt')
 
 
 def test_a_path_with_other_bytes_than_unicode_is_equal(client, tmp_path):

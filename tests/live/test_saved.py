@@ -50,6 +50,19 @@ def test_an_empty_session_is_saved_and_restored(tmp_path):
     assert restored.send('ann') == ([1.0], 1)
 
 
+def test_a_session_of_version_0_2_is_restored(tmp_path):
+    path = tmp_path / 'live.parquet'
+    AveragePrecision([ROW[:4]], [10]).live([ROW]).save(path)
+
+    def as_written_before(metadata):
+        del metadata['queries_without_relevant']
+        return {**metadata, 'format': 1}
+
+    saved_with(path, as_written_before)
+    restored = AveragePrecision.restore(path)
+    assert repr(restored) == repr(AveragePrecision([ROW[:4]], [10]).live([ROW]))
+
+
 def test_a_saved_session_is_a_run(tmp_path):
     average_precision = AveragePrecision([ROW[:4]], [10])
     path = tmp_path / 'live.parquet'
@@ -95,7 +108,11 @@ def with_definition(**changes):
     [
         ('{', 'Expecting property name'),
         ('[]', 'list indices'),
-        (lambda metadata: {**metadata, 'format': 2}, 'format 2, not 1'),
+        (lambda metadata: {**metadata, 'format': 3}, 'format 3, not 2'),
+        (
+            lambda metadata: {**metadata, 'queries_without_relevant': 'drop'},
+            "queries_without_relevant: found .*'drop",
+        ),
         (lambda metadata: {**metadata, 'reference': {}}, 'columns'),
         (lambda metadata: {**metadata, 'reference': None}, 'NoneType'),
         (lambda metadata: {**metadata, 'definition': {'repeats': 'x'}}, 'x'),

@@ -91,6 +91,11 @@ def column_of(mean, result):
     return named.get(mean, mean.removeprefix('M') if mean.startswith('MAP') else mean)
 
 
+def column_of_count(mean, result):
+    """The column with the number of queries that a mean is over."""
+    return f'n_queries_{mean}' if mean in getattr(result, 'measures', ()) else 'n_queries'
+
+
 def as_in_rows(query):
     """A query of JSON with a number for true and false where the last row has their mean."""
     if 'EwAP' not in query:
@@ -108,10 +113,15 @@ def assert_equal_in_all_formats(result):
         for name in line:
             assert row[name] == ('' if line[name] is None else str(line[name]))
     for line, query in zip(map(json.loads, lines), value['queries'], strict=False):
-        assert list(query) == list(line)[-len(query) :]
+        of_query = [name for name in line if name in query or line[name] is not None]
+        assert list(query) == of_query[-len(query) :]
         assert repr({name: line[name] for name in query}) == repr(as_in_rows(query))
-    mean = json.loads(lines[-1])
+    *others, mean = map(json.loads, lines)
     assert mean['query'] == 'all'
+    columns = {column_of_count(name, result): n for name, n in value['mean_counts'].items()}
+    assert columns == {name: mean[name] for name in columns}
+    assert columns.keys() == result._count_columns().keys()
+    assert all(line[name] is None for line in others for name in columns)
     for name, expected in value['means'].items():
         assert repr(mean[column_of(name, result)]) == repr(expected)
     of_frame = result.to_frame(mean=True).iloc[-1]
@@ -166,7 +176,7 @@ def test_the_best_run_at_the_last_cutoff_is_first():
         written = json.loads(render(describe(runs, sort=sort), 'json'))
         assert [each['run'] for each in written['results']] == names
     lines = render(describe(runs, sort=True), 'table').splitlines()
-    assert [line.split()[0] for line in lines[2:]] == ['good', 'bad']
+    assert [line.split()[0] for line in lines[-2:]] == ['good', 'bad']
 
 
 def test_several_scores_of_a_run_stay_together():

@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mediaeval_ap import AveragePrecision, Evaluation, PersonDiscovery2015, definitions, errors
+from mediaeval_ap import (
+    AveragePrecision,
+    Evaluation,
+    PersonDiscovery2015,
+    definitions,
+    errors,
+    evaluate_trec,
+    summary,
+)
 from mediaeval_ap.report.document import Document, Grid
 from mediaeval_ap.report.formats import render
 from mediaeval_ap.results.documents import describe
@@ -48,7 +56,9 @@ MAP@2                           0.833
 """
 
 SHARED = '1 of 3 queries have no relevant shot: each counts 1, and an empty run has MAP 0.333\n'
-RUNS = """run     definition        MAP@1    MAP@2
+RUNS = """Over 3 queries:
+
+run     definition        MAP@1    MAP@2
 ------  --------------  -------  -------
 <rows>  mediaeval-2016    0.667    0.833
 <rows>  mediaeval-2016    0.667    0.833
@@ -71,10 +81,10 @@ def test_several_runs(evaluation):
 
 def test_csv_holds_every_value_exactly_and_the_mean_last(evaluation):
     rows = list(csv.reader(io.StringIO(shown([evaluation] * 2, 'csv', per_query=True))))
-    assert rows[0] == ['run', 'definition', 'query', 'AP@1', 'AP@2', 'n_relevant']
-    assert rows[2] == ['<rows>', 'mediaeval-2016', 'é\x1b[31m', '0.0', '0.5', '1']
+    assert rows[0] == ['run', 'definition', 'query', 'AP@1', 'AP@2', 'n_relevant', 'n_queries']
+    assert rows[2] == ['<rows>', 'mediaeval-2016', 'é\x1b[31m', '0.0', '0.5', '1', '']
     assert [row[2] for row in rows[1:]] == [*evaluation.queries, 'all'] * 2
-    assert rows[4] == ['<rows>', 'mediaeval-2016', 'all', str(2 / 3), str(2.5 / 3), '2']
+    assert rows[4] == ['<rows>', 'mediaeval-2016', 'all', str(2 / 3), str(2.5 / 3), '2', '3']
     means = list(csv.reader(io.StringIO(shown([evaluation] * 2, 'csv'))))
     assert means == [rows[0], rows[4], rows[4]]
 
@@ -103,9 +113,90 @@ def test_json_lines(evaluation):
         'AP@1': 0.0,
         'AP@2': 0.5,
         'n_relevant': 1,
+        'n_queries': None,
     }
     assert shown([evaluation], 'jsonl') == f'{lines[-1]}\n'
     assert json.loads(lines[-1])['AP@2'] == evaluation.map[1]
+
+
+OVER = (
+    'RR, P@1 are over the 2 queries that have a relevant shot; '
+    'MAP@1 is over all 4, where the other 2 count 0\n'
+)
+MEASURED = f"""<rows> (trec)
+
+{OVER}
+MEAN AVERAGE PRECISION      mean    queries
+------------------------  ------  ---------
+MAP@1                      0.250          4
+RR                         0.750          2
+P@1                        0.500          2
+
+2 of 4 queries have no relevant shot: each counts 0
+"""
+MEASURED_RUNS = f"""{OVER}
+run     definition      MAP@1     RR    P@1    n_queries    n_queries_RR    n_queries_P@1
+------  ------------  -------  -----  -----  -----------  --------------  ---------------
+<rows>  trec            0.250  0.750  0.500            4               2                2
+<rows>  trec            0.250  0.750  0.500            4               2                2
+
+2 of 4 queries have no relevant shot: each counts 0
+"""
+
+
+@pytest.fixture
+def measured():
+    asked = ['a|b_c', 'none', 'é\x1b[31m', 'nobody']
+    with pytest.warns(errors.WithoutRelevantWarning):
+        return AveragePrecision(REFERENCE, [1], definition='trec').evaluate(
+            RUN, asked, measures='RR P@1'
+        )
+
+
+def test_each_mean_has_its_number_of_queries(measured):
+    assert shown([measured]) == MEASURED
+    assert shown([measured] * 2) == MEASURED_RUNS
+    assert repr(measured).splitlines()[1:] == [
+        *('  MAP@1  0.250', '  RR     0.750 over 2 queries', '  P@1    0.500 over 2 queries')
+    ]
+    counts = {'MAP@1': 4, 'RR': 2, 'P@1': 2}
+    assert measured.mean_counts == measured.to_dict()['mean_counts'] == counts
+    (row,) = csv.DictReader(io.StringIO(measured.to_csv()))
+    columns = {'n_queries': '4', 'n_queries_RR': '2', 'n_queries_P@1': '2'}
+    assert {name: row[name] for name in columns} == columns
+    frame = measured.to_frame(mean=True)
+    assert frame.loc['all', list(columns)].tolist() == [4, 2, 2]
+    assert frame.loc['none', list(columns)].isna().all()
+    assert summary([measured] * 2)[list(columns)].values.tolist() == [[4, 2, 2]] * 2
+
+
+@pytest.mark.parametrize(
+    ('measures', 'sentence'),
+    [
+        ({'RR': [0.5, 0.5, 0.5, 0.5]}, None),
+        ({'RR': [0.5, np.nan, 0.5, 0.5]}, 'RR is over the 3 queries that have a value; MAP@1 is'),
+        (
+            {'RR': [np.nan] * 4, 'P@1': [np.nan, np.nan, 0.5, np.nan]},
+            'RR is over the 0 queries that have a value; P@1 is over the 1 query that has a value; '
+            'MAP@1 is',
+        ),
+    ],
+)
+def test_measures_without_a_value_for_other_reasons(measured, measures, sentence):
+    changed = {name: np.array(values) for name, values in measures.items()}
+    lines = shown([replace(measured, measures=changed)]).splitlines()
+    assert (lines[2] == f'{sentence} over all 4') == (sentence is not None)
+    assert ('4 queries' in lines[2]) == (sentence is None)
+
+
+def test_runs_over_different_numbers_of_queries():
+    qrels = [('1', 'd', 1), ('2', 'd', 1)]
+    runs = [('1', 'd', 0.5)], [('1', 'd', 0.5), ('2', 'd', 0.5)]
+    with pytest.warns(errors.MissingIdsWarning):
+        results = [evaluate_trec(qrels, each, [1], missing='skip') for each in runs]
+    lines = shown(results).splitlines()
+    assert lines[0] == 'The means are not all over the same queries'
+    assert [line.split()[2:] for line in lines[4:]] == [['1.000', '1'], ['1.000', '2']]
 
 
 def test_markdown_shows_names_as_they_are(evaluation):

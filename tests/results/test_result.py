@@ -80,9 +80,10 @@ def test_frame_with_the_means(average_precision):
     evaluation = average_precision.evaluate(RUN)
     frame = evaluation.to_frame(mean=True)
     assert frame.index.tolist() == ['ann', 'bob', 'all']
-    assert frame.loc['all'].tolist() == [0.5, 0.5, 2]
+    assert frame.loc['all'].tolist() == [0.5, 0.5, 2, 2]
     assert frame['n_relevant'].dtype == 'int64'
-    assert frame[:2].equals(evaluation.to_frame())
+    assert frame['n_queries'].isna().tolist() == [True, True, False]
+    assert frame[:2].drop(columns='n_queries').equals(evaluation.to_frame())
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -90,7 +91,7 @@ def test_a_measure_without_any_value_has_no_mean(average_precision):
     evaluation = average_precision.evaluate(RUN, ['zoe'], measures='RR')
     assert json.loads(evaluation.to_json())['results'][0]['means']['RR'] is None
     assert evaluation.to_frame(mean=True)['RR'].isna().tolist() == [True, True]
-    assert repr(evaluation).endswith('\n  RR     none')
+    assert repr(evaluation).endswith('\n  RR     none over 0 queries')
 
 
 def test_definition_of_a_score_in_full():

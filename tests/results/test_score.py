@@ -30,7 +30,7 @@ PREDICTIONS = pandas.DataFrame(
 CLASSES = pandas.DataFrame(
     {'class': ['x', 'y'], 'precision': [0.5, np.nan], 'weight': [1.0, 0.0], 'n_labels': [2, 0]}
 )
-PLAIN = Score('GAP', 2 / 3, {'ties': 'best'}, INPUTS, {'queries': 1})
+PLAIN = Score('GAP', 2 / 3, {'ties': 'best'}, INPUTS, {'queries': 3, 'without_truth': 1})
 FULL = replace(PLAIN, table=PREDICTIONS, notes=['1 of 2 has none'])
 IDS = pyarrow.array(['1', 'all'])
 LISTS = Score(
@@ -38,7 +38,7 @@ LISTS = Score(
     0.75,
     {'k': 2, 'definition': 'kaggle'},
     INPUTS,
-    {'queries': 2},
+    {'queries': 2, 'without_truth': 1},
     queries=IDS,
     values={'AP@2': np.array([np.nan, 0.75]), 'n_relevant': np.array([0, 3])},
 )
@@ -53,7 +53,10 @@ def rows_of(score, **options):
 
 def test_table():
     assert render(describe([PLAIN]), 'table') == (
-        'r\\x1b.csv (ties best)\n\nMETRIC      1 query\n--------  ---------\nGAP           0.667\n'
+        'r\\x1b.csv (ties best)\n\n'
+        'METRIC      2 queries with a true label\n'
+        '--------  -----------------------------\n'
+        'GAP                               0.667\n'
     )
     assert render(describe([FULL], per_query=True), 'table') == (
         'r\\x1b.csv (ties best)\n\n'
@@ -61,7 +64,9 @@ def test_table():
         '-------  -------  -------  ------------  ---------  -----------\n'
         'a|b        0.667  x             0.12345        yes        0.333\n'
         'é          0.000                    1.0\n\n'
-        'METRIC      1 query\n--------  ---------\nGAP           0.667\n\n'
+        'METRIC      2 queries with a true label\n'
+        '--------  -----------------------------\n'
+        'GAP                               0.667\n\n'
         '1 of 2 has none\n'
     )
 
@@ -75,13 +80,14 @@ def test_markdown_and_latex():
 
 
 def test_programs_get_every_digit_and_the_score_last():
+    headers = ['run', 'metric', 'ties', 'query', 'value']
     mean = ['r\x1b.csv', 'GAP', 'best', 'all', str(2 / 3)]
-    assert rows_of(PLAIN) == [['run', 'metric', 'ties', 'query', 'value'], mean]
+    assert rows_of(PLAIN) == [[*headers, 'n_queries'], [*mean, '2']]
     assert rows_of(FULL, per_query=True) == [
-        [*rows_of(PLAIN)[0], 'truth', 'confidence', 'correct', 'precision'],
-        [*mean[:3], 'a|b', str(2 / 3), 'x', '0.12345', 'True', str(1 / 3)],
-        [*mean[:3], 'é', '0.0', '', '1.0', 'False', ''],
-        [*mean, '', '', '', ''],
+        [*headers, 'truth', 'confidence', 'correct', 'precision', 'n_queries'],
+        [*mean[:3], 'a|b', str(2 / 3), 'x', '0.12345', 'True', str(1 / 3), ''],
+        [*mean[:3], 'é', '0.0', '', '1.0', 'False', '', ''],
+        [*mean, '', '', '', '', '2'],
     ]
     lines = render(describe([FULL], per_query=True), 'jsonl').splitlines()
     assert json.loads(lines[1])['precision'] is None
@@ -90,10 +96,10 @@ def test_programs_get_every_digit_and_the_score_last():
 
 def test_values_of_queries_are_kept_without_a_table():
     assert rows_of(LISTS, per_query=True) == [
-        ['run', 'metric', 'definition', 'query', 'value', 'n_relevant'],
-        ['r\x1b.csv', 'MAP@2', 'kaggle', '1', '', '0'],
-        ['r\x1b.csv', 'MAP@2', 'kaggle', 'all', '0.75', '3'],
-        ['r\x1b.csv', 'MAP@2', 'kaggle', 'all', '0.75', '3'],
+        ['run', 'metric', 'definition', 'query', 'value', 'n_relevant', 'n_queries'],
+        ['r\x1b.csv', 'MAP@2', 'kaggle', '1', '', '0', ''],
+        ['r\x1b.csv', 'MAP@2', 'kaggle', 'all', '0.75', '3', ''],
+        ['r\x1b.csv', 'MAP@2', 'kaggle', 'all', '0.75', '3', '1'],
     ]
     assert LISTS.to_dict()['queries'][0] == {'query': '1', 'value': None, 'n_relevant': 0}
     assert LISTS.to_frame()['value'].tolist()[1:] == [0.75]
@@ -101,16 +107,31 @@ def test_values_of_queries_are_kept_without_a_table():
 
 def test_classes():
     assert rows_of(LABELS) == [
-        ['run', 'metric', 'class', 'value', 'weight', 'n_labels'],
-        ['r\x1b.csv', 'LRAP', 'x', '0.5', '1.0', '2'],
-        ['r\x1b.csv', 'LRAP', 'y', '', '0.0', '0'],
-        ['r\x1b.csv', 'LRAP', 'all', '0.5', '', '2'],
+        ['run', 'metric', 'class', 'value', 'weight', 'n_labels', 'n_queries'],
+        ['r\x1b.csv', 'LRAP', 'x', '0.5', '1.0', '2', ''],
+        ['r\x1b.csv', 'LRAP', 'y', '', '0.0', '0', ''],
+        ['r\x1b.csv', 'LRAP', 'all', '0.5', '', '2', '2'],
     ]
     assert [row[2:] for row in rows_of(LABELS, per_query=True)] == [
-        *(['query', 'value'], ['1', '1.0'], ['all', '1.0'], ['all', '0.5'])
+        ['query', 'value', 'n_queries'],
+        *(['1', '1.0', ''], ['all', '1.0', ''], ['all', '0.5', '2']),
     ]
     (described,) = json.loads(render(describe([LABELS]), 'json'))['results']
     assert described['classes'][1] == {'class': 'y', 'value': None, 'weight': 0.0, 'n_labels': 0}
+
+
+def test_lwlrap_is_over_labels():
+    counts = {'queries': 2, 'without_truth': 1, 'labels': 5}
+    score = replace(LABELS, metric='lwlrap', counts=counts)
+    assert score.mean_counts == {'lwlrap': 5}
+    assert rows_of(replace(score, table=None)) == [
+        ['run', 'metric', 'query', 'value', 'n_labels'],
+        ['r\x1b.csv', 'lwlrap', 'all', '0.5', '5'],
+    ]
+    assert rows_of(score)[0][-1] == 'n_labels'
+    assert 'METRIC      5 labels\n' in render(describe([score]), 'table')
+    assert repr(score).endswith(', 2 queries\n  lwlrap  0.500 over 5 labels')
+    assert replace(score, metric='LRAP').mean_counts == {'LRAP': 2}
 
 
 def test_the_place_of_a_query_needs_the_table_of_all():
@@ -124,7 +145,7 @@ def test_the_place_of_a_query_needs_the_table_of_all():
 def test_manifest():
     (described,) = json.loads(render(describe([FULL]), 'json'))['results']
     assert described['manifest']['inputs']['truth'] == {'name': 'truth.csv', 'sha256': 'ab'}
-    assert described['manifest']['counts'] == {'queries': 1}
+    assert described['manifest']['counts'] == {'queries': 3, 'without_truth': 1}
 
 
 def test_unknown_format():

@@ -29,12 +29,13 @@ def test_a_row_for_each_run():
         'definition': ['trec', 'trec'],
         'MAP@1': [1.0, 0.0],
         'MAP': [1.0, 0.5],
+        'n_queries': [1, 1],
     }
 
 
 def test_scores():
     assert summary(iter([SCORE])).reset_index().to_dict('records') == [
-        {'run': 'p.csv', 'metric': 'GAP', 'ties': 'best', 'value': 0.5}
+        {'run': 'p.csv', 'metric': 'GAP', 'ties': 'best', 'value': 0.5, 'n_queries': 1}
     ]
 
 
