@@ -213,8 +213,10 @@ class AveragePrecision(BatchEvaluating, Explaining, CampaignReporting):
         from mediaeval_ap.live.saved import from_parquet
         from mediaeval_ap.tables.byte_sources import ByteSource
 
-        parameters, hypotheses = from_parquet(ByteSource(path, max_bytes))
-        return cls(**parameters, max_bytes=max_bytes).live(hypotheses)
+        parameters, elsewhere, hypotheses = from_parquet(ByteSource(path, max_bytes))
+        evaluator = cls(**parameters, max_bytes=max_bytes)
+        evaluator._criteria.reference.elsewhere |= frozenset(elsewhere)
+        return evaluator.live(hypotheses)
 
     def watch(self, rows: Any, queries: Any = None, *, every: int = 1000) -> Iterator[Point]:
         """Score a run as it grows, after every so many hypotheses.

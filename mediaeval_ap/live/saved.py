@@ -44,6 +44,7 @@ def to_parquet(criteria: Criteria, hypotheses: Table, name: str) -> bytes:
         'K': criteria.K,
         'definition': {**asdict(definition), 'repeats': definition.repeats.name},
         'reference': _described(criteria.reference.table),
+        'elsewhere': sorted(criteria.reference.elsewhere),
         'subset': None if criteria.subset is None else _described(criteria.subset),
         'queries_without_relevant': criteria.queries_without_relevant,
     }
@@ -63,8 +64,11 @@ def to_parquet(criteria: Criteria, hypotheses: Table, name: str) -> bytes:
     return content.getvalue()
 
 
-def from_parquet(source: ByteSource) -> tuple[dict[str, Any], Table | None]:
-    """Return what a saved session's `AveragePrecision` is made of, and its hypotheses."""
+def from_parquet(source: ByteSource) -> tuple[dict[str, Any], list[str], Table | None]:
+    """Return what a saved session's `AveragePrecision` is made of, and its hypotheses.
+
+    Between both are the names of the reference outside the subset, whose rows are not saved.
+    """
     parameters: dict[str, Any] = {}
 
     def look(schema: Any) -> Sequence[str]:
@@ -76,7 +80,8 @@ def from_parquet(source: ByteSource) -> tuple[dict[str, Any], Table | None]:
         return HYPOTHESIS.fields
 
     table, described = read_parquet(source, look)
-    return parameters, from_arrow(table, HYPOTHESIS, described) if len(table) else None
+    elsewhere = parameters.pop('elsewhere')
+    return parameters, elsewhere, from_arrow(table, HYPOTHESIS, described) if len(table) else None
 
 
 def _restored(text: bytes, source: ByteSource) -> dict[str, Any]:
@@ -93,11 +98,15 @@ def _restored(text: bytes, source: ByteSource) -> dict[str, Any]:
         K = check_cutoffs(metadata['K'], definition)
         if subset is not None and not reference.within(subset).any():
             raise ValueError('no row of the reference in the subset')
+        elsewhere = _listed(metadata.get('elsewhere', []))
+        if not all(map(is_text, elsewhere)):
+            raise TypeError('a name outside the subset that is none')
         skip_or_count = check_without_relevant(metadata.get('queries_without_relevant', 'count'))
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise FormatError(source.name, '', 'metadata', shown(str(error)), WRITTEN) from error
     return {
         'reference': reference,
+        'elsewhere': elsewhere,
         'K': K,
         'subset': subset,
         'definition': definition,

@@ -10,7 +10,13 @@ import strategies
 from live_sessions import ROW, campaign, check_live, order_of, quiet
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError, WriteError
+from mediaeval_ap.errors import (
+    FormatError,
+    ParameterError,
+    ReadError,
+    UnknownQueriesWarning,
+    WriteError,
+)
 from mediaeval_ap.tables import REFERENCE
 
 
@@ -55,12 +61,22 @@ def test_a_session_of_version_0_2_is_restored(tmp_path):
     AveragePrecision([ROW[:4]], [10]).live([ROW]).save(path)
 
     def as_written_before(metadata):
-        del metadata['queries_without_relevant']
+        del metadata['queries_without_relevant'], metadata['elsewhere']
         return {**metadata, 'format': 1}
 
     saved_with(path, as_written_before)
     restored = AveragePrecision.restore(path)
     assert repr(restored) == repr(AveragePrecision([ROW[:4]], [10]).live([ROW]))
+
+
+def test_a_restored_session_knows_the_names_outside_the_subset(tmp_path):
+    path = tmp_path / 'live.parquet'
+    reference = [ROW[:4], ('x', 'elsewhere', '1', 'bob')]
+    AveragePrecision(reference, [10], subset=[ROW[:2]]).live([ROW]).save(path)
+    restored = AveragePrecision.restore(path)
+    assert restored.send('bob').n_relevant == 0  # without the warning that there is no such name
+    with pytest.warns(UnknownQueriesWarning, match="nearest: 'bob'"):
+        restored.send('bop')
 
 
 def test_a_saved_session_is_a_run(tmp_path):
