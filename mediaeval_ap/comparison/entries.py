@@ -23,13 +23,15 @@ class Standing:
 
     What compares it with the baseline is None without one, and for the baseline itself.
     `rank_interval` and `group` are of all pairs of runs in any case. `floor` is the mean of a run
-    without any hypothesis. `exploratory` is True for all metrics but the last.
+    without any hypothesis. After a mean stands the number of queries that it is over.
+    `exploratory` is True for all metrics but the last.
     """
 
     metric: str
     exploratory: bool
     run: str
     map: float
+    n_queries: int
     interval: Interval
     rank: int
     rank_interval: tuple[int, int]
@@ -46,6 +48,7 @@ class Standing:
     floor: float | None
     floor_reason: str
     map_without_floor: float | None
+    n_queries_without_floor: int
     map_without_floor_reason: str
 
 
@@ -64,6 +67,7 @@ class Pair:
     a: str
     b: str
     difference: float
+    n_queries: int
     interval: Interval
     p: float
     p_adjusted: float

@@ -63,12 +63,13 @@ def _without_baseline(
     """Return the standing of a run that is compared with no baseline."""
     name = tests.names[run]
     floor = runs.floor.get(tests.metric)
-    without_floor, why_not = _without_floor(tests.values[run], runs.n_relevant)
+    without_floor, n_queries, why_not = _without_floor(tests.values[run], runs.n_relevant)
     return Standing(
         metric=tests.metric,
         exploratory=tests.is_exploratory,
         run=name,
         map=tests.means[run],
+        n_queries=len(runs.queries),
         interval=tests.intervals.runs[run],
         rank=rank,
         rank_interval=rank_interval,
@@ -85,19 +86,21 @@ def _without_baseline(
         floor=floor,
         floor_reason='the mean of an empty run is not known' if floor is None else '',
         map_without_floor=without_floor,
+        n_queries_without_floor=n_queries,
         map_without_floor_reason=why_not,
     )
 
 
 def _without_floor(
     values: NDArray[np.float64], n_relevant: NDArray[np.int64] | None
-) -> tuple[float | None, str]:
-    """Return the mean over the queries that have a relevant shot, or why there is none."""
+) -> tuple[float | None, int, str]:
+    """Return the mean over the queries that have a relevant shot, their number, or why not."""
     if n_relevant is None:
-        return None, 'numbers of relevant items are not known'
+        return None, 0, 'numbers of relevant items are not known'
     if not n_relevant.any():
-        return None, 'no query has a relevant shot'
-    return exact_mean(values[n_relevant > 0]), ''
+        return None, 0, 'no query has a relevant shot'
+    with_relevant = values[n_relevant > 0]
+    return exact_mean(with_relevant), len(with_relevant), ''
 
 
 def _pairs_with(pairs: Sequence[Pair], settings: Settings) -> dict[str, tuple[Pair, float]]:

@@ -87,6 +87,7 @@ class MetricTests:
             self.names[a],
             self.names[b],
             difference(self.values[a], self.values[b]),
+            len(differences),
             self.intervals.pairs[place],
             self.p[place],
             self.p_adjusted[place],

@@ -97,8 +97,8 @@ def test_a_p_of_exactly_alpha_tells_runs_apart_everywhere(level):
     (pair,) = comparison.pairs
     assert pair.p_adjusted == {0.9: 0.1, 0.8: 0.2, 0.95: 0.05}[level]
     assert [each.group for each in comparison.leaderboard] == ['a', 'b']
-    headline = lead_of(comparison.to_dict(), 60)['headline']
-    assert headline == 'a leads, and the data tell it apart from b'
+    headline = lead_of(comparison.to_dict())['headline']
+    assert headline == f'a is better than b (p = {pair.p_adjusted:.4f}, Tukey)'
     with_baseline = compare(several(*values), resamples=100, baseline='b', **settings)
     assert '†' in with_baseline.to_markdown().partition('run')[2]
 
@@ -115,6 +115,7 @@ def test_the_floor_and_means_without_it():
     results = several([1, 0.5, 1, 0], n_relevant=[0, 1, 0, 2], definition='mediaeval-2016')
     (standing,) = compare(results, **FAST).leaderboard
     assert (standing.map, standing.floor, standing.map_without_floor) == (0.625, 0.5, 0.25)
+    assert (standing.n_queries, standing.n_queries_without_floor) == (4, 2)
     assert (standing.floor_reason, standing.map_without_floor_reason) == ('', '')
     comparison = compare(results, **FAST)
     assert comparison.notes[:1] == [
