@@ -17,8 +17,6 @@ from mediaeval_ap.tables import Source
 
 KEY = '0123456789abcdef'
 
-# A mean is a sum before it is divided, which must not overflow.
-doubles = st.floats(-1e300, 1e300)
 digests = st.none() | st.just('0' * 64)
 names_of_files = st.sampled_from(['run.txt', 'é\xa0ü', 'a"b\\c', '<rows>'])
 
@@ -29,25 +27,31 @@ def evaluations(draw):
     definition = definitions.get(draw(st.sampled_from(definitions.names())))
     K = allowed(draw(cutoffs), definition.name)
     several = {'min_size': len(queries), 'max_size': len(queries)}
-    ap = [draw(st.lists(doubles, **several)) for _ in K]
+    n_relevant = draw(st.lists(st.integers(0, 2**53), **several))
+    n_returned = draw(st.integers(0, 2**53))
+
+    def ap_of(k, relevant):  # as a definition can give it, which is checked when it is read
+        most = definition.upper_bound(k, relevant, n_returned)
+        return draw(st.floats(0 if relevant else most, most))
+
+    ap = [[ap_of(k, relevant) for relevant in n_relevant] for k in K]
     measures = draw(
         st.dictionaries(
             st.sampled_from(['nDCG@10', 'P(rel=2)@5', 'RR']),
-            st.lists(doubles | st.just(float('nan')), **several),
+            st.lists(st.floats(0, 1) | st.just(float('nan')), **several),
         )
     )
-    counts = st.integers(0, 2**53)
     return Evaluation(
         queries=queries,
         K=K,
         ap=np.column_stack(ap),
-        n_relevant=np.array(draw(st.lists(counts, **several))),
+        n_relevant=np.array(n_relevant),
         definition=definition,
         inputs={
             role: Source(draw(names_of_files), draw(digests))
             for role in ('reference', 'hypothesis', 'subset', 'queries')
         },
-        counts={'queries': len(queries), 'hypotheses': draw(st.integers(0, 2**70))},
+        counts={'queries': len(queries), 'hypotheses': n_returned},
         measures={name: np.array(values) for name, values in measures.items()},
     )
 

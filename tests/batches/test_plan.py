@@ -19,7 +19,7 @@ PLAN = 'expected the plan of an evaluation; begin again in another folder'
 EDITS = {
     'nothing': (lambda _: '', f'line 1: found no JSON: Expecting value, {PLAN}'),
     'a list': (lambda _: '[]', f'found no plan, {PLAN}'),
-    'cut': (lambda text: text[:-9], f"line 37: found no JSON: Expecting ',' delimiter, {PLAN}"),
+    'cut': (lambda text: text[:-9], f"line 39: found no JSON: Expecting ',' delimiter, {PLAN}"),
     'a key twice': (
         lambda text: text.replace('"n_queries": 41', '"n_queries": 1, "n_queries": 41'),
         "found the key 'n_queries' twice, expected each key of an object once",
