@@ -281,7 +281,7 @@ def test_watch_shows_the_last_point_and_says_which_signal_it_was(folder, number)
         process.stdin.write(RUN[: RUN.index('x w 1')])
         process.stdin.flush()
         shown = [process.stdout.readline() for _ in range(3)]
-        assert shown[2].split() == ['2', '0.500', '1']
+        assert shown[2].split() == ['2', '0.500', '1', '2']
         process.send_signal(number)
         assert process.wait(SECONDS_TO_END) == 128 + number
         # The third may have come, or not: what is shown is for as many as it says.
