@@ -93,7 +93,7 @@ def evaluate(
 def rank(
     hypothesis: str, query: str, depth: int, format: str, output: Output, **criteria: Any
 ) -> None:
-    """Show the top of the ranking for QUERY, a name, and its AP there.
+    """Show the top of the ranking for QUERY, a name, and its AP.
 
     csv, json and jsonl have the rows of the ranking alone.
     """

@@ -83,8 +83,8 @@ def test_parts_warn_of_the_run_and_collect_of_the_values(campaign):
     assert about_run.startswith('Warning: foreign.txt: 0 of 1 returned shots occur in ')
     assert part.stderr.splitlines()[:-1] == [about_names, about_run]
     assert len(again.stderr.splitlines()) == 1
-    errors = f'{about_names}\n'.replace('Warning', 'Error')
-    assert (strict.exit_code, strict.stderr) == (1, errors)
+    told = f'{about_names}\n{about_run.replace("Warning", "Error")}\n'
+    assert (strict.exit_code, strict.stderr) == (1, told)
     assert (collected.stdout, collected.stderr) == (whole.stdout, f'{about_values}\n')
     assert run('collect', 'out', '--quiet').stderr == ''
 
