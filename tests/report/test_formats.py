@@ -8,7 +8,7 @@ import re
 import pytest
 
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.report.document import Captioned, Document, Grid, Heading, Marked, figures
+from mediaeval_ap.report.document import Captioned, Document, Grid, Heading, Marked, counted
 from mediaeval_ap.report.formats import (
     ANSWER_FORMATS,
     FORMATS,
@@ -163,8 +163,8 @@ def test_headings(format, heading):
 
 
 def test_one_query_is_one():
-    assert figures('METRIC', 1, {}).headers == ['METRIC', '1 query']
-    assert figures('METRIC', 2, {}).headers == ['METRIC', '2 queries']
+    assert counted(1, 'query', 'queries') == '1 query'
+    assert counted(2, 'query', 'queries') == '2 queries'
 
 
 def test_json_has_no_character_that_a_terminal_obeys():
