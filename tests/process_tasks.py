@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from typing import ClassVar
 from weakref import WeakSet
 
@@ -70,8 +71,10 @@ def write_and_interrupt(job, block):
     """Interrupt the process that gave the task as a block is in its temporary file."""
 
     def interrupt(_):
-        os.kill(os.getppid(), signal.SIGINT)
-        signal.pause()
+        parent = os.getppid()
+        while os.getppid() == parent:  # again where the first came while Python ignores errors
+            os.kill(parent, signal.SIGINT)
+            time.sleep(5)
 
     os.fsync = interrupt
     write_block(job, block)
