@@ -154,7 +154,7 @@ def test_comparisons_say_it_and_refuse_a_mixture(tmp_path):
 
     comparison = compare([skipped], **FEW)
     assert comparison.counts['queries_skipped'] == 3
-    assert '3 of 5 queries have no relevant item, and are left out' in comparison.notes
+    assert '3 of 5 queries have no relevant shot, and are left out' in comparison.notes
     other = made().evaluate(RUN[:1], ANSWERABLE)
     files = []
     for name, each in {'skip': skipped, 'count': other}.items():
