@@ -229,6 +229,25 @@ WRONG = {
         lambda value: first(value)['manifest']['counts'].update(hypotheses='many'),
         "hypotheses: found 'many', expected an integer$",
     ),
+    'the number of queries': (
+        lambda value: first(value).update(n_queries=3),
+        'n_queries: found 3, expected 2, as of its queries$',
+    ),
+    'the number of queries in the manifest': (
+        lambda value: first(value)['manifest']['counts'].update(queries=3),
+        'queries: found 3, expected 2, as of its queries$',
+    ),
+    'the number of queries without a relevant shot': (
+        lambda value: first(value)['manifest']['counts'].update(queries_without_relevant=1),
+        'queries_without_relevant: found 1, expected 0, as of its queries$',
+    ),
+    'a query that was left out': (
+        lambda value: (
+            first(value)['manifest']['counts'].update(queries_skipped=1),
+            both(value, {'n_relevant': 0, 'AP@1': 0.5, 'AP': 0.5}, {'MAP@1': 0.75, 'MAP': 0.75}),
+        )[1],
+        'n_relevant: found 0, expected 1 or more, as queries with 0 were left out$',
+    ),
     'a digest': (
         lambda value: first(value)['manifest']['inputs']['hypothesis'].update(sha256=7),
         'sha256: found 7, expected text$',
