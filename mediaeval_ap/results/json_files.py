@@ -147,6 +147,8 @@ def _check_means(means: Mapping[str, Any], result: Result) -> None:
             found = shown(means[mean]) if mean in means else 'nothing'
             expected = 'null' if computed is None else f'{computed}'
             raise Fault(mean, found, f'{expected}, the mean of the values of its queries')
+    if others := sorted(means.keys() - result._means().keys()):
+        raise Fault('means', ', '.join(map(shown, others)), 'means of the values of its queries')
 
 
 def _check_counts(value: Mapping[str, Any], result: Result) -> None:

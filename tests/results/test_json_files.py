@@ -197,6 +197,10 @@ WRONG = {
         lambda value: first(value)['means'].update({'MAP@1': '0.5'}),
         "MAP@1: found '0.5', expected a number$",
     ),
+    'a mean without values': (
+        lambda value: first(value)['means'].update({'MAP@7': 0.5}),
+        "means: found 'MAP@7', expected means of the values of its queries$",
+    ),
     'a negative AP': (
         lambda value: both(value, {'AP@1': -0.5}, {'MAP@1': 0.0}),
         r"query 2 \('bob'\), AP@1: found -0\.5, expected a number from 0 to 1$",
