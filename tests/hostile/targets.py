@@ -98,7 +98,7 @@ def restored(path):
         live.send('ann')
         live.evaluate()
         live.add('x', 'v', '2', 'bob', 0.5)
-        live.send('bob')
+        live.send('ann')
     except Error as error:
         raise AssertionError(f'restored, and then: {error}') from error
 
