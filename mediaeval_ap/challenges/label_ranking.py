@@ -23,6 +23,7 @@ from mediaeval_ap.evaluation.queries import skipped
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.columns import SKIPPED
+from mediaeval_ap.results.means_and_notes import NO_LABEL
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.records import Records
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 TRUTH: list[Shape] = [{'id': 'fname', 'labels': 'labels'}, {'id': 'fname', 'label': None}]
 SCORES: list[Shape] = [{'id': 'fname'}]
-NO_LABEL = 'have no true label'
 SCORES_IN_PIECE = 1 << 22  # a choice: 32 MiB of doubles at a time
 
 

@@ -14,7 +14,7 @@ from mediaeval_ap.plain_text import TEXT, is_text, plain_text
 from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.compared import Compared
 from mediaeval_ap.results.evaluation import ResultByQuery
-from mediaeval_ap.results.means_and_notes import notes_of_skipped
+from mediaeval_ap.results.means_and_notes import NO_LABEL, NO_RELEVANT, notes_of_skipped
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import Source
 
@@ -247,8 +247,9 @@ def _notes(runs: Sequence[Run]) -> list[str]:
     if left_out := sorted({name for run in runs for name in run.compared.left_out}):
         names = ', '.join(left_out)
         notes.append(f'{names}: left out, as some queries have no value')
-    n_skipped = runs[0].results[0].counts.get(SKIPPED, 0)
-    notes += notes_of_skipped(n_skipped, len(compared.queries), 'have no relevant item')
+    result = runs[0].results[0]
+    lack = NO_RELEVANT if isinstance(result, ResultByQuery) else NO_LABEL
+    notes += notes_of_skipped(result.counts.get(SKIPPED, 0), len(compared.queries), lack)
     n_repeated = len(compared.queries) - len(set(compared.queries))
     if n_repeated:
         notes.append(f'{n_repeated} repeated queries count again, as if they were other queries')

@@ -23,8 +23,9 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.metrics.exact_sums import ExactSums
 from mediaeval_ap.metrics.reciprocal_rank import ReciprocalRank
+from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.documents import SCHEMA
-from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015
+from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, ResultByQuery
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.results.score import COUNTS, NO_MEAN, Score
 from mediaeval_ap.tables import MAX_BYTES, Source
@@ -83,7 +84,8 @@ def read_results(
         When the file cannot be read.
     FormatError
         When it is not JSON of this shape, has a key twice in an object, no values of queries,
-        values that their metric cannot have, or means that are not those of its queries.
+        values that their metric cannot have, or means or numbers of queries that are not those
+        of its queries.
 
     Examples
     --------
@@ -129,6 +131,7 @@ def _result(value: object, name: str, number: int) -> Result:
         if counts != result.mean_counts:
             expected = f'{result.mean_counts}, as of its queries'
             raise Fault('mean_counts', shown(counts), expected)
+        _check_counts(value, result)
         return result
     except Fault as fault:
         place += fault.place
@@ -144,6 +147,25 @@ def _check_means(means: Mapping[str, Any], result: Result) -> None:
             found = shown(means[mean]) if mean in means else 'nothing'
             expected = 'null' if computed is None else f'{computed}'
             raise Fault(mean, found, f'{expected}, the mean of the values of its queries')
+    if others := sorted(means.keys() - result._means().keys()):
+        raise Fault('means', ', '.join(map(shown, others)), 'means of the values of its queries')
+
+
+def _check_counts(value: Mapping[str, Any], result: Result) -> None:
+    """Refuse numbers of queries that are not those of the queries."""
+    counts, n_queries = result.counts, len(value['queries'])
+    if 'GAP' in result._means():  # a row for each prediction
+        n_queries = counts['queries']
+    stated = {'n_queries': value.get('n_queries', n_queries), 'queries': counts['queries']}
+    expected = dict.fromkeys(stated, n_queries)
+    if isinstance(result, ResultByQuery):
+        name, n_without = 'queries_without_relevant', int(np.count_nonzero(result.n_relevant == 0))
+        stated[name], expected[name] = counts.get(name, n_without), n_without
+        if SKIPPED in counts and n_without:
+            raise Fault('n_relevant', '0', '1 or more, as queries with 0 were left out')
+    for name, found in stated.items():
+        if found != expected[name]:
+            raise Fault(name, shown(found), f'{expected[name]}, as of its queries')
 
 
 def _manifest(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NO_RELEVANT = 'have no relevant shot'
+NO_LABEL = 'have no true label'
 
 
 def mean_average_precision(ap: NDArray[np.float64]) -> NDArray[np.float64]:

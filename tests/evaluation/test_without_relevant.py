@@ -26,6 +26,7 @@ from mediaeval_ap.errors import (
     FormatError,
     ParameterError,
     UndefinedScoreError,
+    UnknownQueriesWarning,
     WithoutRelevantWarning,
 )
 
@@ -83,7 +84,10 @@ def expected():
 
 
 def skips(call):
-    with pytest.warns(WithoutRelevantWarning, match=f'^<rows>: {NOTE}$'):
+    with (
+        pytest.warns(UnknownQueriesWarning, match=r'^<rows>: 2 of 4 queries are no names of it: '),
+        pytest.warns(WithoutRelevantWarning, match=f'^<rows>: {NOTE}$'),
+    ):
         return call()
 
 
@@ -139,7 +143,8 @@ def test_a_folder_of_blocks_holds_one_of_both(tmp_path):
 
 def test_a_session_answers_what_it_is_asked_and_is_restored(tmp_path):
     live = made(**SKIP).live(RUN)
-    assert live.send('zoe') == ([1.0, 1.0], 0)
+    with pytest.warns(UnknownQueriesWarning, match="the query is no name of it: 'zoe'"):
+        assert live.send('zoe') == ([1.0, 1.0], 0)
     live.save(tmp_path / 'live.parquet')
     restored = AveragePrecision.restore(tmp_path / 'live.parquet')
     assert skips(lambda: restored.evaluate(ASKED)).queries == ANSWERABLE
@@ -157,7 +162,7 @@ def test_comparisons_say_it_and_refuse_a_mixture(tmp_path):
 
     comparison = compare([skipped], **FEW)
     assert comparison.counts['queries_skipped'] == 3
-    assert '3 of 5 queries have no relevant item, and are left out' in comparison.notes
+    assert '3 of 5 queries have no relevant shot, and are left out' in comparison.notes
     other = made().evaluate(RUN[:1], ANSWERABLE)
     files = []
     for name, each in {'skip': skipped, 'count': other}.items():

@@ -197,6 +197,10 @@ WRONG = {
         lambda value: first(value)['means'].update({'MAP@1': '0.5'}),
         "MAP@1: found '0.5', expected a number$",
     ),
+    'a mean without values': (
+        lambda value: first(value)['means'].update({'MAP@7': 0.5}),
+        "means: found 'MAP@7', expected means of the values of its queries$",
+    ),
     'a negative AP': (
         lambda value: both(value, {'AP@1': -0.5}, {'MAP@1': 0.0}),
         r"query 2 \('bob'\), AP@1: found -0\.5, expected a number from 0 to 1$",
@@ -228,6 +232,25 @@ WRONG = {
     'a count of the manifest': (
         lambda value: first(value)['manifest']['counts'].update(hypotheses='many'),
         "hypotheses: found 'many', expected an integer$",
+    ),
+    'the number of queries': (
+        lambda value: first(value).update(n_queries=3),
+        'n_queries: found 3, expected 2, as of its queries$',
+    ),
+    'the number of queries in the manifest': (
+        lambda value: first(value)['manifest']['counts'].update(queries=3),
+        'queries: found 3, expected 2, as of its queries$',
+    ),
+    'the number of queries without a relevant shot': (
+        lambda value: first(value)['manifest']['counts'].update(queries_without_relevant=1),
+        'queries_without_relevant: found 1, expected 0, as of its queries$',
+    ),
+    'a query that was left out': (
+        lambda value: (
+            first(value)['manifest']['counts'].update(queries_skipped=1),
+            both(value, {'n_relevant': 0, 'AP@1': 0.5, 'AP': 0.5}, {'MAP@1': 0.75, 'MAP': 0.75}),
+        )[1],
+        'n_relevant: found 0, expected 1 or more, as queries with 0 were left out$',
     ),
     'a digest': (
         lambda value: first(value)['manifest']['inputs']['hypothesis'].update(sha256=7),
