@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -277,6 +278,14 @@ def test_bytes_that_are_no_text(content, encoding):
         FormatError, match=rf', line {line}: found bytes that are not {encoding}, expected JSON$'
     ):
         read_results(io.BytesIO(content))
+
+
+def test_a_key_twice_among_many_is_found_in_linear_time():
+    content = '{' + ''.join(f'"{key}": 0, ' for key in range(30_000)) + '"29999": 0}'
+    began = time.process_time()
+    with pytest.raises(FormatError, match="the key '29999' twice"):
+        read_results(io.BytesIO(content.encode()))
+    assert time.process_time() - began < 5  # a hundredth is enough; to count each key took 30
 
 
 SCORES = {
