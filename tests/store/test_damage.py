@@ -445,8 +445,12 @@ def test_values_that_contradict_each_other(tmp_path, monkeypatch):
     assert done.stderr.startswith(f'Error: {message}')
     shutil.rmtree(store.path)
     stored(ROWS, store.path)
+    explained = AveragePrecision(REFERENCE, K=[1]).explain(store.path)
     with pytest.raises(KeyError):  # not the store's fault
-        AveragePrecision(REFERENCE, K=[1]).explain(store.path).of('ann')
+        explained.of('ann')
+    shutil.rmtree(store.path)
+    with pytest.raises(KeyError):  # nor that of another one in its place, or of none
+        explained.of('ann')
 
 
 @pytest.mark.parametrize(
