@@ -24,7 +24,7 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.metrics.exact_sums import ExactSums
 from mediaeval_ap.metrics.reciprocal_rank import ReciprocalRank
 from mediaeval_ap.results.documents import SCHEMA
-from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015
+from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, ResultByQuery
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.results.score import COUNTS, NO_MEAN, Score
 from mediaeval_ap.tables import MAX_BYTES, Source
@@ -129,6 +129,9 @@ def _result(value: object, name: str, number: int) -> Result:
         if counts != result.mean_counts:
             expected = f'{result.mean_counts}, as of its queries'
             raise Fault('mean_counts', shown(counts), expected)
+        n_queries = result.counts['queries']
+        if isinstance(result, ResultByQuery) and n_queries != len(result.queries):
+            raise Fault('counts', f'{n_queries} queries', f'{len(result.queries)}, as listed')
         return result
     except Fault as fault:
         place += fault.place

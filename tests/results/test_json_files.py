@@ -230,6 +230,10 @@ WRONG = {
         lambda value: first(value)['manifest']['counts'].update(hypotheses='many'),
         "hypotheses: found 'many', expected an integer$",
     ),
+    'another number of queries': (
+        lambda value: first(value)['manifest']['counts'].update(queries=5),
+        'counts: found 5 queries, expected 2, as listed$',
+    ),
     'a digest': (
         lambda value: first(value)['manifest']['inputs']['hypothesis'].update(sha256=7),
         'sha256: found 7, expected text$',
