@@ -236,7 +236,7 @@ def _end_of_header(file: FileIO, shown: str, column: ColumnFile) -> int:
     found = file.read(max(0, min(begin, HEADER_BYTES)))
     # Compared and not parsed, as a damaged one ends in any error or warning of Python's parser.
     # Another version of numpy may fill it up with more spaces or fewer.
-    is_whole = len(found) == begin and found[8:10] == (begin - 10).to_bytes(2, 'little')
+    is_whole = len(found) == begin == 10 + int.from_bytes(found[8:10], 'little')
     found, expected = found.rstrip(b' \n'), expected.rstrip(b' \n')
     if not is_whole or (found[:8], found[10:]) != (expected[:8], expected[10:]):
         raise wrong(shown, 'header', f'{found[:100]!r}', f'{expected!r}')

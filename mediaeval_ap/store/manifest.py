@@ -185,9 +185,6 @@ def _manifest(described: dict[str, Any], name: str) -> Manifest:
             _check_type(each.sha256, str, name, f'{column}, sha256')
             for length in each.shape:
                 _check_type(length, int, name, f'{column}, shape')
-            _check_type(each.sha256, str, name, f'{column}, sha256')
-            for length in each.shape:
-                _check_type(length, int, name, f'{column}, shape')
     except (KeyError, TypeError, AttributeError) as error:
         raise wrong(name, '', shown(str(error)), 'the fields of a store') from error
     _check_type(keep, int | None, name, 'keep')

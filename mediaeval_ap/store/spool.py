@@ -60,26 +60,27 @@ class Spool:
             if journal.pop('sha256') != digest_of(journal):
                 raise ValueError(name)
             for name, (size, digest) in journal['files'].items():
-                self._take_up(name, size)
+                self._hash(name, size)
                 if self._hashes[name].hexdigest() != digest:
                     raise ValueError(name)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             remedy = f'remove the folder {self._folder}, and index the run again'
             reason = f'is not as the build that was stopped left it: {remedy}'
             raise ReadError(str(self._folder / name), reason) from error
+        for name, (size, _) in journal['files'].items():  # what was added did not count yet
+            os.truncate(self._folder / name, size)
         self.n_rows = journal['files']['confidence'][0] // 8
         self.journal = journal
         for field, texts in self._texts.items():
             texts.load(self._folder / f'{field}.texts')
 
-    def _take_up(self, name: str, size: int) -> None:
-        """Hash what counts of a file, and cut off what was added and did not count yet."""
+    def _hash(self, name: str, size: int) -> None:
+        """Hash what counts of a file."""
         with _opened(self._folder / name) as file:
             left = size
             while left > 0 and (block := file.read(min(left, HASHED_BYTES))):
                 self._hashes[name].update(block)
                 left -= len(block)
-            file.truncate(size)
 
     def begin(self, journal: dict[str, Any]) -> None:
         """Begin anew, with nothing."""
@@ -139,9 +140,10 @@ class Spool:
 
 
 def _opened(path: Path) -> BinaryIO:
-    if not path.is_file():  # to open a pipe would wait
+    # To open a pipe would wait; what a link leads to is not ours to cut.
+    if path.is_symlink() or not path.is_file():
         raise ValueError(path)
-    return path.open('r+b')
+    return path.open('rb')
 
 
 class _Texts:

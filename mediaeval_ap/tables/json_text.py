@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,8 +19,7 @@ class _Repeating(dict[str, Any]):
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
-        keys = [key for key, _ in pairs]
-        self.key = next(key for key in keys if keys.count(key) > 1)
+        ((self.key, _),) = Counter(key for key, _ in pairs).most_common(1)
 
 
 def parsed_json(content: bytes, name: str, expected: str = 'JSON') -> Any:

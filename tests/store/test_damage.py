@@ -183,6 +183,18 @@ def header_of_another_dtype(store):
     return f'{store}/video_keys.npy, header: found {found}, expected {expected}; {AGAIN}'
 
 
+def column_without_room_for_its_header(store):
+    path = store / 'confidence.npy'
+    path.write_bytes(path.read_bytes()[: 9 * 8 + 4])
+    status = path.stat()
+    same = {'size': status.st_size, 'mtime_ns': status.st_mtime_ns}
+    rewritten(store, lambda described: described['columns']['confidence'].update(same))
+    expected = (
+        r'''b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (9,), }"'''
+    )
+    return f"{path}, header: found b'\\x93NUM', expected {expected}; {AGAIN}"
+
+
 def column_of_two_axes(store):
     def change(described):
         described['columns']['name_bytes'].update(shape=[1, 6])
@@ -270,6 +282,7 @@ DAMAGE = [
     other_dtype,
     unknown_dtype,
     header_of_another_dtype,
+    column_without_room_for_its_header,
     column_of_two_axes,
     length_of_another_type,
     letters_of_no_name,
@@ -445,8 +458,12 @@ def test_values_that_contradict_each_other(tmp_path, monkeypatch):
     assert done.stderr.startswith(f'Error: {message}')
     shutil.rmtree(store.path)
     stored(ROWS, store.path)
+    explained = AveragePrecision(REFERENCE, K=[1]).explain(store.path)
     with pytest.raises(KeyError):  # not the store's fault
-        AveragePrecision(REFERENCE, K=[1]).explain(store.path).of('ann')
+        explained.of('ann')
+    shutil.rmtree(store.path)
+    with pytest.raises(KeyError):  # nor that of another one in its place, or of none
+        explained.of('ann')
 
 
 @pytest.mark.parametrize(

@@ -283,11 +283,19 @@ def as_pipe(path):
     os.mkfifo(path)
 
 
+def as_link(path):
+    elsewhere = path.parents[1] / 'elsewhere'
+    elsewhere.write_bytes(path.read_bytes() + b'more')
+    path.unlink()
+    path.symlink_to(elsewhere)
+
+
 DAMAGES_OF_A_BUILD = [
     *((name, lambda path: edited(path, at=0)) for name in spool.FILES),
     ('confidence', lambda path: path.write_bytes(path.read_bytes()[:-8])),
     ('person_name.texts', Path.unlink),
     ('shot_id.codes', as_pipe),
+    ('shot_id.codes', as_link),
     ('journal.json', as_pipe),
     ('journal.json', lambda path: edited(path, path.read_bytes().index(b'n_rows') + 9)),
     *(
@@ -311,7 +319,17 @@ def test_a_damaged_build_is_refused(interrupted, tmp_path):
         )
         assert os.listdir(work) != ['mediaeval-ap.lock']
         shutil.rmtree(work)
+    assert (tmp_path / 'elsewhere').read_bytes().endswith(b'more')
     assert files(index(interrupted, 'run.store')) == in_memory(ROWS, tmp_path / 'other.store')
+
+
+def test_a_file_of_a_build_is_not_cut_before_it_is_compared(interrupted, tmp_path):
+    path = tmp_path / 'run.store.building/confidence'
+    content = b'another file' * 9
+    path.write_bytes(content)
+    with pytest.raises(errors.ReadError, match='confidence: is not as the build'):
+        index(interrupted, 'run.store')
+    assert path.read_bytes() == content
 
 
 def test_an_edited_confidence_does_not_reach_the_store(tmp_path):
