@@ -21,7 +21,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import pairwise
 from multiprocessing import Pipe
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Condition, Thread
 from typing import Any, BinaryIO, NamedTuple, Self
 
@@ -138,11 +138,17 @@ class Processes:
             if self._done.empty() and (task := self._next_here()):
                 done = self._carry_out(task)
             else:
-                done = self._done.get()
+                done = self._next_done()
             self._n_open -= 1
             if isinstance(done.error, ProcessError):
                 raise done.error
             yield done
+
+    def _next_done(self) -> Done:
+        while True:
+            # A signal that the system gives to another thread does not wake this one.
+            with suppress(Empty):
+                return self._done.get(timeout=1)
 
     def _next_here(self) -> Task | None:
         with self._changed:
