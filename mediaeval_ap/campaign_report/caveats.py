@@ -1,4 +1,4 @@
-"""What else could change the order of the runs: repeated shots, ties, queries without answer."""
+"""Caveats about the order of the runs: repeated shots, ties, queries without a relevant shot."""
 
 from __future__ import annotations
 

@@ -47,5 +47,5 @@ def _of_run(evaluation: Evaluation, diagnosis: Diagnosis) -> Iterator[Remark]:
     yield from map(counted_note, notes)
     source = printable(evaluation.inputs[Evaluation.RUN].name)
     for warning in evaluation.warnings:
-        if not isinstance(warning, SAID_BY_NOTES):
+        if type(warning) not in SAID_BY_NOTES:  # a name that is unknown is told by no note
             yield counted_note(str(warning).removeprefix(f'{source}: '))

@@ -1,4 +1,4 @@
-"""What a damaged store says where its values contradict each other, and an error comes of it."""
+"""Find out whether a damaged store is the reason of an unexpected error."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from weakref import WeakKeyDictionary
 
 from mediaeval_ap.errors import Error, ReadError
 
-# By what is alive as long as a store is used: how to compare the store with what was written.
+# The check of each store that is in use: it compares the files with what was written.
 checks: WeakKeyDictionary[object, Callable[[], None]] = WeakKeyDictionary()
 
 
 @contextmanager
 def damage_told() -> Iterator[None]:
-    """Raise the error of a damaged store in the place of one that no right data lead to."""
+    """Raise the error of a damaged store instead of one that undamaged data cannot cause."""
     try:
         yield
     except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
