@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from mediaeval_ap.choices import (
 )
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown, warn_caller
-from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
+from mediaeval_ap.evaluation.data_warnings import no_overlap, unknown_queries, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.evaluation.queries import (
     answerable,
@@ -27,6 +27,7 @@ from mediaeval_ap.evaluation.queries import (
     read_queries,
     without_placeholders,
 )
+from mediaeval_ap.evaluation.relevance import nearest_name
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.closest_name_2015 import closest
 from mediaeval_ap.ranking.shots import Shots
@@ -170,9 +171,9 @@ class PersonDiscovery2015:
 
         Warns
         -----
-        RepeatedQueriesWarning, NoOverlapWarning, WithoutRelevantWarning
+        RepeatedQueriesWarning, NoOverlapWarning, UnknownQueriesWarning, WithoutRelevantWarning
             When a query is repeated; no shot of the run, or no query, is in the reference; some
-            queries have no relevant shot.
+            queries are no names of it; some have no relevant shot.
 
         Notes
         -----
@@ -200,6 +201,8 @@ class PersonDiscovery2015:
         if kept is not None and self._without_relevant == 'skip':
             kept, n_skipped, about_skipped = answerable(kept, self._names.code_of, reference)
         asked, about_queries = queries_or_default(kept, self._queries, reference)
+        if queries is not None:
+            about_queries += self._about_unknown(tables['queries']['person_name'].values)
         shots = self._shots_of(run)
         names, ratios = closest(asked, run['person_name'].values, self.ratio)
         codes = np.array([self._names.code_of.get(query, -1) for query in asked])
@@ -254,6 +257,12 @@ class PersonDiscovery2015:
         cause = likely_cause(set(scored.queries), self._names.values)
         finding = f'0 of {len(scored.queries):,} queries occur in {name}'
         return found + no_overlap('queries', finding, cause)
+
+    def _about_unknown(self, queries: Sequence[str]) -> list[DataWarning]:
+        """Return the warning of queries that are no names of the reference, if others are."""
+        known = Names2015(printable(self._inputs['reference'].name), self._names.code_of)
+        is_any_known = any(map(known.has, queries))
+        return unknown_queries(queries, known, len(queries)) if is_any_known else []
 
     def _read(self, origin: Any, layout: Layout) -> Table:
         return read(origin, layout, max_bytes=self._max_bytes)
@@ -321,6 +330,22 @@ class PersonDiscovery2015:
 
     def _keys(self, name: NDArray[np.integer], shot: NDArray[np.int64]) -> NDArray[np.int64]:
         return name.astype(np.int64) * len(self._known) + shot
+
+
+@dataclass(frozen=True)
+class Names2015:
+    """The names of a reference of 2015, of which a query should be one."""
+
+    name: str  # of the reference
+    names: Collection[str]
+
+    def has(self, name: str) -> bool:
+        """Return whether a name is in the reference."""
+        return name in self.names
+
+    def nearest(self, query: str) -> str | None:
+        """Return the nearest name, placeholders apart."""
+        return nearest_name(query, without_placeholders(self.names))
 
 
 def _read_shots(shots: Origin) -> Table:

@@ -348,6 +348,7 @@ def test_notes_tell_of_queries_that_are_unlike_the_others(folder, tmp_path):
         '1 of 2 queries are close to no name\n'
     )
     assert result.stderr == (
+        "Warning: reference: 1 of 2 queries are no names of it: 'zoe' (nearest: 'bob')\n"
         'Warning: reference: 1 of 2 queries have no relevant shot: each counts 1, and an empty run '
         'has MAP 0.500\n'
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,18 @@ from mediaeval_ap.errors import DataWarning, printable, shown
 from mediaeval_ap.results.means_and_notes import note_of_floor
 from mediaeval_ap.tables import Table
 
-if TYPE_CHECKING:
-    from mediaeval_ap.evaluation.relevance import Reference
-
 QUERIES_IN_WARNING = 5  # a choice: enough to look at, and still one line
+
+
+class KnownNames(Protocol):
+    """The names of a reference, of which a query should be one."""
+
+    @property
+    def name(self) -> str: ...  # of the reference
+
+    def has(self, name: str) -> bool: ...
+
+    def nearest(self, query: str) -> str | None: ...
 
 
 def repeated_rows(source: str, n_rows: int, n_repeated: int, *, kept: bool) -> list[DataWarning]:
@@ -70,7 +78,7 @@ def without_relevant(
 
 
 def unknown_queries(
-    queries: Iterable[str], reference: Reference, n_queries: int = 1
+    queries: Iterable[str], reference: KnownNames, n_queries: int = 1
 ) -> list[DataWarning]:
     """Warn of queries that are no names of the reference, and tell the nearest name of a few."""
     unknown = [query for query in queries if not reference.has(query)]

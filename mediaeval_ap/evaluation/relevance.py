@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -50,14 +50,7 @@ class Reference:
 
     def nearest(self, query: str, within: float = 1.0) -> str | None:
         """Return the nearest name within a distance, if there is any; linear in the names."""
-        from rapidfuzz.distance import Levenshtein
-        from rapidfuzz.process import extractOne
-
-        names = [*self.queries, *sorted(self.elsewhere)]
-        found = extractOne(
-            query, names, scorer=Levenshtein.normalized_distance, score_cutoff=within
-        )
-        return found[0] if found else None
+        return nearest_name(query, [*self.queries, *sorted(self.elsewhere)], within)
 
     @property
     def names(self) -> Collection[str]:
@@ -75,6 +68,15 @@ class Reference:
     def n_shots(self, query: str) -> int:
         """Return the number of distinct relevant shots, returned or not."""
         return self._n_shots.get(query, 0)
+
+
+def nearest_name(query: str, names: Sequence[str], within: float = 1.0) -> str | None:
+    """Return the first of the nearest names, none beyond a distance."""
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import extractOne
+
+    found = extractOne(query, names, scorer=Levenshtein.normalized_distance, score_cutoff=within)
+    return found[0] if found else None
 
 
 class NumberedShots(Protocol):
