@@ -30,8 +30,6 @@ from mediaeval_ap.errors import (
     WithoutRelevantWarning,
 )
 
-# What is asked is no name of the reference: its warning is tested with the other warnings.
-pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.UnknownQueriesWarning')
 
 # The oracle's fractions are exact; each P(i), each sum and the quotients round once in doubles.
 ROUNDING = 1e-12
