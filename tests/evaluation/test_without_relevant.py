@@ -30,7 +30,6 @@ from mediaeval_ap.errors import (
     WithoutRelevantWarning,
 )
 
-
 # The oracle's fractions are exact; each P(i), each sum and the quotients round once in doubles.
 ROUNDING = 1e-12
 FEW = {'resamples': 50, 'permutations': 50}
