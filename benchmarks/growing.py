@@ -11,9 +11,9 @@ import numpy as np
 from scipy.stats import linregress
 from timing import duration
 
-from mediaeval_ap.report import palette
-from mediaeval_ap.report.figure_lines import label_places
-from mediaeval_ap.report.vega import to_svg
+from mediaeval_ap.render import palette
+from mediaeval_ap.render.figure_lines import label_places
+from mediaeval_ap.render.vega import to_svg
 
 HEADERS = ['', 'grows', 'at', 'time', 'exponent ± standard error']
 WIDTH, HEIGHT = 440, 200

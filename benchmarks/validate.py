@@ -10,7 +10,7 @@ import machine
 from campaign import make_campaign
 from timing import peak_gib, print_steps, steps_of
 
-from mediaeval_ap.report.formats import render
+from mediaeval_ap.render.formats import render
 from mediaeval_ap.validation import examine
 from mediaeval_ap.validation.document import describe
 

@@ -5,9 +5,7 @@ from . import errors as errors
 from . import metrics as metrics
 from . import tables as tables
 from .average_precision import AveragePrecision as AveragePrecision
-from .batches.collecting import collect as collect
-from .batches.resuming import Part as Part
-from .campaign_report.campaign_report import CampaignReport as CampaignReport
+from .campaign.campaign_report import CampaignReport as CampaignReport
 from .comparison.compare import compare as compare
 from .comparison.comparison import Comparison as Comparison
 from .definitions import Definition as Definition
@@ -15,6 +13,8 @@ from .diagnosis.diagnosis import Diagnosis as Diagnosis
 from .discovery_2015 import PersonDiscovery2015 as PersonDiscovery2015
 from .evaluation.session import Answer as Answer
 from .evaluation.session import Session as Session
+from .execute.collecting import collect as collect
+from .execute.resuming import Part as Part
 from .live import Live as Live
 from .live import Point as Point
 from .live import WatchPage as WatchPage

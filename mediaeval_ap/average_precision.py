@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mediaeval_ap import definitions
-from mediaeval_ap.batches.batch_evaluating import BatchEvaluating
-from mediaeval_ap.campaign_report.reporting import CampaignReporting
+from mediaeval_ap.campaign.reporting import CampaignReporting
 from mediaeval_ap.choices import TREC_DEPTH, WithoutRelevant, check_without_relevant
 from mediaeval_ap.definitions import (
     ALL,
@@ -30,6 +29,7 @@ from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.evaluation.whole_run import names_asked, read_counted
+from mediaeval_ap.execute.batch_evaluating import BatchEvaluating
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 
 if TYPE_CHECKING:

@@ -121,8 +121,8 @@ class Definition:
         return self.name
 
     def _repr_html_(self) -> str:
-        from mediaeval_ap.report.document import Document, Grid
-        from mediaeval_ap.report.formats import to_html
+        from mediaeval_ap.render.document import Document, Grid
+        from mediaeval_ap.render.formats import to_html
 
         fields = [(name, str(value)) for name, value in self.to_dict().items()]
         return to_html(Document.from_grid(Grid(['definition', self.name], fields[1:])))

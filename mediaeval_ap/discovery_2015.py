@@ -31,7 +31,7 @@ from mediaeval_ap.evaluation.relevance import nearest_name
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.closest_name_2015 import closest
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.report.document import counted
+from mediaeval_ap.render.document import counted
 from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read

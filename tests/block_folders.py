@@ -6,8 +6,8 @@ import warnings
 import pytest
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.batches import plan
 from mediaeval_ap.errors import UnknownQueriesWarning
+from mediaeval_ap.execute import plan
 
 N_NAMES = 40
 

@@ -38,7 +38,7 @@ def killing(step, draw):
 
 def main(seed, folder):
     from mediaeval_ap import AveragePrecision
-    from mediaeval_ap.batches import plan
+    from mediaeval_ap.execute import plan
 
     plan.BLOCK_QUERIES = 3
     average_precision = AveragePrecision('reference.txt', [5, 'all'], definition='trec')

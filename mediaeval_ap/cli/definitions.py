@@ -8,8 +8,8 @@ from mediaeval_ap import definitions
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import STANDARD_STREAM, write_document
-from mediaeval_ap.report.document import Document
-from mediaeval_ap.report.formats import TEXT_FORMATS
+from mediaeval_ap.render.document import Document
+from mediaeval_ap.render.formats import TEXT_FORMATS
 
 LEGEND = """\
 R  relevant shots          P(i)  precision at rank i

@@ -14,7 +14,7 @@ from mediaeval_ap.cli.on_cluster import evaluate_on_cluster
 from mediaeval_ap.cli.output import Output, write_document
 from mediaeval_ap.cli.reporting import Reporting, reports
 from mediaeval_ap.errors import QueryError
-from mediaeval_ap.report.document import Document, Grid
+from mediaeval_ap.render.document import Document, Grid
 
 
 @main.command(
@@ -69,7 +69,7 @@ def evaluate(
         evaluate = average_precision.evaluate
         reporting.write(runs, lambda run: [evaluate(run, asked, measures=measures)])
         return
-    from mediaeval_ap.batches.evaluating import given_out
+    from mediaeval_ap.execute.evaluating import given_out
 
     with closing(average_precision._evaluate_runs(runs, asked, measures, jobs)) as results:
         reporting.write(runs, lambda _: [given_out(next(results))])

@@ -14,7 +14,7 @@ from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import QueryError, shown
 
 if TYPE_CHECKING:
-    from mediaeval_ap.report.document import Document
+    from mediaeval_ap.render.document import Document
 
 COSTLIEST = 10
 

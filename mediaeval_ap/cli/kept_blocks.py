@@ -18,7 +18,7 @@ from mediaeval_ap.cli.reporting import PER_QUERY, SORT, Reporting
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
 
 if TYPE_CHECKING:
-    from mediaeval_ap.batches.resuming import KeptRun
+    from mediaeval_ap.execute.resuming import KeptRun
     from mediaeval_ap.results.evaluation import Evaluation
 
 OF_THE_RESULT = ('per_query', 'sort', 'format', 'output')  # which a part has none of
@@ -107,7 +107,7 @@ def _evaluation(kept: KeptRun, jobs: int) -> Evaluation:
 
 def _check_output(output: Output, folder: str) -> None:
     """Refuse to write the result over a file of the folder."""
-    from mediaeval_ap.batches.block_folder import is_kept
+    from mediaeval_ap.execute.block_folder import is_kept
 
     path = os.fspath(output)
     if is_kept(path) and os.path.realpath(os.path.dirname(path)) == os.path.realpath(folder):
@@ -130,7 +130,7 @@ def _check_output(output: Output, folder: str) -> None:
 def collect(folder: str, per_query: bool, sort: bool, format: str, output: Output) -> None:
     """Put the blocks together that evaluate keeps in DIR."""
     _check_output(output, folder)
-    from mediaeval_ap.batches.collecting import collect
+    from mediaeval_ap.execute.collecting import collect
     from mediaeval_ap.results.documents import describe
 
     document = describe(collect(folder), per_query=per_query, sort=sort)

@@ -13,7 +13,7 @@ from mediaeval_ap.errors import ParameterError
 
 if TYPE_CHECKING:
     from mediaeval_ap.average_precision import AveragePrecision
-    from mediaeval_ap.batches.resuming import KeptRun
+    from mediaeval_ap.execute.resuming import KeptRun
     from mediaeval_ap.results.evaluation import Evaluation
 
 
@@ -27,9 +27,9 @@ def evaluate_on_cluster(
     report: Reporting,
 ) -> None:
     """Score runs side by side, and write their results."""
-    from mediaeval_ap.batches.evaluating import given_out
     from mediaeval_ap.cluster.connecting import connected
     from mediaeval_ap.cluster.evaluating import check_stores, compute_kept, evaluate_runs
+    from mediaeval_ap.execute.evaluating import given_out
 
     def evaluate(of: Sequence[str]) -> list[Evaluation]:
         return evaluate_runs(average_precision, of, queries, measures, client)

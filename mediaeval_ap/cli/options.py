@@ -15,7 +15,7 @@ from mediaeval_ap.cli.commands import Option
 from mediaeval_ap.cli.output import FILE, NEW_FILE, STANDARD_STREAM
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
 from mediaeval_ap.errors import ParameterError, ReadError
-from mediaeval_ap.report.formats import FORMATS
+from mediaeval_ap.render.formats import FORMATS
 
 if TYPE_CHECKING:
     from mediaeval_ap.average_precision import AveragePrecision

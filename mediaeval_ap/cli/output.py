@@ -11,8 +11,8 @@ import click
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, Destination, write_whole
 from mediaeval_ap.errors import WriteError, printable
-from mediaeval_ap.report.document import Document
-from mediaeval_ap.report.formats import render
+from mediaeval_ap.render.document import Document
+from mediaeval_ap.render.formats import render
 
 STANDARD_STREAM = '-'
 FORMAT_OF_SUFFIX = {

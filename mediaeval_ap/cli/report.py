@@ -18,7 +18,7 @@ from mediaeval_ap.errors import printable, require, shown
 if TYPE_CHECKING:
     from altair import TopLevelMixin
 
-    from mediaeval_ap.campaign_report.campaign_report import CampaignReport
+    from mediaeval_ap.campaign.campaign_report import CampaignReport
 
 FIGURES = (
     'leaderboard',
@@ -152,7 +152,7 @@ def _chart(report: CampaignReport, figure: str, query: str | None) -> TopLevelMi
 
 
 def _write_chart(chart: TopLevelMixin, format: str, output: Output) -> None:
-    from mediaeval_ap.report.vega import to_bytes, to_svg
+    from mediaeval_ap.render.vega import to_bytes, to_svg
 
     if format == 'svg':
         write(to_svg(chart), output)

@@ -12,7 +12,7 @@ from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import FILE, STANDARD_STREAM, check_paths, paths_of, tell, write
 from mediaeval_ap.definitions import ap_column
 from mediaeval_ap.errors import DataWarning, Error, FormatError
-from mediaeval_ap.report.formats import ANSWER_FORMATS, find_format
+from mediaeval_ap.render.formats import ANSWER_FORMATS, find_format
 
 
 @main.command(

@@ -9,7 +9,7 @@ from mediaeval_ap.choices import CAMPAIGNS, MAX_PROBLEMS
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.errors import main
 from mediaeval_ap.cli.output import Output, write_document
-from mediaeval_ap.report.formats import PROBLEM_FORMATS
+from mediaeval_ap.render.formats import PROBLEM_FORMATS
 
 SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few screens
 

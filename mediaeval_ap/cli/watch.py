@@ -15,7 +15,7 @@ from mediaeval_ap.cli.output import STANDARD_STREAM, Output
 from mediaeval_ap.cli.watch_input import Ending, arriving_of
 from mediaeval_ap.cli.watch_output import Columns, Skipped, collected, showing_page, showing_rows
 from mediaeval_ap.progress import hidden
-from mediaeval_ap.report.formats import POINT_FORMATS
+from mediaeval_ap.render.formats import POINT_FORMATS
 
 HTML = 'html'
 

@@ -14,7 +14,7 @@ from mediaeval_ap.cli.watch_input import Ending
 from mediaeval_ap.cli.watch_screen import Screen
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.report.formats import POINT_FORMATS, find_format
+from mediaeval_ap.render.formats import POINT_FORMATS, find_format
 
 if TYPE_CHECKING:
     from mediaeval_ap.live import Point, WatchPage

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from mediaeval_ap.cli.output import is_on_terminal
-from mediaeval_ap.report.formats import short
+from mediaeval_ap.render.formats import short
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,11 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.average_precision import AveragePrecision
-from mediaeval_ap.batches.block_files import Block
-from mediaeval_ap.batches.block_folder import BlockFolder
-from mediaeval_ap.batches.job import Job, score_block
-from mediaeval_ap.batches.plan import BLOCK_QUERIES
-from mediaeval_ap.batches.resuming import KeptRun
 from mediaeval_ap.cluster.tasks import results
 from mediaeval_ap.errors import DataWarning, ReadError, printable, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
@@ -23,6 +18,11 @@ from mediaeval_ap.evaluation.whole_run import (
     with_skipped,
     with_warnings,
 )
+from mediaeval_ap.execute.block_files import Block
+from mediaeval_ap.execute.block_folder import BlockFolder
+from mediaeval_ap.execute.job import Job, score_block
+from mediaeval_ap.execute.plan import BLOCK_QUERIES
+from mediaeval_ap.execute.resuming import KeptRun
 from mediaeval_ap.progress import Bar, shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.store.store import Store, open_store

@@ -12,8 +12,8 @@ from mediaeval_ap import __version__
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.comparison.entries import Agreement, GroupMean, Pair, Part, Standing
 from mediaeval_ap.errors import DataWarning, require, shown
-from mediaeval_ap.report.document import Document, counted
-from mediaeval_ap.report.formats import short
+from mediaeval_ap.render.document import Document, counted
+from mediaeval_ap.render.formats import short
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.tables import Source
 

@@ -11,8 +11,8 @@ from mediaeval_ap.comparison.entries import Agreement, GroupMean, Interval, Pair
 from mediaeval_ap.comparison.power import POWER
 from mediaeval_ap.comparison.sign_flips import MOST_ENUMERATED
 from mediaeval_ap.errors import printable
-from mediaeval_ap.report.document import Block, Captioned, Document, Grid, Heading, Marked, counted
-from mediaeval_ap.report.formats import short, short_p
+from mediaeval_ap.render.document import Block, Captioned, Document, Grid, Heading, Marked, counted
+from mediaeval_ap.render.formats import short, short_p
 
 if TYPE_CHECKING:
     from mediaeval_ap.comparison.comparison import Comparison

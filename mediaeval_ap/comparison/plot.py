@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.report import figure_lines, figures
+from mediaeval_ap.render import figure_lines, figures
 
 if TYPE_CHECKING:
     import altair

@@ -20,8 +20,8 @@ from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss, QueryDiagnosis, 
 from mediaeval_ap.diagnosis.single_query import notes_of_query, ranking_of, relevant_shots
 from mediaeval_ap.diagnosis.ties import TieBounds, mean_ties, ties_of_query
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown
-from mediaeval_ap.report.document import Document, counted
-from mediaeval_ap.report.formats import short
+from mediaeval_ap.render.document import Document, counted
+from mediaeval_ap.render.formats import short
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.means_and_notes import notes_of

@@ -14,7 +14,7 @@ from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.diagnosis.documents import describe_difference
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.report.document import Document, counted
+from mediaeval_ap.render.document import Document, counted
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.tables import Table
 

@@ -16,7 +16,7 @@ from mediaeval_ap.arrays import first_occurrences
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, Repeats, depths
 from mediaeval_ap.diagnosis.listings import Listing
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
-from mediaeval_ap.report.document import counted
+from mediaeval_ap.render.document import counted
 
 # The same sum may be rounded in two ways: some units in the last place.
 SAME = 1e-12

@@ -8,7 +8,7 @@ from typing import Any
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.diagnosis.documents import describe_query
 from mediaeval_ap.diagnosis.reconcile import ByDefinition
-from mediaeval_ap.report.document import Document
+from mediaeval_ap.render.document import Document
 from mediaeval_ap.results.described import Described
 
 

@@ -11,7 +11,7 @@ from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.evaluation.queries import read_queries
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.report.document import counted
+from mediaeval_ap.render.document import counted
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, Table, read
 from mediaeval_ap.tables.input_kinds import may_be_store
 

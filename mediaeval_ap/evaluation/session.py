@@ -11,7 +11,7 @@ from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.data_warnings import unknown_queries
 from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.scoring import Scorer
-from mediaeval_ap.report.document import counted
+from mediaeval_ap.render.document import counted
 
 
 class Answer(NamedTuple):

@@ -27,7 +27,7 @@ from mediaeval_ap.live.saved import to_parquet
 from mediaeval_ap.live.watching import Point, batches, points
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.report.document import counted
+from mediaeval_ap.render.document import counted
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import HYPOTHESIS, Table
 from mediaeval_ap.tables.input_kinds import is_rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.definitions import ap_column
 from mediaeval_ap.errors import ParameterError, printable, require
-from mediaeval_ap.report.document import counted
+from mediaeval_ap.render.document import counted
 
 if TYPE_CHECKING:
     from mediaeval_ap.average_precision import AveragePrecision
@@ -154,10 +154,10 @@ class WatchPage:
     def _page(
         self, points: list[Any], notes: list[str], warnings: list[Any], skipped: list[Any]
     ) -> str:
-        from mediaeval_ap.report import figure_lines
-        from mediaeval_ap.report.page import page
-        from mediaeval_ap.report.page_figures import on_page
-        from mediaeval_ap.report.vega import javascript_bundle
+        from mediaeval_ap.render import figure_lines
+        from mediaeval_ap.render.page import page
+        from mediaeval_ap.render.page_figures import on_page
+        from mediaeval_ap.render.vega import javascript_bundle
 
         sizes, maps, _ = zip(*points, strict=True)
         chart = figure_lines.watch(sizes, self._metrics, list(zip(*maps, strict=True)))

@@ -6,8 +6,8 @@ import os
 from abc import ABC, abstractmethod
 
 from mediaeval_ap.atomic_files import write_whole
-from mediaeval_ap.report.document import Document
-from mediaeval_ap.report.formats import render, to_html
+from mediaeval_ap.render.document import Document
+from mediaeval_ap.render.formats import render, to_html
 
 
 class Described(ABC):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import ParameterError, printable
-from mediaeval_ap.report.document import Block, Document, Grid, Heading, counted
+from mediaeval_ap.render.document import Block, Document, Grid, Heading, counted
 from mediaeval_ap.results.columns import Columns, plain
 
 if TYPE_CHECKING:

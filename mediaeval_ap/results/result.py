@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.report.document import Grid, counted
-from mediaeval_ap.report.formats import short, to_html
+from mediaeval_ap.render.document import Grid, counted
+from mediaeval_ap.render.formats import short, to_html
 from mediaeval_ap.results import documents
 from mediaeval_ap.results.blocks import chained, the_same
 from mediaeval_ap.results.columns import ALL_QUERIES, N_QUERIES, Columns, plain, with_mean

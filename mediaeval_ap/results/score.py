@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
 from mediaeval_ap.metrics import Accumulator
-from mediaeval_ap.report.document import Grid
+from mediaeval_ap.render.document import Grid
 from mediaeval_ap.results.blocks import the_same
 from mediaeval_ap.results.columns import N_QUERIES, SKIPPED, Columns
 from mediaeval_ap.results.compared import Compared

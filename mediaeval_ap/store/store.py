@@ -19,7 +19,7 @@ from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.ranking.edit_distances import NameColumns, NamesByLength
 from mediaeval_ap.ranking.frozen_ranking import Ranking, RankingColumns
 from mediaeval_ap.ranking.shots import ShotColumns, Shots, shot_order
-from mediaeval_ap.report.document import counted
+from mediaeval_ap.render.document import counted
 from mediaeval_ap.store.columns import (
     LETTERS,
     SUFFIX,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import combine
 from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.report.document import Block, Document, Grid, Heading, counted
-from mediaeval_ap.report.formats import to_html
+from mediaeval_ap.render.document import Block, Document, Grid, Heading, counted
+from mediaeval_ap.render.formats import to_html
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.line_numbers import ROW_BY_ROW, LineNumbers
 from mediaeval_ap.tables.stored_texts import StoredTexts

@@ -7,7 +7,7 @@ from typing import Any
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import printable
-from mediaeval_ap.report.document import Document, Remark, Remarks
+from mediaeval_ap.render.document import Document, Remark, Remarks
 from mediaeval_ap.validation.kinds import Kind
 from mediaeval_ap.validation.problems import Findings, Problem
 

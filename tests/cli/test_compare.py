@@ -10,7 +10,7 @@ from commands import run
 
 from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.comparison.documents import describe
-from mediaeval_ap.report.formats import FORMATS, render
+from mediaeval_ap.render.formats import FORMATS, render
 
 ROOT = Path(__file__).parents[2]
 SHAPE = json.loads((ROOT / 'docs/reference/schemas/comparison-1.schema.json').read_text())

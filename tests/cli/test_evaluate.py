@@ -9,8 +9,8 @@ from commands import expected, run
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import WithoutRelevantWarning
-from mediaeval_ap.report.document import Document, Grid
-from mediaeval_ap.report.formats import FORMATS, render
+from mediaeval_ap.render.document import Document, Grid
+from mediaeval_ap.render.formats import FORMATS, render
 from mediaeval_ap.results.documents import describe
 
 

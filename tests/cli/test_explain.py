@@ -12,7 +12,7 @@ from commands import run
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.diagnosis import documents
 from mediaeval_ap.diagnosis.parts import PARTS
-from mediaeval_ap.report.formats import FORMATS, render
+from mediaeval_ap.render.formats import FORMATS, render
 
 ROOT = Path(__file__).parents[2]
 SHAPE = json.loads((ROOT / 'docs/reference/schemas/diagnosis-1.schema.json').read_text())

@@ -19,7 +19,7 @@ from commands import COMMAND, RUN, expected, run
 
 from mediaeval_ap.cli import main
 from mediaeval_ap.progress import DELAY_SECONDS
-from mediaeval_ap.report.formats import render
+from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.documents import describe
 
 

@@ -9,7 +9,7 @@ import pytest
 from commands import COMMAND, run
 
 from mediaeval_ap.errors import printable
-from mediaeval_ap.report.formats import ANSWER_FORMATS
+from mediaeval_ap.render.formats import ANSWER_FORMATS
 from mediaeval_ap.tables import lines
 
 

@@ -13,7 +13,7 @@ import pytest
 from submissions import EVIDENCE, RUN, SHOTS
 
 from mediaeval_ap import errors, validate
-from mediaeval_ap.report.formats import render
+from mediaeval_ap.render.formats import render
 from mediaeval_ap.validation import examine
 from mediaeval_ap.validation.document import describe
 from mediaeval_ap.validation.kinds import KINDS

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
 
 from mediaeval_ap import AveragePrecision, choices, cluster, definitions
-from mediaeval_ap.batches import job
 from mediaeval_ap.cluster import evaluating
 from mediaeval_ap.errors import ClusterError, FormatError, ReadError
 from mediaeval_ap.evaluation.criteria import in_subset
+from mediaeval_ap.execute import job
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
@@ -44,7 +44,7 @@ def store(tmp_path):
 def small_blocks():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('mediaeval_ap.cluster.evaluating.BLOCK_QUERIES', 2)
-        patch.setattr('mediaeval_ap.batches.plan.BLOCK_QUERIES', 2)
+        patch.setattr('mediaeval_ap.execute.plan.BLOCK_QUERIES', 2)
         yield
 
 

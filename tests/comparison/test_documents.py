@@ -4,8 +4,8 @@ import pytest
 
 from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.comparison.documents import MOST_RUNS, describe
-from mediaeval_ap.report.document import Captioned, Grid, Heading
-from mediaeval_ap.report.formats import render
+from mediaeval_ap.render.document import Captioned, Grid, Heading
+from mediaeval_ap.render.formats import render
 
 REFERENCE = [('x', f'v{shot % 7}', str(shot), f'name_{shot}') for shot in range(60)]
 QUERIES = [f'name_{shot}' for shot in range(60)]

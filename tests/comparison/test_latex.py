@@ -97,7 +97,7 @@ def test_hostile_names(baseline, tmp_path):
 
 def test_pairs(tmp_path):
     from mediaeval_ap.comparison.documents import describe
-    from mediaeval_ap.report.formats import render
+    from mediaeval_ap.render.formats import render
 
     text = render(describe(comparison(['a_1', 'b&2']), pairs=True), 'latex')
     assert 'undefined' not in compiled(text, tmp_path)

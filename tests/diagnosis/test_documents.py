@@ -18,7 +18,7 @@ from mediaeval_ap.diagnosis.documents import (
 )
 from mediaeval_ap.diagnosis.name_kinds import KINDS
 from mediaeval_ap.diagnosis.parts import PARTS
-from mediaeval_ap.report.formats import render
+from mediaeval_ap.render.formats import render
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 

@@ -12,7 +12,7 @@ from hostile.entries import A, B
 from hostile.outcomes import folder, outcome
 from mediaeval_ap import PersonDiscovery2015, evaluate_trec
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.report.formats import FORMATS, render
+from mediaeval_ap.render.formats import FORMATS, render
 from mediaeval_ap.results.documents import describe
 from mediaeval_ap.tables import lenient_text, lines, read
 from mediaeval_ap.tables.layouts import QRELS, RUN

@@ -13,7 +13,7 @@ from hostile.containers import MIB
 from hostile.entries import A, B
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import Error, printable
-from mediaeval_ap.report.formats import render
+from mediaeval_ap.render.formats import render
 from mediaeval_ap.validation import examine
 from mediaeval_ap.validation.document import describe
 

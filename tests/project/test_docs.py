@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import mediaeval_ap
 from mediaeval_ap.cli import main
-from mediaeval_ap.report.vega import to_svg
+from mediaeval_ap.render.vega import to_svg
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]

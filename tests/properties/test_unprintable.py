@@ -14,7 +14,7 @@ from mediaeval_ap import (
 )
 from mediaeval_ap.definitions import Definition, Repeats, get
 from mediaeval_ap.errors import Error, shown
-from mediaeval_ap.report.formats import render
+from mediaeval_ap.render.formats import render
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
 from mediaeval_ap.validation import examine
 from mediaeval_ap.validation.document import describe

@@ -20,8 +20,8 @@ from mediaeval_ap import (
     evaluate_trec,
     summary,
 )
-from mediaeval_ap.report.document import Document, Grid
-from mediaeval_ap.report.formats import render
+from mediaeval_ap.render.document import Document, Grid
+from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.documents import describe
 from mediaeval_ap.tables import Source
 

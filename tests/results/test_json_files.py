@@ -11,7 +11,7 @@ import pytest
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, read_results
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
-from mediaeval_ap.report.formats import render
+from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.documents import describe
 from mediaeval_ap.trec import evaluate_trec
 

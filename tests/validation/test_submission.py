@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from submissions import found, named
 
 from mediaeval_ap import Problem, errors, validate
-from mediaeval_ap.report.formats import render
+from mediaeval_ap.render.formats import render
 from mediaeval_ap.tables import HYPOTHESIS, lenient_text, lines
 from mediaeval_ap.validation import examine
 from mediaeval_ap.validation.document import describe

@@ -1,0 +1,140 @@
+"""The figures of a report, from its comparison, diagnoses and rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mediaeval_ap.comparison.plot import ComparisonPlot
+from mediaeval_ap.definitions import check_cutoff
+from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.render import figure_lines, figures
+from mediaeval_ap.render.page_figures import on_page
+
+if TYPE_CHECKING:
+    import altair
+
+    from mediaeval_ap.comparison.comparison import Comparison
+    from mediaeval_ap.diagnosis.diagnosis import Diagnosis
+
+
+class CampaignPlot(ComparisonPlot):
+    """Figures of a report: those of its comparison, and of the diagnoses of all runs.
+
+    `CampaignReport.plot` makes it. Each figure is an Altair chart.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The comparison of the runs.
+    diagnoses : mapping of str to Diagnosis
+        The diagnosis of each run.
+    rankings : mapping
+        The ranks of hits, as in `CampaignReport`.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision
+    >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1])
+    >>> report = average_precision.report({'mine': [('x', 'v', '1', 'ann', 0.5)]})
+    >>> rows = report.plot.distribution().to_dict()['data']['values']
+    >>> [(row['run'], row['class'], row['count']) for row in rows]
+    [('mine', '1', 1)]
+    """
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        diagnoses: Mapping[str, Diagnosis],
+        rankings: Mapping[str, Any],
+    ) -> None:
+        super().__init__(comparison)
+        self._diagnoses = [diagnoses[run] for run in comparison.runs]
+        self._hits = rankings['hits']
+
+    def loss(self) -> altair.LayerChart:
+        """Draw the parts of the loss of each run.
+
+        Returns
+        -------
+        altair.LayerChart
+            A bar for each run, of the parts that some run has.
+        """
+        means = [each.mean_parts for each in self._diagnoses]
+        parts = [part for part in means[0] if any(mean[part] for mean in means)]
+        columns = {part: [mean[part] for mean in means] for part in parts}
+        return figures.loss(self._comparison.runs, columns)
+
+    def precision_recall(self, query: str | None = None) -> altair.LayerChart:
+        """Draw precision against recall at each relevant shot that a run returned for a query.
+
+        Parameters
+        ----------
+        query : str, optional
+            The query; by default the first that has a relevant shot.
+
+        Returns
+        -------
+        altair.LayerChart
+            A line for each run.
+
+        Raises
+        ------
+        ParameterError
+            When the report has no such query, or no shot is relevant to it.
+        """
+        diagnosis, queries = self._diagnoses[0], self._comparison.queries
+        n_relevant = dict(zip(diagnosis.queries, diagnosis.n_relevant.tolist(), strict=True))
+        if query is None:
+            query = next((each for each in queries if n_relevant[each]), queries[0])
+        if not n_relevant.get(query):
+            expected = 'expected a query of the report that has a relevant shot'
+            raise ParameterError(f'precision_recall: found {shown(query)}, {expected}')
+        number = queries.index(query)
+        ranks = [list(accumulate(hits[number])) for hits in self._hits]
+        return figure_lines.precision_recall(self._comparison.runs, ranks, n_relevant[query], query)
+
+    def confused(self, n: int = 20) -> altair.LayerChart:
+        """Draw the names of other people that were most often confused, over all runs.
+
+        Parameters
+        ----------
+        n : int
+            How many pairs of names to draw at most.
+
+        Returns
+        -------
+        altair.LayerChart
+            A bar for each query with the name under which its relevant shots were returned.
+        """
+        counts: dict[tuple[str, str], int] = {}
+        for diagnosis in self._diagnoses:
+            for each in diagnosis.confused:
+                key = each.query, each.name
+                counts[key] = counts.get(key, 0) + each.count
+        most = sorted(counts, key=lambda key: (-counts[key], key))[: check_cutoff(n, 'n')]
+        queries, names = [key[0] for key in most], [key[1] for key in most]
+        return figures.confused(queries, names, [counts[key] for key in most])
+
+    def on_page(self) -> dict[str, Any]:
+        """Return the specifications of the page with their legends.
+
+        The page's script fills in the rows of scatter and precision_recall.
+        """
+        comparison = self._comparison
+        runs, values = comparison.runs, list(comparison.values.values())
+        most = np.max([each.max(axis=0) for each in values], axis=0).tolist()
+        charts = {
+            'loss': self.loss(),
+            'map_by_k': self.map_by_k(),
+            **{f'distribution {each}': self.distribution(each) for each in comparison.metrics},
+            'precision_recall': figure_lines.precision_recall(runs, [[] for _ in runs], 1),
+            'scatter': figures.scatter('', '', comparison.queries, most, most),  # as far as it goes
+        }
+        embedded = {name: asdict(on_page(chart)) for name, chart in charts.items()}
+        embedded['scatter']['spec']['data']['values'] = []
+        return embedded

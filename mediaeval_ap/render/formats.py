@@ -1,0 +1,410 @@
+"""Output formats: exact for programs; for people three decimals, with what is obeyed escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, TypeAlias, TypeVar
+
+from mediaeval_ap.choices import check_policy
+from mediaeval_ap.errors import printable
+from mediaeval_ap.render import latex
+from mediaeval_ap.render.document import (
+    Block,
+    Captioned,
+    Document,
+    Grid,
+    Heading,
+    Marked,
+    Remark,
+    Remarks,
+)
+from mediaeval_ap.render.narrow import Column, is_wider, narrow
+
+Format = TypeVar('Format')
+
+_replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON may hold these, and a terminal obeys them
+_escape_markdown = re.compile(r'[\\`*_\[\]<>#|&~]').sub
+LEAST_WIDTH = len('0.000')  # of a column whose values come later: MAP under the header "MAP"
+
+
+class Table:
+    """Aligned text."""
+
+    style = 'simple'
+    is_folded = True
+
+    def render(self, document: Document, width: int | None = None) -> str:
+        return '\n'.join(self._block(block, width) for block in self.blocks(document))
+
+    def blocks(self, document: Document) -> Iterable[Block]:
+        return document.blocks()
+
+    def _block(self, block: Block, width: int | None) -> str:
+        if isinstance(block, Heading):
+            return self.heading(block.name, f' ({block.note})' if block.note else '')
+        if isinstance(block, Remarks):
+            return self.remarks(block)
+        if isinstance(block, Captioned):
+            return self.captioned(block, width)
+        return self.grid(block, width) if isinstance(block, Grid) else self.paragraph(block)
+
+    def paragraph(self, text: str) -> str:
+        return text
+
+    def captioned(self, block: Captioned, width: int | None) -> str:
+        caption = self.text(block.caption)
+        if width is not None:
+            from textwrap import fill
+
+            caption = fill(caption, width, break_on_hyphens=False)
+        return f'{caption}\n\n{self.grid(block.grid, width)}'
+
+    def remarks(self, remarks: Remarks) -> str:
+        """Return a line for each, as GNU's tools write them, and each remedy once."""
+        lines, told = [], set()
+        for each in remarks.remarks:
+            place = f'{each.line}' if each.column is None else f'{each.line}:{each.column}'
+            head = f'{printable(each.file)}:{place}: {each.severity}'
+            lines.append(f'{head}: [{each.kind}] {each.text}\n')
+            if each.remedy not in told:
+                lines.append(f'  remedy: {each.remedy}\n')
+                told.add(each.remedy)
+        if remarks.more:
+            lines.append(f'  {remarks.more}\n')
+        return ''.join(lines)
+
+    def heading(self, name: str, note: str) -> str:
+        return f'{printable(name)}{note}\n'
+
+    def text(self, text: str) -> str:
+        return printable(text)
+
+    def marked(self, text: str, marked: Marked) -> str:
+        """Return the text of a value with what stands beside it."""
+        return f'{text}{marked.mark} {marked.detail}'.rstrip()
+
+    def grid(self, grid: Grid, width: int | None = None) -> str:
+        from tabulate import tabulate
+
+        rounded = [header not in grid.exact for header in grid.headers]
+        first = grid.rows[0] if grid.rows else []
+        cells = [list(map(self._cell, row, rounded)) for row in grid.rows]
+        alignments = ['left' if isinstance(value, str | Marked) else 'right' for value in first]
+        headers = list(map(self.header, grid.headers))
+        text: str = tabulate(
+            cells,
+            headers=headers,
+            tablefmt=self.table_format(),
+            disable_numparse=True,
+            colalign=alignments,
+        )
+        if self.is_folded and width is not None and cells and is_wider(text, width):
+            columns = zip(headers, zip(*cells, strict=True), strict=True)
+            are_text = [alignment == 'left' for alignment in alignments]
+            have_words = [isinstance(value, Marked) for value in first]
+            made = map(Column, *zip(*columns, strict=True), are_text, have_words)
+            return narrow(list(made), width)
+        return f'{text}\n'
+
+    def header(self, text: str) -> str:
+        return printable(text)
+
+    def table_format(self) -> Any:
+        """Return what tabulate takes for the lines around cells, which are escaped already."""
+        return self.style
+
+    def _cell(self, value: Any, is_rounded: bool) -> str:
+        if isinstance(value, Marked):
+            is_words = isinstance(value.value, str)
+            words = self.header(value.value) if is_words else self._cell(value.value, is_rounded)
+            return self.marked(words, value)
+        if isinstance(value, str):
+            return self.text(value)
+        return short(value) if is_rounded or not isinstance(value, float) else str(value)
+
+
+class Markdown(Table):
+    """Tables of GitHub's Markdown, in which no text formats anything or ends a cell."""
+
+    style = 'github'
+    is_folded = False
+
+    def blocks(self, document: Document) -> Iterable[Block]:
+        return (document.for_papers or document.blocks)()
+
+    def heading(self, name: str, note: str) -> str:
+        return f'**{self.text(name)}{note}**\n'
+
+    def paragraph(self, text: str) -> str:
+        return '\n'.join(map(self.plain, text.split('\n')))
+
+    def plain(self, text: str) -> str:
+        """Return text as it is to be read, without the look of code."""
+        return _escape_markdown(r'\\\g<0>', printable(text))
+
+    def captioned(self, block: Captioned, width: int | None) -> str:
+        return f'{self.plain(block.caption)}\n\n{self.grid(block.grid)}'
+
+    def marked(self, text: str, marked: Marked) -> str:
+        return super().marked(f'**{text}**' if marked.is_best else text, marked)
+
+    def text(self, text: str) -> str:
+        text = printable(text).replace('|', r'\|')
+        backticks = re.findall('`+', text)
+        if not backticks:
+            return f'`{text}`'
+        fence = '`' * (max(map(len, backticks)) + 1)
+        return f'{fence} {text} {fence}'
+
+
+class Latex(Table):
+    """Tables of LaTeX with booktabs."""
+
+    is_folded = False
+
+    def blocks(self, document: Document) -> Iterable[Block]:
+        return (document.for_papers or document.blocks)()
+
+    def heading(self, name: str, note: str) -> str:
+        return f'% {super().heading(name, note)}'
+
+    def text(self, text: str) -> str:
+        return latex.escaped(printable(text))
+
+    def header(self, text: str) -> str:
+        """Return a header with what is in parentheses below it, so that columns stay narrow."""
+        name, opened, note = text.rpartition(' (')
+        if not opened:
+            return self.text(text)
+        return rf'\shortstack[l]{{{self.text(name)}\\{{\scriptsize ({self.text(note)}}}}}'
+
+    def paragraph(self, text: str) -> str:
+        return '\n'.join(map(self.text, text.split('\n')))
+
+    def grid(self, grid: Grid, width: int | None = None) -> str:
+        # After a line break LaTeX would take a bracket or a star for an argument of it.
+        return re.sub(r'^ (?=[\[*])', ' {}', super().grid(grid), flags=re.MULTILINE)
+
+    def table_format(self) -> Any:
+        return latex.booktabs()
+
+    def captioned(self, block: Captioned, width: int | None) -> str:
+        """Return a float whose rows have their details in small print below them."""
+        rows: list[Sequence[Any]] = []
+        for row in block.grid.rows:
+            details = [each.detail if isinstance(each, Marked) else '' for each in row]
+            rows.append(row)
+            if any(details):
+                rows.append([Marked('', detail=each) for each in details])
+        return (
+            f'\\begin{{table}}\n\\centering\n\\caption{{{self.text(block.caption)}}}\n'
+            f'\\label{{{block.label}}}\n\\medskip\n'
+            f'{self.grid(Grid(block.grid.headers, rows))}\\end{{table}}\n'
+        )
+
+    def marked(self, text: str, marked: Marked) -> str:
+        if not text:
+            return rf'{{\scriptsize {self.text(marked.detail)}}}' if marked.detail else ''
+        value = rf'\textbf{{{text}}}' if marked.is_best else text
+        return value + (rf'\textsuperscript{{{self.text(marked.mark)}}}' if marked.mark else '')
+
+
+class Html(Table):
+    """HTML for a notebook, in which no text is markup."""
+
+    style = 'unsafehtml'  # of tabulate: what is in a cell is escaped here
+    is_folded = False
+
+    def heading(self, name: str, note: str) -> str:
+        return f'<p><strong>{self.text(name)}</strong>{self.text(note)}</p>\n'
+
+    def paragraph(self, text: str) -> str:
+        return ''.join(f'<p>{self.text(line)}</p>\n' for line in text.splitlines())
+
+    def text(self, text: str) -> str:
+        from html import escape
+
+        return escape(printable(text))
+
+    header = text
+
+    def captioned(self, block: Captioned, width: int | None) -> str:
+        return f'{self.paragraph(block.caption)}{self.grid(block.grid)}'
+
+    def marked(self, text: str, marked: Marked) -> str:
+        value = f'<strong>{text}</strong>' if marked.is_best else text
+        mark = f'<sup>{self.text(marked.mark)}</sup>' if marked.mark else ''
+        return f'{value}{mark} {self.text(marked.detail)}'.rstrip()
+
+
+class Github(Table):
+    """Workflow commands of GitHub, which shows each remark at its line."""
+
+    def remarks(self, remarks: Remarks) -> str:
+        lines = map(self._command, remarks.remarks)
+        return ''.join(lines) + (f'{remarks.more}\n' if remarks.more else '')
+
+    def _command(self, remark: Remark) -> str:
+        column = {} if remark.column is None else {'col': remark.column}
+        values = {
+            'file': printable(remark.file),
+            'line': remark.line,
+            **column,
+            'title': remark.kind,
+        }
+        properties = ','.join(f'{name}={_property(str(value))}' for name, value in values.items())
+        return f'::{remark.severity} {properties}::{_data(f"{remark.text}; {remark.remedy}")}\n'
+
+
+def _data(text: str) -> str:
+    """Escape text as GitHub's commands take it."""
+    return text.replace('%', '%25').replace('\r', '%0D').replace('\n', '%0A')
+
+
+def _property(text: str) -> str:
+    """Escape the value of a property, which a colon or a comma would end."""
+    return _data(text).replace(':', '%3A').replace(',', '%2C')
+
+
+class Csv:
+    """Rows of CSV under a header."""
+
+    def render(self, document: Document, width: int | None = None) -> str:
+        import csv
+
+        grid = _rows(document)
+        lines: list[str] = []  # with the writer's own line ends, for which it quotes
+        writer = csv.writer(SimpleNamespace(write=lines.append))
+        writer.writerows([grid.headers, *grid.rows])
+        return ''.join(f'{line.removesuffix(writer.dialect.lineterminator)}\n' for line in lines)
+
+
+class Json:
+    """An indented JSON value."""
+
+    def render(self, document: Document, width: int | None = None) -> str:
+        return f'{_json(document.value(), indent=2)}\n'
+
+
+class JsonLines:
+    """A JSON object a row, on one line."""
+
+    def render(self, document: Document, width: int | None = None) -> str:
+        grid = _rows(document)
+        return ''.join(self.row(grid.headers, row) for row in grid.rows)
+
+    def heading(self, headers: Sequence[str]) -> str:
+        return ''
+
+    def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
+        return f'{_json(dict(zip(headers, row, strict=True)))}\n'
+
+    def error(self, query: str, message: str) -> str:
+        return self.row(['query', 'error'], [query, message])
+
+
+class Tsv:
+    """Values between tabs."""
+
+    def heading(self, headers: Sequence[str]) -> str:
+        return ''
+
+    def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
+        return '\t'.join(map(str, row)) + '\n'
+
+    def error(self, query: str, message: str) -> str:
+        return f'{printable(query)}\terror: {message}\n'
+
+
+class AlignedRows:
+    """Aligned text whose columns are as wide as their headers."""
+
+    def heading(self, headers: Sequence[str]) -> str:
+        rules = ['-' * max(len(header), LEAST_WIDTH) for header in headers]
+        return self.row(headers, headers) + self.row(headers, rules)
+
+    def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
+        widths = [max(len(header), LEAST_WIDTH) for header in headers]
+        return '  '.join(map(str.rjust, map(short, row), widths)) + '\n'
+
+
+class AlignedAnswers(AlignedRows):
+    """Aligned text in which the first value, the query, stands last and is never cut."""
+
+    def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
+        query, *values = row
+        return f'{super().row(headers[1:], values)[:-1]}  {printable(query)}\n'
+
+    def error(self, query: str, message: str) -> str:
+        return f'error: {message}\n'
+
+
+def short(value: Any) -> str:
+    """Return a value as people read it: three decimals, yes or nothing, the length of a list."""
+    if value is None:
+        return ''
+    if isinstance(value, bool):
+        return 'yes' if value else ''
+    if isinstance(value, float):
+        return f'{value:z.3f}'  # z: what is rounded to 0 has no sign
+    return str(len(value)) if isinstance(value, list) else str(value)
+
+
+def short_p(p: float, below: str = '<', equal: str = '') -> str:
+    """Return a p with four decimals; a small one is never shown as 0, which none is."""
+    return f'{below}{LEAST_P}' if p < LEAST_P else f'{equal}{p:.4f}'
+
+
+LEAST_P = 0.0001  # a choice: four decimals
+
+
+def _rows(document: Document) -> Grid:
+    assert document.rows is not None  # else `render` refuses the formats that have rows
+    return document.rows()
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    import json
+
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _replace_controls(lambda match: f'\\u{ord(match[0]):04x}', text)
+
+
+DocumentFormat: TypeAlias = Table | Csv | Json | JsonLines
+FORMATS: dict[str, DocumentFormat] = {
+    'table': Table(),
+    'csv': Csv(),
+    'json': Json(),
+    'jsonl': JsonLines(),
+    'markdown': Markdown(),
+    'latex': Latex(),
+}
+TEXT_FORMATS: dict[str, DocumentFormat] = {'table': Table(), 'json': Json()}  # without rows
+PROBLEM_FORMATS: dict[str, DocumentFormat] = {**TEXT_FORMATS, 'github': Github()}
+ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = {
+    'table': AlignedAnswers(),
+    'tsv': Tsv(),
+    'jsonl': JsonLines(),
+}
+POINT_FORMATS: dict[str, AlignedRows | JsonLines] = {'table': AlignedRows(), 'jsonl': JsonLines()}
+
+
+def render(document: Document, format: str, width: int | None = None) -> str:
+    """Return a document in one of the `FORMATS`, or `PROBLEM_FORMATS` if it has no rows.
+
+    Tables that are wider than a terminal of that width are folded.
+    """
+    formats = PROBLEM_FORMATS if document.rows is None else FORMATS
+    return find_format(formats, format).render(document, width)
+
+
+def to_html(document: Document) -> str:
+    """Return a document as HTML for a notebook."""
+    return Html().render(document)
+
+
+def find_format(formats: Mapping[str, Format], name: str) -> Format:
+    """Return the format of a name, or refuse the name."""
+    return formats[check_policy('format', name, tuple(formats))]

@@ -1,0 +1,354 @@
+"""The report of a campaign: its numbers are those of the comparison, the diagnoses, the runs."""
+
+import json
+import random
+import sys
+from itertools import accumulate
+from pathlib import Path
+
+import jsonschema
+import pytest
+from page_text import PageText, data_of
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
+
+from mediaeval_ap import AveragePrecision, compare
+from mediaeval_ap.campaign.rankings import Rankings
+from mediaeval_ap.errors import DataWarning, MissingExtraError, ParameterError
+from mediaeval_ap.render.page import figure
+
+QUICK = {'resamples': 50, 'permutations': 50}  # enough for numbers that are only passed on
+HOSTILE = '<script>alert(1)</script>'
+NAMES = ['ann', 'anne', 'bob_lee', 'bob_li', 'cat', HOSTILE, '"onload="x', 'zoë']
+REFERENCE = [('x', f'v{i % 5}', str(i), NAMES[i % len(NAMES)]) for i in range(40)]
+QUERIES = ['zoë', 'bob_lee', HOSTILE, 'nobody', 'ann', 'cat', '"onload="x', 'bob_li']
+
+
+def run(seed):
+    generator = random.Random(seed)
+    return [
+        (*shot, generator.choice([name, name, generator.choice(NAMES)]), generator.random())
+        for *shot, name in REFERENCE
+    ]
+
+
+SUBSET = [('x', f'v{i}') for i in range(5)]
+OUTSIDE = [('x', 'another video', '1', 'ann', 0.5)]
+RUNS = {'one': run(1), HOSTILE: run(2), 'other': run(3), 'empty': OUTSIDE}
+
+
+@pytest.fixture(scope='module')
+def average_precision():
+    return AveragePrecision(REFERENCE, K=[1, 5, 'all'], subset=SUBSET)
+
+
+@pytest.fixture(scope='module')
+def report(average_precision):
+    with pytest.warns(DataWarning):  # queries without a relevant shot, for one
+        return average_precision.report(RUNS, QUERIES, k=5, near=0.3, **QUICK)
+
+
+@pytest.fixture(scope='module')
+def page(report):
+    return report.to_html()
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # tested elsewhere
+def test_comparison_diagnoses_and_evaluations_are_those_of_their_own_functions(
+    average_precision, report
+):
+    evaluations = {name: average_precision.evaluate(rows, QUERIES) for name, rows in RUNS.items()}
+    diagnoses = {
+        name: average_precision.explain(rows, QUERIES, k=5, near=0.3) for name, rows in RUNS.items()
+    }
+    criteria = {'reference': REFERENCE, 'subset': SUBSET}
+    comparison = compare(evaluations, **criteria, **QUICK)
+    assert report.comparison.to_dict() == comparison.to_dict()
+    assert report.comparison.runs == list(report.evaluations) == list(report.diagnoses)
+    for name in RUNS:
+        assert report.evaluations[name].to_dict() == evaluations[name].to_dict()
+        assert report.diagnoses[name].to_dict() == diagnoses[name].to_dict()
+
+
+def test_the_data_of_the_page_are_the_report(report, page):
+    data = data_of(page)
+    del data['figures']
+    assert data == jsoned(report.to_dict())
+
+
+def jsoned(value):
+    """A value as it is after JSON, which has lists for tuples."""
+    if isinstance(value, dict):
+        return {name: jsoned(each) for name, each in value.items()}
+    return list(map(jsoned, value)) if isinstance(value, list | tuple) else value
+
+
+def test_values_and_losses_are_told_as_they_are(report):
+    value = report.to_dict()
+    assert value['comparison'] == report.comparison.to_dict()
+    for number, name in enumerate(value['runs']):
+        evaluation = report.evaluations[name]
+        for column, metric in enumerate(value['metrics']):
+            told = dict(zip(value['queries'], value['values'][metric][number], strict=True))
+            ap = evaluation.ap[:, column].tolist()
+            assert told == dict(zip(evaluation.queries, ap, strict=True))
+        assert value['loss']['runs'][name] == report.diagnoses[name].to_dict()['loss']
+    told = dict(zip(value['queries'], value['n_relevant'], strict=True))
+    assert told == dict(zip(evaluation.queries, evaluation.n_relevant.tolist(), strict=True))
+
+
+ROOT = Path(__file__).parents[2] / 'docs/reference/schemas'
+SHAPES = {path.name: json.loads(path.read_text()) for path in ROOT.glob('*.json')}
+
+
+@pytest.fixture(scope='module')
+def validator():
+    shapes = [(name, DRAFT202012.create_resource(shape)) for name, shape in SHAPES.items()]
+    shape = SHAPES['report-1.schema.json']
+    return jsonschema.Draft202012Validator(shape, registry=Registry().with_resources(shapes))
+
+
+def test_the_data_are_as_the_schema_says(report, validator):
+    value = jsoned(report.to_dict())
+    validator.validate(value)
+    assert all([value['rankings']['shots'], value['confused'], value['warnings']])  # not empty
+    assert set(value) == set(SHAPES['report-1.schema.json']['required'])
+
+
+@pytest.mark.parametrize(
+    'change',
+    [{'values': {'MAP': [['0.5']]}}, {'loss': {'k': 0, 'runs': {}}}, {'kind': 'x'}, {'more': 1}],
+)
+def test_the_schema_refuses_another_shape(report, validator, change):
+    assert not validator.is_valid({**jsoned(report.to_dict()), **change})
+
+
+def test_the_leaderboard_shows_every_standing(report, page):
+    cells = PageText(page).cells
+    for standing in report.comparison.leaderboard:
+        at = cells.index(standing.run)
+        assert figure(standing.map) in cells
+        assert cells[at - 1].isdigit()
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.UnknownQueriesWarning')
+def test_rankings_are_those_of_rank(average_precision, report):
+    rankings = report.to_dict()['rankings']
+    for number, name in enumerate(report.comparison.runs):
+        tops, begin = list(accumulate(rankings['tops'][number])), 0
+        shots = list(accumulate(rankings['shot'][number]))
+        decimals = rankings['decimals'][number]
+        confidences = rankings['confidence'][number]
+        if decimals is not None:
+            confidences = [each / 10**decimals for each in accumulate(confidences)]
+        for place, query in enumerate(report.comparison.queries):
+            length = rankings['lengths'][number][place]
+            rows, begin = tops[begin : begin + length], begin + length
+            with pytest.warns(DataWarning) if name == 'empty' else nothing():
+                ranking = average_precision.rank(RUNS[name], query, k=1000)
+            hits = ranking['rank'][ranking['relevant']].tolist()
+            assert list(accumulate(rankings['hits'][number][place])) == hits
+            expected = ranking.head(rankings['depth'] if query != 'nobody' else 0)
+            assert [rankings['names'][rankings['name'][number][row]] for row in rows] == expected[
+                'person_name'
+            ].tolist()
+            assert [confidences[row] for row in rows] == expected['confidence'].tolist()
+            distances = [rankings['distances'][i] for i in rankings['distance'][number][place]]
+            assert distances == expected['distance'].tolist()
+            told = [rankings['shots'][shots[row]] for row in rows]
+            ids = [(*rankings['videos'][video], shot) for video, shot in told]
+            columns = expected[['corpus_id', 'video_id', 'shot_id']]
+            assert ids == list(columns.itertuples(index=False, name=None))
+
+
+def test_of_many_rankings_fewer_hypotheses_are_shown(average_precision):
+    def depth(n_runs):
+        queries = sorted(QUERIES)  # 7 of 8 have a relevant shot
+        rankings = Rankings(average_precision._criteria, queries, n_runs)
+        return rankings.to_dict([])['depth']
+
+    assert [depth(n) for n in (1, 857, 1000, 10_000)] == [10, 10, 8, 3]
+
+
+class nothing:
+    def __enter__(self): ...
+
+    def __exit__(self, *_): ...
+
+
+def test_hostile_names_stay_text(page, average_precision):
+    with pytest.warns(DataWarning):
+        harmless = average_precision.report(
+            {name.replace(HOSTILE, 'tame'): rows for name, rows in RUNS.items()}, QUERIES, **QUICK
+        ).to_html()
+    scripts = [PageText(each).inside['script'] for each in (page, harmless)]
+    assert len(scripts[0]) == len(scripts[1])
+    assert HOSTILE in PageText(page).cells
+    assert HOSTILE not in page
+    assert not [name for name, _ in PageText(page).elements if name == 'img']
+
+
+def test_equal_inputs_give_equal_bytes(average_precision, page):
+    with pytest.warns(DataWarning):
+        again = average_precision.report(RUNS, QUERIES, k=5, near=0.3, **QUICK)
+    assert again.to_html() == page
+
+
+def test_the_order_of_runs_and_queries_changes_no_number(average_precision, report):
+    with pytest.warns(DataWarning):
+        turned = average_precision.report(
+            dict(reversed(RUNS.items())), QUERIES[::-1], k=5, near=0.3, **QUICK
+        ).to_dict()
+    value = report.to_dict()
+    for name in 'runs', 'queries', 'n_relevant', 'values', 'comparison', 'loss', 'lead':
+        assert turned[name] == value[name]
+
+
+def test_written_to_a_file(report, page, tmp_path):
+    assert report.to_html(tmp_path / 'report.html') is None
+    assert (tmp_path / 'report.html').read_text() == page
+
+
+def test_each_run_is_read_once(average_precision):
+    rows = iter([('x', 'v0', '0', 'ann', 0.5)])
+    report = average_precision.report({'once': rows}, ['ann', 'bob_lee'], **QUICK)
+    assert report.evaluations['once'].counts['hypotheses'] == 1
+
+
+SMALL = {
+    'one run': ({'one': run(1)}, QUERIES[:2]),
+    'one query': (RUNS, ['ann']),
+    'one query that nobody is': ({'one': run(1), 'other': run(3)}, ['nobody']),
+    'an empty run': ({'empty': OUTSIDE}, ['ann', 'cat']),
+    'runs that are equal': ({'one': run(1), 'other': run(1)}, ['ann', 'cat']),
+}
+
+
+@pytest.mark.parametrize('definition', ['mediaeval-2016', 'trec'])
+@pytest.mark.parametrize('case', SMALL)
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # each case has its own
+def test_small_campaigns_have_a_page(case, definition):
+    runs, queries = SMALL[case]
+    average_precision = AveragePrecision(REFERENCE, K=[10], definition=definition, subset=SUBSET)
+    report = average_precision.report(runs, queries, **QUICK)
+    page = report.to_html()
+    assert data_of(page)['runs'] == report.comparison.runs
+    assert PageText(page).inside['h1'] == [report.to_dict()['lead']['headline']]
+    assert 'nan' not in page.lower().split('page-data')[0].split('</style>')[1].split()
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # tested elsewhere
+def test_the_cutoff_of_the_loss(average_precision):
+    reports = {k: average_precision.report(RUNS, QUERIES, k=k, **QUICK) for k in (None, 5, 'all')}
+    by_100 = AveragePrecision(REFERENCE, K=[100, 1000]).report(RUNS, QUERIES, **QUICK)
+    assert {k: report.diagnoses['one'].k for k, report in reports.items()} == {
+        None: 'all',
+        5: 5,
+        'all': 'all',
+    }
+    assert by_100.diagnoses['one'].k == 100
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        ([[]], '^runs: found none'),
+        (['samples/hypothesis.txt'], "^runs: found 'samples/hypothesis.txt', expected a list"),
+        ([[run(1)], ['ann'], 'k'], '^k: found .*, expected'),
+    ],
+)
+def test_what_is_no_campaign_is_refused(average_precision, arguments, message):
+    runs, *queries = arguments
+    settings = {'k': 0} if 'k' in queries else {}
+    with pytest.raises(ParameterError, match=message):
+        average_precision.report(runs, ['ann'], **settings)
+
+
+@pytest.mark.parametrize(
+    ('settings', 'message'),
+    [
+        ({'correction': 'foo'}, "^correction: found 'foo'"),
+        ({'interval': 'foo'}, "^interval: found 'foo'"),
+        ({'cluster': 'foo'}, "^cluster: found 'foo'"),
+        ({'level': 5}, '^level: found 5'),
+        ({'resamples': 0}, '^resamples: found 0'),
+        ({'permutations': 0}, '^permutations: found 0'),
+        ({'seed': -1}, '^seed: found -1'),
+        ({'near': 1}, '^near: found 1'),
+        ({'baseline': 'nobody'}, "^baseline: found 'nobody', expected one of 'one', "),
+        ({'interval': 'z'}, "^interval: found 'z', expected one of plus2, bca, t"),
+    ],
+)
+def test_wrong_settings_are_refused_before_a_run_is_read(average_precision, settings, message):
+    unread = iter([('x', 'v0', '0', 'ann', 0.5)])
+    with pytest.raises(ParameterError, match=message):
+        average_precision.report({'one': unread, 'other': []}, ['ann'], **settings)
+    assert len(list(unread)) == 1
+
+
+@pytest.mark.parametrize('name', ['seeed', 'reference', 'also', 'by'])
+def test_unknown_settings_are_refused_by_name(average_precision, name):
+    with pytest.raises(TypeError, match=f"report.*unexpected keyword argument '{name}'"):
+        average_precision.report(RUNS, QUERIES, **{name: 1})
+
+
+@pytest.mark.parametrize('library', ['scipy', 'statsmodels'])
+def test_a_missing_library_is_missed_before_a_run_is_read(average_precision, library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    unread = iter([('x', 'v0', '0', 'ann', 0.5)])
+    with pytest.raises(MissingExtraError, match=library):
+        average_precision.report({'one': unread}, ['ann'])
+    assert len(list(unread)) == 1
+
+
+@pytest.mark.parametrize('name', ['loss', 'map_by_k', 'leaderboard', 'distribution', 'confused'])
+def test_figures_show_all_runs(report, name):
+    settings = {'n': 1000} if name == 'confused' else {}  # all of them
+    value = getattr(report.plot, name)(**settings).to_dict()
+    rows = value['data']['values']
+    if name == 'confused':
+        counts = sum(each.count for d in report.diagnoses.values() for each in d.confused)
+        assert sum(row['count'] for row in rows) == counts > 0
+    else:
+        field = 'series' if name == 'map_by_k' else 'run'
+        assert {row[field] for row in rows} == set(RUNS)
+
+
+def test_precision_and_recall_of_a_query(average_precision, report):
+    rows = report.plot.precision_recall('cat').to_dict()['data']['values']
+    for name in RUNS.keys() - {'empty'}:
+        ranking = average_precision.rank(RUNS[name], 'cat', k=1000)
+        hits = ranking[ranking['relevant']]
+        curve = [row for row in rows if row['series'] == name]
+        assert [row['value'] for row in curve] == pytest.approx(hits['precision'].tolist())
+        assert [row['rank'] for row in curve] == hits['rank'].tolist()
+        assert [row['x'] for row in curve] == [i / 5 for i in range(1, len(hits) + 1)]
+
+
+@pytest.mark.parametrize('query', ['nobody', 'never asked'])
+def test_no_precision_without_relevant_shots(report, query):
+    with pytest.raises(ParameterError, match=f'^precision_recall: found {query!r}'):
+        report.plot.precision_recall(query)
+
+
+def test_in_a_notebook_and_a_terminal(report):
+    lead = report.to_dict()['lead']
+    assert lead['headline'] in repr(report)
+    html = report._repr_html_()
+    assert html.count('<script') == 0
+    assert len(html) < 3000  # a table of four runs, not the page
+
+
+def test_three_real_runs_fit_into_the_page(official_data):
+    folder = official_data / '2016'
+    average_precision = AveragePrecision(folder / 'reference/reference.2016-10-16.txt')
+    runs = sorted((folder / 'submissions').glob('*.txt'))
+    with pytest.warns(DataWarning):
+        report = average_precision.report(runs, folder / 'reference/queries.txt', **QUICK)
+    page = report.to_html()
+    assert len(page.encode()) < 1_300_000
+    assert report.comparison.runs == [
+        'eumssi_contrastive2.txt',
+        'gtm-uvigo_primary.txt',
+        'tokyotech_primary.txt',
+    ]

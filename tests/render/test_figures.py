@@ -1,0 +1,353 @@
+"""Figures: the data in them are the data given, and names stay text."""
+
+import json
+import warnings
+import xml.etree.ElementTree as ET
+
+import altair as alt
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mediaeval_ap.diagnosis.parts import PARTS
+from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.render import figure_lines, figures, palette, vega
+from mediaeval_ap.render.page_figures import on_page, style_sheet
+
+HOSTILE = [
+    '<script>alert(1)</script>',
+    '"quoted" & \'single\'',
+    'a.b[0].c',
+    '[0]',
+    'datum.x',
+    '{"expr": "alert(1)"}',
+    '\\',
+    'back\\slash.[x]',
+    '__proto__',
+    'constructor',
+    '#0072b2',
+    'null',
+    '2016',
+    '',
+    ' ',
+    '😀',
+    'أحمد',
+    '安倍晋三',
+    'x' * 300,
+]
+NAMES = ['first', 'second', 'third']
+QUERIES = ['p', 'q', 'r', 's']
+
+
+def leaderboard(runs):
+    n = len(runs)
+    maps = [0.9 - 0.9 * i / max(n, 1) for i in range(n)]
+    return figures.leaderboard(runs, maps, [0.0] * n, [1.0] * n, groups=['a'] * n)
+
+
+def loss(runs):
+    return figures.loss(runs, {part: [0.05] * len(runs) for part in PARTS})
+
+
+def map_by_k(runs):
+    return figure_lines.map_by_k(
+        runs, [1, 10, 'all'], [[0.1 * i, 0.3, 0.4] for i in range(len(runs))]
+    )
+
+
+def watch(runs):
+    return figure_lines.watch(
+        [10, 200, 3000], runs, [[0.1, 0.2 * i, 0.3] for i in range(len(runs))]
+    )
+
+
+def distribution(runs):
+    return figures.distribution(runs, [[0, 1, 0.5, 0.2]] * len(runs))
+
+
+def precision_recall(runs):
+    return figure_lines.precision_recall(runs, [[1, 3]] * len(runs), 2)
+
+
+def confused(names):
+    return figures.confused(names, names[::-1], range(1, len(names) + 1))
+
+
+def scatter(queries):
+    return figures.scatter('one', 'other', queries, [0.5] * len(queries), [1.0] * len(queries))
+
+
+OF_RUNS = [leaderboard, loss, map_by_k, watch, distribution, precision_recall]
+ALL = [*OF_RUNS, confused, scatter]
+
+
+def rows_of(chart):
+    return chart.to_dict()['data']['values']
+
+
+def texts_of(svg):
+    return [
+        ''.join(each.itertext()) for each in ET.fromstring(svg).iter() if each.tag.endswith('}text')
+    ]
+
+
+@pytest.fixture(autouse=True)
+def no_word_from_vega(capfd):
+    """Fail a test in which Vega-Lite warns: it does so on standard error."""
+    yield
+    assert 'WARN' not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize('figure', ALL)
+@pytest.mark.parametrize('n', [0, 1, 2, 17])
+def test_any_number_of_rows_can_be_drawn(figure, n):
+    names = [f'name_{i}' for i in range(n)]
+    chart = figure(names)
+    assert isinstance(chart, alt.LayerChart)
+    svg = vega.to_svg(chart)
+    assert svg == vega.to_svg(figure(names))
+    assert 'NaN' not in svg
+    assert 'undefined' not in svg
+    assert float(ET.fromstring(svg).get('height')) < 700
+
+
+@pytest.mark.parametrize('figure', OF_RUNS)
+def test_hostile_names_stay_text(figure):
+    shown = texts_of(vega.to_svg(figure(HOSTILE)))
+    for name in HOSTILE:
+        begin = name.strip()[:10]
+        assert any(text.strip().startswith(begin) for text in shown), name
+    assert len({row.get('run', row.get('series')) for row in rows_of(figure(HOSTILE))}) == len(
+        HOSTILE
+    )
+
+
+def marks_of(svg):
+    """What is drawn, with its colours and dashes, in order."""
+    looks = ('aria-roledescription', 'fill', 'stroke', 'stroke-dasharray')
+    return [
+        tuple(map(each.get, looks))
+        for each in ET.fromstring(svg).iter()
+        if each.get('aria-roledescription')
+        in {'bar', 'line mark', 'point', 'rule mark', 'text mark'}
+    ]
+
+
+@pytest.mark.parametrize('figure', OF_RUNS)
+def test_hostile_names_are_drawn_as_others_are(figure):
+    marks = marks_of(vega.to_svg(figure(HOSTILE)))
+    assert marks == marks_of(vega.to_svg(figure([f'run {i}' for i in range(len(HOSTILE))])))
+    assert len(marks) >= len(HOSTILE)
+
+
+def of_scatter(names):
+    return figures.scatter(names[0], names[1], names, range(len(names)), range(len(names)))
+
+
+def of_title(names):
+    return figure_lines.precision_recall(names, [[1, 3]] * len(names), 2, names[0])
+
+
+# Vega aborts the process on some, and writes what is not XML of others.
+UNSEEN = [f'{char}name {ord(char)}' for char in '\0\1\b\t\n\x1b\x7f\x9f\u202e\ud800\ufffe\uffff']
+
+
+@pytest.mark.parametrize('figure', [*ALL, of_scatter, of_title])
+def test_characters_that_hide_text_are_escaped_as_on_the_page(figure, tmp_path):
+    chart = figure(UNSEEN)
+    ET.fromstring(vega.to_svg(chart))
+    written = json.dumps(chart.to_dict(), ensure_ascii=False)
+    assert written.isprintable()
+    assert '\\\\ufffename' in written or figure is scatter  # which names the first five
+    chart.save(tmp_path / 'x.svg')
+    ET.parse(tmp_path / 'x.svg')
+    assert vega.to_bytes(chart, 'png').startswith(b'\x89PNG')
+    assert vega.to_bytes(chart, 'pdf').startswith(b'%PDF')
+
+
+@pytest.mark.parametrize('figure', [*OF_RUNS, confused])
+def test_names_that_look_the_same_are_not_drawn_as_one(figure):
+    with pytest.raises(
+        ParameterError, match=r'^figure: found .*a\\x01.* expected names that differ'
+    ):
+        figure(['a\x01', 'b', 'a\\x01'])
+
+
+def test_hostile_names_are_titles_as_they_are():
+    for name in HOSTILE:
+        if name.strip():
+            chart = figures.scatter(name, 'other', ['q'], [0.5], [0.5])
+            assert any(
+                text.startswith(f'AP of {name}'[:14]) for text in texts_of(vega.to_svg(chart))
+            )
+
+
+def test_leaderboard_draws_no_interval_that_is_not_there():
+    chart = figures.leaderboard(['one', 'two'], [0.5, 0.2], [0.4, None], [0.6, float('nan')])
+    expected = [
+        {'run': 'one', 'value': 0.5, 'low': 0.4, 'high': 0.6, 'group': ''},
+        {'run': 'two', 'value': 0.2, 'low': None, 'high': None, 'group': ''},
+    ]
+    assert rows_of(chart) == expected
+    assert vega.to_svg(chart).count('aria-roledescription="rule mark"') == 1
+    assert vega.to_svg(chart).count('aria-roledescription="point"') == 2
+
+
+def test_loss_stacks_what_is_negative_to_the_left():
+    parts = {
+        'repeats': [-0.25],
+        'ties': [0.0],
+        'confidence': [0.5],
+        'absent': [0.25],
+        'cutoff': [-0.5],
+    }
+    rows = [
+        (row['part'], row['begin'], row['end']) for row in rows_of(figures.loss(['run'], parts))
+    ]
+    assert rows == [
+        ('repeats', 0, -0.25),
+        ('confidence', 0, 0.5),
+        ('absent', 0.5, 0.75),
+        ('cutoff', -0.25, -0.75),
+    ]
+
+
+def test_every_part_of_the_loss_has_its_own_colour():
+    assert list(palette.PARTS) == list(PARTS)
+    assert len(set(palette.PARTS.values())) == len(PARTS)
+
+
+def test_lines_have_all_values_and_gaps_where_there_is_none():
+    chart = figure_lines.map_by_k(['one', 'two'], [1, 10], [[0.1, None], [0.2, 0.3]])
+    values = [(row['series'], row['x'], row['value']) for row in rows_of(chart)]
+    assert values == [('one', '1', 0.1), ('one', '10', None), ('two', '1', 0.2), ('two', '10', 0.3)]
+    (ends,) = {
+        json.dumps(layer['data']['values']) for layer in chart.to_dict()['layer'] if 'data' in layer
+    }
+    assert [row['series'] for row in json.loads(ends)] == ['two']
+
+
+values = st.floats(0, 1)
+
+
+@given(st.lists(values, min_size=1, max_size=17))
+def test_labels_of_lines_never_overlap_and_keep_their_order(ends):
+    named = {f'run {i}': value for i, value in enumerate(ends)}
+    places = figure_lines.label_places(named, 1 / 320)
+    order = sorted(places.values(), key=lambda place: place[1])
+    assert [value for value, _ in order] == sorted(ends)
+    gaps = np.diff([place for _, place in order])
+    assert (gaps >= 14 / 320 - 1e-9).all()  # the sum of labels' heights is rounded
+
+
+def test_labels_of_lines_keep_what_tells_long_names_apart():
+    runs = [f'contrastive_submission_{i:02}.txt' for i in range(3)]
+    drawn = vega.to_svg(map_by_k(runs))
+    assert all(f'_{i:02}.txt<' in drawn for i in range(3))
+
+
+@given(st.lists(st.tuples(values, values), max_size=30))
+def test_scatter_counts_every_query_once(pairs):
+    queries = [f'query {i}' for i in range(len(pairs))]
+    rows = figures.coinciding(queries, [a for a, _ in pairs], [b for _, b in pairs])
+    assert {(row['x'], row['y']): row['count'] for row in rows} == {
+        pair: pairs.count(pair) for pair in pairs
+    }
+
+
+def test_scatter_names_some_queries_of_a_point():
+    (row,) = figures.coinciding('abcdefg', [0.5] * 7, [1] * 7)
+    assert row == {'x': 0.5, 'y': 1, 'count': 7, 'names': 'a, b, c, d, e and 2 more'}
+
+
+@given(
+    st.lists(st.one_of(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), st.floats(0, 1.5)), min_size=1)
+)
+def test_distribution_counts_every_query_in_one_class(line):
+    counts = {row['class']: row['count'] for row in rows_of(figures.distribution(['run'], [line]))}
+    ends = {'above 0 to ¼': (0, 0.25), 'to ½': (0.25, 0.5), 'to ¾': (0.5, 0.75)}
+    expected = {label: sum(low < v <= high for v in line) for label, (low, high) in ends.items()}
+    expected |= {'0': line.count(0), '1': line.count(1)}
+    expected |= {'below 1': sum(0.75 < v < 1 for v in line), 'above 1': sum(v > 1 for v in line)}
+    assert counts == {label: count for label, count in expected.items() if count}
+
+
+def test_precision_recall_follows_the_ranks():
+    chart = figure_lines.precision_recall(['run'], [[2, 3, 9]], 4)
+    rows = [(row['rank'], row['x'], row['value']) for row in rows_of(chart)]
+    assert rows == [(2, 1 / 4, 1 / 2), (3, 2 / 4, 2 / 3), (9, 3 / 4, 3 / 9)]
+
+
+def test_confused_keeps_query_name_and_count():
+    rows = rows_of(figures.confused(['ann', 'ann'], ['anne', 'bob'], np.array([3, 1])))
+    expected = [('ann as anne', 'ann', 'anne', 3), ('ann as bob', 'ann', 'bob', 1)]
+    assert [tuple(row.values()) for row in rows] == expected
+
+
+@pytest.mark.parametrize('figure', ALL)
+def test_on_a_page_colours_are_variables_and_data_stay(figure):
+    chart = figure(NAMES)
+    page = on_page(chart)
+    assert page.spec['data'] == chart.to_dict()['data']
+    spec = json.dumps(page.spec)
+    assert 'var(--figure-' in spec
+    assert not [light for light, _ in palette.COLOURS.values() if light in spec]
+    for layer in page.spec['layer']:
+        colour = layer['encoding'].get('color')
+        assert colour is None or colour['legend'] is None
+    assert page.spec['width'] == 'container'
+
+
+def test_a_run_that_is_called_as_a_colour_keeps_its_name():
+    page = on_page(map_by_k(['one', '#0072b2']))
+    assert [entry.label for entry in page.legend] == ['one', '#0072b2']
+    assert page.spec['data']['values'][-1]['series'] == '#0072b2'
+
+
+def test_legends_of_a_page_name_each_line_with_its_colour_and_dash():
+    runs = [f'run {i}' for i in range(17)]
+    legend = on_page(map_by_k(runs)).legend
+    assert [entry.label for entry in legend] == runs
+    assert len({(entry.colour, entry.dash) for entry in legend}) == 17
+    assert {entry.dash for entry in legend[:8]} == {''}
+
+
+def luminance(colour):
+    channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def contrast(one, other):
+    darker, lighter = sorted([luminance(one), luminance(other)])
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize('shade', [0, 1], ids=['light', 'dark'])
+def test_contrast_is_enough_on_paper(shade):
+    colours = {name: pair[shade] for name, pair in palette.COLOURS.items()}
+    paper = colours.pop('paper')
+    del colours['grid']  # not needed to read a figure
+    assert contrast(colours['text'], paper) >= 4.5
+    assert {name for name, colour in colours.items() if contrast(colour, paper) < 3} == set()
+
+
+def test_the_style_sheet_has_every_variable_in_light_and_dark():
+    sheet = style_sheet()
+    for name, (light, dark) in palette.COLOURS.items():
+        assert sheet.count(f'--figure-{name}: {light};') == 2  # on the screen, and printed
+        assert sheet.count(f'--figure-{name}: {dark};') == 1
+    assert len({light for light, _ in palette.COLOURS.values()}) == len(palette.COLOURS)
+
+
+def test_a_chart_of_many_rows_can_be_saved():
+    chart = figure_lines.precision_recall(['run'], [range(1, 6001)], 6000)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        assert len(vega.spec_of(chart)['data']['values']) == 6000
+
+
+def test_the_axis_of_the_loss_begins_at_the_least_part():
+    chart = figures.loss(['run'], {'repeats': [-0.001], 'absent': [0.9]}).to_dict()
+    assert chart['layer'][0]['encoding']['x']['scale'] == {'nice': False}

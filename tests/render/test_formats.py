@@ -1,0 +1,226 @@
+"""Output formats: what is escaped in each, and what a row looks like."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.render.document import Captioned, Document, Grid, Heading, Marked, counted
+from mediaeval_ap.render.formats import (
+    ANSWER_FORMATS,
+    FORMATS,
+    POINT_FORMATS,
+    TEXT_FORMATS,
+    find_format,
+    render,
+    to_html,
+)
+
+
+def shown(grid, format):
+    return render(Document.from_grid(grid), format)
+
+
+def test_csv_quotes_what_would_break_a_row():
+    names = ['a\rb', 'a\nb', 'a,b', 'a"b', 'a b']
+    text = shown(Grid(['query', 'AP@1'], [[name, 0.5] for name in names]), 'csv')
+    assert [row[0] for row in csv.reader(io.StringIO(text, newline=''))][1:] == names
+    assert '\r\n' not in text
+
+
+def test_latex_rows_do_not_begin_with_an_argument():
+    text = shown(Grid(['query', 'AP@1'], [['[a]', 0.5], ['*b', 0.5]]), 'latex')
+    assert '\n {}[a]' in text
+    assert '\n {}*b' in text
+
+
+@pytest.mark.parametrize(
+    ('name', 'escaped'),
+    [
+        ('a_b&c%d#e$f{g}', r'a\_b\&c\%d\#e\$f\{g\}'),
+        ('\\h^i~', r'\textbackslash{}h\textasciicircum{}i\textasciitilde{}'),
+        ('<j>|', r'\textless{}j\textgreater{}\textbar{}'),
+        ('k--l---m-n', 'k-{}-l-{}-{}-m-n'),
+        ('?`\'"', r'?\textasciigrave{}\textquotesingle{}\char34{}'),
+        ('\x1b', r'\textbackslash{}x1b'),
+    ],
+)
+def test_latex_prints_each_character_as_it_is(name, escaped):
+    text = shown(Grid(['query', name], [[name, 0.5]]), 'latex')
+    assert r'\begin{tabular}{lr}' in text
+    assert text.count(escaped) == len(['header', 'cell'])
+
+
+MARKED = Captioned(
+    Grid(
+        ['run', 'MAP'],
+        [['a|b', Marked(0.75, is_best=True, detail='[0.5,1.0]')], ['c', Marked(0.25, mark='†')]],
+    ),
+    'Of a_b.',
+    'tab:x',
+)
+
+
+def captioned(format, width=None):
+    return render(Document(list, dict, lambda: Grid([], []), lambda: [MARKED]), format, width)
+
+
+def test_latex_of_a_captioned_table():
+    text = re.sub(' +', ' ', captioned('latex'))
+    assert (
+        text
+        == r"""\begin{table}
+\centering
+\caption{Of a\_b.}
+\label{tab:x}
+\medskip
+\begin{tabular}{ll}
+\toprule
+ run & MAP \\
+\midrule
+ a\textbar{}b & \textbf{0.750} \\
+ & {\scriptsize [0.5,1.0]} \\
+ c & 0.250\textsuperscript{\dag{}} \\
+\bottomrule
+\end{tabular}
+\end{table}
+"""
+    )
+
+
+def test_markdown_of_a_captioned_table():
+    assert captioned('markdown').splitlines() == [
+        r'Of a\_b.',
+        '',
+        '| run    | MAP                 |',
+        '|--------|---------------------|',
+        r'| `a\|b` | **0.750** [0.5,1.0] |',
+        '| `c`    | 0.250†              |',
+    ]
+
+
+def test_other_formats_have_their_own_blocks():
+    document = Document(lambda: ['words\n', MARKED], dict, lambda: Grid([], []), list)
+    assert render(document, 'table').splitlines() == [
+        'words',
+        '',
+        'Of a_b.',
+        '',
+        'run    MAP',
+        '-----  ---------------',
+        'a|b    0.750 [0.5,1.0]',
+        'c      0.250†',
+    ]
+    text = to_html(document)
+    assert '<p>Of a_b.</p>' in text
+    assert '<strong>0.750</strong> [0.5,1.0]' in text
+    assert '0.250<sup>†</sup>' in text
+
+
+def test_captions_are_folded_and_words_beside_numbers_are_not_cut():
+    long = Captioned(MARKED.grid, 'One two three four five six.', 'tab:x')
+    document = Document(lambda: [long], dict)
+    lines = render(document, 'table', 14).splitlines()
+    assert lines[:3] == ['One two three', 'four five six.', '']
+    assert {'0.750', '[0.5,1.0]'} <= {word for line in lines for word in line.split()}
+    assert max(map(len, lines)) <= 14
+
+
+@pytest.mark.parametrize('format', FORMATS)
+def test_names_are_never_numbers(format):
+    text = shown(Grid(['query', 'AP@1'], [['1e3', 0.5], ['nan', 0.25]]), format)
+    assert '1e3' in text
+    assert 'nan' in text
+
+
+@pytest.mark.parametrize('format', FORMATS)
+def test_no_rows(format):
+    assert isinstance(shown(Grid(['query', 'AP@1'], []), format), str)
+
+
+def test_floats_are_exact_for_programs_and_short_for_people():
+    grid = Grid(['query', 'AP@1', 'confidence'], [['o_b|c', 0.1 + 0.2, 0.1 + 0.2]], ['confidence'])
+    assert shown(grid, 'csv') == f'query,AP@1,confidence\no_b|c,{0.1 + 0.2},{0.1 + 0.2}\n'
+    assert shown(grid, 'table').splitlines()[2].split() == ['o_b|c', '0.300', str(0.1 + 0.2)]
+
+
+def test_markdown_code_spans():
+    assert '| `` a`b ``' in shown(Grid(['query'], [['a`b']]), 'markdown')
+    assert '| ```` a```b`` ````' in shown(Grid(['query'], [['a```b``']]), 'markdown')
+    assert r'| `a\|b`' in shown(Grid(['query'], [['a|b']]), 'markdown')
+
+
+@pytest.mark.parametrize(
+    ('format', 'heading'),
+    [('table', 'a`b (trec)'), ('markdown', '**`` a`b `` (trec)**'), ('latex', '% a`b (trec)')],
+)
+def test_headings(format, heading):
+    document = Document(lambda: [Heading('a`b', 'trec')], dict, lambda: Grid([], []))
+    assert render(document, format) == f'{heading}\n'
+
+
+def test_one_query_is_one():
+    assert counted(1, 'query', 'queries') == '1 query'
+    assert counted(2, 'query', 'queries') == '2 queries'
+
+
+def test_json_has_no_character_that_a_terminal_obeys():
+    grid = Grid(['query'], [['\x1bé\x7f\x9b']])
+    for format, rows in (('json', list), ('jsonl', lambda row: [row])):
+        text = shown(grid, format)
+        assert all(line.isprintable() for line in text.split('\n'))
+        assert rows(json.loads(text)) == grid.objects()
+
+
+def test_rows_are_as_wide_as_their_headers():
+    """A header that is shorter than the value below it does not shift what follows."""
+    headers, row = ['hypotheses', 'MAP', 'MAP@1', 'changed'], [2, 0.75, 0.5, ['ann', 'bob']]
+    table, lines = POINT_FORMATS['table'], POINT_FORMATS['jsonl']
+    assert table.heading(headers) + table.row(headers, row) == (
+        'hypotheses    MAP  MAP@1  changed\n'
+        '----------  -----  -----  -------\n'
+        '         2  0.750  0.500        2\n'
+    )
+    assert lines.heading(headers) == ''
+    assert json.loads(lines.row(headers, row)) == dict(zip(headers, row, strict=True))
+
+
+def test_answers():
+    headers, row = ['query', 'n_relevant', 'AP'], ['é', 3, 0.1 + 0.2]
+    tsv, lines = ANSWER_FORMATS['tsv'], ANSWER_FORMATS['jsonl']
+    assert tsv.row(headers, row) == 'é\t3\t0.30000000000000004\n'
+    assert json.loads(lines.row(headers, row)) == dict(zip(headers, row, strict=True))
+    assert tsv.error('\x1b', 'found 2 fields') == '\\x1b\terror: found 2 fields\n'
+    assert json.loads(lines.error('\x1b', 'wrong')) == {'query': '\x1b', 'error': 'wrong'}
+
+
+def test_unknown_formats():
+    expected = "^format: found 'xml', expected one of table, csv, json, jsonl, markdown, latex$"
+    with pytest.raises(ParameterError, match=expected):
+        shown(Grid(['query'], [['ann']]), 'xml')
+    with pytest.raises(ParameterError, match="found 'csv', expected one of table, json, github"):
+        render(Document(list, list), 'csv')
+    with pytest.raises(ParameterError, match="found 'xml', expected one of table, tsv, jsonl"):
+        find_format(ANSWER_FORMATS, 'xml')
+
+
+def test_documents_without_rows():
+    document = Document(lambda: ['first\n', 'second\n'], lambda: {'a': 1})
+    assert [render(document, format) for format in TEXT_FORMATS] == [
+        'first\n\nsecond\n',
+        '{\n  "a": 1\n}\n',
+    ]
+
+
+def test_nothing_is_markup_in_html():
+    name = '<b>&amp;\x1b'
+    grid = Grid([f'{name} header', 'AP@1'], [[name, 0.5]])
+    document = Document(lambda: [Heading(name, name), grid, f'{name}\nnote\n'], dict)
+    text = to_html(document)
+    assert '<b>' not in text
+    assert '\x1b' not in text
+    assert text.count('&lt;b&gt;&amp;amp;\\x1b') == len(['name', 'note', 'header', 'cell', 'text'])
+    assert '<p>note</p>' in text

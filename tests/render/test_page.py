@@ -1,0 +1,129 @@
+"""Pages in one file: what may run there, what is requested, and what data cannot do."""
+
+import base64
+import hashlib
+import re
+
+import pytest
+from jinja2 import UndefinedError
+from page_text import PageText, data_of, unpacked
+
+from mediaeval_ap.render.page import figure, p_value, packed, page, static
+
+HOSTILE = '</script><script>alert(1)</script>'
+CONTEXT = {
+    'title': f'A {HOSTILE}',
+    'scripts': ('watch.js',),
+    'headline': f'{HOSTILE} & "quoted"',
+    'notes': [],
+    'metrics': ['MAP'],
+    'points': [],
+    'counted_points': '0 points',
+    'n_queries': '0 queries',
+    'definition': {'name': HOSTILE},
+    'inputs': [('run', HOSTILE, None)],
+    'warnings': ['turned \u202e around'],
+    'skipped': [],
+}
+DATA = {'names': [HOSTILE, '<!--', '\u2028'], 'figures': {}}
+BUNDLE = 'window.drawn = "<b>";'
+
+
+def made(**changes):
+    return page('watch.html.j2', data=DATA, bundle=BUNDLE, **{**CONTEXT, **changes})
+
+
+def directives(text):
+    ((_, attributes),) = [
+        (tag, attributes)
+        for tag, attributes in PageText(text).elements
+        if attributes.get('http-equiv') == 'Content-Security-Policy'
+    ]
+    parts = [each.split() for each in attributes['content'].split(';')]
+    return {name: sources for name, *sources in parts}
+
+
+def source_of(text):
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def test_the_policy_names_every_script_and_style_by_its_hash_and_allows_nothing_else():
+    text = made()
+    parsed, allowed = PageText(text), directives(text)
+    types = [each.get('type') for tag, each in parsed.elements if tag == 'script']
+    run = [script for script, type in zip(parsed.inside['script'], types, strict=True) if not type]
+    assert allowed['script-src'] == [*map(source_of, run), source_of(BUNDLE)]
+    assert allowed['style-src'] == [source_of(parsed.inside['style'][0])]
+    assert allowed['default-src'] == ["'none'"]
+    assert allowed['img-src'] == ['data:']
+    assert 'unsafe' not in str(allowed)
+
+
+def test_nothing_is_requested():
+    text = made()
+    parsed = PageText(text)
+    assert parsed.attributes('src') == []
+    assert {each for each in parsed.attributes('href') if not each.startswith('#')} == {'data:,'}
+    assert not re.search(r'@import|url\(', parsed.inside['style'][0])
+    for script in ('page.js', 'campaign.js', 'watch.js'):
+        assert not re.search('fetch|XMLHttpRequest|WebSocket|importScripts', static(script))
+        addresses = set(re.findall('https?://[^\'"]*', static(script)))
+        assert addresses <= {'http://www.w3.org/2000/svg'}  # the name of the language SVG
+
+
+def test_nothing_needs_a_style_or_a_script_in_an_attribute():
+    names = {name for _, attributes in PageText(made()).elements for name in attributes}
+    assert 'style' not in names
+    assert not {name for name in names if name.startswith('on')}
+
+
+def test_hostile_text_stays_text():
+    harmless = PageText(made(title='', headline='', definition={'name': ''}, inputs=[]))
+    parsed = PageText(made(inputs=[]))
+    assert [tag for tag, _ in parsed.elements] == [tag for tag, _ in harmless.elements]
+    assert parsed.inside['title'] == [CONTEXT['title']]
+    assert parsed.inside['h1'] == [CONTEXT['headline']]
+
+
+def test_hidden_characters_are_shown_as_escapes():
+    assert 'turned \\u202e around' in made()
+    assert '\u202e' not in made()
+
+
+def test_data_and_bundle_arrive_as_they_are():
+    text = made()
+    assert data_of(text) == DATA
+    assert unpacked(text, 'page-bundle') == BUNDLE
+
+
+def test_equal_arguments_give_equal_bytes():
+    assert made() == made()
+
+
+@pytest.mark.parametrize('text', ['', 'a' * 10_000, ''.join(map(chr, range(32, 3000)))])
+def test_packed_text_is_letters_and_figures(text):
+    assert re.fullmatch('[A-Za-z0-9+/]*=*', packed(text))
+    assert unpacked(f'id="page-data">{packed(text)}<') == text
+
+
+def test_what_a_template_lacks_is_an_error():
+    with pytest.raises(UndefinedError, match='headline'):
+        page(
+            'watch.html.j2',
+            data={},
+            bundle=BUNDLE,
+            **{k: v for k, v in CONTEXT.items() if k != 'headline'},
+        )
+
+
+def test_a_missing_number_is_a_dash():
+    shown = [figure(None), figure(0.5), figure(1 / 3, 4), figure(-0.0001), figure(-0.01)]
+    assert shown == ['–', '0.500', '0.3333', '0.000', '-0.010']
+
+
+@pytest.mark.parametrize(
+    ('p', 'shown'),
+    [(None, '–'), (1 / 100_001, 'below 0.0001'), (0.0001, '0.0001'), (0.5, '0.5000')],
+)
+def test_no_p_is_shown_as_nothing(p, shown):
+    assert p_value(p) == shown
