@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from Levenshtein import distance, opcodes
 from numpy.typing import NDArray
-from rapidfuzz.distance.Levenshtein import normalized_distance, opcodes
 
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.diagnosis.parts import PARTS
@@ -138,15 +138,15 @@ def marked_letters(query: str, name: str) -> list[tuple[str, str]]:
 
     A name that is more unlike the query than like it stays in one piece.
     """
-    if normalized_distance(query, name) > HALF:
+    if distance(query, name) > HALF * max(len(query), len(name)):
         return [('same', name)]
     pieces = []
-    for edit in opcodes(query, name):
-        old = query[edit.src_start : edit.src_end]
-        if edit.tag == 'equal':
+    for kind_of_edit, begin, end, new_begin, new_end in opcodes(query, name):
+        old = query[begin:end]
+        if kind_of_edit == 'equal':
             pieces.append(('same', old))
             continue
-        new = name[edit.dest_start : edit.dest_end]
+        new = name[new_begin:new_end]
         pieces += [(kind, text) for kind, text in (('lacks', old), ('has', new)) if text]
     return pieces
 

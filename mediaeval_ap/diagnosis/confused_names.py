@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import Levenshtein
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
 
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.diagnosis.name_kinds import CONFUSED, SPELLING
@@ -19,11 +19,10 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 def letters_that_differ(query: str, name: str) -> tuple[str, ...]:
     """Return the edits that make a name of a query, each at a position in the query, from 1."""
     edits = []
-    for edit in Levenshtein.editops(query, name):
-        at = edit.src_pos + 1
-        old, new = query[edit.src_pos : at], name[edit.dest_pos : edit.dest_pos + 1]
-        what = {'replace': f'{old}→{new}', 'insert': f'+{new}', 'delete': f'-{old}'}[edit.tag]
-        edits.append(printable(f'{what} at {at}'))
+    for kind, in_query, in_name in Levenshtein.editops(query, name):
+        old, new = query[in_query : in_query + 1], name[in_name : in_name + 1]
+        what = {'replace': f'{old}→{new}', 'insert': f'+{new}', 'delete': f'-{old}'}[kind]
+        edits.append(printable(f'{what} at {in_query + 1}'))
     return tuple(edits)
 
 

@@ -12,9 +12,9 @@ import secrets
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+import Levenshtein
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
 
 from mediaeval_ap.arrays import ranges, run_starts
 
@@ -51,7 +51,8 @@ def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _is_near(name: str, other: str) -> bool:
-    return Levenshtein.distance(name, other, score_cutoff=1) == 1
+    n_edits: int = Levenshtein.distance(name, other, score_cutoff=1)
+    return n_edits == 1
 
 
 class _Group:
