@@ -23,7 +23,7 @@ from .results.evaluation import Evaluation2015 as Evaluation2015
 from .results.json_files import read_results as read_results
 from .results.score import Score as Score
 from .results.summary import summary as summary
-from .store.index import index as index
+from .store.indexing import index as index
 from .store.store import Store as Store
 from .store.store import open_store as open_store
 from .trec import evaluate_trec as evaluate_trec

@@ -64,7 +64,7 @@ def index(
         return
     if store is None:
         raise click.UsageError('-o: found nothing, expected the folder of the store to write')
-    from mediaeval_ap.store.index import index
+    from mediaeval_ap.store.indexing import index
 
     run: Any = runs[0] if len(runs) == 1 else runs
     index(run, store, keep=keep, subset=subset, max_bytes=max_bytes)

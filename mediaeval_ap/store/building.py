@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.frozen_ranking import by_length
-from mediaeval_ap.store.columns import DTYPES, ColumnFile, ColumnWriter
-from mediaeval_ap.store.manifest import Counts, Input, Manifest, Subset
+from mediaeval_ap.store.manifest import Input, Manifest, RunCounts, Subset
+from mediaeval_ap.store.mapped_columns import DTYPES, ColumnFile, ColumnWriter
 from mediaeval_ap.store.row_numbers import RowNumbers
 from mediaeval_ap.store.sorted_places import (
     AtPlaces,
@@ -53,7 +53,7 @@ def write_files_from(
         places.close()
     columns |= name_files(str(folder), names.values, names.columns)
     columns |= shot_files(str(folder), rows.shots)
-    counts = Counts(
+    counts = RunCounts(
         read=sum(each.n_rows for each in inputs),
         hypotheses=n_rows,
         repeated=places.n_repeated,

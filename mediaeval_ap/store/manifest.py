@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar, get_type_hints
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.ranking.edit_distances import WIDTHS
-from mediaeval_ap.store.columns import (
+from mediaeval_ap.store.mapped_columns import (
     DTYPES,
     LETTERS,
     SUFFIX,
@@ -28,7 +28,7 @@ from mediaeval_ap.tables.json_text import parsed_json
 
 FORMAT = 'mediaeval-ap store'
 FORMAT_VERSION = 1
-Part = TypeVar('Part', 'Input', 'Subset', 'Counts')
+Part = TypeVar('Part', 'Input', 'Subset', 'RunCounts')
 LARGEST_MANIFEST = 16 << 20  # bytes: one that is no honest one takes 0.5 GB to parse, at most
 BYTES_OF_FILE = 150  # of a manifest for each file of a run, beside its name
 
@@ -59,7 +59,7 @@ class Subset:
 
 
 @dataclass(frozen=True)
-class Counts:
+class RunCounts:
     """Numbers of a run before pruning, and of the hypotheses that are kept."""
 
     read: int  # hypotheses of the inputs
@@ -78,7 +78,7 @@ class Manifest:
     inputs: Sequence[Input]
     subset: Subset | None
     keep: int | None
-    counts: Counts
+    counts: RunCounts
     columns: Mapping[str, ColumnFile]
     version: str = field(default=__version__)
 
@@ -178,7 +178,7 @@ def _manifest(described: dict[str, Any], name: str) -> Manifest:
             column: ColumnFile(**{**each, 'shape': tuple(each['shape'])})
             for column, each in described['columns'].items()
         }
-        counts, keep = _checked(Counts(**described['counts']), name, 'counts'), described['keep']
+        counts, keep = _checked(RunCounts(**described['counts']), name, 'counts'), described['keep']
         manifest = Manifest(inputs, subset, keep, counts, columns, described['version'])
         for column, each in columns.items():
             _check_type(each.size, int, name, f'{column}, size')

@@ -8,7 +8,7 @@ import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,27 +16,32 @@ from numpy.typing import NDArray
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.errors import Error, FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.plain_text import plain_text
+from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.edit_distances import NameColumns, NamesByLength
 from mediaeval_ap.ranking.frozen_ranking import Ranking, RankingColumns
 from mediaeval_ap.ranking.shots import ShotColumns, Shots, shot_order
 from mediaeval_ap.render.document import counted
-from mediaeval_ap.store.columns import (
+from mediaeval_ap.store.damage import checks
+from mediaeval_ap.store.manifest import Manifest, read_manifest
+from mediaeval_ap.store.mapped_columns import (
     LETTERS,
     SUFFIX,
-    Numbers,
+    CheckedNumbers,
     check_column,
     damaged,
     map_column,
 )
-from mediaeval_ap.store.damage import checks
-from mediaeval_ap.store.manifest import Manifest, read_manifest
 from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, Column, Source, Table
 from mediaeval_ap.tables.input_kinds import is_being_replaced, may_be_store
 from mediaeval_ap.tables.stored_texts import StoredTexts
 
+if TYPE_CHECKING:
+    import pyarrow
+
 __all__ = ['Store', 'open_store']
 
 ATTEMPTS = 10  # to open a store that others replace meanwhile; a choice
+ROWS_OF_GROUP = 1 << 17  # of an exported file: some megabytes at a time
 LONGEST_RENAMING = 1.0  # seconds between two renames; a choice
 
 
@@ -48,8 +53,8 @@ class StoredRanking(Ranking):
     ) -> None:
         counts = manifest.counts
 
-        def numbers(name: str, limit: int) -> Numbers:
-            return Numbers.of(columns[name], limit, f'{source.name}/{name}{SUFFIX}')
+        def numbers(name: str, limit: int) -> CheckedNumbers:
+            return CheckedNumbers.of(columns[name], limit, f'{source.name}/{name}{SUFFIX}')
 
         def texts(name: str, key: Callable[[str], Any] = str) -> StoredTexts:
             content = columns[f'{name}_bytes']
@@ -104,7 +109,7 @@ class _CheckedTexts(StoredTexts):
     """Texts of a store, where bytes that no text has are an error of the store."""
 
     def __init__(
-        self, content: NDArray[np.uint8], ends: Numbers, key: Callable[[str], Any]
+        self, content: NDArray[np.uint8], ends: CheckedNumbers, key: Callable[[str], Any]
     ) -> None:
         super().__init__(content, ends, key)
         self._shown = ends.shown
@@ -266,13 +271,55 @@ class Store:
         >>> len(index(folder / 'run.parquet', folder / 'again.store'))
         12000
         """
-        from mediaeval_ap.store.export import write_parquet
-
         self.ranking.check_whole()
         if not len(self):
             expected = 'at least one, as of every run that is a file; score the store itself'
             raise FormatError(self._path, '', '', 'no hypothesis in its subset', expected)
-        write_whole(path, partial(write_parquet, self.ranking))
+        write_whole(path, partial(_write_parquet, self.ranking))
+
+
+def _write_parquet(ranking: Any, file: BinaryIO) -> None:
+    """Write the hypotheses of a stored ranking to a file, in the order of places."""
+    import pyarrow
+    from pyarrow import parquet
+
+    source = ranking.source.name
+    texts = {field: _as_arrow(values, source) for field, values in ranking.texts.items()}
+    types = [pyarrow.dictionary(pyarrow.int32(), pyarrow.large_string())] * 4
+    schema = pyarrow.schema(zip(HYPOTHESIS.fields, [*types, pyarrow.float64()], strict=True))
+    with parquet.ParquetWriter(file, schema, store_schema=False) as writer:
+        for begin in tracked(range(0, len(ranking), ROWS_OF_GROUP), 'writing', ' row groups'):
+            part = slice(begin, begin + ROWS_OF_GROUP)
+            columns = {
+                field: _dictionary(codes, texts[field])
+                for field, codes in ranking.codes(part).items()
+            }
+            columns['confidence'] = pyarrow.array(ranking.confidence_at[part])
+            writer.write_table(pyarrow.table(columns, schema))
+
+
+def _as_arrow(texts: StoredTexts, source: str) -> pyarrow.Array:
+    """Return stored texts as an array, without a copy of their bytes."""
+    import pyarrow
+
+    offsets = np.concatenate([[0], texts.ends])
+    buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(texts.content)]
+    try:
+        array = pyarrow.Array.from_buffers(pyarrow.large_string(), len(texts), buffers)
+        array.validate(full=True)  # else a damaged store could end the process
+    except pyarrow.ArrowInvalid as error:
+        raise damaged(source, 'what are no texts', 'those of a store') from error
+    return array
+
+
+def _dictionary(codes: NDArray[Any], texts: pyarrow.Array) -> pyarrow.Array:
+    """Return texts by their codes; each that occurs is in the dictionary once."""
+    import pyarrow
+
+    used, numbers = np.unique(codes, return_inverse=True)
+    return pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array(numbers, pyarrow.int32()), texts.take(pyarrow.array(used))
+    )
 
 
 def open_store(path: str | os.PathLike[str]) -> Store:

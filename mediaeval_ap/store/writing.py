@@ -1,25 +1,32 @@
-"""Writing of a ranking in memory as a store."""
+"""Writing of a ranking in memory as a store, in the place of an older one."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import combine, first_occurrences, ranks_in_runs, run_starts
+from mediaeval_ap.atomic_files import named, replace_folder, undone_at_once
+from mediaeval_ap.errors import WriteError
 from mediaeval_ap.ranking.edit_distances import NameColumns
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.ranking.places import by_name
 from mediaeval_ap.ranking.shots import ShotColumns
-from mediaeval_ap.store.columns import TEXTS, ColumnFile, write_column
-from mediaeval_ap.store.folders import new_folder
-from mediaeval_ap.store.manifest import Counts, Input, Manifest, Subset
-from mediaeval_ap.store.pruning import kept
+from mediaeval_ap.store.manifest import Input, Manifest, RunCounts, Subset, why_not_replaced
+from mediaeval_ap.store.mapped_columns import SUFFIX, TEXTS, ColumnFile, write_column
 from mediaeval_ap.store.store import Store, open_store
 from mediaeval_ap.tables import Table
+from mediaeval_ap.tables.input_kinds import REPLACED, STORE_MANIFEST, folders_beside
 from mediaeval_ap.tables.stored_texts import encoded
+
+BEGUN = '.tmp'  # ends the name of a folder until its store is complete
 
 
 class _AtPlaces(NamedTuple):
@@ -77,7 +84,7 @@ def write_files(
             *shot_files(folder, shots),
         ]
     )
-    counts = Counts(
+    counts = RunCounts(
         read=n_read,
         hypotheses=len(ranking),
         repeated=ranking.n_repeated,
@@ -130,3 +137,72 @@ def _at_places(ranking: Ranking, keep: int | None) -> _AtPlaces:
         places = by_name(columns['name_at'])
         held = np.bincount(columns['name_at'], minlength=len(ranking.names))
     return _AtPlaces(**columns, places=places, held=held)
+
+
+def kept(names: NDArray[np.integer], shots: NDArray[np.integer], depth: int) -> NDArray[np.bool_]:
+    """Return which hypotheses are kept, given name by name, and best first for each name.
+
+    A ranking is made of the first hypotheses of each name: of as many as it is deep, or, where
+    repeated shots are dropped, of the first one of each of as many shots.
+    """
+    is_kept = ranks_in_runs(run_starts([names]), len(names)) <= depth
+    first = first_occurrences(combine([names, shots]))
+    is_kept[first[ranks_in_runs(run_starts([names[first]]), len(first)) <= depth]] = True
+    return is_kept
+
+
+@contextmanager
+def new_folder(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield an empty folder that takes the place of a store, if any, at the end.
+
+    It stands beside the path meanwhile, and is removed where something goes wrong.
+    """
+    name = os.fsdecode(path)
+    target = check_target(name)
+    folder = f'{target}.{os.urandom(8).hex()}{BEGUN}'
+    remove = partial(shutil.rmtree, folder, ignore_errors=True)
+    with named(name), undone_at_once(remove):
+        os.mkdir(folder)
+        yield folder
+        put_in_place(folder, name)
+
+
+def check_target(name: str) -> str:
+    """Return the path at which a store is to stand; refuse what stands there and is none."""
+    with named(name):
+        target = os.path.realpath(name)
+        if os.path.lexists(target) and (reason := why_not_replaced(target)) is not None:
+            raise WriteError(name, reason)
+        os.stat(os.path.dirname(target))
+    return target
+
+
+def clear_up(target: str) -> None:
+    """Put a store back that was being replaced, and remove what else calls that were killed left.
+
+    Nobody else may be writing the store meanwhile.
+    """
+    older = [each for each in folders_beside(target, REPLACED) if _is_ours(each)]
+    whole = [each for each in older if why_not_replaced(each) is None]
+    if whole and not os.path.lexists(target):
+        os.rename(max(whole, key=lambda each: os.stat(each).st_ctime_ns), target)
+    for each in (*older, *folders_beside(target, BEGUN)):
+        if _is_ours(each):
+            shutil.rmtree(each, ignore_errors=True)
+
+
+def _is_ours(folder: str) -> bool:
+    """Return whether a folder holds nothing but files of a store."""
+    try:
+        return all(name == STORE_MANIFEST or name.endswith(SUFFIX) for name in os.listdir(folder))
+    except OSError:
+        return False
+
+
+def put_in_place(folder: str, name: str) -> None:
+    """Rename a folder that is complete to the path of a store, and remove an older one there."""
+    target = check_target(name)
+    older = f'{target}.{os.urandom(8).hex()}{REPLACED}'
+    with named(name):
+        replace_folder(folder, target, older)
+    shutil.rmtree(older, ignore_errors=True)  # those who have it open keep it

@@ -19,7 +19,7 @@ from mediaeval_ap.diagnosis import diagnosis
 from mediaeval_ap.errors import Error, FormatError, ReadError
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.store import damage, manifest
-from mediaeval_ap.store.columns import map_column
+from mediaeval_ap.store.mapped_columns import map_column
 from mediaeval_ap.store.store import open_store
 
 ROWS = [('x', 'v', str(number % 4), 'ann'[: number % 3 + 1], number / 8) for number in range(9)]
@@ -477,7 +477,7 @@ def test_lack_of_descriptors_or_memory(tmp_path, monkeypatch, step, number, file
     def full(path, *_, **__):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(f'mediaeval_ap.store.columns.{step}', full)
+    monkeypatch.setattr(f'mediaeval_ap.store.mapped_columns.{step}', full)
     with pytest.raises(ReadError) as caught:
         open_store(tmp_path / 'run.store')
     assert str(caught.value) == f'{tmp_path}/run.store/{file}: {os.strerror(number)}'

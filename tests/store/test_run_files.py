@@ -8,7 +8,7 @@ import pytest
 from pyarrow import fs
 
 from mediaeval_ap import errors, index
-from mediaeval_ap.store.run_files import files_of
+from mediaeval_ap.store.indexing import files_of
 
 ROWS = ''.join(f'x v{number % 3} {number} ann 0.5\n' for number in range(40))
 

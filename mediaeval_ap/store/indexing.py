@@ -5,40 +5,48 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mediaeval_ap import __version__
+from mediaeval_ap.atomic_files import named
 from mediaeval_ap.choices import check_limit
 from mediaeval_ap.errors import (
     Error,
     FormatError,
     ParameterError,
+    ReadError,
+    RestartedBuildWarning,
     WriteError,
     printable,
     shown,
+    warn_caller,
 )
-from mediaeval_ap.plain_text import is_uri
-from mediaeval_ap.progress import shows_progress
-from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.plain_text import is_uri, plain_text
+from mediaeval_ap.progress import Bar, shows_progress
+from mediaeval_ap.ranking.frozen_ranking import MOST_HYPOTHESES, Ranking
 from mediaeval_ap.store.building import write_files_again, write_files_from
-from mediaeval_ap.store.folders import check_target, clear_up, named, put_in_place
-from mediaeval_ap.store.ingesting import Ingestion
-from mediaeval_ap.store.manifest import Manifest, check_names
-from mediaeval_ap.store.run_files import RunFile, files_of
+from mediaeval_ap.store.manifest import Input, Manifest, Subset, check_names
 from mediaeval_ap.store.spool import Spool
 from mediaeval_ap.store.store import Store, as_store, open_store
-from mediaeval_ap.store.writing import write_store
-from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, SUBSET, Table, read
+from mediaeval_ap.store.writing import check_target, clear_up, put_in_place, write_store
+from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, STANDARD_INPUT, SUBSET, Table, read
+from mediaeval_ap.tables.byte_sources import ByteSource, opening, standard_input
+from mediaeval_ap.tables.decompression import BUFFER_BYTES, Limit
 from mediaeval_ap.tables.input_kinds import is_store
+from mediaeval_ap.tables.parts import ChangedError, Position, TableParts
 
 __all__ = ['index']
 
 BUILDING = '.building'  # the suffix of the folder beside a store
 LOCK = 'mediaeval-ap.lock'  # a name that no other program gives
 COLUMNS = 'columns'
+COPY = 'copy'  # the name of the copy of a file that is not on this machine
 AGAIN = 'again'  # the files of a store that is made of another one
 
 
@@ -269,3 +277,220 @@ def _locked(work: Path, name: str) -> Iterator[Path]:
                 if os.listdir(work) == [LOCK]:
                     (work / LOCK).unlink()
                     work.rmdir()
+
+
+class Ingestion:
+    """The reading of files to a spool, of which each file and each part is done once."""
+
+    def __init__(
+        self, spool: Spool, files: Sequence[RunFile], subset: Table | None, max_bytes: int
+    ) -> None:
+        self._spool = spool
+        self._files = files
+        self._subset = subset
+        self._max_bytes = max_bytes
+        described = Subset.of(subset)
+        self._about = {
+            'version': __version__,
+            'list of files': [file.name for file in files],
+            'subset': described and described.videos,
+        }
+
+    def read(self, work: Path) -> list[Input]:
+        """Read what is not there yet, and describe all files; all anew if one was changed."""
+        if not self._spool.journal:
+            self._begin()
+        elif (what := self._changed()) is not None:
+            self._begin(what)
+        try:
+            return self._read(work)
+        except ChangedError as error:
+            self._begin(error.name)
+            return self._read(work)
+
+    @property
+    def has_read(self) -> bool:
+        """Return whether anything was read that need not be read again."""
+        journal = self._spool.journal
+        return bool(journal.get('done') or journal.get('position'))
+
+    def _begin(self, changed: str = '') -> None:
+        """Begin anew; say so if something was read already."""
+        if changed and self.has_read:
+            warning = f'{printable(changed)} changed since the build was interrupted: begins anew'
+            warn_caller([RestartedBuildWarning(warning)])
+        self._spool.begin({'about': self._about, 'done': [], 'file': None, 'position': None})
+
+    def _changed(self) -> str | None:
+        """Return what is not as the journal has it, if anything."""
+        journal = self._spool.journal
+        for key, value in self._about.items():
+            if journal['about'][key] != value:
+                return f'the {key}'
+        begun = [*journal['done'], *([journal['file']] if journal['file'] else [])]
+        for file, before in zip(self._files, begun, strict=False):
+            if file.version is None or list(file.version) != before['version']:
+                return file.name
+        return None
+
+    def _read(self, work: Path) -> list[Input]:
+        journal = self._spool.journal
+        for file in self._files[len(journal['done']) :]:
+            begin = journal['position']
+            position = Position() if begin is None else Position(**begin)
+            about: dict[str, Any] = {
+                'name': file.name,
+                'version': file.version and list(file.version),
+            }
+            with file.source(work, self._max_bytes) as source:
+                parts = TableParts(source, HYPOTHESIS, position)
+                n_rows = position.n_rows
+                for table, end in parts:
+                    n_rows += len(table)
+                    self._add(table)
+                    if end is not None:
+                        journal |= {'file': about, 'position': asdict(end)}
+                        self._spool.save()
+            about |= {'sha256': parts.source.sha256, 'n_rows': n_rows}
+            journal['done'].append(about)
+            journal |= {'file': None, 'position': None}
+            self._spool.save()
+        return [Input(each['name'], each['sha256'], each['n_rows']) for each in journal['done']]
+
+    def _add(self, table: Table) -> None:
+        if self._subset is not None:
+            table = table.select(table.within(self._subset))
+        self._spool.add(table)
+        if self._spool.n_rows > MOST_HYPOTHESES:
+            found = f'found more than {MOST_HYPOTHESES:,} hypotheses'
+            raise ParameterError(f'{printable(table.source.name)}: {found}, expected at most these')
+
+
+@dataclass(frozen=True)
+class RunFile:
+    """A file of a run: its name, and when it was last changed, where that is known.
+
+    `open` opens what is copied before it is read: a remote file, a pipe, standard input. None for a
+    file that is read where it is.
+    """
+
+    name: str
+    path: str
+    version: tuple[int, int] | None
+    open: Callable[[], Any] | None = None
+
+    @contextmanager
+    def source(self, work: Path, max_bytes: int) -> Iterator[ByteSource]:
+        """Yield what its bytes are read from; a copy is in a folder meanwhile."""
+        if self.open is None:
+            yield ByteSource(self.path, max_bytes)
+            return
+        copy = work / COPY
+        with named(str(copy)), copy.open('wb') as file:
+            for chunk in self._chunks(self.open, max_bytes):
+                file.write(chunk)
+        source = ByteSource(str(copy), max_bytes)
+        source.name = self.name
+        yield source
+        copy.unlink()
+
+    def _chunks(self, open_stream: Callable[[], Any], max_bytes: int) -> Iterator[bytes]:
+        # A generator, so that errors of the file that they are written to are none of this one.
+        limit = Limit(self.name, max_bytes, 'holds')
+        bar = Bar(f'copying {printable(self.name)}', self.size, 'B')
+        with opening(self.name), open_stream() as stream, bar:
+            while chunk := stream.read(BUFFER_BYTES):
+                limit.count(chunk)
+                yield chunk
+                bar.add(len(chunk))
+
+    @property
+    def size(self) -> int | None:
+        """The number of bytes, where it is known."""
+        return None if self.version is None else self.version[0]
+
+
+def files_of(run: str | os.PathLike[str]) -> list[RunFile]:
+    """Return the files of a path: of a folder, all in it in the order of their paths."""
+    if is_uri(run):
+        return _of_uri(str(run))
+    if plain_text(run) == STANDARD_INPUT:
+        return [RunFile('<stdin>', '', None, lambda: nullcontext(standard_input()))]
+    name = ByteSource(run).name  # refuses what is no path
+    path = os.fsdecode(run)
+    with opening(name):
+        status = os.stat(path)
+    if stat.S_ISDIR(status.st_mode):
+        return [_local(each) for each in _in_folder(path, name)]
+    if stat.S_ISREG(status.st_mode):
+        return [_local(path)]
+    return [RunFile(name, path, None, lambda: open(path, 'rb', buffering=0))]
+
+
+def _local(path: str) -> RunFile:
+    name = ByteSource(path).name
+    with opening(name):
+        status = os.stat(path)
+    return RunFile(name, path, (status.st_size, status.st_mtime_ns))
+
+
+def _in_folder(path: str, name: str) -> list[str]:
+    with opening(name):
+        found = [
+            os.path.join(folder, each)
+            for folder, _, names in os.walk(path, onerror=_raised)
+            for each in names
+        ]
+    return _data_files(found, path, name)
+
+
+def _data_files(found: list[str], folder: str, name: str) -> list[str]:
+    """Return files without those that tools write beside data, as ``_SUCCESS`` and ``.crc``."""
+    begin = len(folder)
+    files = sorted(
+        path
+        for path in found
+        if not any(part.startswith(('.', '_')) for part in path[begin:].split('/'))
+    )
+    if not files:
+        raise ReadError(name, 'is a folder without files of a run')
+    return files
+
+
+def _raised(error: OSError) -> None:
+    raise error
+
+
+def _of_uri(uri: str) -> list[RunFile]:
+    """Return the files at an address that `pyarrow.fs` knows."""
+    import pyarrow
+    from pyarrow import fs
+
+    scheme = uri.partition('://')[0]
+    shown = uri.partition('?')[0]
+    if '@' in shown:  # a key may stand before it
+        shown = f'{scheme}://{shown.rpartition("@")[2]}'
+    try:
+        system, path = fs.FileSystem.from_uri(uri)
+        if isinstance(system, fs.LocalFileSystem):
+            return files_of(path)
+        found = system.get_file_info(path)
+        if found.type == fs.FileType.Directory:
+            inside = system.get_file_info(fs.FileSelector(path, recursive=True))
+            of_path = {each.path: each for each in inside if each.is_file}
+            infos = [of_path[each] for each in _data_files(list(of_path), path, shown)]
+        else:
+            infos = [found]
+    except ReadError:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError, NotImplementedError) as error:
+        raise ReadError(shown, (str(error).splitlines() or ['not readable'])[0]) from error
+    if infos[0].type == fs.FileType.NotFound:
+        raise ReadError(shown, os.strerror(2))
+    return [_remote(system, scheme, info) for info in infos]
+
+
+def _remote(system: Any, scheme: str, info: Any) -> RunFile:
+    version = info.size, info.mtime_ns or 0
+    name = f'{scheme}://{info.path}'
+    return RunFile(name, '', version, lambda: system.open_input_stream(info.path))

@@ -160,7 +160,7 @@ def damaged(shown: str, found: str, expected: str) -> FormatError:
     return FormatError(shown, '', '', found, f'{expected}; {CHECK}')
 
 
-class Numbers(np.ndarray[Any, np.dtype[Any]]):
+class CheckedNumbers(np.ndarray[Any, np.dtype[Any]]):
     """A column of numbers from 0 below a limit, which are checked as they are taken.
 
     So no query follows a number that was damaged, and none reads all of the column.
@@ -170,7 +170,7 @@ class Numbers(np.ndarray[Any, np.dtype[Any]]):
     shown = ''  # the file, for messages
 
     @classmethod
-    def of(cls, column: NDArray[Any], limit: int, shown: str) -> Numbers:
+    def of(cls, column: NDArray[Any], limit: int, shown: str) -> CheckedNumbers:
         """Return a column that is checked."""
         numbers = column.view(cls)
         numbers.limit, numbers.shown = limit, shown
