@@ -7,10 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from mediaeval_ap.comparison.bootstrap import bootstrap_intervals
-from mediaeval_ap.comparison.entries import Interval
-from mediaeval_ap.comparison.student_t import plus2_interval, t_interval
-from mediaeval_ap.comparison.units import Units
+from mediaeval_ap.comparison.sampling import (
+    Interval,
+    Units,
+    bootstrap_intervals,
+    plus2_interval,
+    t_interval,
+)
 
 LEVEL = 0.95
 TAILS = (1 - LEVEL) / 2, (1 + LEVEL) / 2

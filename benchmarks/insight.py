@@ -21,7 +21,7 @@ from runs import make_runs
 from timing import Process, command_of, in_turns, median_seconds, median_taken
 
 from mediaeval_ap import AveragePrecision, Comparison, Diagnosis, compare
-from mediaeval_ap.comparison.entries import Pair
+from mediaeval_ap.comparison.testing import Pair
 from mediaeval_ap.errors import DataWarning
 
 K = [1, 10, 100, 1000]

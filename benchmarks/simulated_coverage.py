@@ -10,7 +10,7 @@ import numpy as np
 from fast_intervals import KINDS, LEVEL, MOST_APART, Floats, Numbers, Sample, check
 from simulated_runs import SEED, SIZES, Population, Settings, percent, share_of
 
-from mediaeval_ap.comparison.units import units_of
+from mediaeval_ap.comparison.sampling import units_of
 
 VIDEOS = (100, 50, 25)  # and all
 N_CHECKED = 3  # samples of each study whose intervals are compared with those of the package

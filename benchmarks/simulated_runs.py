@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from runs import make_runs
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.comparison.groups import Places, cluster_numbers
-from mediaeval_ap.comparison.runs import read_runs
+from mediaeval_ap.comparison.runs import VideosOfQueries, cluster_numbers, read_runs
 from mediaeval_ap.errors import DataWarning
 
 SEED = 2016  # any would do: everybody gets the same draws
@@ -75,9 +74,9 @@ def population_of(
         warnings.simplefilter('ignore', DataWarning)  # of AP above 1, which is known
         results = {path.stem: average_precision.evaluate(path, queries) for path in paths}
     runs = read_runs(results)
-    places = Places(runs, 'cluster', reference, subset)
-    has_video = np.array([places.video(query) is not None for query in runs.queries])
-    return Population(runs.names, runs.values, cluster_numbers(runs, places), has_video)
+    videos = VideosOfQueries(runs, 'cluster', reference, subset)
+    has_video = np.array([videos.video(query) is not None for query in runs.queries])
+    return Population(runs.names, runs.values, cluster_numbers(runs, videos), has_video)
 
 
 def percent(share: float) -> str:

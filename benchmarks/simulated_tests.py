@@ -20,11 +20,8 @@ from simulated_runs import (
     share_of,
 )
 
-from mediaeval_ap.comparison.sign_flips import sign_flips
-from mediaeval_ap.comparison.standings import rank_intervals, ranks_of
-from mediaeval_ap.comparison.testing import adjusted
-from mediaeval_ap.comparison.tukey import tukey
-from mediaeval_ap.comparison.units import units_of
+from mediaeval_ap.comparison.sampling import sign_flips, tukey, units_of
+from mediaeval_ap.comparison.testing import adjusted, rank_intervals, ranks_of
 
 ALPHA = 0.05
 HOLM, TUKEY = 'Holm over sign flips', 'randomised Tukey'
@@ -88,7 +85,7 @@ def ranks_by_bootstrap(drawn: Floats, resamples: int, seed: int) -> Numbers:
 def ranks(population: Population, settings: Settings) -> list[str]:
     best_first = population.values[np.argsort(-population.values.mean(axis=1), kind='stable')]
     means = best_first.mean(axis=1)
-    true = np.array(ranks_of(means.tolist()))
+    true = np.array(ranks_of(means))
     middle = means[N_EQUAL].mean()
     means[N_EQUAL] = middle + IN_ORDER * (
         -np.sort(-best_first[N_EQUAL], axis=0).mean(axis=1) - middle
@@ -97,7 +94,7 @@ def ranks(population: Population, settings: Settings) -> list[str]:
     studies = [
         ('the runs', as_they_are, n_queries, true),
         ('the runs', as_they_are, 100, true),
-        ('ranks 2 to 7 nearly equal', nearly_equal, n_queries, np.array(ranks_of(means.tolist()))),
+        ('ranks 2 to 7 nearly equal', nearly_equal, n_queries, np.array(ranks_of(means))),
     ]
     rows = []
     for key, (what, draw, n, truth) in enumerate(studies):

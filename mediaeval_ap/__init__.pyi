@@ -6,7 +6,7 @@ from . import metrics as metrics
 from . import tables as tables
 from .average_precision import AveragePrecision as AveragePrecision
 from .campaign.campaign_report import CampaignReport as CampaignReport
-from .comparison.compare import compare as compare
+from .comparison.comparing import compare as compare
 from .comparison.comparison import Comparison as Comparison
 from .definitions import Definition as Definition
 from .diagnosis.diagnosis import Diagnosis as Diagnosis

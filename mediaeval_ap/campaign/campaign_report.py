@@ -16,7 +16,7 @@ from mediaeval_ap.campaign import sections
 from mediaeval_ap.campaign.caveats import Alternatives, caveat_of_floor, caveats_of
 from mediaeval_ap.campaign.lead import lead_of, percent
 from mediaeval_ap.campaign.remarks import remarks_of
-from mediaeval_ap.comparison.documents import words_of_test
+from mediaeval_ap.comparison.comparison import words_of_test
 from mediaeval_ap.definitions import ALL
 from mediaeval_ap.errors import DataWarning, require
 from mediaeval_ap.render.document import Document, Grid, Heading, counted

@@ -8,7 +8,7 @@ from typing import Any
 from mediaeval_ap.campaign.campaign_report import CampaignReport
 from mediaeval_ap.campaign.caveats import Alternatives
 from mediaeval_ap.campaign.rankings import Rankings
-from mediaeval_ap.comparison.compare import compare
+from mediaeval_ap.comparison.comparing import compare
 from mediaeval_ap.comparison.settings import Settings
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.diagnosis.diagnose import diagnose

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mediaeval_ap.choices import alpha_of
-from mediaeval_ap.comparison.documents import CORRECTED_BY, words_of_test
+from mediaeval_ap.comparison.comparison import CORRECTED_BY, words_of_test
 from mediaeval_ap.render.document import counted
 from mediaeval_ap.render.formats import short_p
 

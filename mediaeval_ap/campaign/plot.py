@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mediaeval_ap.comparison.plot import ComparisonPlot
+from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.render import figure_lines, figures
@@ -52,7 +52,10 @@ class CampaignPlot(ComparisonPlot):
         diagnoses: Mapping[str, Diagnosis],
         rankings: Mapping[str, Any],
     ) -> None:
-        super().__init__(comparison)
+        super().__init__(
+            comparison.runs, comparison.queries, comparison.values, comparison.leaderboard
+        )
+        self._comparison = comparison
         self._diagnoses = [diagnoses[run] for run in comparison.runs]
         self._hits = rankings['hits']
 

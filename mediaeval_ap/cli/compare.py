@@ -207,7 +207,6 @@ def _write(
     output: Output,
     **settings: Any,
 ) -> None:
-    from mediaeval_ap.comparison.compare import compare
-    from mediaeval_ap.comparison.documents import describe
+    from mediaeval_ap.comparison.comparing import compare
 
-    write_document(describe(compare(results, **settings), pairs=pairs), format, output)
+    write_document(compare(results, **settings)._document(pairs=pairs), format, output)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.errors import ParameterError, printable, shown
+from mediaeval_ap.errors import ParameterError, printable, require, shown
 from mediaeval_ap.plain_text import TEXT, is_text, plain_text
 from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.compared import Compared
 from mediaeval_ap.results.evaluation import ResultByQuery
 from mediaeval_ap.results.means_and_notes import NO_LABEL, NO_RELEVANT, notes_of_skipped
 from mediaeval_ap.results.result import Result
-from mediaeval_ap.tables import Source
+from mediaeval_ap.tables import REFERENCE, SUBSET, Source, read
 
 SHARED = ('reference', 'truth', 'shots', 'subset', 'consensus', 'evidence_reference')
 BY_DEFAULT = {'queries_without_relevant': 'count'}  # of settings that a manifest may lack
@@ -25,6 +29,10 @@ NAMES_REMEDY = (
     'Python, name them by a mapping: '
     "compare({'one': …, 'other': …})"
 )
+BINS = {'0': 0, '1': 1, '2–5': 5, '6–20': 20}  # the largest number of relevant shots in each
+LAST_BIN = '21+'
+NO_CORPUS = 'no relevant shot'
+Key = TypeVar('Key', str, tuple[str, str])
 
 
 @dataclass(frozen=True)
@@ -44,9 +52,19 @@ class Runs:
     kind: str
     n_skipped: int | None  # queries that were left out; None where these count
 
+    @property
+    def n_without_relevant(self) -> int:
+        """The number of queries that are known to have no relevant shot."""
+        return 0 if self.n_relevant is None else int(np.count_nonzero(self.n_relevant == 0))
+
+    def means(self) -> dict[str, list[float]]:
+        """Return the mean of each run by metric."""
+        rows = zip(self.metrics, self.values, strict=True)
+        return {metric: list(map(exact_mean, values)) for metric, values in rows}
+
 
 @dataclass(frozen=True)
-class Run:
+class _ScoredRun:
     """The results of one run, and its values with the queries sorted."""
 
     name: str
@@ -54,27 +72,34 @@ class Run:
     compared: Compared
 
 
+def exact_mean(values: NDArray[np.float64]) -> float:
+    """Return the mean, rounded once, whatever the order."""
+    return math.fsum(values.tolist()) / len(values)
+
+
 def read_runs(results: object) -> Runs:
     """Check that runs can be compared, and sort runs and queries by name."""
-    runs = [_run(name, each) for name, each in sorted(_by_name(results).items())]
+    runs = [_scored(name, each) for name, each in sorted(_by_name(results).items())]
     first = runs[0]
     for other in runs[1:]:
         _refuse_others(first, other)
+    compared, result = first.compared, first.results[0]
     metrics = [
-        metric
-        for metric in first.compared.values
-        if all(metric in run.compared.values for run in runs)
+        metric for metric in compared.values if all(metric in run.compared.values for run in runs)
     ]
     values = [[run.compared.values[metric] for run in runs] for metric in metrics]
-    result = first.results[0]
+    manifest = result._of_manifest()
+    definition = manifest['parameters'].get('definition')  # of a score that was read from JSON
+    if 'definition' in manifest:
+        definition = manifest['definition']['name']
     return Runs(
         [run.name for run in runs],
         metrics,
-        list(first.compared.queries),
+        list(compared.queries),
         np.array(values, dtype=np.float64),
-        first.compared.n_relevant,
-        first.compared.floor,
-        _definition(result),
+        compared.n_relevant,
+        compared.floor,
+        None if definition is None else str(definition),
         {run.name: run.results[0].inputs[result.RUN] for run in runs},
         {role: source for role, source in result.inputs.items() if role in SHARED},
         _notes(runs),
@@ -85,10 +110,16 @@ def read_runs(results: object) -> Runs:
 
 def _by_name(results: object) -> dict[str, list[Result]]:
     """Return the results of each run."""
+    named: dict[str, list[Result]] = {}
     if isinstance(results, Mapping):
-        named = {_checked_name(name): _listed(each) for name, each in results.items()}
+        for name, each in results.items():
+            text = plain_text(name)
+            if text is None or not is_text(text):
+                raise ParameterError(
+                    f'compare: found {shown(name)} as the name of a run, expected {TEXT}'
+                )
+            named[text] = _listed(each)
     else:
-        named = {}
         for each in _listed(results):
             known = named.setdefault(each._run, [])
             if known and each.inputs[each.RUN].sha256 is None:  # perhaps another table in memory
@@ -99,25 +130,19 @@ def _by_name(results: object) -> dict[str, list[Result]]:
     return named
 
 
-def _checked_name(name: object) -> str:
-    text = plain_text(name)
-    if text is None or not is_text(text):
-        raise ParameterError(f'compare: found {shown(name)} as the name of a run, expected {TEXT}')
-    return text
-
-
 def _listed(results: object) -> list[Result]:
     if isinstance(results, Result):
         return [results]
-    given = list(results) if isinstance(results, Iterable) else []
-    wrong = [each for each in given if not isinstance(each, Result)]
-    if wrong or (not given and not isinstance(results, Iterable)):
-        found = shown(type(wrong[0] if wrong else results))
-        raise ParameterError(f'compare: found {found}, expected results, as of evaluate')
+    given: list[Any] = list(results) if isinstance(results, Iterable) else [results]
+    for each in given:
+        if not isinstance(each, Result):
+            raise ParameterError(
+                f'compare: found {shown(type(each))}, expected results, as of evaluate'
+            )
     return given
 
 
-def _run(name: str, results: Sequence[Result]) -> Run:
+def _scored(name: str, results: Sequence[Result]) -> _ScoredRun:
     """Put the results of one run side by side: they are scores at several cutoffs."""
     if not results:
         raise ParameterError(f'compare: found no result of {shown(name)}, expected one or more')
@@ -131,9 +156,10 @@ def _run(name: str, results: Sequence[Result]) -> Run:
         floor |= each.floor
     order = sorted(range(len(first.queries)), key=first.queries.__getitem__)
     n_relevant = None if first.n_relevant is None else first.n_relevant[order]
-    queries = [first.queries[place] for place in order]
-    sorted_values = {metric: each[order] for metric, each in values.items()}
-    return Run(name, results, Compared(queries, sorted_values, n_relevant, floor, first.left_out))
+    queries = [first.queries[row] for row in order]
+    of_sorted = {metric: each[order] for metric, each in values.items()}
+    compared = Compared(queries, of_sorted, n_relevant, floor, first.left_out)
+    return _ScoredRun(name, results, compared)
 
 
 def _found_twice(name: str) -> ParameterError:
@@ -142,129 +168,253 @@ def _found_twice(name: str) -> ParameterError:
     )
 
 
-def _refuse_others(first: Run, other: Run) -> None:
+def _refuse_others(first: _ScoredRun, other: _ScoredRun) -> None:
     """Refuse a run that was not scored as the first one was."""
-    _refuse_unequal(
-        first, other, 'kind', *(type(run.results[0]).__name__ for run in (first, other))
-    )
-    _refuse_other_metrics(first, other)
-    for before, after in zip(first.results, other.results, strict=True):
-        _refuse_settings(first, other, before._of_manifest(), after._of_manifest())
-    _refuse_references(first, other)
-    _refuse_queries(first, other)
-    expected, found = first.compared.n_relevant, other.compared.n_relevant
-    if expected is None or found is None or np.array_equal(expected, found):
-        return
-    at = int(np.flatnonzero(expected != found)[0])
-    raise ParameterError(
-        f'compare: reference: found {found[at]} relevant shots of '
-        f'{shown(first.compared.queries[at])} for {shown(other.name)}, expected {expected[at]} as '
-        f'for {shown(first.name)}; score all runs against one reference'
-    )
 
-
-def _refuse_unequal(first: Run, other: Run, what: str, expected: Any, found: Any) -> None:
-    if found != expected:
-        raise ParameterError(
-            f'compare: {what}: found {shown(found)} for {shown(other.name)}, expected '
-            f'{shown(expected)} as for {shown(first.name)}; score all runs alike'
-        )
-
-
-def _refuse_other_metrics(first: Run, other: Run) -> None:
-    metrics = [sorted({*run.compared.values, *run.compared.left_out}) for run in (first, other)]
-    _refuse_unequal(first, other, 'metrics', *(', '.join(each) for each in metrics))
-    _refuse_unequal(first, other, 'results', len(first.results), len(other.results))
-
-
-def _refuse_settings(
-    first: Run, other: Run, expected: Mapping[str, Any], found: Mapping[str, Any]
-) -> None:
-    """Refuse another definition, or another setting that values depend on."""
-    definition, of_other = expected.get('definition'), found.get('definition')
-    # A score that was read from JSON has the name alone, among its parameters.
-    if definition and of_other and definition != of_other:
-        of_runs = (
-            f'{of_other["name"]} for {shown(other.name)}, expected {definition["name"]} as for'
-        )
-        raise ParameterError(
-            f'compare: definition: found {of_runs} {shown(first.name)}; score all runs by one '
-            'definition, and give others by --also-definitions, in Python also={name: results}'
-        )
-    settings = expected['parameters']
-    for name in sorted({*settings, *found['parameters']} - {'K', 'k'}):
-        both = (each.get(name, BY_DEFAULT.get(name)) for each in (settings, found['parameters']))
-        _refuse_unequal(first, other, name, *both)
-
-
-def _refuse_references(first: Run, other: Run) -> None:
-    """Refuse another reference, as far as files have a hash."""
-    for role in SHARED:
-        sources = [run.results[0].inputs.get(role) for run in (first, other)]
-        expected, found = sources
-        if (expected is None) != (found is None):
-            has = ['none' if source is None else printable(source.name) for source in sources]
-            _refuse_unequal(first, other, role, *has)
-        if expected is None or found is None or None in (expected.sha256, found.sha256):
-            continue
-        if expected.sha256 != found.sha256:
+    def refuse_unequal(what: str, expected: Any, found: Any) -> None:
+        if found != expected:
             raise ParameterError(
-                f'compare: {role}: found {printable(found.name)} for {shown(other.name)}, which '
-                f'differs from {printable(expected.name)} of {shown(first.name)} (SHA-256), '
-                'expected one file for all runs'
+                f'compare: {what}: found {shown(found)} for {shown(other.name)}, expected '
+                f'{shown(expected)} as for {shown(first.name)}; score all runs alike'
             )
 
+    both = (first, other)
+    refuse_unequal('kind', *(type(run.results[0]).__name__ for run in both))
+    metrics = [sorted({*run.compared.values, *run.compared.left_out}) for run in both]
+    refuse_unequal('metrics', *map(', '.join, metrics))
+    refuse_unequal('results', *(len(run.results) for run in both))
+    for before, after in zip(first.results, other.results, strict=True):
+        expected, found = before._of_manifest(), after._of_manifest()
+        definition, of_other = expected.get('definition'), found.get('definition')
+        # A score that was read from JSON has the name alone, among its parameters.
+        if definition and of_other and definition != of_other:
+            raise ParameterError(
+                f'compare: definition: found {of_other["name"]} for {shown(other.name)}, expected '
+                f'{definition["name"]} as for {shown(first.name)}; score all runs by one '
+                'definition, and give others by --also-definitions, in Python also={name: results}'
+            )
+        settings, others = expected['parameters'], found['parameters']
+        for name in sorted({*settings, *others} - {'K', 'k'}):
+            default = BY_DEFAULT.get(name)
+            refuse_unequal(name, settings.get(name, default), others.get(name, default))
+    for role in SHARED:
+        sources = [run.results[0].inputs.get(role) for run in both]
+        source, of_other = sources
+        if (source is None) != (of_other is None):
+            names = ['none' if each is None else printable(each.name) for each in sources]
+            refuse_unequal(role, *names)
+        if source is None or of_other is None or None in (source.sha256, of_other.sha256):
+            continue
+        if source.sha256 != of_other.sha256:
+            raise ParameterError(
+                f'compare: {role}: found {printable(of_other.name)} for {shown(other.name)}, which '
+                f'differs from {printable(source.name)} of {shown(first.name)} (SHA-256), '
+                'expected one file for all runs'
+            )
+    _refuse_other_queries(first, other)
 
-def _refuse_queries(first: Run, other: Run) -> None:
+
+def _refuse_other_queries(first: _ScoredRun, other: _ScoredRun) -> None:
     expected, found = first.compared.queries, other.compared.queries
-    if expected == found:
+    if expected != found:
+        lacking, more = set(expected) - set(found), set(found) - set(expected)
+        what = 'some queries more than once'
+        if lacking or more:
+            only = first.name if lacking else other.name
+            what = f'{shown(min(lacking or more))} only for {shown(only)}'
+        raise ParameterError(
+            f'compare: queries: found {len(found)} for {shown(other.name)} and {len(expected)} for '
+            f'{shown(first.name)} ({what}), expected the same; score all runs on one list of '
+            "queries, files of topics or ids with --missing zero, in Python missing='zero'"
+        )
+    before, after = first.compared.n_relevant, other.compared.n_relevant
+    if before is None or after is None or np.array_equal(before, after):
         return
-    lacking, more = set(expected) - set(found), set(found) - set(expected)
-    example = min(lacking or more, default=None)
-    what = (
-        'some queries more than once'
-        if example is None
-        else (f'{shown(example)} only for {shown((first if lacking else other).name)}')
-    )
+    at = int(np.flatnonzero(before != after)[0])
     raise ParameterError(
-        f'compare: queries: found {len(found)} for {shown(other.name)} and {len(expected)} for '
-        f'{shown(first.name)} ({what}), expected the same; score all runs on one list of queries, '
-        "files of topics or ids with --missing zero, in Python missing='zero'"
+        f'compare: reference: found {after[at]} relevant shots of {shown(expected[at])} for '
+        f'{shown(other.name)}, expected {before[at]} as for {shown(first.name)}; score all runs '
+        'against one reference'
     )
 
 
-def _definition(result: Result) -> str | None:
-    manifest = result._of_manifest()
-    if 'definition' in manifest:
-        return str(manifest['definition']['name'])
-    name = manifest['parameters'].get('definition')  # of a score that was read from JSON
-    return None if name is None else str(name)
-
-
-def _notes(runs: Sequence[Run]) -> list[str]:
-    compared = runs[0].compared
+def _notes(runs: Sequence[_ScoredRun]) -> list[str]:
+    compared, result = runs[0].compared, runs[0].results[0]
     notes = []
     if left_out := sorted({name for run in runs for name in run.compared.left_out}):
-        names = ', '.join(left_out)
-        notes.append(f'{names}: left out, as some queries have no value')
-    result = runs[0].results[0]
+        notes.append(f'{", ".join(left_out)}: left out, as some queries have no value')
     lack = NO_RELEVANT if isinstance(result, ResultByQuery) else NO_LABEL
     notes += notes_of_skipped(result.counts.get(SKIPPED, 0), len(compared.queries), lack)
     n_repeated = len(compared.queries) - len(set(compared.queries))
     if n_repeated:
         notes.append(f'{n_repeated} repeated queries count again, as if they were other queries')
-    without_hash = sorted(
-        {
-            role
-            for run in runs
-            for role, source in run.results[0].inputs.items()
-            if role in SHARED and source.sha256 is None
-        }
-    )
+    inputs = [item for run in runs for item in run.results[0].inputs.items()]
+    without_hash = {role for role, each in inputs if role in SHARED and each.sha256 is None}
     if without_hash and len(runs) > 1:
         checked = 'nothing' if compared.n_relevant is None else 'the number of relevant shots'
         notes.append(
-            f'{" and ".join(without_hash)}: without a file of its own for a hash; of each query, '
-            f'{checked} was compared'
+            f'{" and ".join(sorted(without_hash))}: without a file of its own for a hash; of each '
+            f'query, {checked} was compared'
         )
     return notes
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Kendall's tau-b between the orders that two metrics give; without it, the reason."""
+
+    a: str
+    b: str
+    tau: float | None
+    reason: str = ''
+
+
+def agreements(runs: Runs, also: Mapping[str, object] | None) -> list[Agreement]:
+    """Return Kendall's tau-b of all pairs of metrics, and of each metric under two definitions."""
+    if also is not None and not isinstance(also, Mapping):
+        raise ParameterError(f'also: found {shown(also)}, expected {{name: results}}')
+    by_definition = {'': runs.means()}
+    for name, results in (also or {}).items():
+        other = read_runs(results)
+        _refuse_other_order(runs, other, name)
+        by_definition[f'{name} '] = other.means()
+    found = [_agreement(a, b) for a, b in combinations(by_definition[''].items(), 2)]
+    for (a, first), (b, second) in combinations(by_definition.items(), 2):
+        found += [
+            _agreement((f'{a}{metric}', means), (f'{b}{metric}', second[metric]))
+            for metric, means in first.items()
+            if metric in second
+        ]
+    return found
+
+
+def _refuse_other_order(runs: Runs, other: Runs, name: str) -> None:
+    for what, expected, found in (
+        ('runs', runs.names, other.names),
+        ('queries', runs.queries, other.queries),
+    ):
+        if found != expected:
+            differing = min({*found} ^ {*expected}, default=None)
+            which = '' if differing is None else f' ({shown(differing)} is only in one of them)'
+            raise ParameterError(
+                f'also: {shown(name)}: found other {what} than those that are compared{which}, '
+                'expected the same; a mapping names runs'
+            )
+
+
+def _agreement(one: tuple[str, list[float]], other: tuple[str, list[float]]) -> Agreement:
+    (a, first), (b, second) = one, other
+    if len(first) == 1:
+        return Agreement(a, b, None, 'one run has no order')
+    for metric, means in one, other:
+        if min(means) == max(means):
+            return Agreement(a, b, None, f'all runs are equal by {metric}')
+    stats = require('scipy.stats', 'insight', 'compare')
+    with warnings.catch_warnings(), np.errstate(all='ignore'):
+        warnings.simplefilter('ignore', RuntimeWarning)  # about its p, which is not used
+        return Agreement(a, b, float(stats.kendalltau(first, second).statistic))
+
+
+class VideosOfQueries:
+    """The videos, pairs of corpus and video, of the relevant shots of each query."""
+
+    def __init__(self, runs: Runs, what: str, reference: Any, subset: Any) -> None:
+        if reference is None:
+            raise ParameterError(
+                f'{what}: found no reference, expected the one that the runs were scored against, '
+                'as reference=…'
+            )
+        if runs.kind != 'evaluation':
+            raise ParameterError(
+                f'{what}: found results without videos, expected those of AveragePrecision'
+            )
+        table = read(reference, REFERENCE)
+        if subset is not None:
+            table = table.select(table.within(read(subset, SUBSET)))
+        asked = set(runs.queries)
+        shots: dict[str, Counter[tuple[str, str, str]]] = defaultdict(Counter)
+        for corpus, video, shot, name in table.rows():
+            if name in asked:
+                shots[name][corpus, video, shot] += 1
+        assert runs.n_relevant is not None
+        for query, n_relevant in zip(runs.queries, runs.n_relevant.tolist(), strict=True):
+            found = shots[query]
+            if n_relevant not in (len(found), found.total()):  # repeated rows may count again
+                raise ParameterError(
+                    f'{printable(table.source.name)}: found {len(found)} relevant shots of '
+                    f'{shown(query)}, expected {n_relevant} as in the results; give the reference '
+                    'that the runs were scored against, and its subset if they had one'
+                )
+        self._videos = {
+            query: Counter((corpus, video) for corpus, video, _ in shots[query]) for query in asked
+        }
+
+    def video(self, query: str) -> tuple[str, str] | None:
+        """Return the video that holds most of the relevant shots, of equal ones the first."""
+        return _most(self._videos[query])
+
+    @property
+    def n_videos(self) -> int:
+        """The number of videos that queries are of."""
+        return len({self.video(query) for query in self._videos} - {None})
+
+    def corpus(self, query: str) -> str | None:
+        """Return the corpus that holds most of the relevant shots, of equal ones the first."""
+        shots: Counter[str] = Counter()
+        for (corpus, _), count in self._videos[query].items():
+            shots[corpus] += count
+        return _most(shots)
+
+
+def _most(counts: Counter[Key]) -> Key | None:
+    return min(counts, key=lambda key: (-counts[key], key), default=None)
+
+
+def cluster_numbers(runs: Runs, videos: VideosOfQueries | None) -> NDArray[np.intp]:
+    """Return the number of the cluster of each query: its video, or else itself."""
+    if videos is None:
+        return np.arange(len(runs.queries))
+    numbers: dict[object, int] = {}  # by first occurrence; a video is a pair, so equal to no query
+    clusters = (videos.video(query) or query for query in runs.queries)
+    return np.array([numbers.setdefault(each, len(numbers)) for each in clusters], dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class GroupMean:
+    """The mean of a run over the queries of a group."""
+
+    group: str
+    n_queries: int
+    metric: str
+    run: str
+    map: float
+
+
+def means_by_relevant(runs: Runs) -> list[GroupMean]:
+    """Return means by the number of relevant shots."""
+    if runs.n_relevant is None:
+        raise ParameterError(
+            "by: found 'relevant' for results without numbers of relevant shots, expected None"
+        )
+    groups = [
+        next((name for name, most in BINS.items() if count <= most), LAST_BIN)
+        for count in runs.n_relevant.tolist()
+    ]
+    return _group_means(runs, groups, [*BINS, LAST_BIN])
+
+
+def means_by_corpus(runs: Runs, videos: VideosOfQueries) -> list[GroupMean]:
+    groups = [videos.corpus(query) or NO_CORPUS for query in runs.queries]
+    return _group_means(runs, groups, [*sorted({*groups} - {NO_CORPUS}), NO_CORPUS])
+
+
+def _group_means(runs: Runs, groups: list[str], order: list[str]) -> list[GroupMean]:
+    """Return the mean of each run by group (in `order`) and metric, runs by name."""
+    members = {group: np.flatnonzero(np.array(groups) == group) for group in order}
+    return [
+        GroupMean(group, len(rows), metric, run, exact_mean(row[rows]))
+        for group, rows in members.items()
+        if len(rows)
+        for metric, values in zip(runs.metrics, runs.values, strict=True)
+        for run, row in zip(runs.names, values, strict=True)
+    ]

@@ -1,4 +1,4 @@
-"""The settings of a comparison, checked."""
+"""The settings of a comparison, checked. No numpy here: the command checks them first."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Any
 from mediaeval_ap import choices
 from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, check_policy
 from mediaeval_ap.errors import ParameterError, require, shown
-
-LIBRARIES = ('scipy', 'statsmodels')
 
 
 @dataclass(frozen=True)
@@ -27,13 +25,6 @@ class Settings:
     permutations: int
     seed: int
 
-    def __post_init__(self) -> None:
-        check_policy('interval', self.interval, choices.INTERVALS)
-        if self.cluster is not None:
-            check_policy('cluster', self.cluster, choices.CLUSTERS)
-        if self.by is not None:
-            check_policy('by', self.by, choices.GROUPINGS)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the settings for the manifest."""
         return asdict(self)
@@ -41,37 +32,46 @@ class Settings:
 
 def checked_settings(
     *,
+    baseline: str | None,
     correction: Correction,
+    interval: IntervalKind,
     level: float,
+    cluster: Cluster | None,
+    by: Grouping | None = None,
     resamples: int,
     permutations: int | None,
     seed: int,
-    by: Grouping | None = None,
-    **others: Any,
 ) -> Settings:
     """Return settings with the permutations that the correction has by default.
 
-    Missing libraries are missed here, before the work and not in the middle of it.
+    Missing libraries are refused here, before the work and not in the middle of it.
     """
     check_policy('correction', correction, choices.CORRECTIONS)
     if permutations is None:
         permutations = choices.PERMUTATIONS[correction]
     settings = Settings(
-        correction=correction,
-        level=choices.check_level(level),
-        resamples=choices.check_limit(resamples, 'resamples'),
-        permutations=choices.check_limit(permutations, 'permutations'),
-        seed=choices.check_seed(seed),
-        by=by,
-        **others,
+        baseline,
+        correction,
+        interval,
+        choices.check_level(level),
+        cluster,
+        by,
+        choices.check_limit(resamples, 'resamples'),
+        choices.check_limit(permutations, 'permutations'),
+        choices.check_seed(seed),
     )
+    check_policy('interval', interval, choices.INTERVALS)
+    if cluster is not None:
+        check_policy('cluster', cluster, choices.CLUSTERS)
+    if by is not None:
+        check_policy('by', by, choices.GROUPINGS)
     require_libraries()
     return settings
 
 
 def require_libraries() -> None:
     """Refuse to begin the work without the libraries that it ends with."""
-    for library in LIBRARIES:
+    for library in ('scipy', 'statsmodels'):
         require(library, 'insight', 'compare')
 
 

@@ -1,114 +1,160 @@
-"""The tests and intervals of each metric, of runs and of their pairs."""
+"""Runs and pairs of runs tested by each metric: p, intervals, effect sizes, ranks, letters."""
 
 from __future__ import annotations
 
+import gc
+import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import combinations
+from itertools import combinations, repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.choices import Correction
-from mediaeval_ap.comparison.bootstrap import Intervals, Pairs, bootstrap_intervals
-from mediaeval_ap.comparison.entries import Interval, Pair
-from mediaeval_ap.comparison.power import MOST_QUERIES, queries_for_power
-from mediaeval_ap.comparison.runs import Runs
+from mediaeval_ap.choices import Correction, alpha_of
+from mediaeval_ap.comparison.runs import Runs, exact_mean
+from mediaeval_ap.comparison.sampling import (
+    MOST_ENUMERATED,
+    Floats,
+    Interval,
+    Intervals,
+    NumberedPairs,
+    Units,
+    bootstrap_intervals,
+    plus2_interval,
+    sign_flips,
+    t_interval,
+    tukey,
+    units_of,
+)
 from mediaeval_ap.comparison.settings import Settings
-from mediaeval_ap.comparison.sign_flips import MOST_ENUMERATED, sign_flips
-from mediaeval_ap.comparison.student_t import plus2_interval, t_interval
-from mediaeval_ap.comparison.tukey import tukey
-from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import require
-from mediaeval_ap.results.means_and_notes import mean
 
 METHODS = {'holm': 'holm', 'bh': 'fdr_bh'}  # as statsmodels calls them
+POWER = 0.8  # as is usual
+MOST_QUERIES = 10**9  # beyond any list of queries
 
 
-def exact_mean(values: NDArray[np.float64]) -> float:
-    """Return the mean, rounded once."""
-    average = mean(values)
-    assert average is not None
-    return average
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two runs by one metric, `a` before `b` on its leaderboard; `reason` is that of a missing dz.
+
+    p and `n_nonzero`, the number of differences that are not zero, are of queries, or of clusters.
+    Wins, ties, losses and dz are of queries in any case. `exact` is of p before its correction.
+    `n_for_power` is the number of queries that tell a difference of this dz at 80 %: of one pair,
+    not corrected. `exploratory` is True for all metrics but the last.
+    """
+
+    metric: str
+    exploratory: bool
+    a: str
+    b: str
+    difference: float
+    n_queries: int
+    interval: Interval
+    p: float
+    p_adjusted: float
+    wins: int
+    ties: int
+    losses: int
+    dz: float | None
+    n_nonzero: int
+    exact: bool
+    reason: str
+    n_for_power: int | None = None
+    n_for_power_reason: str = ''
 
 
-def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
-    """Return p corrected for all hypotheses of the family, by statsmodels."""
-    if not p:
-        return []
-    multitest = require('statsmodels.stats.multitest', 'insight', 'compare')
-    corrected: list[float] = multitest.multipletests(p, method=METHODS[correction])[1].tolist()
-    return corrected
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """A run on the leaderboard of a metric.
+
+    What compares it with the baseline is None without one, and for the baseline itself.
+    `rank_interval` and `group` are of all pairs of runs in any case. `floor` is the mean of a run
+    without any hypothesis. After a mean stands the number of queries that it is over.
+    `exploratory` is True for all metrics but the last.
+    """
+
+    metric: str
+    exploratory: bool
+    run: str
+    map: float
+    n_queries: int
+    interval: Interval
+    rank: int
+    rank_interval: tuple[int, int]
+    difference: float | None = None
+    difference_interval: Interval | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    dz: float | None = None
+    reason: str
+    group: str
+    floor: float | None
+    floor_reason: str
+    map_without_floor: float | None
+    n_queries_without_floor: int
+    map_without_floor_reason: str
 
 
 @dataclass(frozen=True)
-class MetricTests:
-    """Tests and intervals of one metric: of runs by name, and of their pairs."""
+class TestsOfMetric:
+    """Runs by one metric and, the better one first, their pairs."""
 
     metric: str
-    is_exploratory: bool
-    level: float
-    names: list[str]
-    values: NDArray[np.float64]  # (n_runs, n_queries)
-    units: Units
-    means: list[float]
     best_first: list[int]  # the numbers of the runs
-    pair_numbers: list[tuple[int, int]]  # of the runs of each pair, the better one first
-    intervals: Intervals
-    p: list[float]
-    p_adjusted: list[float]
-    n_nonzero: list[int]
-
-    @property
-    def order(self) -> list[str]:
-        """The runs, best first."""
-        return [self.names[place] for place in self.best_first]
-
-    def values_in(self, order: Sequence[str]) -> NDArray[np.float64]:
-        """Return the values of runs in an order."""
-        return self.values[[self.names.index(name) for name in order]]
-
-    @cached_property
-    def pairs(self) -> list[Pair]:
-        """The pairs of runs, the better one first."""
-        pairs = [self._pair(place, *each) for place, each in enumerate(self.pair_numbers)]
-        with_dz = [pair for pair in pairs if pair.dz]
-        found = queries_for_power(np.array([pair.dz for pair in with_dz]), self.level).tolist()
-        needed = dict(zip(((pair.a, pair.b) for pair in with_dz), found, strict=True))
-        return [with_power(pair, needed.get((pair.a, pair.b))) for pair in pairs]
-
-    def _pair(self, place: int, a: int, b: int) -> Pair:
-        differences = self.units.differences(self.values[a], self.values[b])
-        dz, reason = effect_size(differences)
-        return Pair(
-            self.metric,
-            self.is_exploratory,
-            self.names[a],
-            self.names[b],
-            difference(self.values[a], self.values[b]),
-            len(differences),
-            self.intervals.pairs[place],
-            self.p[place],
-            self.p_adjusted[place],
-            int(np.count_nonzero(differences > 0)),
-            int(np.count_nonzero(differences == 0)),
-            int(np.count_nonzero(differences < 0)),
-            dz,
-            self.n_nonzero[place],
-            self.n_nonzero[place] <= MOST_ENUMERATED,
-            reason,
-            None,
-            '',
-        )
+    leaderboard: list[Standing]
+    pairs: list[Pair]
 
 
-def difference(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """Return the difference of two means, rounded once."""
-    return exact_mean(np.concatenate([a, -b])) * 2
+def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list[TestsOfMetric]:
+    """Test and rank the runs by each metric."""
+    units = [units_of(values, clusters) for values in runs.values]
+    means = [[exact_mean(row) for row in values] for values in runs.values]
+    orders = [np.argsort(-np.array(each), kind='stable').tolist() for each in means]
+    numbers = [list(combinations(order, 2)) for order in orders]
+    p, n_nonzero = _flipped(settings, units, numbers)
+    p_adjusted = _corrected(settings, units, numbers, p)
+    found = []
+    for at, (metric, values) in enumerate(zip(runs.metrics, runs.values, strict=True)):
+        intervals = _intervals(settings, units[at], values, numbers[at])
+        pairs = []
+        for pair, (a, b) in enumerate(numbers[at]):
+            differences = units[at].differences(values[a], values[b])
+            dz, reason = effect_size(differences)
+            pairs.append(
+                Pair(
+                    metric=metric,
+                    exploratory=metric != runs.metrics[-1],
+                    a=runs.names[a],
+                    b=runs.names[b],
+                    difference=exact_mean(np.concatenate([values[a], -values[b]])) * 2,
+                    n_queries=len(differences),
+                    interval=intervals.pairs[pair],
+                    p=p[at][pair],
+                    p_adjusted=p_adjusted[at][pair],
+                    wins=int(np.count_nonzero(differences > 0)),
+                    ties=int(np.count_nonzero(differences == 0)),
+                    losses=int(np.count_nonzero(differences < 0)),
+                    dz=dz,
+                    n_nonzero=n_nonzero[at][pair],
+                    exact=n_nonzero[at][pair] <= MOST_ENUMERATED,
+                    reason=reason,
+                )
+            )
+        pairs = _with_power(pairs, settings.level)
+        ranks = ranks_of(units[at].steps(np.array(means[at])))
+        of_runs = zip(means[at], ranks, intervals.runs, strict=True)
+        standings = _leaderboard(settings, runs, at, orders[at], list(of_runs), pairs)
+        found.append(TestsOfMetric(metric, orders[at], standings, pairs))
+    return found
 
 
-def effect_size(differences: NDArray[np.float64]) -> tuple[float | None, str]:
+def effect_size(differences: Floats) -> tuple[float | None, str]:
     """Return d_z, the mean of differences over their standard deviation, or why there is none."""
     if len(differences) == 1:
         return None, 'one query has no standard deviation'
@@ -117,61 +163,53 @@ def effect_size(differences: NDArray[np.float64]) -> tuple[float | None, str]:
     return float(differences.mean() / differences.std(ddof=1)), ''
 
 
-def with_power(pair: Pair, n_queries: int | None) -> Pair:
-    """Return a pair with the number of queries for its difference, or why there is none."""
-    if n_queries is None:
-        return replace(pair, n_for_power_reason=pair.reason or 'the mean difference is 0')
-    if n_queries > MOST_QUERIES:
-        return replace(pair, n_for_power_reason=f'more than {MOST_QUERIES:,} queries')
-    return replace(pair, n_for_power=n_queries)
-
-
-def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list[MetricTests]:
-    """Return what was found out about each metric."""
-    units = [units_of(values, clusters) for values in runs.values]
-    means = [[exact_mean(row) for row in values] for values in runs.values]
-    orders = [_best_first(each, runs.names) for each in means]
-    numbers = [list(combinations(each, 2)) for each in orders]
-    p, n_nonzero = _flipped(settings, units, numbers)
-    p_adjusted = _corrected(settings, units, numbers, p)
+def _with_power(pairs: Sequence[Pair], level: float) -> list[Pair]:
+    """Return pairs with the number of queries for their differences, or why there is none."""
+    needed = iter(queries_for_power(np.array([pair.dz for pair in pairs if pair.dz]), level))
     found = []
-    for at, metric in enumerate(runs.metrics):
-        intervals = _intervals(settings, units[at], runs.values[at], numbers[at])
-        statistics = (intervals, p[at], p_adjusted[at], n_nonzero[at])
-        found.append(
-            MetricTests(
-                metric,
-                metric != runs.metrics[-1],
-                settings.level,
-                runs.names,
-                runs.values[at],
-                units[at],
-                means[at],
-                orders[at],
-                numbers[at],
-                *statistics,
-            )
-        )
+    for pair in pairs:
+        n_queries = int(next(needed)) if pair.dz else None
+        if n_queries is None:
+            pair = replace(pair, n_for_power_reason=pair.reason or 'the mean difference is 0')
+        elif n_queries > MOST_QUERIES:
+            pair = replace(pair, n_for_power_reason=f'more than {MOST_QUERIES:,} queries')
+        else:
+            pair = replace(pair, n_for_power=n_queries)
+        found.append(pair)
     return found
 
 
-def _best_first(means: Sequence[float], names: Sequence[str]) -> list[int]:
-    """Return the numbers of runs in the order of the leaderboard."""
-    return sorted(range(len(means)), key=lambda run: (-means[run], names[run]))
+def queries_for_power(dz: Floats, level: float) -> NDArray[np.int64]:
+    """Return the least number of queries for each effect size, at most `MOST_QUERIES` + 1.
+
+    By the power of the two-sided t test of one pair of runs, without a correction.
+    """
+    power = require('statsmodels.stats.power', 'insight', 'compare').TTestPower().power
+    size, tail = np.abs(dz), alpha_of(level) / 2
+    least = np.full(len(size), 2, dtype=np.int64)
+    most = np.full(len(size), MOST_QUERIES + 1, dtype=np.int64)
+    while (least < most).any():
+        middle = (least + most) // 2
+        # Where a tail is next to 1, or to 0, SciPy may have nan for it.
+        above = np.nan_to_num(power(size, middle, tail, alternative='larger'), nan=1)
+        below = np.nan_to_num(power(size, middle, tail, alternative='smaller'), nan=0)
+        suffices = above + below >= POWER
+        least, most = np.where(suffices, least, middle + 1), np.where(suffices, middle, most)
+    return most
 
 
 def _flipped(
     settings: Settings, units: Sequence[Units], numbers: Sequence[Sequence[tuple[int, int]]]
 ) -> tuple[list[list[float]], list[list[int]]]:
-    """Return p, and the number of differences, by metric and pair; flips are those of all."""
+    """Return p, and the number of differences, by metric and pair, from one set of flips."""
     n_runs = units[0].sums.shape[1]
     sums = np.concatenate([each.sums for each in units], axis=1)
     pairs = [(a + at * n_runs, b + at * n_runs) for at, each in enumerate(numbers) for a, b in each]
-    columns = _columns(pairs)
     p, n_nonzero = sign_flips(
-        sums, units[0].sizes, columns, units[0].tolerance, settings.permutations, settings.seed
+        *(sums, units[0].sizes, _columns(pairs), units[0].tolerance),
+        *(settings.permutations, settings.seed),
     )
-    shape = (len(units), -1) if pairs else (len(units), 0)
+    shape = len(units), len(numbers[0])
     return p.reshape(shape).tolist(), n_nonzero.reshape(shape).tolist()
 
 
@@ -185,54 +223,201 @@ def _corrected(
     if settings.correction != 'tukey' or not p[0]:
         return [adjusted(each, settings.correction) for each in p]
     sums = np.stack([each.sums for each in units], axis=2)
-    ordered = list(combinations(range(sums.shape[1]), 2))
-    tolerance = units[0].tolerance
-    found = tukey(sums, _columns(ordered), tolerance, settings.permutations, settings.seed)
-    by_pair = [dict(zip(ordered, row, strict=True)) for row in found.tolist()]
+    a, b = _columns(list(combinations(range(sums.shape[1]), 2)))
+    found = tukey(sums, (a, b), units[0].tolerance, settings.permutations, settings.seed)
+    table = np.empty((len(units), sums.shape[1], sums.shape[1]))
+    table[:, a, b] = table[:, b, a] = found
     return [
-        [of_metric[min(a, b), max(a, b)] for a, b in each]
-        for of_metric, each in zip(by_pair, numbers, strict=True)
+        of_metric[_columns(each)].tolist() for of_metric, each in zip(table, numbers, strict=True)
     ]
 
 
+def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
+    """Return p corrected for all hypotheses of the family, by statsmodels."""
+    if not p:
+        return []
+    multitest = require('statsmodels.stats.multitest', 'insight', 'compare')
+    # Holm's correction ends with a collection of all garbage, which takes a tenth of a second where
+    # there are many objects: it passes over those that are frozen.
+    gc.freeze()
+    try:
+        corrected: list[float] = multitest.multipletests(p, method=METHODS[correction])[1].tolist()
+    finally:
+        gc.unfreeze()
+    return corrected
+
+
 def _intervals(
-    settings: Settings,
-    units: Units,
-    values: NDArray[np.float64],
-    numbers: Sequence[tuple[int, int]],
+    settings: Settings, units: Units, values: Floats, numbers: Sequence[tuple[int, int]]
 ) -> Intervals:
     """Return the intervals of one metric: those of means are BCa, unless all are Student's."""
     kind, level = settings.interval, settings.level
     if kind == 't':
-        found = Intervals(
-            [t_interval(units.sums_of(run), units.sizes, level) for run in range(len(values))], []
-        )
+        of_runs = [t_interval(units.sums_of(run), units.sizes, level) for run in range(len(values))]
+        found = Intervals(of_runs, [])
     else:
         pairs = _columns(numbers if kind == 'bca' else [])
         found = bootstrap_intervals(units, pairs, level, settings.resamples, settings.seed)
     if kind != 'bca':
         interval_of = plus2_interval if kind == 'plus2' else t_interval
-        of_pairs = [
-            interval_of(units.differences_of_sums(a, b), units.sizes, level) for a, b in numbers
-        ]
-        found = found._replace(pairs=of_pairs)
-    differences = (units.differences(values[a], values[b]) for a, b in numbers)
+        sums = (units.differences_of_sums(a, b) for a, b in numbers)
+        found = found._replace(pairs=[interval_of(each, units.sizes, level) for each in sums])
+    differences = [units.differences(values[a], values[b]) for a, b in numbers]
     return Intervals(
-        [_with_reason(each, row, 'values') for each, row in zip(found.runs, values, strict=True)],
-        [
-            _with_reason(each, row, 'differences')
-            for each, row in zip(found.pairs, differences, strict=True)
-        ],
+        list(map(_with_reason, found.runs, values, repeat('values'))),
+        list(map(_with_reason, found.pairs, differences, repeat('differences'))),
     )
 
 
-def _with_reason(interval: Interval, values: NDArray[np.float64], what: str) -> Interval:
+def _with_reason(interval: Interval, values: Floats, what: str) -> Interval:
     """Say it where there is no interval because values, or differences, are all equal."""
     if interval.low is None and len(values) > 1 and values.min() == values.max():
         return Interval(None, None, f'all {what} are {values[0]:g}')
     return interval
 
 
-def _columns(pairs: Sequence[tuple[int, int]]) -> Pairs:
+def _columns(pairs: Sequence[tuple[int, int]]) -> NumberedPairs:
     a, b = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     return a, b
+
+
+def ranks_of(means: Floats) -> list[int]:
+    """Return ranks from 1, the best first; equal means share the better rank."""
+    return [1 + int(np.count_nonzero(means > each)) for each in means]
+
+
+def _leaderboard(
+    settings: Settings,
+    runs: Runs,
+    at: int,
+    best_first: Sequence[int],
+    of_runs: Sequence[tuple[float, int, Interval]],
+    pairs: Sequence[Pair],
+) -> list[Standing]:
+    """Return the standing of each run by the metric of that number, best first."""
+    n_runs, baseline = len(best_first), settings.baseline
+    apart = np.zeros((n_runs, n_runs), dtype=bool)  # from which worse one, best first
+    is_small = np.array([pair.p_adjusted for pair in pairs]) <= alpha_of(settings.level)
+    apart[np.triu_indices(n_runs, 1)] = is_small
+    ranges, letters = rank_intervals(apart), group_letters(apart | apart.T)
+    floor = runs.floor.get(runs.metrics[at])
+    against = _against_baseline(pairs, settings)
+    standings = []
+    for run, rank_interval, group in zip(best_first, ranges, letters, strict=True):
+        name, (mean, rank, interval) = runs.names[run], of_runs[run]
+        why_none = 'the baseline itself' if name == baseline else 'no baseline'
+        without_floor, n_queries, why_not = _without_floor(runs.values[at][run], runs.n_relevant)
+        standings.append(
+            Standing(
+                metric=runs.metrics[at],
+                exploratory=at != len(runs.metrics) - 1,
+                run=name,
+                map=mean,
+                n_queries=len(runs.queries),
+                interval=interval,
+                rank=rank,
+                rank_interval=rank_interval,
+                **against.get(name, {'reason': why_none}),
+                group=group,
+                floor=floor,
+                floor_reason='the mean of an empty run is not known' if floor is None else '',
+                map_without_floor=without_floor,
+                n_queries_without_floor=n_queries,
+                map_without_floor_reason=why_not,
+            )
+        )
+    return standings
+
+
+def _without_floor(
+    values: Floats, n_relevant: NDArray[np.int64] | None
+) -> tuple[float | None, int, str]:
+    """Return the mean over the queries that have a relevant shot, their number, or why not."""
+    if n_relevant is None:
+        return None, 0, 'numbers of relevant items are not known'
+    if not n_relevant.any():
+        return None, 0, 'no query has a relevant shot'
+    with_relevant = values[n_relevant > 0]
+    return exact_mean(with_relevant), len(with_relevant), ''
+
+
+def _against_baseline(pairs: Sequence[Pair], settings: Settings) -> dict[str, dict[str, Any]]:
+    """Return what compares each run with the baseline, by the fields of a `Standing`.
+
+    p is corrected for these pairs alone; Tukey's is for all pairs in any case.
+    """
+    baseline = settings.baseline
+    chosen = [pair for pair in pairs if baseline in (pair.a, pair.b)]
+    p_adjusted = [pair.p_adjusted for pair in chosen]
+    if settings.correction != 'tukey':
+        p_adjusted = adjusted([pair.p for pair in chosen], settings.correction)
+    found = {}
+    for pair, p in zip(chosen, p_adjusted, strict=True):
+        turned = pair if pair.b == baseline else _turned(pair)
+        fields = ('difference', 'p', 'wins', 'ties', 'losses', 'dz', 'reason')
+        found[turned.a] = {
+            **{name: getattr(turned, name) for name in fields},
+            'difference_interval': turned.interval,
+            'p_adjusted': p,
+        }
+    return found
+
+
+def _turned(pair: Pair) -> Pair:
+    """Return the second run minus the first."""
+    interval, low, high = pair.interval, pair.interval.low, pair.interval.high
+    if low is not None and high is not None:
+        interval = Interval(0 - high, 0 - low)
+    return replace(  # 0 - x, as -x of 0 would be -0.0
+        pair,
+        a=pair.b,
+        b=pair.a,
+        difference=0 - pair.difference,
+        interval=interval,
+        wins=pair.losses,
+        losses=pair.wins,
+        dz=None if pair.dz is None else 0 - pair.dz,
+    )
+
+
+def rank_intervals(apart: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the ranks that each run can have, if those told apart are so (Mogstad et al., 2024).
+
+    `apart` says which run (a row, best first) is told apart from which worse one (a column). A run
+    is behind all that are significantly better, and before all that are significantly worse.
+    """
+    n_better, n_worse = apart.sum(axis=0), apart.sum(axis=1)
+    return list(zip((1 + n_better).tolist(), (len(apart) - n_worse).tolist(), strict=True))
+
+
+def group_letters(apart: NDArray[np.bool_]) -> list[str]:
+    """Return the letters of runs: two share one if, and only if, they are not told apart.
+
+    `apart` is symmetric. Insertion and absorption (Piepho, 2004): a group of all runs is split by
+    one pair after another. A group of whose pairs each is in another group, too, is dropped at
+    once, not at the end. So there are never more groups than pairs and runs, whatever the table:
+    the groups that nothing is dropped from can be 3 ** (n / 3).
+    """
+    n_runs = len(apart)
+    groups = [list(range(n_runs))]
+    n_groups_of = np.ones((n_runs, n_runs), dtype=np.intp)  # of a pair; of a run with itself
+    for one, other in zip(*np.triu(apart, 1).nonzero(), strict=True):
+        split = [group for group in groups if one in group and other in group]
+        groups = [group for group in groups if not (one in group and other in group)]
+        for group in split:
+            n_groups_of[np.ix_(group, group)] -= 1
+        parts = [[run for run in group if run != each] for group in split for each in (other, one)]
+        for part in parts:
+            n_groups_of[np.ix_(part, part)] += 1
+        for part in sorted(parts, key=len):  # the smallest are the first to go
+            pairs = np.ix_(part, part)
+            if n_groups_of[pairs].min() > 1:
+                n_groups_of[pairs] -= 1
+            else:
+                groups.append(part)
+    found = [''] * n_runs
+    for number, group in enumerate(sorted(groups)):
+        letter = string.ascii_letters[number : number + 1] or f'({number + 1})'
+        for run in group:
+            found[run] += letter
+    return found

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap.campaign.lead import lead_of, listed
-from mediaeval_ap.comparison.letters import group_letters
+from mediaeval_ap.comparison.testing import group_letters
 
 
 def comparison(maps, p, correction='holm', cluster='none', without=0):

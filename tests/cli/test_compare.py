@@ -9,7 +9,6 @@ import pytest
 from commands import run
 
 from mediaeval_ap import AveragePrecision, compare
-from mediaeval_ap.comparison.documents import describe
 from mediaeval_ap.render.formats import FORMATS, render
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +64,7 @@ def in_python(
 def test_formats(format, pairs):
     options = ['--pairs'] if pairs else []
     written = compared('--format', format, *options, '--queries', 'queries.txt').stdout
-    assert written == render(describe(in_python(), pairs=pairs), format)
+    assert written == render(in_python()._document(pairs=pairs), format)
 
 
 OPTIONS = {

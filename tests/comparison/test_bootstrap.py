@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mediaeval_ap.comparison import bootstrap
-from mediaeval_ap.comparison.bootstrap import bootstrap_intervals
-from mediaeval_ap.comparison.entries import Interval
-from mediaeval_ap.comparison.units import units_of
+from mediaeval_ap.comparison import sampling
+from mediaeval_ap.comparison.sampling import Interval, bootstrap_intervals, units_of
 
 # Values are rounded to steps below 1e-12 once (tests/comparison/test_units.py).
 STEP = 1e-12
@@ -65,7 +63,7 @@ def test_clusters_are_those_of_scipy():
 def test_batches_change_nothing(monkeypatch):
     values = np.random.default_rng(4).random((3, 30))
     at_once = intervals(values)
-    monkeypatch.setattr('mediaeval_ap.comparison.bootstrap.BATCH', 30 * 7)
+    monkeypatch.setattr('mediaeval_ap.comparison.sampling.DRAWN_AT_ONCE', 30 * 7)
     assert intervals(values) == at_once
 
 
@@ -99,9 +97,9 @@ def test_what_bca_is_not_defined_for_has_a_reason():
 def test_no_unit_is_left_out_by_a_resample(monkeypatch):
     """Time grows with the units, not with their square."""
     n_drawn = []
-    counted = bootstrap._times_drawn
+    counted = sampling._times_drawn
     monkeypatch.setattr(
-        bootstrap,
+        sampling,
         '_times_drawn',
         lambda drawn, n_units: n_drawn.append(len(drawn)) or counted(drawn, n_units),
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from mediaeval_ap import AveragePrecision, compare
-from mediaeval_ap.comparison.documents import MOST_RUNS, describe
+from mediaeval_ap.comparison.comparison import MOST_RUNS
 from mediaeval_ap.render.document import Captioned, Grid, Heading
 from mediaeval_ap.render.formats import render
 
@@ -27,7 +27,7 @@ THREE = {'low': 20, 'top': 50, 'same': 20}
 def blocks(comparison, **options):
     """The blocks that people see, each grid below the name of its heading."""
     named, name = {}, ''
-    for block in describe(comparison, **options).blocks():
+    for block in comparison._document(**options).blocks():
         if isinstance(block, Heading):
             name = block.name
         else:
@@ -37,7 +37,7 @@ def blocks(comparison, **options):
 
 
 def printed(comparison):
-    table, *_ = describe(comparison).for_papers()
+    table, *_ = comparison._document().for_papers()
     assert isinstance(table, Captioned)
     return table
 
@@ -99,7 +99,7 @@ def test_cutoffs_before_the_last_are_exploratory():
     assert {'MAP@1 (exploratory): difference to low', 'MAP: difference to low'} <= {
         *blocks(comparison)
     }
-    pairs = [each.caption for each in describe(comparison, pairs=True).for_papers()][1:4]
+    pairs = [each.caption for each in comparison._document(pairs=True).for_papers()][1:4]
     assert [each.partition(':')[0] for each in pairs] == printed(comparison).grid.headers[1:]
     assert 'exploratory' not in compared(THREE, K=10).caption()
 
@@ -177,7 +177,7 @@ def test_captions_name_the_procedure(expected):
 
 def test_pairs_of_clusters_say_what_is_of_queries():
     comparison = compared(THREE, cluster='video', reference=REFERENCE)
-    _, *pairs, _ = describe(comparison, pairs=True).for_papers()  # the last is of orders
+    _, *pairs, _ = comparison._document(pairs=True).for_papers()  # the last is of orders
     assert {
         each.caption.endswith(
             'Seed 0. Queries for 80 %: of this pair alone, not corrected. Wins, ties, losses and '
@@ -211,7 +211,7 @@ def test_a_p_below_four_decimals_is_not_zero():
 def test_the_floor_is_told_where_there_is_one():
     """Under mediaeval-2016, a query without a relevant shot counts 1."""
     comparison = compared(THREE, queries=[*QUERIES, 'nobody', 'no_one'], K=10)
-    text = render(describe(comparison), 'table')
+    text = render(comparison._document(), 'table')
     floor = 2 / 62
     assert (
         'Without the 2 queries that have no relevant shot '
@@ -219,7 +219,7 @@ def test_the_floor_is_told_where_there_is_one():
     ) in text
     rows = blocks(comparison)['Without the 2 queries that have no relevant shot'].rows
     assert dict(rows) == {'top': 50 / 60, 'low': 20 / 60, 'same': 20 / 60}
-    assert 'Without' not in render(describe(compared(THREE)), 'table')
+    assert 'Without' not in render(compared(THREE)._document(), 'table')
 
 
 def test_means_by_group():
@@ -231,11 +231,11 @@ def test_means_by_group():
 
 def test_rows_are_runs_or_pairs():
     comparison = compared(THREE)
-    assert [row['run'] for row in describe(comparison).rows().objects()] == [
+    assert [row['run'] for row in comparison._document().rows().objects()] == [
         *('top', 'low', 'same'),
         *('top', 'low', 'same'),
     ]
-    pairs = describe(comparison, pairs=True).rows()
+    pairs = comparison._document(pairs=True).rows()
     assert isinstance(pairs, Grid)
     assert [(row['a'], row['b']) for row in pairs.objects()][:3] == [
         ('top', 'low'),
@@ -250,7 +250,7 @@ def test_tables_fit_on_a_terminal(width):
     found = {'eumssi_contrastive2': 50, 'gtm-uvigo_primary': 30, 'tokyotech_primary': 20}
     for settings in {'by': 'relevant'}, {'baseline': 'gtm-uvigo_primary'}, {'correction': 'tukey'}:
         comparison = compared(found, K=(1, 10, 100, 1000), **settings)
-        text = render(describe(comparison), 'table', width)
+        text = render(comparison._document(), 'table', width)
         tables = [line for line in text.splitlines() if '  ' in line or '---' in line]
         assert all(len(line) <= width for line in tables)
         caption, *_ = text.partition('\n\n')

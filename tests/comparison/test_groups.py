@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, compare
 from mediaeval_ap.challenges import evaluate_first_hit
-from mediaeval_ap.comparison.groups import Places, cluster_numbers
-from mediaeval_ap.comparison.runs import read_runs
+from mediaeval_ap.comparison.runs import VideosOfQueries, cluster_numbers, read_runs
 from mediaeval_ap.errors import ParameterError
 
 REFERENCE = [
@@ -38,15 +37,15 @@ pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning
 
 
 def test_videos_and_corpora():
-    places = Places(read_runs(runs_of(REFERENCE)), 'cluster', REFERENCE, None)
-    assert [places.video(query) for query in ASKED] == [
+    videos = VideosOfQueries(read_runs(runs_of(REFERENCE)), 'cluster', REFERENCE, None)
+    assert [videos.video(query) for query in ASKED] == [
         ('x', 'w'),
         ('x', 'w'),  # as many as in y/a, which is later
         ('y', 'a'),
         None,
         None,
     ]
-    assert [places.corpus(query) for query in ASKED] == ['x', 'x', 'y', None, None]
+    assert [videos.corpus(query) for query in ASKED] == ['x', 'x', 'y', None, None]
 
 
 @given(
@@ -57,15 +56,15 @@ def test_videos_and_corpora():
     )
 )
 def test_the_video_has_most_of_the_relevant_shots(reference):
-    places = Places(read_runs(runs_of(reference)), 'cluster', reference, None)
+    videos = VideosOfQueries(read_runs(runs_of(reference)), 'cluster', reference, None)
     for query in ('ann', 'bob'):
-        assert places.video(query) == oracle.cluster_of(query, reference)
+        assert videos.video(query) == oracle.cluster_of(query, reference)
 
 
 def test_queries_without_relevant_shots_are_clusters_of_their_own():
     runs = read_runs(runs_of(REFERENCE))
-    places = Places(runs, 'cluster', REFERENCE, None)
-    assert cluster_numbers(runs, places).tolist() == [0, 0, 1, 2, 3]
+    videos = VideosOfQueries(runs, 'cluster', REFERENCE, None)
+    assert cluster_numbers(runs, videos).tolist() == [0, 0, 1, 2, 3]
     assert cluster_numbers(runs, None).tolist() == [0, 1, 2, 3, 4]
     comparison = compare(runs_of(REFERENCE), cluster='video', reference=REFERENCE, resamples=50)
     assert comparison.counts['units'] == 4
@@ -75,12 +74,12 @@ def test_queries_without_relevant_shots_are_clusters_of_their_own():
 def test_the_subset_is_that_of_the_runs():
     results = runs_of(REFERENCE, subset=[('x', 'w')])
     runs = read_runs(results)
-    places = Places(runs, 'cluster', REFERENCE, [('x', 'w')])
-    assert [places.video(query) for query in ASKED[:3]] == [('x', 'w'), ('x', 'w'), None]
+    videos = VideosOfQueries(runs, 'cluster', REFERENCE, [('x', 'w')])
+    assert [videos.video(query) for query in ASKED[:3]] == [('x', 'w'), ('x', 'w'), None]
     with pytest.raises(
         ParameterError, match=r"found 3 relevant shots of 'ann', expected 2 .*subset"
     ):
-        Places(runs, 'cluster', REFERENCE, None)
+        VideosOfQueries(runs, 'cluster', REFERENCE, None)
 
 
 @pytest.mark.parametrize('settings', [{'cluster': 'video'}, {'by': 'corpus'}])

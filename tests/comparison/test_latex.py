@@ -96,9 +96,8 @@ def test_hostile_names(baseline, tmp_path):
 
 
 def test_pairs(tmp_path):
-    from mediaeval_ap.comparison.documents import describe
     from mediaeval_ap.render.formats import render
 
-    text = render(describe(comparison(['a_1', 'b&2']), pairs=True), 'latex')
+    text = render(comparison(['a_1', 'b&2'])._document(pairs=True), 'latex')
     assert 'undefined' not in compiled(text, tmp_path)
     assert text.count(r'\label{') == 6  # runs, pairs by four metrics, orders

@@ -7,8 +7,7 @@ import oracle_comparison as oracle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.comparison.letters import group_letters
-from mediaeval_ap.comparison.standings import rank_intervals
+from mediaeval_ap.comparison.testing import group_letters, rank_intervals
 
 TABLES = st.integers(1, 8).flatmap(
     lambda n: st.lists(st.booleans(), min_size=n * (n - 1) // 2, max_size=n * (n - 1) // 2).map(

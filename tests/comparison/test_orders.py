@@ -6,8 +6,7 @@ from compared_runs import evaluation, several
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.comparison.orders import agreements
-from mediaeval_ap.comparison.runs import read_runs
+from mediaeval_ap.comparison.runs import agreements, read_runs
 from mediaeval_ap.errors import ParameterError
 
 MEANS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=7)

@@ -6,7 +6,7 @@ from compared_runs import several
 from statsmodels.stats.power import TTestPower
 
 from mediaeval_ap import compare
-from mediaeval_ap.comparison.power import MOST_QUERIES, queries_for_power
+from mediaeval_ap.comparison.testing import MOST_QUERIES, queries_for_power
 
 
 @pytest.mark.parametrize('level', [0.9, 0.95, 0.99])

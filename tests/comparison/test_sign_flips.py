@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from mediaeval_ap.comparison.sign_flips import enumerated, sign_flips
-from mediaeval_ap.comparison.units import units_of
+from mediaeval_ap.comparison.sampling import enumerated, sign_flips, units_of
 
 FRACTIONS = st.fractions(0, 1, max_denominator=12)
 PAIR = (np.array([0]), np.array([1]))

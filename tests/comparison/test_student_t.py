@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from mediaeval_ap.comparison.student_t import plus2_interval, t_interval
+from mediaeval_ap.comparison.sampling import plus2_interval, t_interval
 
 CLOSE = {'rel': 1e-12, 'abs': 1e-14}  # some sums, a root and a quotient of doubles
 EIGHTHS = st.integers(-24, 24).map(lambda number: number / 8)  # beyond 1, too

@@ -7,8 +7,7 @@ import numpy as np
 import oracle_comparison as oracle
 import pytest
 
-from mediaeval_ap.comparison.tukey import tukey
-from mediaeval_ap.comparison.units import units_of
+from mediaeval_ap.comparison.sampling import tukey, units_of
 
 TINY = [
     [[1, 0, 1], [0, 1, 0], [0.5, 0, 0]],

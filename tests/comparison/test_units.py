@@ -6,14 +6,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.comparison.units import numbered, units_of
+from mediaeval_ap.comparison.sampling import units_of
 
 VALUES = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=1, max_size=40)
 
 
 @given(VALUES, st.data())
 def test_sums_over_clusters_are_those_of_rounded_values(values, data):
-    clusters = numbered([data.draw(st.integers(0, 3)) for _ in values])
+    drawn = [data.draw(st.integers(0, 3)) for _ in values]
+    clusters = np.unique(drawn, return_inverse=True)[1]
     units = units_of(np.array([values]), clusters)
     step = Fraction(2) ** -units.exponent
     for cluster, total in enumerate(units.sums[:, 0].tolist()):

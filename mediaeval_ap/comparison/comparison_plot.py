@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
+from mediaeval_ap.comparison.testing import Standing
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.render import figure_lines, figures
 
 if TYPE_CHECKING:
     import altair
-
-    from mediaeval_ap.comparison.comparison import Comparison
 
 
 class ComparisonPlot:
@@ -20,8 +22,12 @@ class ComparisonPlot:
 
     Parameters
     ----------
-    comparison : Comparison
-        The comparison to draw.
+    runs, queries : list of str
+        The runs, best first, and the queries.
+    values : mapping of str to ndarray of float64, shape (n_runs, n_queries)
+        The values of each metric.
+    leaderboard : list of Standing
+        The mean and the interval of each run by each metric.
 
     Examples
     --------
@@ -35,8 +41,15 @@ class ComparisonPlot:
     ['all', 'some']
     """
 
-    def __init__(self, comparison: Comparison) -> None:
-        self._comparison = comparison
+    def __init__(
+        self,
+        runs: list[str],
+        queries: list[str],
+        values: Mapping[str, NDArray[Any]],
+        leaderboard: Sequence[Standing],
+    ) -> None:
+        self._runs, self._queries, self._values = runs, queries, values
+        self._leaderboard = leaderboard
 
     def leaderboard(self, metric: str | None = None) -> altair.LayerChart:
         """Draw the runs, best first, with their intervals and groups.
@@ -68,7 +81,7 @@ class ComparisonPlot:
         [('all', 1.0), ('some', 0.25)]
         """
         metric = self._metric(metric)
-        standings = [each for each in self._comparison.leaderboard if each.metric == metric]
+        standings = [each for each in self._leaderboard if each.metric == metric]
         return figures.leaderboard(
             [each.run for each in standings],
             [each.map for each in standings],
@@ -111,10 +124,9 @@ class ComparisonPlot:
         [(1.0, 0.0, 60), (1.0, 1.0, 20)]
         """
         metric = self._metric(metric)
-        rows = self._comparison.values[metric]
-        first, second = (rows[self._row(run)].tolist() for run in (a, b))
+        first, second = (self._values[metric][self._row(run)].tolist() for run in (a, b))
         name = metric.removeprefix('M')
-        return figures.scatter(a, b, self._comparison.queries, first, second, metric=name)
+        return figures.scatter(a, b, self._queries, first, second, metric=name)
 
     def distribution(self, metric: str | None = None) -> altair.LayerChart:
         """Draw how many queries of each run have a value of 0, of 1, and between them.
@@ -146,8 +158,8 @@ class ComparisonPlot:
         [('all', '1', 80), ('some', '0', 60), ('some', '1', 20)]
         """
         metric = self._metric(metric)
-        values = self._comparison.values[metric].tolist()
-        return figures.distribution(self._comparison.runs, values, metric=metric.removeprefix('M'))
+        values = self._values[metric].tolist()
+        return figures.distribution(self._runs, values, metric=metric.removeprefix('M'))
 
     def map_by_k(self) -> altair.LayerChart:
         """Draw the mean of each run against the cutoff.
@@ -173,20 +185,19 @@ class ComparisonPlot:
         >>> [(row['series'], row['x'], round(row['value'], 3)) for row in rows]
         [('all', '1', 1.0), ('all', '10', 1.0), ('some', '1', 0.25), ('some', '10', 0.25)]
         """
-        comparison = self._comparison
-        parts = [metric.partition('@') for metric in comparison.metrics]
+        parts = [metric.partition('@') for metric in self._values]
         if len({name for name, _, _ in parts}) > 1:
             raise ParameterError(
-                f'map_by_k: found the metrics {", ".join(comparison.metrics)}, '
+                f'map_by_k: found the metrics {", ".join(self._values)}, '
                 'expected one metric at several cutoffs'
             )
-        means = {(each.run, each.metric): each.map for each in comparison.leaderboard}
-        maps = [[means[run, metric] for metric in comparison.metrics] for run in comparison.runs]
+        means = {(each.run, each.metric): each.map for each in self._leaderboard}
+        maps = [[means[run, metric] for metric in self._values] for run in self._runs]
         cutoffs = [k or 'all' for _, _, k in parts]
-        return figure_lines.map_by_k(comparison.runs, cutoffs, maps, metric=parts[0][0])
+        return figure_lines.map_by_k(self._runs, cutoffs, maps, metric=parts[0][0])
 
     def _metric(self, metric: str | None) -> str:
-        metrics = self._comparison.metrics
+        metrics = list(self._values)
         if metric is None:
             return metrics[-1]
         if metric not in metrics:
@@ -195,8 +206,7 @@ class ComparisonPlot:
         return metric
 
     def _row(self, run: str) -> int:
-        runs = self._comparison.runs
-        if run not in runs:
-            expected = ', '.join(map(shown, runs))
+        if run not in self._runs:
+            expected = ', '.join(map(shown, self._runs))
             raise ParameterError(f'run: found {shown(run)}, expected one of {expected}')
-        return runs.index(run)
+        return self._runs.index(run)

@@ -7,24 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from mediaeval_ap import choices
 from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, alpha_of
 from mediaeval_ap.comparison.comparison import Comparison
-from mediaeval_ap.comparison.entries import Agreement, GroupMean, Pair
-from mediaeval_ap.comparison.groups import (
-    LEAST_VIDEOS,
-    Places,
-    by_corpus,
-    by_relevant,
+from mediaeval_ap.comparison.runs import (
+    GroupMean,
+    Runs,
+    VideosOfQueries,
+    agreements,
     cluster_numbers,
+    means_by_corpus,
+    means_by_relevant,
+    read_runs,
 )
-from mediaeval_ap.comparison.orders import agreements
-from mediaeval_ap.comparison.runs import Runs, read_runs
 from mediaeval_ap.comparison.settings import Settings, check_baseline, checked_settings
-from mediaeval_ap.comparison.standings import leaderboard
-from mediaeval_ap.comparison.testing import tests_of
+from mediaeval_ap.comparison.testing import Pair, tests_of
 from mediaeval_ap.errors import (
     DataWarning,
     FewPermutationsWarning,
@@ -40,6 +37,9 @@ from mediaeval_ap.results.result import Result
 __all__ = ['compare']
 
 FEW = 50  # differences, below which bca and t were measured to be too narrow (docs/comparison.md)
+# Videos that are clusters by default. With fewer, plus2 over videos was simulated to be much wider
+# than t, and BCa intervals of means to cover less (docs/comparison.md).
+LEAST_VIDEOS = 50
 
 
 @shows_progress
@@ -157,90 +157,68 @@ def compare(
     )
     runs = read_runs(results)
     check_baseline(baseline, runs.names)
-    places = _places(settings, runs, reference, subset)
-    why_not = '' if settings.cluster else _why_not_videos(runs, places)
-    if settings.cluster is None:
-        settings = replace(settings, cluster='none' if why_not else 'video')
-    comparison = _comparison(settings, runs, places, agreements(runs, also), why_not)
-    warn_caller(comparison.warnings)
-    return comparison
-
-
-def _places(settings: Settings, runs: Runs, reference: Any, subset: Any) -> Places | None:
-    """Return the videos of each query, if they are needed, or known and not refused."""
-    if settings.by == 'corpus':
-        return Places(runs, 'by', reference, subset)
     is_known = reference is not None and runs.kind == 'evaluation'
-    if settings.cluster == 'video' or (settings.cluster is None and is_known):
-        return Places(runs, 'cluster', reference, subset)
-    return None
-
-
-def _why_not_videos(runs: Runs, places: Places | None) -> str:
-    """Return why videos are not the units by default; nothing if they are."""
-    if runs.kind != 'evaluation':
-        return 'the results have no videos'
-    if places is None:
-        return 'their videos are not known without the reference'
-    if (n_videos := places.n_videos) < LEAST_VIDEOS:
-        videos = counted(n_videos, 'video', 'videos')
-        return f'their relevant shots are in {videos}, and {LEAST_VIDEOS} are needed'
-    return ''
-
-
-def _comparison(
-    settings: Settings,
-    runs: Runs,
-    places: Places | None,
-    orders: list[Agreement],
-    why_not_videos: str,
-) -> Comparison:
-    """Return the comparison of runs that can be compared."""
-    groups = _group_means(settings, runs, places)  # what is refused is refused before the tests
-    clusters = cluster_numbers(runs, places if settings.cluster == 'video' else None)
+    videos = None
+    if by == 'corpus':
+        videos = VideosOfQueries(runs, 'by', reference, subset)
+    elif cluster == 'video' or (cluster is None and is_known):
+        videos = VideosOfQueries(runs, 'cluster', reference, subset)
+    why_no_videos = '' if settings.cluster else _why_no_videos(runs, videos)
+    if settings.cluster is None:
+        settings = replace(settings, cluster='none' if why_no_videos else 'video')
+    orders = agreements(runs, also)
+    groups: list[GroupMean] = []  # before the tests, as some are refused
+    if by == 'relevant':
+        groups = means_by_relevant(runs)
+    elif videos is not None and by == 'corpus':
+        groups = means_by_corpus(runs, videos)
+    clusters = cluster_numbers(runs, videos if settings.cluster == 'video' else None)
     tested = tests_of(settings, runs, clusters)
     pairs = [pair for each in tested for pair in each.pairs]
-    return Comparison(
-        runs=tested[-1].order,
+    counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': clusters.max() + 1}
+    if runs.n_skipped is not None:
+        counts[SKIPPED] = runs.n_skipped
+    if runs.n_relevant is not None:
+        counts['queries_without_relevant'] = runs.n_without_relevant
+    best_first = tested[-1].best_first
+    comparison = Comparison(
+        runs=[runs.names[run] for run in best_first],
         metrics=runs.metrics,
         queries=runs.queries,
-        values={each.metric: each.values_in(tested[-1].order) for each in tested},
-        leaderboard=[standing for each in tested for standing in leaderboard(each, settings, runs)],
+        values={
+            metric: each[best_first] for metric, each in zip(runs.metrics, runs.values, strict=True)
+        },
+        leaderboard=[standing for each in tested for standing in each.leaderboard],
         pairs=pairs,
         orders=orders,
         groups_by=groups,
         parameters={**settings.to_dict(), 'definition': runs.definition},
-        counts=_counts(runs, int(clusters.max()) + 1),
-        notes=[*runs.notes, *_notes(settings, runs, why_not_videos)],
+        counts={name: int(count) for name, count in counts.items()},
+        notes=[*runs.notes, *_notes(settings, runs, why_no_videos)],
         sources=runs.sources,
         inputs=runs.inputs,
         warnings=tuple(_warnings(settings, pairs)),
     )
+    warn_caller(comparison.warnings)
+    return comparison
 
 
-def _group_means(settings: Settings, runs: Runs, places: Places | None) -> list[GroupMean]:
-    if settings.by == 'relevant':
-        return by_relevant(runs)
-    if settings.by == 'corpus':
-        assert places is not None
-        return by_corpus(runs, places)
-    return []
+def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
+    """Return why videos are not the units by default; nothing if they are."""
+    if runs.kind != 'evaluation':
+        return 'the results have no videos'
+    if videos is None:
+        return 'their videos are not known without the reference'
+    if (n_videos := videos.n_videos) < LEAST_VIDEOS:
+        found = counted(n_videos, 'video', 'videos')
+        return f'their relevant shots are in {found}, and {LEAST_VIDEOS} are needed'
+    return ''
 
 
-def _counts(runs: Runs, n_units: int) -> dict[str, int]:
-    counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': n_units}
-    if runs.n_skipped is not None:
-        counts[SKIPPED] = runs.n_skipped
-    if runs.n_relevant is not None:
-        counts['queries_without_relevant'] = int(np.count_nonzero(runs.n_relevant == 0))
-    return counts
-
-
-def _notes(settings: Settings, runs: Runs, why_not_videos: str) -> list[str]:
+def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
     """Return sentences about the floor, and about what stands for a cluster."""
     notes = []
-    n_without = 0 if runs.n_relevant is None else int(np.count_nonzero(runs.n_relevant == 0))
-    if n_without:
+    if n_without := runs.n_without_relevant:
         n_queries = len(runs.queries)
         floor = next(iter(runs.floor.values()))
         notes.append(note_of_floor(n_without, n_queries, floor * n_queries / n_without))
@@ -251,8 +229,8 @@ def _notes(settings: Settings, runs: Runs, why_not_videos: str) -> list[str]:
         )
         if n_without:
             notes.append('each query without a relevant shot is a cluster of its own')
-    if why_not_videos and runs.kind == 'evaluation':
-        notes.append(f'queries are taken as independent, not by video: {why_not_videos}')
+    if why_no_videos and runs.kind == 'evaluation':
+        notes.append(f'queries are taken as independent, not by video: {why_no_videos}')
     if unknown := [metric for metric in runs.metrics if metric not in runs.floor]:
         notes.append(f'{", ".join(unknown)}: no floor, as the mean of an empty run is not known')
     if runs.n_relevant is None:
@@ -260,50 +238,30 @@ def _notes(settings: Settings, runs: Runs, why_not_videos: str) -> list[str]:
     return notes
 
 
-def _warnings(settings: Settings, pairs: Sequence[Pair]) -> list[DataWarning]:
-    found: list[DataWarning] = []
-    few = {frozenset((pair.a, pair.b)) for pair in pairs if 0 < pair.n_nonzero < FEW}
+def _warnings(settings: Settings, pairs: Sequence[Pair]) -> Iterable[DataWarning]:
+    n_few = len({(frozenset((pair.a, pair.b))) for pair in pairs if 0 < pair.n_nonzero < FEW})
     n_pairs = len({frozenset((pair.a, pair.b)) for pair in pairs})
-    if few and settings.interval != 'plus2':
+    if n_few and settings.interval != 'plus2':
         units = 'queries' if settings.cluster == 'none' else 'clusters of queries'
         by = ' by some metric' if len({pair.metric for pair in pairs}) > 1 else ''
-        found.append(
-            NarrowIntervalWarning(
-                f'{_some(len(few), n_pairs)} on fewer than {FEW} {units}{by}: '
-                f'{settings.interval} intervals of their differences may be too narrow; take plus2'
-            )
+        some = f'{n_few:,} of {n_pairs:,} pairs of runs {"differs" if n_few == 1 else "differ"}'
+        if n_few == n_pairs:
+            some = f'all {n_pairs:,} pairs of runs differ'
+        if n_pairs == 1:
+            some = '1 pair of runs differs'
+        yield NarrowIntervalWarning(
+            f'{some} on fewer than {FEW} {units}{by}: {settings.interval} intervals of their '
+            'differences may be too narrow; take plus2'
         )
-    return [*found, *_too_few_permutations(settings, pairs, n_pairs)]
-
-
-def _some(n_few: int, n_pairs: int) -> str:
-    """Return how many pairs of runs differ, as the beginning of a sentence."""
-    if n_pairs == 1:
-        return '1 pair of runs differs'
-    return (
-        f'all {n_pairs:,} pairs of runs differ'
-        if n_few == n_pairs
-        else (f'{n_few:,} of {n_pairs:,} pairs of runs {"differs" if n_few == 1 else "differ"}')
-    )
-
-
-def _too_few_permutations(
-    settings: Settings, pairs: Sequence[Pair], n_pairs: int
-) -> list[DataWarning]:
-    """Return a warning if no data could give a corrected p that is small enough."""
-    is_tukey = settings.correction == 'tukey'
-    if not pairs or (not is_tukey and any(pair.exact for pair in pairs)):
-        return []
+    if not pairs or (settings.correction != 'tukey' and any(pair.exact for pair in pairs)):
+        return
     # Holm multiplies the smallest p by the number of pairs; letters are of all of them in any case.
     factor = n_pairs if settings.correction == 'holm' else 1
     alpha = alpha_of(settings.level)
     least = factor / (settings.permutations + 1)
-    if least <= alpha:
-        return []
-    return [
-        FewPermutationsWarning(
+    if least > alpha:  # no data could give a corrected p that is small enough
+        yield FewPermutationsWarning(
             f'{counted(settings.permutations, "permutation gives", "permutations give")} no '
             f'corrected p below {min(least, 1):.4f}, and {alpha:g} is what tells runs apart: take '
             f'{math.ceil(factor / alpha):,} or more'
         )
-    ]

@@ -1,0 +1,338 @@
+"""Intervals and tests of runs, on sums over the units that are resampled, flipped or permuted."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.errors import require
+from mediaeval_ap.metrics.parallel import on_all_cores
+from mediaeval_ap.progress import Bar
+
+SUM_BITS = 51  # a sum, and twice the difference of two, stay below 2**53, so doubles hold them
+MOST_ENUMERATED = 20  # differences that are not zero: 2**20 patterns of signs
+# So many at a time keep memory low: indices drawn, signs flipped, values permuted.
+DRAWN_AT_ONCE, FLIPPED_AT_ONCE, PERMUTED_AT_ONCE = 1 << 22, 1 << 21, 1 << 20
+BLOCKS_AT_ONCE = 64  # permuted between two updates of the progress bar
+
+Floats: TypeAlias = NDArray[np.float64]
+NumberedPairs: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]  # the columns of two runs
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval; without bounds, the reason."""
+
+    low: float | None
+    high: float | None
+    reason: str = ''
+
+
+@dataclass(frozen=True)
+class Units:
+    """Sums of values over each unit (a query or a cluster), in whole steps of a power of 2.
+
+    A step is 2**-`exponent`. Values are rounded to steps once. All that follows are sums of
+    integers, which doubles hold, so neither the order of runs and queries nor the library of matrix
+    products can change a bit, and two runs that are equal on the queries drawn are equal in the
+    sum.
+    """
+
+    sums: Floats  # (n_units, n_runs), integers
+    sizes: Floats  # (n_units,), numbers of queries
+    exponent: int
+
+    @property
+    def tolerance(self) -> float:
+        """The steps by which two equal sums of differences may differ, as values were rounded."""
+        return 2 * float(self.sizes.sum())  # half a step a value, two values, two sums
+
+    def steps(self, values: Floats) -> Floats:
+        return np.rint(np.ldexp(values, self.exponent))
+
+    def differences(self, a: Floats, b: Floats) -> Floats:
+        """Return the differences of values of two runs; 0 where rounding alone makes one."""
+        steps = self.steps(a) - self.steps(b)
+        return np.where(np.abs(steps) <= 1, 0.0, a - b)
+
+    def sums_of(self, run: int) -> Floats:
+        """Return the sums of a run by unit."""
+        sums: Floats = np.ldexp(self.sums[:, run], -self.exponent)
+        return sums
+
+    def differences_of_sums(self, a: int, b: int) -> Floats:
+        """Return the differences of two runs' sums by unit; 0 where rounding alone makes one."""
+        steps = self.sums[:, a] - self.sums[:, b]
+        return np.where(np.abs(steps) <= self.sizes, 0.0, np.ldexp(steps, -self.exponent))
+
+    def means(self, sums: Floats, sizes: Floats) -> Floats:
+        """Return means over queries from sums in steps."""
+        means: Floats = np.ldexp(sums / sizes, -self.exponent)
+        return means
+
+
+def units_of(values: Floats, clusters: NDArray[np.intp]) -> Units:
+    """Sum values, of shape (n_runs, n_queries), over the clusters with these numbers."""
+    sizes = np.bincount(clusters).astype(np.float64)
+    largest = float(np.abs(values).max()) * float(sizes.max()) * len(sizes)
+    exponent = SUM_BITS - int(np.frexp(largest)[1])
+    steps = np.rint(np.ldexp(values, exponent))
+    sums = [np.bincount(clusters, run, len(sizes)) for run in steps]
+    return Units(np.stack(sums, axis=1), sizes, exponent)
+
+
+def t_interval(sums: Floats, sizes: Floats, level: float) -> Interval:
+    """Return Student's interval of a mean over queries, from their sums over units of these sizes.
+
+    The mean is a ratio of two sums, so its variance is the linearised one (Cochran, 1977).
+    """
+    if len(sums) == 1:
+        return Interval(None, None, _one_unit(sizes))
+    means = sums / sizes
+    if means.min() == means.max():
+        return Interval(None, None, 'all units have one mean')
+    stats = require('scipy.stats', 'insight', 'compare')
+    n_units, n_queries = len(sums), sizes.sum()
+    mean = sums.sum() / n_queries
+    residuals = sums - mean * sizes
+    deviation = np.sqrt(np.square(residuals).sum() * n_units / (n_units - 1)) / n_queries
+    half = stats.t.isf((1 - level) / 2, n_units - 1) * deviation
+    return Interval(float(mean - half), float(mean + half))
+
+
+def plus2_interval(sums: Floats, sizes: Floats, level: float) -> Interval:
+    """Return Student's interval of a mean difference after two units that cancel are appended.
+
+    They differ by +m and -m, the largest difference that there could be, and are of mean size
+    (Bonett and Price, 2012, for differences of any size).
+    """
+    m = max(1.0, float(np.abs(sums / sizes).max()))  # AP differs by at most 1, but for a few rules
+    size = sizes.mean()
+    return t_interval(np.append(sums, [m * size, -m * size]), np.append(sizes, [size, size]), level)
+
+
+def _one_unit(sizes: Floats) -> str:
+    return 'one query' if sizes[0] == 1 else 'one cluster of queries'
+
+
+class Intervals(NamedTuple):
+    """Intervals of the means of runs, and of their differences."""
+
+    runs: list[Interval]
+    pairs: list[Interval]
+
+
+def bootstrap_intervals(
+    units: Units, pairs: NumberedPairs, level: float, resamples: int, seed: int
+) -> Intervals:
+    """Return BCa intervals of runs and pairs, all from one set of resamples.
+
+    SciPy draws the resamples. Its own BCa would leave out each unit by the statistic, in time that
+    grows with the square of their number; sums without one unit are differences.
+    """
+    a, b = pairs
+    n_units, n_runs = units.sums.shape
+    if n_units == 1:
+        none = Interval(None, None, _one_unit(units.sizes))
+        return Intervals([none] * n_runs, [none] * len(a))
+    stats = require('scipy.stats', 'insight', 'compare')
+
+    def statistic(drawn: NDArray[np.intp], axis: int) -> Floats:
+        counts = _times_drawn(drawn.reshape(-1, drawn.shape[-1]), n_units)
+        sums = units.sums.T @ counts.T
+        sizes = counts @ units.sizes
+        # Of sums, not of means: these are exact, and equal ones have to be seen as equal.
+        means = units.means(np.concatenate([sums, sums[a] - sums[b]]), sizes)
+        bar.add(len(counts))
+        return means.reshape(-1, *drawn.shape[:-1])
+
+    with (
+        warnings.catch_warnings(),
+        np.errstate(all='ignore'),
+        Bar('bootstrap', resamples, 'resample') as bar,
+    ):
+        warnings.simplefilter('ignore', RuntimeWarning)  # degenerate ones get a reason below
+        drawn = stats.bootstrap(
+            (np.arange(n_units),),
+            statistic,
+            method='percentile',
+            vectorized=True,
+            n_resamples=resamples,
+            batch=max(1, DRAWN_AT_ONCE // n_units),
+            confidence_level=level,
+            rng=np.random.default_rng(seed),
+        ).bootstrap_distribution
+    sums = np.concatenate([units.sums, units.sums[:, a] - units.sums[:, b]], axis=1)
+    intervals = [_bca(units, *each, level) for each in zip(sums.T, drawn, strict=True)]
+    return Intervals(intervals[:n_runs], intervals[n_runs:])
+
+
+def _bca(units: Units, sums: Floats, drawn: Floats, level: float) -> Interval:
+    """Return the interval of a mean, or of the difference of two: Efron 1987, as SciPy does."""
+    if drawn.min() == drawn.max():
+        return Interval(None, None, 'all resamples have one mean')
+    special = require('scipy.special', 'insight', 'compare')
+    total, size = sums.sum(), units.sizes.sum()
+    mean = units.means(total, size)
+    left_out = units.means(total - sums, size - units.sizes)  # each unit in turn
+    away = left_out.mean() - left_out
+    n_below = np.count_nonzero(drawn < mean) + np.count_nonzero(drawn <= mean)
+    bias = special.ndtri(n_below / (2 * len(drawn)))
+    with np.errstate(invalid='ignore'):  # an infinite bias gets a reason below
+        acceleration = (away**3).sum() / (6 * (away**2).sum() ** 1.5)
+        moved = bias + special.ndtri([(1 - level) / 2, (1 + level) / 2])
+        tails = special.ndtr(bias + moved / (1 - acceleration * moved))
+    if np.isnan(tails).any():
+        return Interval(None, None, 'BCa is not defined: all resamples are on one side of the mean')
+    low, high = np.quantile(drawn, tails).tolist()
+    return Interval(low, high)
+
+
+def _times_drawn(drawn: NDArray[np.intp], n_units: int) -> Floats:
+    """Return how often each unit is drawn in each resample."""
+    n_resamples = len(drawn)
+    keys = drawn + np.arange(0, n_resamples * n_units, n_units)[:, None]
+    counts = np.bincount(keys.ravel(), minlength=n_resamples * n_units)
+    return counts.reshape(n_resamples, n_units).astype(np.float64)
+
+
+def sign_flips(
+    sums: Floats,
+    sizes: Floats,
+    pairs: NumberedPairs,
+    tolerance: float,
+    permutations: int,
+    seed: int,
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the two-sided p of each pair of columns, and its number of differences that count.
+
+    The columns of `sums` have the sums of a run by unit, in whole steps (`Units`). A difference of
+    at most one step for each query of a unit is rounding and counts as 0. Up to `MOST_ENUMERATED`
+    differences, p is exact. Else it is (b + 1) / (n + 1) of `permutations` random patterns, the
+    same for all pairs (Phipson and Smyth, 2010).
+    """
+    a, b = pairs
+    n_nonzero = np.zeros(len(a), dtype=np.int64)
+    p = np.ones(len(a))
+    for pair, (one, other) in enumerate(zip(a, b, strict=True)):
+        differences = sums[:, one] - sums[:, other]
+        differences = differences[np.abs(differences) > sizes]
+        n_nonzero[pair] = len(differences)
+        if len(differences) <= MOST_ENUMERATED:
+            p[pair] = enumerated(differences, tolerance)
+    drawn = np.flatnonzero(n_nonzero > MOST_ENUMERATED)
+    if len(drawn):
+        n_extreme = _n_extreme(sums, (a[drawn], b[drawn]), tolerance, permutations, seed)
+        p[drawn] = (n_extreme + 1) / (permutations + 1)
+    return p, n_nonzero
+
+
+def enumerated(differences: Floats, tolerance: float) -> float:
+    """Return the share of all patterns of signs whose sum is as far from zero as the given one."""
+    least = abs(float(differences.sum())) - tolerance
+    if least <= 0:
+        return 1.0
+    # Each pattern is one of the first half of the differences and one of the second.
+    half = len(differences) // 2
+    first, second = _all_sums(differences[:half]), np.sort(_all_sums(differences[half:]))
+    n_above = len(second) - np.searchsorted(second, least - first, side='left')
+    n_below = np.searchsorted(second, -least - first, side='right')
+    return float(n_above.sum() + n_below.sum()) / 2.0 ** len(differences)
+
+
+def _all_sums(differences: Floats) -> Floats:
+    sums = np.zeros(1)
+    for each in differences.tolist():
+        sums = np.concatenate([sums + each, sums - each])
+    return sums
+
+
+def _n_extreme(
+    sums: Floats, pairs: NumberedPairs, tolerance: float, permutations: int, seed: int
+) -> NDArray[np.int64]:
+    """Return how many random patterns give a difference as large, for each pair of columns."""
+    a, b = pairs
+    generator = np.random.default_rng(seed)
+    n_units = len(sums)
+    rows = max(1, FLIPPED_AT_ONCE // max(n_units, len(a)))
+    totals = sums.sum(axis=0)
+    difference = (totals[a] - totals[b])[:, None]
+    # Equal as fractions, sums may differ in their last steps; SciPy's tests allow for it, too.
+    least = np.abs(difference) - tolerance
+    n_extreme = np.zeros(len(a), dtype=np.int64)
+    with Bar('sign flips', permutations, 'flip') as bar:
+        for begin in range(0, permutations, rows):
+            n_rows = min(rows, permutations - begin)
+            # Of the units whose sign stays: a flipped sum is twice theirs without the total.
+            stayed = sums.T @ _bits(generator, n_rows, n_units).T
+            flipped = stayed[a]
+            flipped -= stayed[b]
+            flipped *= 2
+            flipped -= difference
+            np.abs(flipped, out=flipped)
+            n_extreme += np.count_nonzero(flipped >= least, axis=1)
+            bar.add(n_rows)
+    return n_extreme
+
+
+def _bits(generator: np.random.Generator, n_rows: int, n_bits: int) -> Floats:
+    """Return 0 or 1 at random; rows are the same however many are drawn at a time."""
+    words = generator.integers(0, 1 << 64, (n_rows, -(-n_bits // 64)), dtype=np.uint64)
+    octets = words.astype('<u8', copy=False).view(np.uint8)
+    return np.unpackbits(octets, axis=1, count=n_bits).astype(np.float64)
+
+
+def tukey(
+    sums: Floats, pairs: NumberedPairs, tolerance: float, permutations: int, seed: int
+) -> Floats:
+    """Return p of each metric (rows) and pair of runs by randomised Tukey HSD (Carterette, 2012).
+
+    `sums` has shape (n_units, n_runs, n_metrics), in whole steps (`Units`). Runs are permuted
+    within each unit. p is (b + 1) / (n + 1), where b counts the permutations whose largest
+    difference of any two runs is at least as large, so it needs no correction for their number.
+    """
+    a, b = pairs
+    totals = sums.sum(axis=0)
+    least = np.abs(totals[a] - totals[b]).T - tolerance
+    ranges = np.sort(_ranges(sums, permutations, seed), axis=0).T
+    found = zip(ranges, least, strict=True)
+    n_extreme = permutations - np.array([ranks.searchsorted(each) for ranks, each in found])
+    p: Floats = (n_extreme + 1) / (permutations + 1)
+    return p
+
+
+def _ranges(sums: Floats, permutations: int, seed: int) -> Floats:
+    """Return the largest difference of two runs' totals, by permutation and metric."""
+    # Where all runs are equal, no permutation changes anything.
+    differ = (sums != sums[:, :1]).any(axis=(1, 2))
+    values = np.ascontiguousarray(sums[differ])
+    if not len(values):
+        return np.zeros((permutations, sums.shape[2]))
+    n_units, n_runs, n_metrics = values.shape
+    # All metrics of a run move together, as one item.
+    items = values.view(np.dtype((np.void, values.itemsize * n_metrics)))[:, :, 0]
+
+    def permute(block: tuple[int, np.random.SeedSequence]) -> Floats:
+        size, seed = block
+        permuted = np.tile(items, (size, 1))
+        np.random.default_rng(seed).permuted(permuted, axis=1, out=permuted)
+        numbers = permuted.view(np.float64).reshape(size, n_units, n_runs * n_metrics)
+        totals = numbers.sum(axis=1).reshape(size, n_runs, n_metrics)
+        ranges: Floats = totals.max(axis=1) - totals.min(axis=1)
+        return ranges
+
+    n_each = max(1, PERMUTED_AT_ONCE // values.size)
+    sizes = [min(n_each, permutations - begin) for begin in range(0, permutations, n_each)]
+    # A generator for each block, so that threads change nothing.
+    blocks = list(zip(sizes, np.random.SeedSequence(seed).spawn(len(sizes)), strict=True))
+    ranges: list[Floats] = []
+    with Bar('permutations', permutations, 'permutation') as bar:
+        for begin in range(0, len(blocks), BLOCKS_AT_ONCE):
+            some = blocks[begin : begin + BLOCKS_AT_ONCE]
+            ranges += on_all_cores(permute, some)
+            bar.add(sum(size for size, _ in some))
+    return np.concatenate(ranges)
