@@ -1,6 +1,13 @@
 """The command, and the files of a small campaign, for tests of what it does."""
 
+import contextlib
+import os
+import re
+import shlex
+import subprocess
 import sys
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -30,3 +37,60 @@ def run(*arguments, input=None):
 
 def expected(*queries, K=(1, 10, 100, 1000), **options):
     return AveragePrecision('reference.txt', K, **options).evaluate('run.txt', queries or None)
+
+
+# Of a line of shell, where no quotes are open: `(?=…)` looks for whole quotes up to the end.
+SEPARATOR = re.compile(r"""( && | \| |; )(?=(?:[^'"]|'[^']*'|"[^"]*")*$)""")
+OURS = re.compile(r'mediaeval-ap (.*?)(?: ([<>]) (\S+))?', re.DOTALL)
+
+
+def run_line(line, folder='.'):
+    """Run a line as `bash -o pipefail` does, our commands in this process: exit code and output.
+
+    What is no list of pipelines, such as a loop, is run by bash as a whole.
+    """
+    parts = SEPARATOR.split(line) if 'mediaeval-ap ' in line and line[0] not in '(f' else [line]
+    code, given, shown = 0, '', ''
+    for (before, command), (after, _) in pairwise(
+        [*zip(['; ', *parts[1::2]], parts[::2], strict=True), ('', '')]
+    ):
+        if before == ' && ' and code:
+            break
+        if re.fullmatch(r'cd \S+', command):
+            folder = Path(folder, command.removeprefix('cd '))
+            continue
+        run_stage = run_ours if OURS.fullmatch(command) else run_by_bash
+        ended, given, told = run_stage(command, given, folder, code, is_piped=after == ' | ')
+        code = ended or (code if before == ' | ' else 0)
+        shown += told
+    return code, shown
+
+
+def run_ours(command, given, folder, _, is_piped):
+    """Run it here: its exit code, what it writes into a pipe, and what is seen."""
+    words, direction, file = OURS.fullmatch(command).groups()
+    path = Path(folder, file or '')
+    with contextlib.chdir(folder):
+        input = path.read_bytes() if direction == '<' else given
+        done = CliRunner().invoke(main, shlex.split(words), input, prog_name='mediaeval-ap')
+    if direction == '>':
+        path.write_text(done.stdout)
+    if direction == '>' or is_piped:
+        return done.exit_code, done.stdout, done.stderr
+    return done.exit_code, '', done.output
+
+
+def run_by_bash(command, given, folder, code, is_piped):
+    """Run it in a shell whose `$?` is the exit code so far."""
+    path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
+    done = subprocess.run(
+        ['bash', '-o', 'pipefail', '-c', f'(exit {code}); {command}'],
+        cwd=folder,
+        env={**os.environ, 'PATH': path},
+        input=given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE if is_piped else subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, *((done.stdout, done.stderr) if is_piped else ('', done.stdout))

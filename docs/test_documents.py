@@ -1,22 +1,16 @@
 """The documents show what commands and scripts print, link to files, and name what is public."""
 
-import contextlib
-import os
 import re
 import runpy
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run_line
 
 import mediaeval_ap
-from mediaeval_ap.cli import main
 from mediaeval_ap.render.vega import to_svg
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
 BLOCK = re.compile(r'^```console\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
@@ -36,35 +30,8 @@ def test_commands_print_what_is_shown(document, monkeypatch, tmp_path):
     """A document's commands share a folder for their files, and no other document has it."""
     monkeypatch.chdir(ROOT)
     for command, output in commands(document):
-        shown = ''
-        stages = command.split(' | ') if NOT_A_PIPELINE.search(command) is None else [command]
-        for stage in stages:
-            shown = printed(stage.replace('/tmp/', f'{tmp_path}/'), shown)
+        _, shown = run_line(command.replace('/tmp/', f'{tmp_path}/'))
         assert shown.replace(f'{tmp_path}/', '/tmp/') == output, command
-
-
-NOT_A_PIPELINE = re.compile('[;&$<>]')
-IN_A_FOLDER = re.compile(r'(?:cd (\S+)(?: &&|;) )?(.*)', re.DOTALL)
-
-
-def printed(stage, given):
-    """What a stage of a pipeline prints: our command in this process, all else by the shell."""
-    folder, command = IN_A_FOLDER.fullmatch(stage).groups()
-    if command.startswith('mediaeval-ap ') and NOT_A_PIPELINE.search(command) is None:
-        _, *arguments = shlex.split(command)
-        with contextlib.chdir(folder or '.'):
-            return CliRunner().invoke(main, arguments, given, prog_name='mediaeval-ap').output
-    path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
-    done = subprocess.run(
-        ['bash', '-c', stage],
-        env={**os.environ, 'PATH': path},
-        input=given,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    return done.stdout
 
 
 def test_the_picture_of_the_readme_is_that_of_the_samples():
