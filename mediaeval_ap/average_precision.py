@@ -211,7 +211,7 @@ class AveragePrecision(BatchEvaluating, Explaining, CampaignReporting):
         12000
         """
         from mediaeval_ap.live.saved import from_parquet
-        from mediaeval_ap.tables.byte_sources import ByteSource
+        from mediaeval_ap.tables.sources import ByteSource
 
         parameters, elsewhere, hypotheses = from_parquet(ByteSource(path, max_bytes))
         evaluator = cls(**parameters, max_bytes=max_bytes)

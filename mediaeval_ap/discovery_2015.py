@@ -35,7 +35,7 @@ from mediaeval_ap.render.document import counted
 from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
-from mediaeval_ap.tables.input_kinds import Kind, Origin
+from mediaeval_ap.tables.reading import Kind, Origin
 
 __all__ = ['PersonDiscovery2015']
 

@@ -6,15 +6,10 @@ import re
 
 from hypothesis import strategies as st
 
-from mediaeval_ap.tables import (
-    HYPOTHESIS,
-    QUERIES,
-    REFERENCE,
-    SUBSET,
-    strict_text,
-)
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET
 from mediaeval_ap.tables.layouts import QRELS, RUN
-from mediaeval_ap.tables.line_format import Cause
+from mediaeval_ap.tables.text import reader
+from mediaeval_ap.tables.text.format import Cause
 
 LAYOUTS = st.sampled_from([REFERENCE, HYPOTHESIS, SUBSET, QUERIES, QRELS, RUN])
 DECIMAL = r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?'
@@ -73,7 +68,7 @@ def as_rows(table, layout):
 
 
 def parse(data, layout):
-    return as_rows(strict_text.parse(io.BytesIO(data), layout, 'file'), layout)
+    return as_rows(reader.parse(io.BytesIO(data), layout, 'file'), layout)
 
 
 def causes_and_lines(found):

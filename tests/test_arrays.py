@@ -20,7 +20,7 @@ from mediaeval_ap.arrays import (
     run_starts,
 )
 from mediaeval_ap.tables import HYPOTHESIS, read
-from mediaeval_ap.tables.lenient_text import read_leniently
+from mediaeval_ap.tables.reading import read_leniently
 from mediaeval_ap.validation.rules import repeats
 
 keys = st.lists(st.integers(-3, 5), max_size=12)

@@ -17,8 +17,8 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.csv_text import decimals, explain_number
-from mediaeval_ap.tables.faults import EXACT_NUMBER
 from mediaeval_ap.tables.records import Records
+from mediaeval_ap.tables.text.format import EXACT_NUMBER
 
 if TYPE_CHECKING:
     import pandas

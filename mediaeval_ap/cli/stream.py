@@ -33,7 +33,7 @@ def stream(hypothesis: str, format: str | None, **criteria: Any) -> None:
     """
     check_paths([STANDARD_STREAM, *paths_of(click.get_current_context(), FILE)], [])
     from mediaeval_ap.tables import QUERIES, parse_line
-    from mediaeval_ap.tables.growing_files import lines_of_standard_input
+    from mediaeval_ap.tables.reading import lines_of_standard_input
 
     if format is None:
         format = 'table' if sys.stdout is not None and sys.stdout.isatty() else 'tsv'

@@ -18,7 +18,7 @@ Row = tuple[Any, ...]
 def arriving_of(average_precision: AveragePrecision, run: str, **settings: Any) -> Iterator[Row]:
     """Yield the rows of a run as they come; those of a store in the order of its places."""
     from mediaeval_ap.tables import HYPOTHESIS
-    from mediaeval_ap.tables.growing_files import arriving
+    from mediaeval_ap.tables.reading import arriving
 
     criteria = average_precision._criteria
     if not settings['follow'] and (store := criteria.open_run(run)) is not None:

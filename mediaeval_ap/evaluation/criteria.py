@@ -13,7 +13,7 @@ from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.render.document import counted
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, Table, read
-from mediaeval_ap.tables.input_kinds import may_be_store
+from mediaeval_ap.tables.reading import may_be_store
 
 if TYPE_CHECKING:
     from mediaeval_ap.store.store import Store

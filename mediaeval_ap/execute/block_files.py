@@ -14,8 +14,8 @@ from mediaeval_ap.errors import FormatError
 from mediaeval_ap.execute.plan import KEY_DIGITS, STRAY, Plan
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.json_files import read_results
-from mediaeval_ap.tables.byte_sources import content_of
 from mediaeval_ap.tables.json_text import parsed_json
+from mediaeval_ap.tables.sources import content_of
 
 _digits = f'([0-9a-f]{{{KEY_DIGITS}}})'
 _name = re.compile(rf'{_digits}-([0-9]{{5,}})-{_digits}\.json').fullmatch

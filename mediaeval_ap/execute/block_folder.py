@@ -17,7 +17,7 @@ from mediaeval_ap.execute.plan import Plan
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.tables.byte_sources import content_of, opening
+from mediaeval_ap.tables.sources import content_of, opening
 
 PLAN = 'plan.json'
 WHOLE: tuple[int, int] = (1, 1)  # the one part of one

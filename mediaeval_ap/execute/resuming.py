@@ -28,7 +28,7 @@ from mediaeval_ap.progress import Bar, hidden
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Source, Table
-from mediaeval_ap.tables.byte_sources import ByteSource, opening
+from mediaeval_ap.tables.sources import ByteSource, opening
 
 
 def write_block(job: Job, block: Block) -> None:

@@ -30,7 +30,7 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.render.document import counted
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import HYPOTHESIS, Table
-from mediaeval_ap.tables.input_kinds import is_rows
+from mediaeval_ap.tables.reading import is_rows
 
 
 class Live(Session):

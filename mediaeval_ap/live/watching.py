@@ -16,7 +16,7 @@ from mediaeval_ap.live.incremental import IncrementalScorer
 from mediaeval_ap.live.ranking import LiveRanking
 from mediaeval_ap.results.means_and_notes import mean_average_precision
 from mediaeval_ap.tables import HYPOTHESIS, Table
-from mediaeval_ap.tables.input_kinds import is_rows
+from mediaeval_ap.tables.reading import is_rows
 from mediaeval_ap.tables.rows import from_rows
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.plain_text import is_uri
-from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.parquet_pages import check_footer
+from mediaeval_ap.tables.sources import ByteSource
 
 if TYPE_CHECKING:
     import pyarrow

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.tables.arrow import to_arrow
-from mediaeval_ap.tables.faults import EXACT_NUMBER
-from mediaeval_ap.tables.input_kinds import is_arrow
-from mediaeval_ap.tables.line_format import LARGEST_INTEGER
+from mediaeval_ap.tables.reading import is_arrow
+from mediaeval_ap.tables.text.format import EXACT_NUMBER, LARGEST_INTEGER
 
 
 def is_sparse(values: object) -> bool:

@@ -16,7 +16,7 @@ from mediaeval_ap.arrays import SpareArrays, run_starts
 from mediaeval_ap.cores import own_cores
 from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY, BitParallel, letter_matrix
 from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run, parts
-from mediaeval_ap.tables.stored_texts import StoredTexts
+from mediaeval_ap.tables.table import StoredTexts
 
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
 QUERIES_AT_ONCE = 16  # at least: with a million names 4 take twice as long each, 32 as long

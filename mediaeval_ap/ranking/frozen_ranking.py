@@ -24,7 +24,7 @@ from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
 from mediaeval_ap.ranking.tie_breaking import TieKeys, in_order
 from mediaeval_ap.tables import Source, Table
-from mediaeval_ap.tables.stored_texts import texts_at
+from mediaeval_ap.tables.table import texts_at
 
 PLACE_BITS = 32  # as places are int32; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import find, numbered, run_starts
 from mediaeval_ap.tables import Column, Table
-from mediaeval_ap.tables.stored_texts import texts_at
+from mediaeval_ap.tables.table import texts_at
 
 
 def shot_order(shot_id: str) -> tuple[int, int, str, str]:

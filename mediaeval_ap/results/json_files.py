@@ -29,8 +29,8 @@ from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, ResultBy
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.results.score import COUNTS, NO_MEAN, Score
 from mediaeval_ap.tables import MAX_BYTES, Source
-from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.json_text import parsed_json
+from mediaeval_ap.tables.sources import ByteSource
 
 __all__ = ['read_results']
 

@@ -36,10 +36,8 @@ from mediaeval_ap.store.spool import Spool
 from mediaeval_ap.store.store import Store, as_store, open_store
 from mediaeval_ap.store.writing import check_target, clear_up, put_in_place, write_store
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, STANDARD_INPUT, SUBSET, Table, read
-from mediaeval_ap.tables.byte_sources import ByteSource, opening, standard_input
-from mediaeval_ap.tables.decompression import BUFFER_BYTES, Limit
-from mediaeval_ap.tables.input_kinds import is_store
-from mediaeval_ap.tables.parts import ChangedError, Position, TableParts
+from mediaeval_ap.tables.reading import ChangedError, Position, TableParts, is_store
+from mediaeval_ap.tables.sources import BUFFER_BYTES, ByteSource, Limit, opening, standard_input
 
 __all__ = ['index']
 

@@ -22,9 +22,9 @@ from mediaeval_ap.store.mapped_columns import (
     wrong,
 )
 from mediaeval_ap.tables import Source, Table
-from mediaeval_ap.tables.input_kinds import STORE_MANIFEST as NAME
-from mediaeval_ap.tables.input_kinds import is_store
 from mediaeval_ap.tables.json_text import parsed_json
+from mediaeval_ap.tables.reading import STORE_MANIFEST as NAME
+from mediaeval_ap.tables.reading import is_store
 
 FORMAT = 'mediaeval-ap store'
 FORMAT_VERSION = 1

@@ -32,8 +32,8 @@ from mediaeval_ap.store.mapped_columns import (
     map_column,
 )
 from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, Column, Source, Table
-from mediaeval_ap.tables.input_kinds import is_being_replaced, may_be_store
-from mediaeval_ap.tables.stored_texts import StoredTexts
+from mediaeval_ap.tables.reading import is_being_replaced, may_be_store
+from mediaeval_ap.tables.table import StoredTexts
 
 if TYPE_CHECKING:
     import pyarrow

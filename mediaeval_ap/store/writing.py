@@ -23,8 +23,8 @@ from mediaeval_ap.store.manifest import Input, Manifest, RunCounts, Subset, why_
 from mediaeval_ap.store.mapped_columns import SUFFIX, TEXTS, ColumnFile, write_column
 from mediaeval_ap.store.store import Store, open_store
 from mediaeval_ap.tables import Table
-from mediaeval_ap.tables.input_kinds import REPLACED, STORE_MANIFEST, folders_beside
-from mediaeval_ap.tables.stored_texts import encoded
+from mediaeval_ap.tables.reading import REPLACED, STORE_MANIFEST, folders_beside
+from mediaeval_ap.tables.table import encoded
 
 BEGUN = '.tmp'  # ends the name of a folder until its store is complete
 

@@ -13,12 +13,11 @@ constant            value
 """
 
 from mediaeval_ap.choices import MAX_BYTES
-from mediaeval_ap.tables.byte_sources import STANDARD_INPUT
-from mediaeval_ap.tables.growing_files import arriving
 from mediaeval_ap.tables.layouts import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Layout
-from mediaeval_ap.tables.line_format import parse_line
-from mediaeval_ap.tables.reading import read
+from mediaeval_ap.tables.reading import arriving, read
+from mediaeval_ap.tables.sources import STANDARD_INPUT
 from mediaeval_ap.tables.table import Column, Source, Table
+from mediaeval_ap.tables.text.format import parse_line
 
 __all__ = [
     'HYPOTHESIS',

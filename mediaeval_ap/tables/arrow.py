@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, ParameterError, shortened, shown
 from mediaeval_ap.plain_text import TEXT, is_text
-from mediaeval_ap.tables.bulk import text_column
-from mediaeval_ap.tables.faults import AS_TEXT, EXACT_NUMBER, FINITE_DECIMAL, no_rows
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Source, Table
+from mediaeval_ap.tables.text.fast import text_column
+from mediaeval_ap.tables.text.format import AS_TEXT, EXACT_NUMBER, FINITE_DECIMAL, no_rows
 
 if TYPE_CHECKING:
     import pyarrow

@@ -23,11 +23,21 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.plain_text import BETWEEN_WORDS
-from mediaeval_ap.tables import line_format
-from mediaeval_ap.tables.bulk import read_csv
-from mediaeval_ap.tables.faults import EXACT_NUMBER, FINITE_DECIMAL, Faults, Wrong, no_rows
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
-from mediaeval_ap.tables.line_numbers import LineNumbers
+from mediaeval_ap.tables.table import LineNumbers
+from mediaeval_ap.tables.text.fast import read_csv
+from mediaeval_ap.tables.text.format import (
+    BYTE_ORDER_MARK,
+    EXACT_NUMBER,
+    FINITE_DECIMAL,
+    LARGEST_INTEGER,
+    Faults,
+    Wrong,
+    explain_bytes,
+    is_finite_decimal,
+    is_utf8,
+    no_rows,
+)
 
 if TYPE_CHECKING:
     import pyarrow
@@ -41,7 +51,7 @@ def parse_csv(
     content: bytes, layouts: Sequence[RecordLayout], source: str, delimiter: str = ','
 ) -> tuple[RecordLayout, pyarrow.Table, LineNumbers]:
     """Read CSV by the first layout that fits its columns: texts as large strings, and doubles."""
-    content = content.removeprefix(line_format.BYTE_ORDER_MARK)
+    content = content.removeprefix(BYTE_ORDER_MARK)
     _refuse_what_is_no_text(content, source)
     records = _records(content, delimiter)
     with _fields_of_any_size():
@@ -93,11 +103,11 @@ def _expected(layouts: Sequence[RecordLayout]) -> str:
 
 def _refuse_what_is_no_text(content: bytes, source: str) -> None:
     are_ends = content.count(b'\r') == content.count(b'\r\n')
-    if are_ends and b'\0' not in content and line_format.is_utf8(content):
+    if are_ends and b'\0' not in content and is_utf8(content):
         return
     faults = Faults(source, 'line')
     lines = content.replace(b'\r\n', b'\n').split(b'\n')
-    faults.look(map(line_format.explain_bytes, lines), 1)
+    faults.look(map(explain_bytes, lines), 1)
     raise faults.error
 
 
@@ -118,7 +128,7 @@ def _proved(
         return None
     numbers = [table[name] for name, kind in types.items() if kind == number]
     # What is not finite is wrong, and a large integer may be.
-    is_right = all((np.abs(each) < line_format.LARGEST_INTEGER).all() for each in numbers)
+    is_right = all((np.abs(each) < LARGEST_INTEGER).all() for each in numbers)
     return table if is_right else None
 
 
@@ -177,7 +187,7 @@ def explain_number(field: bytes) -> str | None:
     An integer that is written out has to be exact, as in tables of values; any other decimal stands
     for the nearest double.
     """
-    if not line_format.is_finite_decimal(field):
+    if not is_finite_decimal(field):
         return FINITE_DECIMAL
     digits = field.lstrip(b'+-').lstrip(b'0')  # few enough, where the number is finite
     if digits.isdigit() and int(digits) != int(float(digits)):
@@ -193,9 +203,9 @@ def decimals(texts: pyarrow.Array) -> NDArray[np.float64]:
         numbers = np.array(texts.cast(pyarrow.float64()))
     except pyarrow.ArrowInvalid:  # of a text that is no number, or as the format takes, and it not
         fields = [text.strip(BETWEEN_WORDS).encode() for text in texts.to_pylist()]
-        is_number = line_format.is_finite_decimal
+        is_number = is_finite_decimal
         numbers = np.array([float(field) if is_number(field) else np.nan for field in fields])
-    for row in np.flatnonzero(np.abs(numbers) >= line_format.LARGEST_INTEGER):
+    for row in np.flatnonzero(np.abs(numbers) >= LARGEST_INTEGER):
         if explain_number(texts[row].as_py().strip(BETWEEN_WORDS).encode()):
             numbers[row] = np.nan
     return numbers

@@ -17,8 +17,8 @@ import numpy as np
 
 from mediaeval_ap.errors import FormatError, ReadError, printable
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.tables.byte_sources import PARQUET_IN_NO_FILE, ByteSource, is_regular, opening
 from mediaeval_ap.tables.parquet_pages import BYTES_OF_VALUE, PageWatcher, check_footer
+from mediaeval_ap.tables.sources import PARQUET_IN_NO_FILE, ByteSource, is_regular, opening
 from mediaeval_ap.tables.table import Source
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from thrift.protocol.TCompactProtocol import TCompactProtocol
 from thrift.Thrift import TException, TType
 from thrift.transport.TTransport import TFileObjectTransport
 
-from mediaeval_ap.tables.byte_sources import ByteSource
-from mediaeval_ap.tables.decompression import Limit
+from mediaeval_ap.tables.sources import ByteSource, Limit
 
 BYTES_OF_VALUE = 4  # at least: pyarrow's code of a text that is repeated has so many
 LONGEST_STRING = 1 << 27  # a choice: no header has more, and a damaged length would take it all

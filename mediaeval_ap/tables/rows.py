@@ -17,11 +17,16 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.plain_text import TEXT, is_text, plain_text
 from mediaeval_ap.tables.arrow import check_names
-from mediaeval_ap.tables.faults import AS_TEXT, EXACT_NUMBER, Faults, Wrong, no_rows
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.line_format import explain_number
-from mediaeval_ap.tables.line_numbers import LineNumbers
-from mediaeval_ap.tables.table import Column, Source, Table
+from mediaeval_ap.tables.table import Column, LineNumbers, Source, Table
+from mediaeval_ap.tables.text.format import (
+    AS_TEXT,
+    EXACT_NUMBER,
+    Faults,
+    Wrong,
+    explain_number,
+    no_rows,
+)
 
 if TYPE_CHECKING:
     import pandas

@@ -2,23 +2,168 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import combine
+from mediaeval_ap.arrays import combine, ranges
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.render.document import Block, Document, Grid, Heading, counted
 from mediaeval_ap.render.formats import to_html
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.line_numbers import ROW_BY_ROW, LineNumbers
-from mediaeval_ap.tables.stored_texts import StoredTexts
 
-__all__ = ['Column', 'Source', 'Table']
+
+@dataclass(frozen=True)
+class LineNumbers:
+    """The line, or the number, of each row of a table.
+
+    Nothing is stored while the rows follow one another: `numbers` is None, and row 0 is number
+    `first`.
+    """
+
+    unit: Literal['line', 'row'] = 'row'
+    numbers: NDArray[np.int64] | None = None
+    first: int = 1
+
+    def __getitem__(self, row: int | np.integer) -> int:
+        return int(self.first + row if self.numbers is None else self.numbers[row])
+
+    def array(self, n_rows: int) -> NDArray[np.int64]:
+        """Return the numbers of all rows, of which there are `n_rows`."""
+        return np.arange(n_rows) + self.first if self.numbers is None else self.numbers
+
+    def select(self, rows: NDArray[np.bool_]) -> LineNumbers:
+        """Return the numbers of some rows."""
+        return self if rows.all() else replace(self, numbers=self.array(len(rows))[rows])
+
+
+ROW_BY_ROW = LineNumbers()
+
+
+class LineCounter:
+    """Line numbers of the rows read so far; those that follow one another are kept as ranges."""
+
+    def __init__(self) -> None:
+        self.next_line = 1
+        self.n_rows = 0
+        self._parts: list[range | NDArray[np.int64]] = []
+
+    def count(self, n_lines: int, rows: Sequence[int] | NDArray[np.int64] | None = None) -> None:
+        """Count lines, of which all hold rows, or those at some positions, from 0."""
+        first = self.next_line
+        part = range(first, first + n_lines) if rows is None else first + np.asarray(rows, np.int64)
+        if len(part):
+            self._parts.append(part)
+        self.n_rows += len(part)
+        self.next_line += n_lines
+
+    def line_numbers(self) -> LineNumbers:
+        """Return the numbers of all rows so far, which are not stored if they follow from 1 on."""
+        if not self._parts or self._parts[-1][-1] == self.n_rows:  # as they ascend
+            return LineNumbers('line')
+        parts = [
+            np.arange(part.start, part.stop) if isinstance(part, range) else part
+            for part in self._parts
+        ]
+        return LineNumbers('line', np.concatenate(parts))
+
+
+FEW = 100  # so many texts are decoded sooner one by one than together
+TEXTS_IN_BLOCK = 1 << 16  # a choice: some megabytes of text at a time
+
+
+def encoded(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return texts as UTF-8, one after another, and where each of them ends."""
+    each = [text.encode() for text in texts]
+    ends = np.fromiter(map(len, each), np.int64, len(each)).cumsum()
+    return np.frombuffer(b''.join(each), np.uint8), ends
+
+
+def texts_at(texts: Sequence[str], at: NDArray[np.integer]) -> list[str]:
+    """Return the texts at some positions."""
+    if isinstance(texts, StoredTexts) and len(at) > FEW:
+        return texts.together(at)
+    return [texts[position] for position in at.tolist()]
+
+
+class StoredTexts(Sequence[str]):
+    """Distinct texts as UTF-8, in the ascending order of a key."""
+
+    def __init__(
+        self,
+        content: NDArray[np.uint8],
+        ends: NDArray[np.int64],
+        key: Callable[[str], Any] = str,
+    ) -> None:
+        self.content = content
+        self.ends = ends
+        self._key = key
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            begin, end, step = at.indices(len(self))
+            if step != 1:
+                raise ValueError(f'found a step of {step}, expected texts one after another')
+            return self._between(begin, end) if begin < end else []
+        number = range(len(self))[at]
+        begin = int(self.ends[number - 1]) if number else 0
+        return self.content[begin : self.ends[number]].tobytes().decode()
+
+    def __iter__(self) -> Iterator[str]:
+        for begin in range(0, len(self), TEXTS_IN_BLOCK):
+            yield from self[begin : begin + TEXTS_IN_BLOCK]
+
+    def _between(self, begin: int, end: int) -> list[str]:
+        first = int(self.ends[begin - 1]) if begin else 0
+        return _decoded(self.content[first : self.ends[end - 1]], self.ends[begin:end] - first)
+
+    def together(self, at: NDArray[np.integer]) -> list[str]:
+        """Return the texts at some positions, which are not negative."""
+        texts = []
+        for begin in range(0, len(at), TEXTS_IN_BLOCK):
+            some = at[begin : begin + TEXTS_IN_BLOCK]
+            begins = np.where(some > 0, self.ends[some - 1], 0)
+            sizes = self.ends[some] - begins
+            texts += _decoded(self.content[ranges(begins, sizes)], sizes.cumsum())
+        return texts
+
+    def positions(self, wanted: Sequence[str]) -> list[int]:
+        """Return the position of each wanted text, or -1."""
+        if len(wanted) * len(self).bit_length() < len(self):
+            return list(map(self._position, wanted))
+        # All of them are decoded, which takes less time, but a block at a time.
+        is_wanted = set(wanted)
+        found = {text: position for position, text in enumerate(self) if text in is_wanted}
+        return [found.get(text, -1) for text in wanted]
+
+    def _position(self, text: str) -> int:
+        position = bisect_left(self, self._key(text), key=self._key)
+        return position if position < len(self) and self[position] == text else -1
+
+
+def _decoded(content: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
+    """Decode texts that stand one after another."""
+    stops = ends.tolist()
+    as_bytes = content.tobytes()
+    if as_bytes.isascii():  # a byte for each character
+        text = as_bytes.decode()
+        return [text[a:b] for a, b in zip([0, *stops], stops, strict=False)]
+    return [as_bytes[a:b].decode() for a, b in zip([0, *stops], stops, strict=False)]
+
 
 ROWS_IN_HTML = 10  # a choice: the first rows, of how many there may be
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables import Layout
 from mediaeval_ap.tables.byte_words import WIDEST, WORD, words_at
-from mediaeval_ap.tables.line_format import is_utf8
+from mediaeval_ap.tables.text.format import is_utf8
 from mediaeval_ap.trec.documents import Documents, array_of
 
 # So a whole window around any field is in the buffer, and a line end before each line.

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables import Layout
 from mediaeval_ap.tables.byte_words import AMONG_FIRST, WORD, width_for, windows
-from mediaeval_ap.tables.line_format import LARGEST_INTEGER
-from mediaeval_ap.tables.strict_text import numbers_of
+from mediaeval_ap.tables.text.format import LARGEST_INTEGER
+from mediaeval_ap.tables.text.reader import numbers_of
 from mediaeval_ap.trec.byte_fields import Fields
 
 MOST_DIGITS = 19  # 64 bits hold each of these integers; and 10**19 is a double

@@ -36,8 +36,8 @@ from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms
 from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import MAX_BYTES
-from mediaeval_ap.tables.input_kinds import Origin
 from mediaeval_ap.tables.layouts import QRELS, RUN
+from mediaeval_ap.tables.reading import Origin
 from mediaeval_ap.trec.files import TOPIC, Entries, comparable, read_entries
 from mediaeval_ap.trec.tie_breaking import precisions
 

@@ -20,7 +20,7 @@ from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.evaluation.whole_run import CountedRun
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, Table
-from mediaeval_ap.tables.stored_texts import texts_at
+from mediaeval_ap.tables.table import texts_at
 
 SHOT = HYPOTHESIS.texts[:3]
 NO_SHOTS = np.empty(0, dtype=np.int32)

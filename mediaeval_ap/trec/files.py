@@ -13,14 +13,11 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import find, run_starts
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables import Column, Layout, Source, Table, read
-from mediaeval_ap.tables.byte_sources import ByteSource
-from mediaeval_ap.tables.input_kinds import Kind, Origin
-from mediaeval_ap.tables.line_format import BYTE_ORDER_MARK, holds_no_row
-from mediaeval_ap.tables.line_numbers import LineCounter, LineNumbers
-from mediaeval_ap.tables.lines import split, whole_lines
-from mediaeval_ap.tables.reading import read_strictly
-from mediaeval_ap.tables.strict_text import parse
-from mediaeval_ap.tables.table import NumberedRows
+from mediaeval_ap.tables.reading import Kind, Origin, read_strictly
+from mediaeval_ap.tables.sources import ByteSource
+from mediaeval_ap.tables.table import LineCounter, LineNumbers, NumberedRows
+from mediaeval_ap.tables.text.format import BYTE_ORDER_MARK, holds_no_row, split, whole_lines
+from mediaeval_ap.tables.text.reader import parse
 from mediaeval_ap.trec.byte_fields import find_fields, texts_at
 from mediaeval_ap.trec.decimals import numbers_at
 from mediaeval_ap.trec.documents import Documents, documents_of, pair_keys

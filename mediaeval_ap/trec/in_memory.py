@@ -8,10 +8,10 @@ from typing import Any
 
 from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.tables import Layout, Table
-from mediaeval_ap.tables.faults import no_rows
-from mediaeval_ap.tables.input_kinds import Kind, Origin
 from mediaeval_ap.tables.layouts import QRELS
+from mediaeval_ap.tables.reading import Kind, Origin
 from mediaeval_ap.tables.rows import explain_row, from_rows
+from mediaeval_ap.tables.text.format import no_rows
 
 
 def read_in_memory(given: Origin, layout: Layout) -> Table | None:

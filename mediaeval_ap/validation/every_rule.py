@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from mediaeval_ap.choices import Campaign
-from mediaeval_ap.tables.lenient_text import LenientTable
-from mediaeval_ap.tables.line_format import Cause
+from mediaeval_ap.tables.text.format import Cause
+from mediaeval_ap.tables.text.reader import LenientTable
 from mediaeval_ap.validation.problems import Finding
 from mediaeval_ap.validation.rules import format, names, other_files, repeats
 

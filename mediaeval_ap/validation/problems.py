@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import MAX_PROBLEMS
-from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.tables.table import Source
+from mediaeval_ap.tables.text.reader import LenientTable
 from mediaeval_ap.validation.kinds import KINDS, Kind, Severity
 
 Detail: TypeAlias = tuple[str, str, str]  # field, found, expected

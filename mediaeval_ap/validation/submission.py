@@ -8,8 +8,7 @@ from mediaeval_ap.choices import CAMPAIGNS, MAX_BYTES, MAX_PROBLEMS, check_limit
 from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning, warn_caller
 from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.tables import layouts
-from mediaeval_ap.tables.input_kinds import Origin
-from mediaeval_ap.tables.lenient_text import read_leniently
+from mediaeval_ap.tables.reading import Origin, read_leniently
 from mediaeval_ap.validation.every_rule import apply_rules
 from mediaeval_ap.validation.problems import Findings, Problem
 

@@ -10,7 +10,7 @@ from commands import COMMAND, run
 
 from mediaeval_ap.errors import printable
 from mediaeval_ap.render.formats import ANSWER_FORMATS
-from mediaeval_ap.tables import lines
+from mediaeval_ap.tables.text import format
 
 
 def test_stream_answers_each_line(folder):
@@ -56,7 +56,7 @@ def test_stream_is_as_long_as_its_input(folder, format):
 
 
 def test_stream_refuses_an_endless_line(folder, monkeypatch):
-    monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 1 << 20)
+    monkeypatch.setattr(format, 'MAX_LINE_BYTES', 1 << 20)
     result = run('stream', 'reference.txt', 'run.txt', '-K', '1', input='ann\n' + 'x' * (2 << 20))
     assert (result.exit_code, result.stdout) == (1, 'ann\t2\t1.0\n')
     assert result.stderr.startswith('Error: <stdin>, line 2: found more than 1 MiB without a line')

@@ -21,8 +21,9 @@ import pytest
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.cli.watch_input import Ending
 from mediaeval_ap.errors import FormatError, ReadError
-from mediaeval_ap.tables import HYPOTHESIS, growing_files, lines, read
-from mediaeval_ap.tables.byte_sources import ByteSource
+from mediaeval_ap.tables import HYPOTHESIS, read, reading
+from mediaeval_ap.tables.sources import ByteSource
+from mediaeval_ap.tables.text import format
 
 COMMAND = [*commands.COMMAND, 'watch']
 run = partial(commands.run, 'watch')
@@ -217,28 +218,28 @@ def test_a_file_that_becomes_shorter_is_an_error(folder):
 def test_half_a_line_is_waited_for(tmp_path, monkeypatch):
     path = tmp_path / 'run.txt'
     path.write_bytes(b'a\nb')
-    with growing_files.following(ByteSource(path)) as read_more, open(path, 'ab') as file:
+    with reading.following(ByteSource(path)) as read_more, open(path, 'ab') as file:
 
         def grow(_):
             file.write(b'c\n')
             file.flush()
 
-        monkeypatch.setattr(growing_files, 'sleep', grow)
-        assert list(islice(lines.blocks(read_more, 'file'), 3)) == [b'a\n', b'bc\n', b'c\n']
+        monkeypatch.setattr(reading, 'sleep', grow)
+        assert list(islice(format.blocks(read_more, 'file'), 3)) == [b'a\n', b'bc\n', b'c\n']
 
 
 def test_followed_lines_have_a_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 9)
+    monkeypatch.setattr(format, 'MAX_LINE_BYTES', 9)
     path = tmp_path / 'run.txt'
     path.write_bytes(b'ab\n' + b'ab' * 5)
-    with growing_files.following(ByteSource(path)) as read_more:
-        blocks = lines.blocks(read_more, 'file', 4)
+    with reading.following(ByteSource(path)) as read_more:
+        blocks = format.blocks(read_more, 'file', 4)
         assert next(blocks) == b'ab\n'
         with pytest.raises(FormatError, match='line 2'):
             next(blocks)
     with (
         pytest.raises(ReadError, match='No such file'),
-        growing_files.following(ByteSource('none')),
+        reading.following(ByteSource('none')),
     ):
         pass
 

@@ -14,9 +14,10 @@ from mediaeval_ap import PersonDiscovery2015, evaluate_trec
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.render.formats import FORMATS, render
 from mediaeval_ap.results.documents import describe
-from mediaeval_ap.tables import lenient_text, lines, read
+from mediaeval_ap.tables import read
 from mediaeval_ap.tables.layouts import QRELS, RUN
-from mediaeval_ap.tables.lenient_text import read_leniently
+from mediaeval_ap.tables.reading import read_leniently
+from mediaeval_ap.tables.text import format, reader
 from mediaeval_ap.trec import files
 from mediaeval_ap.trec.files import read_entries
 from mediaeval_ap.validation import document, examine
@@ -93,15 +94,15 @@ def table_or_error(layout, data):
         return error
 
 
-def in_blocks(longest=lines.MAX_LINE_BYTES):
+def in_blocks(longest=format.MAX_LINE_BYTES):
     """Blocks of a few lines, so that these go every way through the lenient reader."""
     stack = ExitStack()
     for module, name, value in [
-        (lines, 'BLOCK_BYTES', 40),
-        (lines, 'MAX_LINE_BYTES', longest),
-        (lenient_text, 'STRICT_BLOCKS', 1),
-        (lenient_text, 'BLOCKS_AT_ONCE', 2),
-        (lenient_text, 'PROVED_LINES', 2),
+        (format, 'BLOCK_BYTES', 40),
+        (format, 'MAX_LINE_BYTES', longest),
+        (reader, 'STRICT_BLOCKS', 1),
+        (reader, 'BLOCKS_AT_ONCE', 2),
+        (reader, 'PROVED_LINES', 2),
     ]:
         stack.enter_context(patch.object(module, name, value))
     return stack

@@ -36,11 +36,11 @@ from mediaeval_ap.cli import main
 from mediaeval_ap.errors import Error
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET, read
 from mediaeval_ap.tables import REFERENCE as REFERENCE_LAYOUT
-from mediaeval_ap.tables.bulk import parse_in_bulk
 from mediaeval_ap.tables.csv_text import parse_csv
 from mediaeval_ap.tables.layouts import QRELS, RecordLayout
 from mediaeval_ap.tables.layouts import RUN as TREC_RUN
-from mediaeval_ap.tables.strict_text import parse
+from mediaeval_ap.tables.text.fast import parse_in_bulk
+from mediaeval_ap.tables.text.reader import parse
 
 MAX_BYTES = 1 << 20
 METADATA = b'mediaeval_ap.live'
@@ -84,7 +84,7 @@ def table(path):
 
 
 def read_records_of(path, layout):
-    from mediaeval_ap.tables.input_kinds import Origin
+    from mediaeval_ap.tables.reading import Origin
     from mediaeval_ap.tables.records import read_records
 
     return read_records(Origin.of(path, MAX_BYTES), [layout])

@@ -15,8 +15,8 @@ from pyarrow import parquet
 from mediaeval_ap import AveragePrecision, cli, evaluate_trec, tables, validate
 from mediaeval_ap.challenges import evaluate_map
 from mediaeval_ap.errors import ReadError
-from mediaeval_ap.tables import byte_sources
-from mediaeval_ap.tables.growing_files import arriving
+from mediaeval_ap.tables import sources
+from mediaeval_ap.tables.reading import arriving
 
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob')]
 LINE = 'x v 2 bob 0.9\n'
@@ -75,7 +75,7 @@ CHANGES = [append, lambda path: append(path, 'half a li'), replace_by_as_much, c
 def changing(request, monkeypatch):
     """Whatever the readers open by its path changes while they read it."""
     monkeypatch.setattr(Changing, 'change', staticmethod(request.param))
-    monkeypatch.setattr(byte_sources, 'open', lambda path, *_, **__: Changing(path), raising=False)
+    monkeypatch.setattr(sources, 'open', lambda path, *_, **__: Changing(path), raising=False)
 
 
 def parquet_of(path, names, *columns):
@@ -171,7 +171,7 @@ def test_standard_input_that_is_followed_may_change(run, monkeypatch):
 
 def test_a_file_that_is_followed_may_grow(run, monkeypatch):
     monkeypatch.setattr(Changing, 'change', staticmethod(append))
-    monkeypatch.setattr(byte_sources, 'open', lambda path, *_, **__: Changing(path), raising=False)
+    monkeypatch.setattr(sources, 'open', lambda path, *_, **__: Changing(path), raising=False)
     rows = arriving(run, tables.HYPOTHESIS, follow=True)
     assert [next(rows) for _ in range(3)][2] == ('x', 'v', '2', 'bob', 0.9)
     rows.close()
@@ -198,7 +198,7 @@ def test_a_file_that_another_takes_the_place_of_is_read_as_it_was(run, monkeypat
         run.write_text(LINE)
 
     monkeypatch.setattr(Changing, 'change', staticmethod(replace))
-    monkeypatch.setattr(byte_sources, 'open', lambda path, *_, **__: Changing(path), raising=False)
+    monkeypatch.setattr(sources, 'open', lambda path, *_, **__: Changing(path), raising=False)
     assert len(tables.read(run, tables.HYPOTHESIS)) == 2
 
 

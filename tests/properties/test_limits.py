@@ -28,8 +28,8 @@ from mediaeval_ap import (
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import ParameterError, ReadError
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, SUBSET, read
-from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.parquet_pages import PageWatcher
+from mediaeval_ap.tables.sources import ByteSource
 
 SURE = b'id,landmarks\n1,a 0.9\n2,b 0.8\n'
 SCORES = b'fname,a,b\n1,.9,.1\n2,.1,.9\n'

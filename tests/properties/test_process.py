@@ -130,12 +130,12 @@ def test_a_command_that_waits_ends_at_once(folder, number):
 STUCK_IN_PYARROW = """
 import time
 from mediaeval_ap import tables
-from mediaeval_ap.tables import bulk
+from mediaeval_ap.tables.text import fast
 tables.reading.BULK_BYTES = 0
 def stuck(*_):
     print('reading', flush=True)
     while True: time.sleep(0.01)
-bulk._normal = stuck
+fast._normal = stuck
 """
 
 

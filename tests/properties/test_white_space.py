@@ -18,8 +18,8 @@ from mediaeval_ap.errors import FormatError, UndefinedScoreError
 from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import QUERIES, arrow, read
 from mediaeval_ap.tables.layouts import RecordLayout
-from mediaeval_ap.tables.line_format import is_finite_decimal
 from mediaeval_ap.tables.records import read_records
+from mediaeval_ap.tables.text.format import is_finite_decimal
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 

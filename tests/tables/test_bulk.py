@@ -8,14 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from line_files import as_rows, parse
 
-from mediaeval_ap.tables import (
-    HYPOTHESIS,
-    QUERIES,
-    REFERENCE,
-    bulk,
-)
-from mediaeval_ap.tables.bulk import parse_in_bulk
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE
 from mediaeval_ap.tables.layouts import QRELS, RUN
+from mediaeval_ap.tables.text import fast
+from mediaeval_ap.tables.text.fast import parse_in_bulk
 
 
 def test_bulk_reader_proves_clean_files():
@@ -30,7 +26,7 @@ def test_bulk_reader_proves_clean_files():
 
 def test_bulk_reader_proves_files_with_comments(monkeypatch):
     """In whatever block they stand; what follows one of comments alone is no first line."""
-    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 9)
+    monkeypatch.setattr(fast, 'BLOCK_BYTES', 9)
     data = b'# \xff\r\n  # by me\n7 Q0 #1 1 0.5 #\r\n\t#\n8 Q0 d 1 0.5 me\n# end'
     rows = [('7', 'Q0', '#1', '1', 0.5, '#'), ('8', 'Q0', 'd', '1', 0.5, 'me')]
     assert as_rows(parse_in_bulk(io.BytesIO(data), RUN, 'file'), RUN) == rows
@@ -40,7 +36,7 @@ def test_bulk_reader_proves_files_with_comments(monkeypatch):
 
 
 def test_byte_order_marks_between_blocks_are_text(monkeypatch):
-    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 1)
+    monkeypatch.setattr(fast, 'BLOCK_BYTES', 1)
     data = b'\xef\xbb\xbf\xef\xbb\xbfa\n\xef\xbb\xbfb\n\xef\xbb\xbf'
     proved = parse_in_bulk(io.BytesIO(data), QUERIES, 'file')
     assert as_rows(proved, QUERIES) == [('\ufeffa',), ('\ufeffb',), ('\ufeff',)]
@@ -52,7 +48,7 @@ def test_byte_order_marks_between_blocks_are_text(monkeypatch):
 @pytest.mark.parametrize('n_before', [0, 1, 50])
 @pytest.mark.parametrize('n_behind', [0, 50])
 def test_a_wrong_line_is_a_doubt_in_every_block(line, n_before, n_behind, monkeypatch):
-    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 20)
+    monkeypatch.setattr(fast, 'BLOCK_BYTES', 20)
     data = b'a b c d\n' * n_before + line + b'\n' + b'a b c d\n' * n_behind
     assert parse_in_bulk(io.BytesIO(data), REFERENCE, 'file') is None
 
@@ -68,10 +64,10 @@ def test_work_is_in_order_and_few_items_are_begun(items):
             yield item
 
     with ThreadPoolExecutor(2) as threads:
-        results = bulk.results_of(str, counted(), threads)
+        results = fast.results_of(str, counted(), threads)
         for n_done, (item, result) in enumerate(zip(items, results, strict=True)):
             assert result == str(item)
-            assert begun <= n_done + bulk.N_THREADS + 1
+            assert begun <= n_done + fast.N_THREADS + 1
 
 
 @pytest.mark.parametrize(
@@ -93,7 +89,7 @@ def test_work_is_in_order_and_few_items_are_begun(items):
 )
 def test_normal_lines_are_what_pyarrow_sees(data, normal):
     if normal is None:
-        with pytest.raises(bulk.Doubt):
-            bulk._normal(data)
+        with pytest.raises(fast.Doubt):
+            fast._normal(data)
     else:
-        assert bulk._normal(data) == normal
+        assert fast._normal(data) == normal

@@ -14,8 +14,8 @@ from pyarrow import parquet
 
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
 from mediaeval_ap.tables import Source, csv_text
-from mediaeval_ap.tables.input_kinds import Origin
 from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.reading import Origin
 from mediaeval_ap.tables.records import read_records
 
 TEXT = RecordLayout(('id', 'b'))

@@ -7,7 +7,6 @@ import pytest
 from mediaeval_ap import validate
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
-from mediaeval_ap.tables.diagnoses import other_file
 from mediaeval_ap.tables.layouts import (
     EVIDENCE,
     EVIDENCE_2015,
@@ -17,6 +16,7 @@ from mediaeval_ap.tables.layouts import (
     SHOTS,
     SHOTS_2015,
 )
+from mediaeval_ap.tables.text.format import other_file
 
 ROW = 'x v 1 ann_lee 0.5'
 SPACES = 'write spaces or tabs instead'

@@ -1,6 +1,6 @@
 """Faults of lines and rows."""
 
-from mediaeval_ap.tables.faults import Wrong
+from mediaeval_ap.tables.text.format import Wrong
 
 
 def test_where_a_fault_stands_is_not_compared():

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mediaeval_ap.tables.growing_files import lines_of_standard_input
+from mediaeval_ap.tables.reading import lines_of_standard_input
 
 
 @pytest.fixture

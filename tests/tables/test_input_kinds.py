@@ -8,7 +8,7 @@ from mediaeval_ap.tables import (
     SUBSET,
     read,
 )
-from mediaeval_ap.tables.input_kinds import Kind, Origin, is_rows
+from mediaeval_ap.tables.reading import Kind, Origin, is_rows
 
 
 @pytest.mark.parametrize(

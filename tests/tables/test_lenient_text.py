@@ -10,8 +10,8 @@ from line_files import causes_and_lines
 from mediaeval_ap import errors
 from mediaeval_ap.tables import HYPOTHESIS, read
 from mediaeval_ap.tables.layouts import QRELS
-from mediaeval_ap.tables.lenient_text import read_leniently
-from mediaeval_ap.tables.line_format import Cause
+from mediaeval_ap.tables.reading import read_leniently
+from mediaeval_ap.tables.text.format import Cause
 
 
 @given(submissions.runs)

@@ -8,10 +8,11 @@ from hypothesis import example, given
 from line_files import as_rows, layouts_and_files, parse, read_plainly
 
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET, bulk, strict_text
-from mediaeval_ap.tables.bulk import parse_in_bulk
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET
 from mediaeval_ap.tables.layouts import QRELS, RUN
-from mediaeval_ap.tables.line_format import holds_no_row, parse_line
+from mediaeval_ap.tables.text import fast, reader
+from mediaeval_ap.tables.text.fast import parse_in_bulk
+from mediaeval_ap.tables.text.format import holds_no_row, parse_line
 
 
 @given(layouts_and_files())
@@ -39,11 +40,11 @@ def test_readers_read_the_format(layout_and_file):
     rows, numbers, wrong = read_plainly(data, layout)
     for block_bytes in (1, 7, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(bulk, 'BLOCK_BYTES', block_bytes)
-            patch.setattr(strict_text, 'PROVED_BYTES', block_bytes)
+            patch.setattr(fast, 'BLOCK_BYTES', block_bytes)
+            patch.setattr(reader, 'PROVED_BYTES', block_bytes)
             proved = parse_in_bulk(io.BytesIO(data), layout, 'file')
             if not wrong and rows:
-                check(strict_text.parse(io.BytesIO(data), layout, 'file'), layout, rows, numbers)
+                check(reader.parse(io.BytesIO(data), layout, 'file'), layout, rows, numbers)
                 if proved is None:
                     assert b'+' in data  # which older versions of pyarrow do not take
                 else:

@@ -12,8 +12,8 @@ from mediaeval_ap.tables import (
     SUBSET,
     read,
 )
-from mediaeval_ap.tables.lenient_text import read_leniently
-from mediaeval_ap.tables.line_numbers import LineCounter
+from mediaeval_ap.tables.reading import read_leniently
+from mediaeval_ap.tables.table import LineCounter
 
 
 def test_leniently_read_rows_know_their_lines():

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from mediaeval_ap.errors import Error
-from mediaeval_ap.tables import HYPOTHESIS, lines, parts, read
-from mediaeval_ap.tables.byte_sources import ByteSource
-from mediaeval_ap.tables.parts import ChangedError, Position, TableParts
+from mediaeval_ap.tables import HYPOTHESIS, read, reading
+from mediaeval_ap.tables.reading import ChangedError, Position, TableParts
+from mediaeval_ap.tables.sources import ByteSource
+from mediaeval_ap.tables.text import format
 
 START = Position()
 RIGHT = b'x v 1 ann 0.5\n'
@@ -21,8 +22,8 @@ RIGHT = b'x v 1 ann 0.5\n'
 @pytest.fixture(scope='module')
 def small_parts():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, 'BLOCK_BYTES', 24)
-        patch.setattr(parts, 'BLOCKS_OF_PART', 2)
+        patch.setattr(reading, 'BLOCK_BYTES', 24)
+        patch.setattr(reading, 'BLOCKS_OF_PART', 2)
         yield
 
 
@@ -57,7 +58,7 @@ def test_text_in_parts_is_text_at_once(small_parts, tmp_path_factory, data):
 
 
 def test_an_endless_line_is_named(small_parts, tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 100_000)
+    monkeypatch.setattr(format, 'MAX_LINE_BYTES', 100_000)
     path = tmp_path / 'run.txt'
     for before in (RIGHT * 9, RIGHT + b'wrong\n' + RIGHT * 9):
         path.write_bytes(before + b'a' * 300_000 + b'\n' + RIGHT)

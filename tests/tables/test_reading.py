@@ -24,8 +24,9 @@ from pyarrow import parquet
 
 from mediaeval_ap import tables
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, bulk, read
-from mediaeval_ap.tables.byte_sources import ByteSource
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+from mediaeval_ap.tables.sources import ByteSource
+from mediaeval_ap.tables.text import fast
 
 ROWS = [
     ('INA', 'F2', '000010', 'nan', 0.5),
@@ -123,7 +124,7 @@ def test_doubtful_large_file_is_read_strictly(tmp_path, monkeypatch):
 def test_large_file_is_read_again_only_if_it_is_wrong(tmp_path, monkeypatch, irregular, times):
     """Whatever else is irregular is proved at once, wherever it stands."""
     monkeypatch.setattr(tables.reading, 'BULK_BYTES', 0)
-    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 50)
+    monkeypatch.setattr(fast, 'BLOCK_BYTES', 50)
     path = tmp_path / 'run.txt'
     path.write_bytes(TEXT.encode() * 9 + irregular + TEXT.encode())
     opened = []
@@ -137,7 +138,7 @@ def test_large_file_is_read_again_only_if_it_is_wrong(tmp_path, monkeypatch, irr
 @pytest.mark.parametrize('suffix', COMPRESSORS)
 def test_large_files_of_every_kind_are_read_in_blocks(tmp_path, monkeypatch, suffix):
     monkeypatch.setattr(tables.reading, 'BULK_BYTES', 0)
-    monkeypatch.setattr(bulk, 'BLOCK_BYTES', 100)
+    monkeypatch.setattr(fast, 'BLOCK_BYTES', 100)
     path = tmp_path / f'run{suffix}'
     path.write_bytes(COMPRESSORS[suffix](TEXT.encode() * 200 + b'\n' + TEXT.encode()))
     table = read(path, HYPOTHESIS)
@@ -491,8 +492,8 @@ def test_special_files():
 def test_large_files_take_the_bulk_reader(tmp_path, monkeypatch, suffix, content):
     """And smaller ones do not; a compressed file counts for several times its size."""
     taken = []
-    proved = bulk.parse_in_bulk
-    monkeypatch.setattr(bulk, 'parse_in_bulk', lambda *given: taken.append(1) or proved(*given))
+    proved = fast.parse_in_bulk
+    monkeypatch.setattr(fast, 'parse_in_bulk', lambda *given: taken.append(1) or proved(*given))
     path = tmp_path / f'run.txt{suffix}'
     path.write_bytes(content(TEXT.encode()))
     factor = 4 if suffix else 1

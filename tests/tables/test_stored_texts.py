@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.tables import stored_texts
-from mediaeval_ap.tables.stored_texts import StoredTexts, encoded, texts_at
+from mediaeval_ap.tables import table
+from mediaeval_ap.tables.table import StoredTexts, encoded, texts_at
 
 texts = st.lists(st.text(st.characters(exclude_categories=['Cs'])), unique=True)
 
@@ -35,7 +35,7 @@ def test_texts_at_positions(texts, data, block):
     expected = [in_order[position] for position in at]
     here = stored(texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored_texts, 'TEXTS_IN_BLOCK', block)
+        patch.setattr(table, 'TEXTS_IN_BLOCK', block)
         assert here.together(at) == expected
     assert texts_at(here, at) == texts_at(in_order, at) == expected
 
@@ -64,7 +64,7 @@ def test_positions(texts, others, key):
 @pytest.mark.parametrize('n_wanted', [1, 3, 200])
 def test_positions_by_bisection_and_by_decoding(monkeypatch, n_wanted):
     """A few texts among many are searched for one by one, many are looked up in blocks."""
-    monkeypatch.setattr(stored_texts, 'TEXTS_IN_BLOCK', 7)
+    monkeypatch.setattr(table, 'TEXTS_IN_BLOCK', 7)
     here = stored([f'{number:03}' for number in range(100)])
     wanted = [f'{number:03}' for number in range(-1, n_wanted)]
     expected = [number if 0 <= number < 100 else -1 for number in range(-1, n_wanted)]

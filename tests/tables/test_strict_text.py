@@ -6,12 +6,13 @@ from hypothesis import strategies as st
 from line_files import LAYOUTS, parse
 
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, lines, strict_text
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET
+from mediaeval_ap.tables.text import format, reader
 
 
 def test_error_names_line_in_later_block(monkeypatch):
-    monkeypatch.setattr(lines, 'BLOCK_BYTES', 7)
-    monkeypatch.setattr(strict_text, 'PROVED_BYTES', 7)
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 7)
+    monkeypatch.setattr(reader, 'PROVED_BYTES', 7)
     data = b'a b c d\n' * 20 + b'a b c\n' + b'a b c d\n' * 20 + b'a\n'
     with pytest.raises(
         FormatError, match=r'line 21: found 3 fields .* \(1 more wrong line'
@@ -68,10 +69,10 @@ def layouts_and_lines(draw):
 @example((SUBSET, []))
 def test_lines_split_at_once_are_as_split_one_by_one(layout_and_lines):
     layout, given = layout_and_lines
-    at_once = strict_text.prove(given, layout)
+    at_once = reader.prove(given, layout)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strict_text, 'evenly_split', lambda *_: None)
-        one_by_one = strict_text.prove(given, layout)
+        patch.setattr(reader, 'evenly_split', lambda *_: None)
+        one_by_one = reader.prove(given, layout)
     if at_once is None or one_by_one is None:
         assert at_once is one_by_one
         return
@@ -92,4 +93,4 @@ def test_lines_split_at_once_are_as_split_one_by_one(layout_and_lines):
     ],
 )
 def test_only_even_lines_are_split_at_once(text, columns):
-    assert strict_text.evenly_split(text, 2, 2) == columns
+    assert reader.evenly_split(text, 2, 2) == columns

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from line_files import causes_and_lines
 
-from mediaeval_ap.tables import HYPOTHESIS, SUBSET, wrong_lines
-from mediaeval_ap.tables.lenient_text import read_leniently
-from mediaeval_ap.tables.line_format import Cause, cause_of, count_fields, find_fields
-from mediaeval_ap.tables.wrong_lines import RIGHT, causes_of
+from mediaeval_ap.tables import HYPOTHESIS, SUBSET
+from mediaeval_ap.tables.reading import read_leniently
+from mediaeval_ap.tables.text import reader
+from mediaeval_ap.tables.text.format import Cause, cause_of, count_fields, find_fields
+from mediaeval_ap.tables.text.reader import RIGHT, causes_of
 
 
 def test_wrong_lines_are_kept_by_cause():
@@ -28,7 +29,7 @@ def test_lines_that_are_not_kept_are_not_held():
     assert [each.line for _, each in causes_and_lines(found)] == [1, 2, 3, 4, 5, 6]
     assert +found.wrong.counts == {Cause.FIELDS: 1001, Cause.BYTES: 1000}
     _, last = causes_and_lines(read_leniently(io.BytesIO(content), SUBSET))[-1]
-    assert len(pickle.dumps(last)) < wrong_lines.LONG_LINE / 4
+    assert len(pickle.dumps(last)) < reader.LONG_LINE / 4
     assert last.wrong.found.startswith("4 fields in 'x v w yyy")
     assert last.column == 5
 
@@ -61,7 +62,7 @@ def test_causes_of_many_lines_are_those_of_each(lines, layout):
     each = [cause_of(line, layout) or RIGHT for line in lines]
     assert causes_of(lines, layout).tolist() == each
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wrong_lines, 'LONG', 3)
+        patch.setattr(reader, 'LONG', 3)
         assert causes_of(lines, layout).tolist() == each
 
 

@@ -13,8 +13,8 @@ from trec_rows import qrels_text, run_text
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables.byte_words import WIDEST
 from mediaeval_ap.tables.layouts import QRELS, RUN
-from mediaeval_ap.tables.lines import whole_lines
-from mediaeval_ap.tables.strict_text import parse
+from mediaeval_ap.tables.text.format import whole_lines
+from mediaeval_ap.tables.text.reader import parse
 from mediaeval_ap.trec import files
 from mediaeval_ap.trec.byte_fields import find_fields, texts_at
 from mediaeval_ap.trec.decimals import numbers_at

@@ -7,8 +7,8 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.tables import line_format
 from mediaeval_ap.tables.layouts import QRELS, RUN
+from mediaeval_ap.tables.text import format
 from mediaeval_ap.trec import decimals
 from mediaeval_ap.trec.byte_fields import find_fields
 
@@ -43,7 +43,7 @@ def test_as_python_reads_them(layout, line, fields):
     one_by_one = [field.encode() for field in fields]
     found = find_fields(''.join(map(line.format, fields)).encode(), layout)
     numbers = decimals.numbers_at(found, layout)
-    if all(line_format.is_number(field, layout) for field in one_by_one):
+    if all(format.is_number(field, layout) for field in one_by_one):
         assert list(map(repr, numbers.tolist())) == [repr(float(field)) for field in one_by_one]
     else:
         assert numbers is None

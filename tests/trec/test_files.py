@@ -17,8 +17,8 @@ from mediaeval_ap import evaluate_trec
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import FormatError, MissingIdsWarning
 from mediaeval_ap.tables import layouts, read, reading
-from mediaeval_ap.tables.byte_sources import ByteSource
 from mediaeval_ap.tables.byte_words import WIDEST
+from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.trec import files
 from mediaeval_ap.trec.files import Entries
 

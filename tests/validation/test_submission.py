@@ -15,7 +15,8 @@ from submissions import found, named
 
 from mediaeval_ap import Problem, errors, validate
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.tables import HYPOTHESIS, lenient_text, lines
+from mediaeval_ap.tables import HYPOTHESIS
+from mediaeval_ap.tables.text import format, reader
 from mediaeval_ap.validation import examine
 from mediaeval_ap.validation.document import describe
 from mediaeval_ap.validation.kinds import KINDS
@@ -44,10 +45,10 @@ def test_in_blocks_as_at_once(submission):
     """Tiny blocks, so that a few lines take every path of the reading."""
     expected = as_slow(submission, '2016')
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, 'BLOCK_BYTES', 30)
-        patch.setattr(lenient_text, 'STRICT_BLOCKS', 1)
-        patch.setattr(lenient_text, 'BLOCKS_AT_ONCE', 3)
-        patch.setattr(lenient_text, 'PROVED_LINES', 2)
+        patch.setattr(format, 'BLOCK_BYTES', 30)
+        patch.setattr(reader, 'STRICT_BLOCKS', 1)
+        patch.setattr(reader, 'BLOCKS_AT_ONCE', 3)
+        patch.setattr(reader, 'PROVED_LINES', 2)
         assert as_slow(submission, '2016') == expected
 
 
@@ -91,8 +92,8 @@ def test_findings_can_be_pickled(tmp_path, monkeypatch):
     assert again.problems(most=1) == findings.problems(most=1)
     assert (again.counts, again.left_out) == (findings.counts, findings.left_out)
     assert again.inputs == findings.inputs
-    for format, most in [('table', 2), ('github', 2), ('json', None)]:
-        assert render(describe(again, most), format) == render(describe(findings, most), format)
+    for form, most in [('table', 2), ('github', 2), ('json', None)]:
+        assert render(describe(again, most), form) == render(describe(findings, most), form)
     (empty,) = pickle.loads(pickle.dumps(examine(io.BytesIO(b'\n')))).problems()
     assert str(empty.kind) == 'empty'
 
@@ -101,8 +102,8 @@ def test_findings_can_be_pickled(tmp_path, monkeypatch):
 
 
 def test_a_line_without_end_is_passed_over(monkeypatch):
-    monkeypatch.setattr(lines, 'MAX_LINE_BYTES', 1 << 20)
-    monkeypatch.setattr(lines, 'BLOCK_BYTES', 1 << 18)
+    monkeypatch.setattr(format, 'MAX_LINE_BYTES', 1 << 20)
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 1 << 18)
     endless = 'x' * (3 << 20)
     (problem,) = found(f'x v 1 ann 1\n{endless}\nx v 2 bob 2\n')
     assert problem[:4] == ('long-line', 'hypothesis', 2, 1)
@@ -116,7 +117,7 @@ def test_a_line_without_end_is_passed_over(monkeypatch):
 
 
 def test_large_files_are_read_in_bulk(monkeypatch):
-    monkeypatch.setattr(lines, 'BLOCK_BYTES', 1 << 12)
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 1 << 12)
     rows = [f'x v {shot} name_{"ab"[shot % 2] * 3} {shot}\n' for shot in range(5000)]
     assert [each[0] for each in found(''.join(rows)) if each[0] != 'near-names'] == []
     rows[4000] = 'x v\n'

@@ -8,10 +8,14 @@ from functools import partial
 import numpy as np
 
 from mediaeval_ap.errors import shown
-from mediaeval_ap.tables.diagnoses import file_of
-from mediaeval_ap.tables.faults import FINITE_DECIMAL, no_row_of_text
-from mediaeval_ap.tables.lenient_text import LenientTable
-from mediaeval_ap.tables.line_format import Cause, is_finite_decimal
+from mediaeval_ap.tables.text.format import (
+    FINITE_DECIMAL,
+    Cause,
+    file_of,
+    is_finite_decimal,
+    no_row_of_text,
+)
+from mediaeval_ap.tables.text.reader import LenientTable
 from mediaeval_ap.validation.kinds import KINDS
 from mediaeval_ap.validation.problems import Detail, Finding, Problem, at_rows, problem_at
 from mediaeval_ap.validation.rows import rows_unless

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences
 from mediaeval_ap.errors import shown
-from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.tables.table import Table
+from mediaeval_ap.tables.text.reader import LenientTable
 from mediaeval_ap.validation.near_names import earlier_neighbours
 from mediaeval_ap.validation.problems import Detail, Finding, at_rows
 from mediaeval_ap.validation.rows import rows_unless

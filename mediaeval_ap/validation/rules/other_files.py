@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_equal
 from mediaeval_ap.errors import printable, shown
-from mediaeval_ap.tables.lenient_text import LenientTable
+from mediaeval_ap.tables.text.reader import LenientTable
 from mediaeval_ap.validation.problems import Detail, Finding, at_rows
 from mediaeval_ap.validation.rows import SHOT, VIDEO, fields_of, row_key
 

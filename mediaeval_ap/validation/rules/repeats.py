@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import combine, first_equal, first_occurrences, run_starts
 from mediaeval_ap.errors import shown
-from mediaeval_ap.tables.lenient_text import LenientTable
 from mediaeval_ap.tables.table import Table
+from mediaeval_ap.tables.text.reader import LenientTable
 from mediaeval_ap.validation.problems import Detail, Finding, at_rows
 from mediaeval_ap.validation.rows import SHOT, row_key
 

@@ -1,10 +1,4 @@
-"""The bulk reader: a fast parser that proves, and leaves all explaining to the strict one.
-
-Blocks of lines are made normal, so that pyarrow sees one space between fields and nothing else it
-could take for its own: no quote, escape, missing value or comment is a thing to it here, and
-comments are made blank lines where a layout has them. What it reads is accepted when every field
-is proved right; anything else is a doubt.
-"""
+"""The bulk reader: a fast parser that proves, and leaves all explaining to the strict one."""
 
 from __future__ import annotations
 
@@ -20,11 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.cores import own_cores
-from mediaeval_ap.tables import line_format
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.line_numbers import LineCounter, LineNumbers
-from mediaeval_ap.tables.lines import endless, whole_lines
-from mediaeval_ap.tables.table import Column, Source, Table
+from mediaeval_ap.tables.table import Column, LineCounter, LineNumbers, Source, Table
+from mediaeval_ap.tables.text.format import (
+    BYTE_ORDER_MARK,
+    endless,
+    holds_text,
+    is_header,
+    is_number,
+    whole_lines,
+)
 
 if TYPE_CHECKING:
     import pyarrow
@@ -73,7 +72,7 @@ def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None
         given = map(texts.pop, layout.texts)
         columns = dict(zip(layout.texts, results_of(text_column, given, threads), strict=True))
     pyarrow.default_memory_pool().release_unused()  # of ten million lines it would keep 340 MiB
-    if line_format.is_header(' '.join(column.text(0) for column in columns.values()), layout):
+    if is_header(' '.join(column.text(0) for column in columns.values()), layout):
         return None
     return Table(layout, columns, numbers, Source(source), lines)
 
@@ -146,7 +145,7 @@ def read_block(block: bytes | None, layout: Layout) -> Rows | None:
     block = _normal(_without_comments(block, layout))
     n_lines, places = _count(block)
     text = block
-    if not block or block.startswith(line_format.BYTE_ORDER_MARK):
+    if not block or block.startswith(BYTE_ORDER_MARK):
         text = b'\n' + block  # pyarrow refuses an empty file, and drops a mark at its beginning
     content = pyarrow.BufferReader(text)
     table = _parsed(content, layout.fields, types, len(text) + 1, delimiter=' ')
@@ -188,7 +187,7 @@ def _normal(block: bytes) -> bytes:
         block = block.replace(b'\t', b' ')
     if b'\r' in block:
         block = block.replace(b'\r\n', b'\n')
-    if not line_format.holds_text(block):
+    if not holds_text(block):
         raise Doubt
     # Control characters are text, and count for white space here, which costs no more than time.
     is_low = np.frombuffer(block, np.uint8) <= ord(' ')
@@ -203,7 +202,7 @@ def _doubles(chunk: Any, layout: Layout) -> NDArray[Any]:
     doubles: NDArray[Any]
     if layout.integers:
         fields = chunk.dictionary.to_pylist()  # of which there are few
-        if not all(line_format.is_number(field, layout) for field in fields):
+        if not all(is_number(field, layout) for field in fields):
             raise Doubt
         doubles = np.array(list(map(float, fields)))[np.from_dlpack(chunk.indices)]
     else:

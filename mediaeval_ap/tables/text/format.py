@@ -1,0 +1,492 @@
+"""The lines of text: which hold a row, and what is wrong with the others."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import chain, islice
+from typing import BinaryIO
+
+from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.plain_text import BETWEEN_WORDS
+from mediaeval_ap.tables import layouts
+from mediaeval_ap.tables.layouts import Layout, RecordLayout
+
+FINITE_DECIMAL = 'a finite decimal number'
+INTEGER = 'an integer in digits'
+EXACT_NUMBER = 'a finite number that a double can hold'
+AS_TEXT = '; read them as text (dtype=str), so that leading zeros stay'
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """The field of a line or row that is wrong, what was found there, and what was expected.
+
+    The field is empty when the whole line is wrong. `at` is the byte of the line, from 0, at which
+    the fault begins; it is not compared. `remedy` is what to do, where the cause is certain.
+    """
+
+    field: str
+    found: str
+    expected: str
+    at: int = dataclasses.field(default=0, repr=False, compare=False)
+    remedy: str = ''
+
+    def error(self, source: str, place: str, further: int = 0) -> FormatError:
+        """Make the error of a place such as ``line 3``; `further` counts other wrong ones."""
+        expected = f'{self.expected}; {self.remedy}' if self.remedy else self.expected
+        return FormatError(source, place, self.field, self.found, expected, further)
+
+
+class Faults:
+    """The first wrong line or row of a source, and the count of all.
+
+    `kind` is ``line`` or ``row``. `remedy` is that of the first, if it has none of its own.
+    """
+
+    def __init__(self, source: str, kind: str) -> None:
+        self.count = 0
+        self.remedy = ''
+        self._source = source
+        self._kind = kind
+        self._first: tuple[int, Wrong] | None = None
+
+    def look(self, explained: Iterable[Wrong | None], number: int) -> None:
+        """Add the wrong ones of consecutive lines or rows, the first of which has a number."""
+        for each, wrong in enumerate(explained, number):
+            if wrong is not None:
+                self.add(each, wrong)
+
+    def add(self, number: int, wrong: Wrong, further: int = 0) -> None:
+        """Add a wrong line or row by its number, from 1, and count further ones behind it."""
+        self.count += 1 + further
+        self._first = self._first or (number, wrong)
+
+    @property
+    def error(self) -> FormatError:
+        """The error that names the first and counts the others."""
+        assert self._first is not None
+        number, wrong = self._first
+        wrong = dataclasses.replace(wrong, remedy=wrong.remedy or self.remedy)
+        return wrong.error(self._source, f'{self._kind} {number}', self.count - 1)
+
+
+def no_rows(source: str, layout: Layout | RecordLayout, found: str = 'no rows') -> FormatError:
+    """Make the error of a source without rows."""
+    return FormatError(source, '', '', found, f'at least one of {layout.expected}')
+
+
+def no_row_of_text(source: str, layout: Layout, n_lines: int) -> FormatError:
+    """Make the error of a file without rows, which may have lines that hold nothing."""
+    passed_over = 'only blank lines' if layout.comment is None else 'only blank lines or comments'
+    return no_rows(source, layout, passed_over if n_lines else 'an empty file')
+
+
+BYTE_ORDER_MARK = b'\xef\xbb\xbf'
+LARGEST_INTEGER = 1 << 53  # doubles hold all integers up to this
+NUMBER_BYTES = b'0123456789+-.eE'
+INTEGER_BYTES = b'0123456789+-'
+DECODER_BLOCK_BYTES = 1 << 20  # a choice: half and double take as long; memory grows
+QUOTED_BYTES = 1000  # a choice: more than a message shows, and little where a line is endless
+
+_field = re.compile(b'[^%b]+' % BETWEEN_WORDS.encode())
+find_fields = _field.findall
+match_fields = _field.finditer
+_is_integer = re.compile(rb'[+-]?[0-9]+').fullmatch
+_SHAPES = bytes(ord(' ') if chr(byte) in BETWEEN_WORDS else ord('x') for byte in range(256))
+
+
+class Cause(IntEnum):
+    """The reasons for which a line is refused."""
+
+    LENGTH = 1
+    BYTES = 2
+    FIELDS = 3
+    HEADER = 4
+    NUMBER = 5
+
+
+def cause_of(line: bytes, layout: Layout) -> Cause | None:
+    """Find why a line without its end is wrong; None when it is right, blank or a comment."""
+    if layout.is_comment(line):
+        return None
+    if not holds_text(line):
+        return Cause.BYTES
+    count = count_fields(line)
+    if not count:
+        return None
+    if count != len(layout.fields):
+        return Cause.FIELDS
+    if layout.number is None or is_number(find_fields(line)[layout.number_at], layout):
+        return None
+    return Cause.HEADER if is_header(line.decode(), layout) else Cause.NUMBER
+
+
+def count_fields(line: bytes) -> int:
+    """Count the fields of a line, without a list of them: there may be millions."""
+    shape = line.translate(_SHAPES)
+    return shape.count(b' x') + shape.startswith(b'x')
+
+
+def explain(line: bytes, layout: Layout) -> Wrong | None:
+    """Explain the first fault of a line without its end; None when nothing is wrong."""
+    match cause_of(line, layout):
+        case Cause.BYTES:
+            return explain_bytes(line)
+        case Cause.FIELDS:
+            count = count_fields(line)
+            quoted = shown(line[:QUOTED_BYTES].decode(errors='ignore'))
+            found = f'{count} field{"s" if count > 1 else ""} in {quoted}'
+            surplus = next(islice(match_fields(line), len(layout.fields), None), None)
+            return Wrong('', found, layout.expected, surplus.start() if surplus else len(line))
+        case Cause.HEADER:
+            return header_of(line.decode())
+        case Cause.NUMBER:
+            each = next(islice(match_fields(line), layout.number_at, None))
+            wrong = explain_number(each[0], layout)
+            return wrong and dataclasses.replace(wrong, at=each.start())
+    return None
+
+
+def explain_number(field: bytes, layout: Layout) -> Wrong | None:
+    """Explain why a field is no number of a layout; None where it is one."""
+    if is_number(field, layout):
+        return None
+    needs_digits = layout.integers and not _is_integer(field)
+    expected = INTEGER if needs_digits else FINITE_DECIMAL
+    return Wrong(str(layout.number), shown(field.decode(errors='replace')), expected)
+
+
+def is_header(line: str, layout: Layout) -> bool:
+    """Return whether a line holds the names of the fields, in letters of any case."""
+    words = tuple(field.decode() for field in find_fields(line.casefold().encode()))
+    return words == layout.fields
+
+
+def header_of(line: str) -> Wrong:
+    """Explain a header where rows are expected."""
+    return Wrong('', f'the header {shown(line)}', 'rows only', remedy='remove this line')
+
+
+def holds_no_row(line: bytes, layout: Layout) -> bool:
+    """Return whether a line is passed over: it is blank, or a comment."""
+    return not line.strip(b' \t') or bool(layout.is_comment(line))
+
+
+def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[str, ...] | None:
+    r"""Split one line of a stream into its fields.
+
+    Parameters
+    ----------
+    line : bytes
+        The line, with or without its end.
+    layout : Layout
+        Its fields.
+    source : str
+        Name of the stream, for errors.
+    number : int
+        Number of the line, from 1, for errors.
+
+    Returns
+    -------
+    tuple of str or None
+        The fields; None for a blank line or a comment.
+
+    Raises
+    ------
+    FormatError
+        When the line is wrong.
+
+    Examples
+    --------
+    >>> from mediaeval_ap.tables import QUERIES
+    >>> parse_line(b'alain_juppe\r\n', QUERIES, '<stdin>', 1)
+    ('alain_juppe',)
+    """
+    text = line.removesuffix(b'\r\n') if line.endswith(b'\r\n') else line.removesuffix(b'\n')
+    if (wrong := explain(text, layout)) is not None:
+        raise wrong.error(source, f'line {number}')
+    if holds_no_row(text, layout):
+        return None
+    return tuple(field.decode() for field in find_fields(text))
+
+
+def holds_text(lines: bytes) -> bool:
+    """Return whether lines that end with LF are all right to `explain_bytes`."""
+    return b'\0' not in lines and b'\r' not in lines and is_utf8(lines)
+
+
+def is_utf8(text: bytes) -> bool:
+    if text.isascii():
+        return True
+    decode = getincrementaldecoder('utf-8')().decode
+    try:
+        for begin in range(0, len(text), DECODER_BLOCK_BYTES):
+            decode(text[begin : begin + DECODER_BLOCK_BYTES])
+        decode(b'', final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def explain_bytes(line: bytes) -> Wrong | None:
+    """Explain the first NUL, carriage return or byte of a line that is not UTF-8."""
+    remedy = _remedy_of_bytes(line)
+    wrong = []
+    for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
+        if (at := line.find(byte)) >= 0:
+            wrong.append(Wrong('', f'{name} at byte {at + 1}', 'text', at, remedy))
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        found = f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})'
+        wrong.append(Wrong('', found, 'UTF-8', error.start, remedy))
+    return min(wrong, key=lambda each: each.at, default=None)
+
+
+def _remedy_of_bytes(line: bytes) -> str:
+    """Tell what to do about bytes of a known format that is no text."""
+    if line.startswith(b'PK\x03\x04'):
+        return 'these bytes begin a ZIP archive, as .xlsx is: save the table as text'
+    n_even, n_odd = line[::2].count(0), line[1::2].count(0)
+    is_every_second = len(line) > 3 and (n_even, n_odd) in (
+        (len(line[::2]), 0),
+        (0, len(line[1::2])),
+    )
+    if is_every_second or line.startswith((b'\xff\xfe', b'\xfe\xff')):
+        return 'these are bytes as in UTF-16: save the file as UTF-8'
+    return ''
+
+
+def is_finite_decimal(field: bytes) -> bool:
+    """Return whether a field is a finite decimal: 0.5, -3, 1e-7; not nan, 1_000, 0x10, 1e400."""
+    if field.translate(None, NUMBER_BYTES):
+        return False
+    try:
+        return math.isfinite(float(field))
+    except ValueError:
+        return False
+
+
+def is_number(field: bytes, layout: Layout) -> bool:
+    """Return whether a field is a number of a layout: a finite decimal, or an integer."""
+    return not field.translate(None, number_bytes(layout)) and is_finite_decimal(field)
+
+
+def number_bytes(layout: Layout) -> bytes:
+    """Return the bytes that numbers of a layout may be written with."""
+    return INTEGER_BYTES if layout.integers else NUMBER_BYTES
+
+
+MAX_LINE_BYTES = 64 << 20  # a choice: a file without line ends is refused before it fills memory
+BLOCK_BYTES = 1 << 20  # a choice: small beside the columns that are made of a file
+
+Read = Callable[[int], bytes]  # gives at most so many of the next bytes, and nothing at the end
+
+
+def numbered(stream: BinaryIO, source: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a stream without their ends, as soon as they are there, from number 1."""
+    arrived = blocks(stream.read1, source)  # type: ignore[attr-defined]  # all buffered ones have it
+    return enumerate(chain.from_iterable(map(split, arrived)), 1)
+
+
+def blocks(
+    read: Read, source: str, block_bytes: int | None = None, *, first_line: int = 1
+) -> Iterator[bytes]:
+    """Yield blocks of whole lines; a line longer than `MAX_LINE_BYTES` is an error."""
+    ended = first_line - 1
+    for block in whole_lines(read, block_bytes, is_start=first_line == 1):
+        if block is None:
+            raise endless().error(source, f'line {ended + 1}')
+        yield block
+        ended += block.count(b'\n')
+
+
+def whole_lines(
+    read: Read, block_bytes: int | None = None, *, is_start: bool = True
+) -> Iterator[bytes | None]:
+    """Yield blocks of whole lines with their ends, each as soon as `read` gives its last byte.
+
+    They have `block_bytes` or so, by default `BLOCK_BYTES`. In place of a line that is too long
+    comes None; the rest of that line is passed over when the next block is asked for. A byte order
+    mark is passed over only at the start of the file.
+    """
+    chunks = _chunks(read, block_bytes or BLOCK_BYTES, is_start)
+    pieces: list[bytes] = []
+    pending = 0
+    for chunk in chunks:
+        end = chunk.find(b'\n')
+        if pending + (len(chunk) if end < 0 else end) > MAX_LINE_BYTES:
+            yield None
+            pieces, pending = [], 0
+            chunk = _behind_line(chunk, chunks)
+        head, newline, tail = chunk.rpartition(b'\n')
+        if newline:
+            yield b''.join((*pieces, head, newline))
+            pieces, pending = [], 0
+        pieces.append(tail)
+        pending += len(tail)
+    if pending:
+        yield b''.join(pieces)
+
+
+def _chunks(read: Read, size: int, is_start: bool) -> Iterator[bytes]:
+    """Yield the bytes of a stream without its byte order mark, of which a part may come first."""
+    start = read(size)
+    while is_start and start and start != BYTE_ORDER_MARK and BYTE_ORDER_MARK.startswith(start):
+        more = read(size)
+        if not more:
+            break
+        start += more
+    yield start.removeprefix(BYTE_ORDER_MARK) if is_start else start
+    while start:
+        start = read(size)
+        yield start
+
+
+def _behind_line(chunk: bytes, chunks: Iterator[bytes]) -> bytes:
+    """Return what comes behind the line that a chunk is in, of that chunk or the next ones."""
+    for each in chain([chunk], chunks):
+        _, newline, rest = each.partition(b'\n')
+        if newline:
+            return rest
+    return b''
+
+
+def split(block: bytes) -> list[bytes]:
+    """Split a block of whole lines into lines without their ends."""
+    lines = (block.replace(b'\r\n', b'\n') if b'\r' in block else block).split(b'\n')
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def endless() -> Wrong:
+    """Explain a line that is too long."""
+    return Wrong('', f'more than {MAX_LINE_BYTES >> 20} MiB without a line end', 'lines of text')
+
+
+LONGEST = 1 << 12  # a choice: a longer line is no row that somebody wrote with other separators
+SEPARATORS = {',': 'commas', ';': 'semicolons', '|': 'vertical bars', '\t': 'tabs'}
+MODALITIES = ('written', 'pronounced', 'image', 'audio', 'both')  # of all campaigns
+
+# Files that may be taken for one another; first those whose rows say most about what they are.
+_FAMILIES = (
+    (
+        *(layouts.EVIDENCE, layouts.SHOTS, layouts.HYPOTHESIS),
+        *(layouts.REFERENCE, layouts.SUBSET),
+    ),
+    (
+        *(layouts.EVIDENCE_2015, layouts.SHOTS_2015, layouts.HYPOTHESIS_2015),
+        layouts.REFERENCE_2015,
+    ),
+    (layouts.QRELS, layouts.RUN),
+)
+_FIELD_NAMES = {field for family in _FAMILIES for layout in family for field in layout.fields}
+_has_decimal_comma = re.compile('[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?').fullmatch
+_is_code = re.compile(rb'["{},;|]').search  # as in CSV or JSON
+_separates_words = re.compile(f'[{BETWEEN_WORDS}]').search
+
+
+def diagnosed(wrong: Wrong, line: bytes, layout: Layout) -> Wrong:
+    """Add to a fault of a line the remedy of its cause, if a cause is certain."""
+    if wrong.remedy or len(line) > LONGEST or not holds_text(line):
+        return wrong
+    return dataclasses.replace(wrong, remedy=_remedy(line, layout))
+
+
+def _remedy(line: bytes, layout: Layout) -> str:
+    words = [word.decode() for word in find_fields(line)]
+    if len(words) > 1 and _is_header(words):
+        return 'remove this header'
+    if len(words) == len(layout.fields):
+        return '' if layout.number is None else _of_number(words[layout.number_at], layout)
+    for separator, name in SEPARATORS.items():
+        fields = _split(line.decode(), separator, layout)
+        if fields:
+            return f'{name} separate its fields: {_instead(line, separator, fields, layout)}'
+    return ''
+
+
+def _of_number(field: str, layout: Layout) -> str:
+    unquoted = field.strip('"\'')
+    if unquoted != field and is_number(unquoted.encode(), layout):
+        return 'write the fields without quotes'
+    if _has_decimal_comma(unquoted):
+        return 'write a decimal point, not a comma'
+    return ''
+
+
+def _split(line: str, separator: str, layout: Layout) -> list[str]:
+    """Return the fields of a line between other separators; nothing if these do not fit."""
+    import csv
+
+    try:
+        (fields,) = csv.reader([line], delimiter=separator)
+    except csv.Error:
+        return []
+    fields = [field.strip(BETWEEN_WORDS) for field in fields]
+    if len(fields) != len(layout.fields) or len(fields) == 1 or not all(fields):
+        return []
+    # Two words in any other field are two fields.
+    named = zip(layout.fields, fields, strict=True)
+    others = (field for name, field in named if name != 'person_name')
+    return [] if any(map(_separates_words, others)) else fields
+
+
+def _instead(line: bytes, separator: str, fields: Sequence[str], layout: Layout) -> str:
+    """Tell what to write in place of separated fields."""
+    steps = [] if separator == '\t' else ['write spaces or tabs instead']
+    if any(map(_separates_words, fields)):
+        steps.append('write _ for each space within a field')
+    if b'"' in line:
+        steps.append('write them without quotes')
+    if layout.number is not None and _has_decimal_comma(fields[layout.number_at]):
+        steps.append('write a decimal point, not a comma')
+    if _is_header(fields):
+        steps.append('remove this header')
+    return ', '.join(steps)
+
+
+def _is_header(words: Sequence[str]) -> bool:
+    return all(word.casefold() in _FIELD_NAMES for word in words)
+
+
+def other_file(line: bytes, layout: Layout) -> str:
+    """Name the other file that a row fits, if it does not look like a row of its own."""
+    for family in _FAMILIES:
+        if layout in family and not _looks_like(line, layout):
+            fitting = (each.name for each in family if _looks_like(line, each))
+            return next(fitting, '')
+    return ''
+
+
+def exchanged(name: str) -> str:
+    """Tell that the first row fits another file."""
+    return f'its first row fits {file_of(name)}: are two files exchanged?'
+
+
+def file_of(name: str) -> str:
+    """Return the name of a layout with an article."""
+    return f'{"an" if name[0] in "aeiou" else "a"} {name} file'
+
+
+def _looks_like(line: bytes, layout: Layout) -> bool:
+    """Return whether a line holds a right row of a file, with what people write into its fields."""
+    if explain(line, layout) is not None or holds_no_row(line, layout) or _is_code(line):
+        return False
+    fields = dict(zip(layout.fields, find_fields(line), strict=True))
+    if 'start_time' in fields:
+        times = fields['start_time'], fields['end_time']
+        return all(map(is_finite_decimal, times)) and 0 <= float(times[0]) <= float(times[1])
+    if word := fields.get('modality') or fields.get('source'):
+        return word.decode() in MODALITIES
+    # A row of text alone that ends with a number rather lacks a field.
+    is_cut = layout.number is None and is_finite_decimal(find_fields(line)[-1])
+    name = fields.get('person_name', b'')
+    return not (is_cut or is_finite_decimal(name) or name.decode() in MODALITIES)
