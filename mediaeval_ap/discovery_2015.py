@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import Indel
+from rapidfuzz.process import cdist
 
 from mediaeval_ap.arrays import first_occurrences, ranges
 from mediaeval_ap.choices import (
@@ -29,7 +31,7 @@ from mediaeval_ap.evaluation.queries import (
 )
 from mediaeval_ap.evaluation.relevance import nearest_name
 from mediaeval_ap.metrics import average_precision_of_hits
-from mediaeval_ap.ranking.closest_name_2015 import closest
+from mediaeval_ap.ranking.edit_distances import BLOCK_CELLS
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.render.document import counted
 from mediaeval_ap.results.columns import SKIPPED
@@ -330,6 +332,34 @@ class PersonDiscovery2015:
 
     def _keys(self, name: NDArray[np.integer], shot: NDArray[np.int64]) -> NDArray[np.int64]:
         return name.astype(np.int64) * len(self._known) + shot
+
+
+def closest(
+    queries: Sequence[str], names: Sequence[str], ratio: float
+) -> tuple[list[str | None], NDArray[np.float64]]:
+    """Return for each query the first of the closest names, and its ratio; none up to `ratio`."""
+    names = sorted(names)
+    lengths = np.array(list(map(len, names)))
+    known = set(names) if ratio < 1 else set()
+    chosen: list[str | None] = [query if query in known else None for query in queries]
+    ratios = np.array([float(name is not None) for name in chosen])
+    others = [row for row, name in enumerate(chosen) if name is None]
+    size = max(1, BLOCK_CELLS // len(names))
+    for begin in range(0, len(others), size):
+        rows = others[begin : begin + size]
+        asked = [queries[row] for row in rows]
+        both = np.array(list(map(len, asked)))[:, None] + lengths
+        # No name with a ratio above the least is farther, so comparisons may end there.
+        farthest = int((1 - ratio) * both.max()) + 1
+        distances = cdist(
+            asked, names, scorer=Indel.distance, dtype=np.int64, score_cutoff=farthest
+        )
+        shares = (both - distances) / both
+        best = shares.argmax(axis=1)
+        for row, name, share in zip(rows, best.tolist(), shares.max(axis=1).tolist(), strict=True):
+            if share > ratio:
+                chosen[row], ratios[row] = names[name], share
+    return chosen, ratios
 
 
 @dataclass(frozen=True)

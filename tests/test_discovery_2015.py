@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import PersonDiscovery2015
 from mediaeval_ap.cli import main
+from mediaeval_ap.discovery_2015 import closest
 from mediaeval_ap.errors import (
     FormatError,
     NoOverlapWarning,
     ParameterError,
     RepeatedQueriesWarning,
 )
-from mediaeval_ap.ranking.closest_name_2015 import closest
 from mediaeval_ap.tables import read
 from mediaeval_ap.tables.layouts import SHOTS_2015
 
@@ -143,7 +143,7 @@ def test_the_samples_are_scored_by_the_rules():
 def test_names_are_compared_in_blocks(monkeypatch):
     queries = ['abba', 'abab', 'bbbb', 'aaaa', 'b']
     whole = closest(queries, ['abbaa', 'bbba', 'aabba', 'b'], 0.5)
-    monkeypatch.setattr('mediaeval_ap.ranking.closest_name_2015.BLOCK_CELLS', 5)
+    monkeypatch.setattr('mediaeval_ap.discovery_2015.BLOCK_CELLS', 5)
     names, ratios = closest(queries, ['abbaa', 'bbba', 'aabba', 'b'], 0.5)
     assert names == whole[0] == ['aabba', 'aabba', 'bbba', 'aabba', 'b']
     assert ratios.tolist() == whole[1].tolist() == [8 / 9, 6 / 9, 6 / 8, 6 / 9, 1.0]
@@ -387,3 +387,26 @@ def test_errors_of_the_command(folder, arguments, code, message):
     result = CliRunner().invoke(main, ['evaluate-2015', *folder[:4], *arguments])
     assert result.exit_code == code
     assert message in result.output
+
+
+@given(
+    st.lists(st.text('ab', min_size=1, max_size=5), min_size=1, max_size=6),
+    st.sets(st.text('abc', min_size=1, max_size=5), min_size=1, max_size=9),
+    st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(4, 5), Fraction(1)]),
+    st.integers(1, 20),
+)
+def test_closest_names_whatever_a_block_holds(queries, names, least, cells):
+    """Fewer cells than names, too: then a block is one query."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('mediaeval_ap.discovery_2015.BLOCK_CELLS', cells)
+        chosen, ratios = closest(queries, sorted(names), float(least))
+    for query, name, ratio in zip(queries, chosen, ratios.tolist(), strict=True):
+        share, best = min((-oracle.ratio(query, each), each) for each in names)
+        assert (name, ratio) == ((best, float(-share)) if -share > least else (None, 0.0))
+
+
+def test_closest_names_with_fewer_cells_in_a_block_than_names(monkeypatch):
+    monkeypatch.setattr('mediaeval_ap.discovery_2015.BLOCK_CELLS', 1)
+    names, ratios = closest(['ann_lee', 'bob', 'rob'], ['anne_lee', 'rob', 'bobb'], 0.5)
+    assert names == ['anne_lee', 'bobb', 'rob']
+    assert ratios.tolist() == [14 / 15, 6 / 7, 1.0]

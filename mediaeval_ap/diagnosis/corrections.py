@@ -13,7 +13,7 @@ from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.diagnosis.listings import Listing
 from mediaeval_ap.diagnosis.returned_shots import Returned
 from mediaeval_ap.evaluation.scoring import Scorer
-from mediaeval_ap.ranking.distances import Distances
+from mediaeval_ap.ranking.edit_distances import Distances
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 
 

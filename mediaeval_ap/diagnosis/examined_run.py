@@ -21,7 +21,7 @@ from mediaeval_ap.errors import printable
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import CountedRun
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.ranking.distances import Distances
+from mediaeval_ap.ranking.edit_distances import Distances
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 
 

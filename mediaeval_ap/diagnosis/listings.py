@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences, run_starts
-from mediaeval_ap.ranking.distances import Distances
+from mediaeval_ap.ranking.edit_distances import Distances
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 
 

@@ -15,7 +15,7 @@ from mediaeval_ap.evaluation.data_warnings import above_one, scores_above_one
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.ranking.distances import Distances
+from mediaeval_ap.ranking.edit_distances import Distances
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 
 NO_HITS = np.empty(0, dtype=np.int64)

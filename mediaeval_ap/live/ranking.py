@@ -12,8 +12,7 @@ from mediaeval_ap.live.columns import Columns
 from mediaeval_ap.live.hypotheses import SOURCE, CodedColumns, Hypotheses
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.nearest_names import NearestFirst
-from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
-from mediaeval_ap.ranking.tie_breaking import TieKeys, first_in_order, in_order
+from mediaeval_ap.ranking.tie_breaking import TieKeys, first_in_order, in_order, temporal_ranks
 
 
 class Rows(NamedTuple):

@@ -18,7 +18,7 @@ from mediaeval_ap.arrays import CACHE_LINE, SpareArrays
 
 NAMES_IN_BLOCK = 1 << 15  # their columns fit the caches; half and double take a tenth longer
 N_COLUMNS = 5  # of integers, one for each name, that a step works on
-# A choice: 32 letters of a million names of up to 16 letters, more of fewer names.
+# 32 letters of a million names of up to 16 letters, more of fewer names.
 KEPT_BYTES = 64 << 20
 LONGEST_QUERY = 64  # so that the letters of one query do not take more memory than names do
 
@@ -46,7 +46,7 @@ class BitParallel:
         # Bits above the last letter never change those below.
         all_bits = self._type.type(-1 % (1 << bits))
         self._all_letters = all_bits >> (bits - lengths).astype(self._type)
-        self._places: dict[str, NDArray[np.unsignedinteger]] = {}
+        self._kept_bits: dict[str, NDArray[np.unsignedinteger]] = {}
         self._columns = SpareArrays(self._type)
         self._marks = SpareArrays(np.bool_)
 
@@ -55,8 +55,8 @@ class BitParallel:
 
     def distances(self, query: str, out: NDArray[np.unsignedinteger]) -> None:
         """Write the edit distance of a query, which is not too long, to each name."""
-        of_letter = self._places_of(query)
-        places = [of_letter[letter] for letter in query]
+        of_letter = self._bits_of(query)
+        bits = [of_letter[letter] for letter in query]
         # whole cache lines, so that each column begins with one
         n_names = min(NAMES_IN_BLOCK, -(-len(out) // CACHE_LINE) * CACHE_LINE)
         spare = self._columns.take(N_COLUMNS * n_names)
@@ -65,7 +65,7 @@ class BitParallel:
             block = slice(begin, begin + n_names)
             counted = self._all_letters[block]
             column = columns[:, : len(counted)]
-            grows, falls = _last_column([each[block] for each in places], column)
+            grows, falls = _last_column([each[block] for each in bits], column)
             grows &= counted
             falls &= counted
             # The column begins with the number of the query's letters.
@@ -74,45 +74,44 @@ class BitParallel:
             out[block] += len(query)
         self._columns.give_back(spare)
 
-    def _places_of(self, query: str) -> dict[str, NDArray[np.unsignedinteger]]:
+    def _bits_of(self, query: str) -> dict[str, NDArray[np.unsignedinteger]]:
         """Return the bits at which each letter of a query stands in each name."""
-        kept = {letter: self._places.get(letter) for letter in query}
-        missing = [letter for letter, places in kept.items() if places is None]
-        places = {letter: each for letter, each in kept.items() if each is not None}
+        kept = {letter: self._kept_bits[letter] for letter in query if letter in self._kept_bits}
+        missing = [letter for letter in dict.fromkeys(query) if letter not in kept]
         if missing:
             packed = dict(zip(missing, self._packed(missing), strict=True))
             n_bytes = len(self) * self._type.itemsize
-            if (len(self._places) + len(missing)) * n_bytes > KEPT_BYTES:
-                self._places.clear()
+            if (len(self._kept_bits) + len(missing)) * n_bytes > KEPT_BYTES:
+                self._kept_bits.clear()
             if len(missing) * n_bytes <= KEPT_BYTES:
-                self._places.update(packed)
-            places |= packed
-        return places
+                self._kept_bits.update(packed)
+            kept |= packed
+        return kept
 
     def _packed(self, letters: Sequence[str]) -> NDArray[np.unsignedinteger]:
         """Return integers with the bits at which letters stand, shape (n_letters, n_names)."""
         # One array for all is large enough for the system to give it in large pages.
-        places = np.empty((len(letters), len(self)), self._type)
+        bits = np.empty((len(letters), len(self)), self._type)
         spare = self._marks.take(min(NAMES_IN_BLOCK, len(self)) * self._letters.shape[1])
         for begin in range(0, len(self), NAMES_IN_BLOCK):
             block = self._letters[begin : begin + NAMES_IN_BLOCK].reshape(-1)
-            for letter, row in zip(letters, places, strict=True):
+            for letter, row in zip(letters, bits, strict=True):
                 marked = np.equal(block, ord(letter), out=spare[: len(block)])
                 packed = np.packbits(marked, bitorder='little').view(self._type)
                 row[begin : begin + NAMES_IN_BLOCK] = packed
         self._marks.give_back(spare)
-        return places
+        return bits
 
 
 def _last_column(
-    places: Sequence[NDArray[np.unsignedinteger]],
+    bits: Sequence[NDArray[np.unsignedinteger]],
     columns: NDArray[np.unsignedinteger],
 ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.unsignedinteger]]:
-    """Return the bits at which the last column grows and falls, from the places of each letter."""
+    """Return the bits at which the last column grows and falls, from the bits of each letter."""
     grows, falls, diagonal, not_right, falls_right = columns
     grows.fill(-1 % (1 << 8 * columns.itemsize))
     falls.fill(0)
-    for equal in places:
+    for equal in bits:
         # where the diagonal does not grow: (((equal & grows) + grows) ^ grows) | equal | falls
         np.bitwise_and(equal, grows, out=diagonal)
         diagonal += grows

@@ -1,21 +1,21 @@
-"""The normalized edit distance between each query and each distinct name of a run."""
+"""The normalized edit distances of queries to the distinct names of a run; the nearest names."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
+from heapq import merge
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance.Levenshtein import distance, normalized_distance
 from rapidfuzz.process import cdist
 
-from mediaeval_ap.arrays import SpareArrays, run_starts
+from mediaeval_ap.arrays import LentArray, SpareArrays, run_starts
 from mediaeval_ap.cores import own_cores
 from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY, BitParallel, letter_matrix
-from mediaeval_ap.ranking.distances import Distances, EditsByLength, Quotients, Run, parts
 from mediaeval_ap.tables.table import StoredTexts
 
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
@@ -28,6 +28,100 @@ USUAL_CHARACTERS = 64  # what rapidfuzz compares in one machine word; longer nam
 SIDE_BY_SIDE = 2_000
 MANY_SIDE_BY_SIDE = 16_000
 WIDTHS = (8, 16, 32, 64)  # bits of integers
+NAMES_IN_RANGE = 1 << 16  # at most
+
+
+class Distances(Protocol):
+    """The normalized distances of one query, which names index."""
+
+    def __getitem__(self, names: NDArray[np.integer] | slice, /) -> NDArray[np.float64]: ...
+
+    def nearest(self, count: int) -> NDArray[np.int64]:
+        """Return at least so many nearest names, or all: whole tie blocks, in no order."""
+
+
+class Quotients:
+    """Distances to all names as they are: for few names, or names in no order."""
+
+    def __init__(self, values: NDArray[np.float64]) -> None:
+        self._values = values
+
+    def __getitem__(self, names: NDArray[np.integer] | slice) -> NDArray[np.float64]:
+        return self._values[names]
+
+    def nearest(self, count: int) -> NDArray[np.int64]:
+        if count >= len(self._values):
+            return np.arange(len(self._values))
+        partitioned = self._values.copy()
+        partitioned.partition(count)
+        within: NDArray[np.int64] = (self._values <= partitioned[count]).nonzero()[0]
+        return within
+
+
+class LengthRange(NamedTuple):
+    """Consecutive names, not too many, whose edits are divided by one number."""
+
+    begin: int
+    end: int
+    divisor: int
+
+
+def _in_pieces(begin: int, end: int, divisor: int) -> Iterator[LengthRange]:
+    """Yield ranges so short that the system does not map their marks anew each time."""
+    for first in range(begin, end, NAMES_IN_RANGE):
+        yield LengthRange(first, min(first + NAMES_IN_RANGE, end), divisor)
+
+
+class EditsByLength:
+    """Edit distances to names in order of length, not divided until they are asked for.
+
+    Names of one length have one divisor, so their edits, small integers, order them.
+    """
+
+    def __init__(
+        self,
+        edits: NDArray[np.unsignedinteger],
+        length: int,
+        lengths: NDArray[np.int64],
+        ranges: Sequence[LengthRange],
+        lent: LentArray | None = None,
+    ) -> None:
+        self._edits = edits
+        self._length = length  # of the query
+        self._lengths = lengths
+        self._ranges = ranges
+        self._lent = lent  # the edits are on it, and others will be once these are not held
+
+    def __getitem__(self, names: NDArray[np.integer] | slice) -> NDArray[np.float64]:
+        # A quotient of integers, rounded once: equal distances are equal doubles.
+        return self._edits[names] / np.maximum(self._lengths[names], self._length)
+
+    def nearest(self, count: int) -> NDArray[np.int64]:
+        if count >= len(self._edits):
+            return np.arange(len(self._edits))
+        farthest: dict[LengthRange, int] = {}
+        n_names, radius = 0, 0.0
+        for next_, names, edits in merge(*map(self._ascending, self._merged_ranges())):
+            if n_names >= count and next_ > radius:
+                break
+            radius, farthest[names] = next_, edits
+            n_names += int(np.count_nonzero(self._edits[names.begin : names.end] == edits))
+        within = [
+            (self._edits[names.begin : names.end] <= edits).nonzero()[0] + names.begin
+            for names, edits in farthest.items()
+        ]
+        return np.concatenate(within)
+
+    def _merged_ranges(self) -> list[LengthRange]:
+        """Return ranges of one divisor, which is at least the length of the query."""
+        longer = [each for each in self._ranges if each.divisor > self._length]
+        begin = longer[0].begin if longer else len(self._edits)
+        return [*_in_pieces(0, begin, self._length), *longer]
+
+    def _ascending(self, names: LengthRange) -> Iterator[tuple[float, LengthRange, int]]:
+        """Return the distances that names of a range may have, from the least one on."""
+        least = int(self._edits[names.begin : names.end].min())
+        return ((edits / names.divisor, names, edits) for edits in range(least, names.divisor + 1))
 
 
 class Names:
@@ -122,7 +216,7 @@ class NamesByLength(Names):
         block = max(1, EDIT_CELLS // len(self))
         for start in range(0, len(queries), block):
             asked = queries[start : start + block]
-            longest = max(self._runs[-1].divisor, *map(len, asked))
+            longest = max(self._ranges[-1].divisor, *map(len, asked))
             dtype = np.min_scalar_type(longest)
             lent = None
             if len(asked) == 1:  # a session asks one after another, a batch all of them at once
@@ -132,7 +226,7 @@ class NamesByLength(Names):
                 edits = np.empty((len(asked), len(self)), dtype)
             self._compare(asked, edits)
             for query, row in zip(asked, edits, strict=True):
-                yield EditsByLength(row, len(query), self._lengths, self._runs, lent)
+                yield EditsByLength(row, len(query), self._lengths, self._ranges, lent)
 
     def _compare(self, queries: Sequence[str], edits: NDArray[np.unsignedinteger]) -> None:
         """Write edit distances, shape (n_queries, n_names)."""
@@ -186,10 +280,10 @@ class NamesByLength(Names):
         return int(self._lengths.sum())
 
     @cached_property
-    def _runs(self) -> list[Run]:
+    def _ranges(self) -> list[LengthRange]:
         begins = run_starts([self._lengths]).tolist()
         return [
-            run
+            each
             for begin, end in pairwise([*begins, len(self)])
-            for run in parts(begin, end, int(self._lengths[begin]))
+            for each in _in_pieces(begin, end, int(self._lengths[begin]))
         ]

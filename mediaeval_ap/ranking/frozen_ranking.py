@@ -16,13 +16,19 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import descending_ordinals, first_above, ranges
 from mediaeval_ap.errors import ParameterError, printable
 from mediaeval_ap.progress import Bar
-from mediaeval_ap.ranking.distances import Distances
-from mediaeval_ap.ranking.edit_distances import NamesByLength
+from mediaeval_ap.ranking.edit_distances import Distances, NamesByLength
 from mediaeval_ap.ranking.nearest_names import NearestFirst
-from mediaeval_ap.ranking.places import Hypotheses, SortedRows, by_name, places, sorted_rows
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.ranking.temporal_ranks import temporal_ranks
-from mediaeval_ap.ranking.tie_breaking import TieKeys, in_order
+from mediaeval_ap.ranking.tie_breaking import (
+    NumberedHypotheses,
+    SortedRows,
+    TieKeys,
+    by_name,
+    in_order,
+    places,
+    sorted_rows,
+    temporal_ranks,
+)
 from mediaeval_ap.tables import Source, Table
 from mediaeval_ap.tables.table import texts_at
 
@@ -55,7 +61,9 @@ class Ranking(NearestFirst):
             shots = Shots(table)
             bar.add()
             name = table['person_name'].sorted()
-            hypotheses = _hypotheses(name.codes, table.confidence, shots)
+            hypotheses = NumberedHypotheses(
+                name.codes, descending_ordinals(table.confidence), shots
+            )
             bar.add()
             shot_at, name_at, n_repeated = places(hypotheses)
             bar.add()
@@ -122,7 +130,8 @@ class Ranking(NearestFirst):
     @cached_property
     def _sorted_rows(self) -> SortedRows:
         name = self.table['person_name'].sorted()
-        return sorted_rows(_hypotheses(name.codes, self.table.confidence, self.shots))
+        confidence = descending_ordinals(self.table.confidence)
+        return sorted_rows(NumberedHypotheses(name.codes, confidence, self.shots))
 
     def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
         """Return the places after a place that have its distance and confidence, ascending."""
@@ -187,12 +196,6 @@ class Ranking(NearestFirst):
         lent = np.zeros(len(names), dtype=np.int64)
         lent[ahead] = first_above(self.places, begins, ends, int(worst)) - begins
         return lent
-
-
-def _hypotheses(
-    name: NDArray[np.int32], confidence: NDArray[np.float64], shots: Shots
-) -> Hypotheses:
-    return Hypotheses(name, descending_ordinals(confidence), shots)
 
 
 def by_length(values: Sequence[str]) -> tuple[NamesByLength, NDArray[np.int32]]:

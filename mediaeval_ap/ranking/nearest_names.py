@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import first_occurrences, ranges
 from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.ranking.distances import Distances
-from mediaeval_ap.ranking.edit_distances import Names
+from mediaeval_ap.ranking.edit_distances import Distances, Names
 from mediaeval_ap.tables import Source
 
 GUESS = 2  # times as many names as hold enough on average; at depth 1000, 1 and 4 take 10 % longer

@@ -1,7 +1,7 @@
 """The places of rows on disk, by sorting what does not fit in memory.
 
-As in `mediaeval_ap.ranking.places`: rows are sorted by name, confidence and shot, where neighbours
-tell the temporal rank, then by confidence, temporal rank, shot and name.
+As in `mediaeval_ap.ranking.tie_breaking`: rows are sorted by name, confidence and shot, where
+neighbours tell the temporal rank, then by confidence, temporal rank, shot and name.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from mediaeval_ap.atomic_files import named, replace_folder, undone_at_once
 from mediaeval_ap.errors import WriteError
 from mediaeval_ap.ranking.edit_distances import NameColumns
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.ranking.places import by_name
 from mediaeval_ap.ranking.shots import ShotColumns
+from mediaeval_ap.ranking.tie_breaking import by_name
 from mediaeval_ap.store.manifest import Input, Manifest, RunCounts, Subset, why_not_replaced
 from mediaeval_ap.store.mapped_columns import SUFFIX, TEXTS, ColumnFile, write_column
 from mediaeval_ap.store.store import Store, open_store

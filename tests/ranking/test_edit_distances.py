@@ -1,11 +1,17 @@
 """The distance of each query to each name."""
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
 import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.ranking.edit_distances import Names
+from mediaeval_ap.ranking import edit_distances
+from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY
+from mediaeval_ap.ranking.edit_distances import Names, NamesByLength
 
 
 @given(st.lists(st.text(min_size=1), min_size=1), st.lists(st.text(min_size=1), min_size=1))
@@ -24,3 +30,147 @@ def test_blocks_of_queries(block_cells, monkeypatch):
     assert [row.tolist() for row in Names(values).distances(queries)] == [
         [float(oracle.normalized_distance(query, value)) for value in values] for query in queries
     ]
+
+
+LETTERS = st.sampled_from('abé高𝒶')
+# to more letters than integers have bits, and than a byte counts
+TEXTS = st.text(LETTERS, min_size=1, max_size=20) | st.builds(
+    str.__mul__, LETTERS, st.sampled_from([8, 9, 16, 17, 33, 64, 65, 255, 256, 300])
+)
+
+
+@pytest.fixture(autouse=True, scope='module')
+def few_names_side_by_side():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(edit_distances, 'SIDE_BY_SIDE', 1)
+        patch.setattr(edit_distances, 'MANY_SIDE_BY_SIDE', 1)
+        yield
+
+
+def side_by_side(values):
+    return NamesByLength(sorted(values, key=len))
+
+
+@given(st.sets(TEXTS, min_size=1), st.lists(TEXTS, min_size=1, max_size=4))
+def test_distances_side_by_side_are_exact_quotients(values, queries):
+    names = side_by_side(values)
+    alone = Names(names.values).distances(queries)
+    for query, found, expected in zip(queries, names.measured(queries), alone, strict=True):
+        assert found[:].tolist() == expected.tolist()
+        some = np.arange(0, len(names), 2)
+        assert found[some].tolist() == expected[some].tolist()
+        exact = [float(oracle.normalized_distance(query, names.values[name])) for name in some]
+        assert found[some].tolist() == exact
+
+
+@pytest.mark.parametrize('kind', [side_by_side, lambda values: Names(list(values))])
+@given(st.sets(TEXTS, min_size=1), TEXTS, st.integers(1, 40))
+def test_nearest_names_are_whole_tie_blocks(kind, values, query, count):
+    names = kind(values)
+    (found,) = names.measured([query])
+    nearest = found.nearest(count)
+    assert len(nearest) >= min(count, len(names))
+    assert len(set(nearest.tolist())) == len(nearest)
+    radius = found[nearest].max()
+    assert sorted(nearest.tolist()) == np.flatnonzero(found[:] <= radius).tolist()
+
+
+def test_blocks_of_queries_side_by_side(monkeypatch):
+    monkeypatch.setattr(edit_distances, 'EDIT_CELLS', 7)
+    names = side_by_side(['ann', 'bob', 'anna'])
+    queries = ['ann', 'bob', 'cleo', 'anna', 'x' * 300]
+    assert [row[:].tolist() for row in names.measured(queries)] == [
+        [float(oracle.normalized_distance(query, value)) for value in names.values]
+        for query in queries
+    ]
+
+
+def test_few_names_of_a_length_are_left_to_wider_integers(monkeypatch):
+    monkeypatch.setattr(edit_distances, 'SIDE_BY_SIDE', 3)
+    values = ['a', 'b' * 9, 'c' * 16, 'd' * 17, 'e' * 65]  # 1, 2, 1 and 1 of their widths
+    (found,) = side_by_side(values).measured(['b' * 9])
+    assert found[:].tolist() == [1.0, 0.0, 1.0, 1.0, 1.0]
+
+
+def test_names_of_one_divisor_in_several_ranges(monkeypatch):
+    """Names at one distance are all nearest, whichever of the ranges they are in."""
+    monkeypatch.setattr(edit_distances, 'NAMES_IN_RANGE', 2)
+    values = [f'{letter}nn' for letter in 'abcdefg'] + ['annxxx', 'xxxxxxxxx']
+    (measured,) = side_by_side(values).measured(['ann'])
+    for count, expected in [(1, [0]), (2, range(7)), (8, range(8)), (9, range(9))]:
+        assert sorted(measured.nearest(count).tolist()) == list(expected)
+
+
+def texts_of(numbers):
+    """Distinct names of several lengths, in order of length."""
+    return sorted((format(number * 7919 % 99991, 'b') for number in numbers), key=len)
+
+
+def test_distances_that_are_held_while_others_are_asked():
+    """One names, several generators in each thread, suspended in turn: nothing is overwritten."""
+    names = side_by_side(texts_of(range(300)))
+    queries = [*texts_of(range(300, 312)), 'x' * 70]
+    expected = [row.tolist() for row in Names(names.values).distances(queries)]
+
+    def ask(first):
+        held = {}
+        asked = [queries[first:], queries[: first + 1], queries, queries[first : first + 1]]
+        generators = [enumerate(names.measured(each)) for each in asked]
+        for _ in queries:
+            for which, generator in enumerate(generators):
+                if found := next(generator, None):
+                    held[which, found[0]] = found[1]
+                (alone,) = names.measured([queries[first]])
+                assert alone[:].tolist() == expected[first]
+        for (which, row), found in held.items():
+            assert found[:].tolist() == expected[row + first if which in (0, 3) else row]
+        return len(held)
+
+    with ThreadPoolExecutor(4) as threads:
+        n_held = list(threads.map(ask, range(len(queries))))
+    assert n_held == [2 * len(queries) + 2] * len(queries)
+
+
+class ReadTexts(Sequence):
+    """Texts that remember which of them were read."""
+
+    def __init__(self, texts):
+        self.texts = texts
+        self.read = set()
+
+    def __len__(self):
+        return len(self.texts)
+
+    def __getitem__(self, key):
+        numbers = range(len(self))[key]
+        self.read |= {numbers} if isinstance(key, int) else set(numbers)
+        return self.texts[key]
+
+
+@given(st.sets(TEXTS, min_size=1), st.lists(TEXTS, min_size=1, max_size=4), st.integers(1, 5))
+def test_names_from_columns_read_no_text_that_is_not_compared(values, queries, side_by_side_from):
+    """Only names without letters in a matrix are read; all are by a query that is too long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(edit_distances, 'SIDE_BY_SIDE', side_by_side_from)
+        in_memory = side_by_side(values)
+        columns = in_memory.columns
+        texts = ReadTexts(in_memory.values)
+        names = NamesByLength.from_columns(texts, columns)
+        for one, other in zip(in_memory.measured(queries), names.measured(queries), strict=True):
+            assert one[:].tolist() == other[:].tolist()
+        n_letters = sum(map(len, columns.letters))
+        is_read = len(values) < side_by_side_from or max(map(len, queries)) > LONGEST_QUERY
+        assert texts.read == set(range(0 if is_read else n_letters, len(values)))
+
+
+def test_long_queries_read_names_once(monkeypatch):
+    monkeypatch.setattr(edit_distances, 'SIDE_BY_SIDE', 1)
+    in_memory = side_by_side({'ann', 'bob', 'cleo'})
+    texts = ReadTexts(in_memory.values)
+    names = NamesByLength.from_columns(texts, in_memory.columns)
+    long = 'x' * (LONGEST_QUERY + 1)
+    (first,) = names.measured([long])
+    texts.read.clear()
+    (again,) = names.measured([long])
+    assert not texts.read
+    assert again[:].tolist() == first[:].tolist() == [1.0, 1.0, 1.0]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.ranking import frozen_ranking
-from mediaeval_ap.ranking.distances import Quotients
+from mediaeval_ap.ranking.edit_distances import Quotients
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, read
 
@@ -30,7 +30,7 @@ def test_columns_are_the_same_in_each_way(rows):
     table = read(rows, HYPOTHESIS)
     ranking = Ranking(table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('mediaeval_ap.ranking.places.KEY_BITS', 0)
+        patch.setattr('mediaeval_ap.ranking.tie_breaking.KEY_BITS', 0)
         patch.setattr('mediaeval_ap.arrays.DENSE', 0)
         assert columns_of(Ranking(table)) == columns_of(ranking)
 
