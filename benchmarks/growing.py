@@ -12,8 +12,8 @@ from scipy.stats import linregress
 from timing import duration
 
 from mediaeval_ap.render import palette
-from mediaeval_ap.render.figure_lines import label_places
-from mediaeval_ap.render.vega import to_svg
+from mediaeval_ap.render.figures import label_places
+from mediaeval_ap.render.page import to_svg
 
 HEADERS = ['', 'grows', 'at', 'time', 'exponent ± standard error']
 WIDTH, HEIGHT = 440, 200

@@ -8,7 +8,7 @@ import pytest
 from commands import run_line
 
 import mediaeval_ap
-from mediaeval_ap.render.vega import to_svg
+from mediaeval_ap.render.page import to_svg
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]

@@ -7,7 +7,7 @@ shows, and `is-my-system-better.svg`, which the tutorial of that name shows.
 from pathlib import Path
 
 from mediaeval_ap import AveragePrecision, compare
-from mediaeval_ap.render.vega import to_svg
+from mediaeval_ap.render.page import to_svg
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / 'samples'

@@ -6,7 +6,7 @@
 from pathlib import Path
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.render.vega import to_svg
+from mediaeval_ap.render.page import to_svg
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / 'samples'

@@ -112,8 +112,7 @@ class CampaignReport:
         -----
         Equal inputs give equal bytes. The page asks no other site for anything.
         """
-        from mediaeval_ap.render.page import page
-        from mediaeval_ap.render.vega import javascript_bundle
+        from mediaeval_ap.render.page import javascript_bundle, page
 
         figures = self.plot.on_page()
         text = page(

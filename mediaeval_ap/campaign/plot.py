@@ -12,8 +12,8 @@ import numpy as np
 from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.render import figure_lines, figures
-from mediaeval_ap.render.page_figures import on_page
+from mediaeval_ap.render import figures
+from mediaeval_ap.render.page import on_page
 
 if TYPE_CHECKING:
     import altair
@@ -99,7 +99,7 @@ class CampaignPlot(ComparisonPlot):
             raise ParameterError(f'precision_recall: found {shown(query)}, {expected}')
         number = queries.index(query)
         ranks = [list(accumulate(hits[number])) for hits in self._hits]
-        return figure_lines.precision_recall(self._comparison.runs, ranks, n_relevant[query], query)
+        return figures.precision_recall(self._comparison.runs, ranks, n_relevant[query], query)
 
     def confused(self, n: int = 20) -> altair.LayerChart:
         """Draw the names of other people that were most often confused, over all runs.
@@ -135,7 +135,7 @@ class CampaignPlot(ComparisonPlot):
             'loss': self.loss(),
             'map_by_k': self.map_by_k(),
             **{f'distribution {each}': self.distribution(each) for each in comparison.metrics},
-            'precision_recall': figure_lines.precision_recall(runs, [[] for _ in runs], 1),
+            'precision_recall': figures.precision_recall(runs, [[] for _ in runs], 1),
             'scatter': figures.scatter('', '', comparison.queries, most, most),  # as far as it goes
         }
         embedded = {name: asdict(on_page(chart)) for name, chart in charts.items()}

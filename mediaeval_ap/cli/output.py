@@ -12,22 +12,9 @@ import click
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, Destination, write_whole
 from mediaeval_ap.errors import WriteError, printable
 from mediaeval_ap.render.document import Document
-from mediaeval_ap.render.formats import render
+from mediaeval_ap.render.formats import FORMAT_OF_SUFFIX, render
 
 STANDARD_STREAM = '-'
-FORMAT_OF_SUFFIX = {
-    '.txt': 'table',
-    '.csv': 'csv',
-    '.json': 'json',
-    '.jsonl': 'jsonl',
-    '.ndjson': 'jsonl',
-    '.md': 'markdown',
-    '.tex': 'latex',
-    '.html': 'html',
-    '.svg': 'svg',
-    '.png': 'png',
-    '.pdf': 'pdf',
-}
 Output = str | Destination
 
 

@@ -152,7 +152,7 @@ def _chart(report: CampaignReport, figure: str, query: str | None) -> TopLevelMi
 
 
 def _write_chart(chart: TopLevelMixin, format: str, output: Output) -> None:
-    from mediaeval_ap.render.vega import to_bytes, to_svg
+    from mediaeval_ap.render.page import to_bytes, to_svg
 
     if format == 'svg':
         write(to_svg(chart), output)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.comparison.testing import Standing
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.render import figure_lines, figures
+from mediaeval_ap.render import figures
 
 if TYPE_CHECKING:
     import altair
@@ -194,7 +194,7 @@ class ComparisonPlot:
         means = {(each.run, each.metric): each.map for each in self._leaderboard}
         maps = [[means[run, metric] for metric in self._values] for run in self._runs]
         cutoffs = [k or 'all' for _, _, k in parts]
-        return figure_lines.map_by_k(self._runs, cutoffs, maps, metric=parts[0][0])
+        return figures.map_by_k(self._runs, cutoffs, maps, metric=parts[0][0])
 
     def _metric(self, metric: str | None) -> str:
         metrics = list(self._values)

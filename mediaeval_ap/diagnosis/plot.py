@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.render import figure_lines, figures
+from mediaeval_ap.render import figures
 from mediaeval_ap.results.run_names import short_names
 
 if TYPE_CHECKING:
@@ -148,6 +148,6 @@ class DiagnosisPlot:
                 f'precision_recall: found {shown(query)}, expected a query with a relevant shot'
             )
         hits = [each.rank for each in found.ranking if each.relevant]
-        return figure_lines.precision_recall(
+        return figures.precision_recall(
             short_names([self._diagnosis.run]), [hits], found.n_relevant, query
         )

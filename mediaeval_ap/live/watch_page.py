@@ -154,13 +154,11 @@ class WatchPage:
     def _page(
         self, points: list[Any], notes: list[str], warnings: list[Any], skipped: list[Any]
     ) -> str:
-        from mediaeval_ap.render import figure_lines
-        from mediaeval_ap.render.page import page
-        from mediaeval_ap.render.page_figures import on_page
-        from mediaeval_ap.render.vega import javascript_bundle
+        from mediaeval_ap.render import figures
+        from mediaeval_ap.render.page import javascript_bundle, on_page, page
 
         sizes, maps, _ = zip(*points, strict=True)
-        chart = figure_lines.watch(sizes, self._metrics, list(zip(*maps, strict=True)))
+        chart = figures.watch(sizes, self._metrics, list(zip(*maps, strict=True)))
         name, last = printable(self._run), maps[-1][-1]
         size = counted(sizes[-1], 'hypothesis', 'hypotheses')
         n_queries = counted(self._n_asked, 'query', 'queries')

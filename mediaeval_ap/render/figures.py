@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from math import isfinite
+from operator import itemgetter
+from typing import Any
 
 import altair as alt
 
-from mediaeval_ap.errors import printable
+from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.render import palette
-from mediaeval_ap.render.figure_parts import (
-    DIGITS,
-    HEIGHT,
-    STEP,
-    Column,
-    Row,
-    axis_of_names,
-    colours_of,
-    drawn_names,
-    finish,
-    layered,
-    number,
-    ticks,
-)
 
+Row = dict[str, Any]
+Values = Sequence[Any]
+
+WIDTH, HEIGHT = 640, 320
+STEP = 24  # pixels of a row
+NAME = 170  # pixels of names at the left
+DIGITS = '.4f'
 _LISTED = 5  # queries that are named in a tooltip
+_LINE = 14  # pixels between labels of lines
+_END = 132  # pixels of labels at the ends of lines
+_KEPT = 10, 7  # characters of a long name, from both ends: names of runs often differ at the end
 _CLASSES = [
     ('0', 'vermilion'),
     ('above 0 to ¼', 'quarter'),
@@ -38,96 +37,127 @@ _CLASSES = [
 
 def leaderboard(
     runs: Sequence[str],
-    maps: Column,
-    lows: Column,
-    highs: Column,
+    maps: Values,
+    lows: Values,
+    highs: Values,
     *,
-    groups: Column | None = None,
+    groups: Values | None = None,
     metric: str = 'MAP',
 ) -> alt.LayerChart:
     """Draw the runs, best first: each a point with the bar of its interval, and its group."""
     runs = drawn_names(runs)
     columns = zip(runs, maps, lows, highs, groups or [''] * len(runs), strict=True)
-    rows: list[Row] = [
+    rows = [
         {
             'run': run,
-            'value': number(value),
-            'low': number(low),
-            'high': number(high),
+            'value': _number(value),
+            'low': _number(low),
+            'high': _number(high),
             'group': group or '',
         }
         for run, value, low, high, group in columns
     ]
-    tooltip = [
-        alt.Tooltip('run:N', title='run'),
-        alt.Tooltip('value:Q', title=metric, format=DIGITS),
-        alt.Tooltip('low:Q', title='from', format=DIGITS),
-        alt.Tooltip('high:Q', title='to', format=DIGITS),
-    ]
-    base = alt.Chart().encode(y=axis_of_names('run', runs), tooltip=tooltip)
+    tooltip = _tooltip(
+        ('run:N', 'run'),
+        ('value:Q', metric, DIGITS),
+        ('low:Q', 'from', DIGITS),
+        ('high:Q', 'to', DIGITS),
+    )
+    base = alt.Chart().encode(y=_names_at_left('run', runs), tooltip=tooltip)
     blue = palette.light('blue')
-    x = alt.X('value:Q', title=metric, scale=alt.Scale(zero=False), axis=ticks())
+    x = alt.X('value:Q', title=metric, scale=alt.Scale(zero=False), axis=_ticks())
     interval = base.transform_filter('isValid(datum.low) && isValid(datum.high)')
     bars = interval.mark_rule(color=blue, strokeWidth=3).encode(
         x=alt.X('low:Q', title=metric), x2='high:Q'
     )
     points = base.mark_point(color=blue, filled=True, size=80, opacity=1).encode(x=x)
     letters = base.mark_text(align='left', dx=8).encode(x=alt.value('width'), text='group:N')
-    chart = layered([bars, points, letters], rows)
     words = f'{metric} of {len(runs)} runs, best first, with intervals'
-    return finish(chart, words, STEP * max(len(runs), 1))
+    return _finished([bars, points, letters], rows, words, _height(runs))
 
 
-def loss(runs: Sequence[str], parts: Mapping[str, Column]) -> alt.LayerChart:
+def loss(runs: Sequence[str], parts: Mapping[str, Values]) -> alt.LayerChart:
     """Draw the parts of the loss of each run as a stacked bar; negative ones are left of zero."""
     runs = drawn_names(runs)
-    parts = {part: values for part, values in parts.items() if any(values)}
-    rows = _stacked(runs, parts)
-    labels = [_part_label(part) for part in parts]
-    colours = [palette.light(palette.PARTS[part]) for part in parts]
-    tooltip = [
-        alt.Tooltip('run:N', title='run'),
-        alt.Tooltip('part:N', title='part'),
-        alt.Tooltip('value:Q', title='loss', format=DIGITS),
-    ]
-    title = 'loss of MAP (1 − MAP)'
-    bars = (
-        alt.Chart()
-        .mark_bar(stroke=palette.light('paper'), strokeWidth=1)
-        .encode(
-            y=axis_of_names('run', runs),
-            x=alt.X('begin:Q', title=title, scale=alt.Scale(nice=False), axis=ticks()),
-            x2='end:Q',
-            color=colours_of('part', labels, colours),
-            tooltip=tooltip,
-        )
-    )
-    zero = alt.Chart().mark_rule(color=palette.light('axis'), aria=False).encode(x=alt.datum(0))
-    chart = layered([bars, zero], rows)
-    return finish(chart, f'Parts of the loss of MAP of {len(runs)} runs', STEP * max(len(runs), 1))
-
-
-def _stacked(runs: Sequence[str], parts: Mapping[str, Column]) -> list[Row]:
-    """Return each part of each run with the ends of its bar."""
-    rows = []
+    shown_parts = {
+        part.replace('_', ' '): (palette.light(palette.PARTS[part]), values)
+        for part, values in parts.items()
+        if any(values)
+    }
+    rows: list[Row] = []
     for i, run in enumerate(runs):
         ends = {True: 0.0, False: 0.0}  # of what is positive, and of what is negative
-        for part, values in parts.items():
+        for part, (_, values) in shown_parts.items():
             value = float(values[i])
             begin = ends[value > 0]
             ends[value > 0] += value
             if value:
-                row = {'run': run, 'part': _part_label(part), 'value': value}
+                row = {'run': run, 'part': part, 'value': value}
                 rows.append(row | {'begin': begin, 'end': begin + value})
-    return rows
+    scale = alt.Scale(nice=False)
+    bars = _bars(
+        runs,
+        alt.X('begin:Q', title='loss of MAP (1 − MAP)', scale=scale, axis=_ticks()),
+        _colours('part', list(shown_parts), [colour for colour, _ in shown_parts.values()]),
+        _tooltip(('run:N', 'run'), ('part:N', 'part'), ('value:Q', 'loss', DIGITS)),
+    )
+    zero = alt.Chart().mark_rule(color=palette.light('axis'), aria=False).encode(x=alt.datum(0))
+    words = f'Parts of the loss of MAP of {len(runs)} runs'
+    return _finished([bars, zero], rows, words, _height(runs))
 
 
-def _part_label(part: str) -> str:
-    return part.replace('_', ' ')
+def distribution(
+    runs: Sequence[str], values: Sequence[Values], *, metric: str = 'AP'
+) -> alt.LayerChart:
+    """Draw how many queries of each run have a value of 0, of 1, and between them."""
+    runs = drawn_names(runs)
+    classes = _CLASSES if any(float(v) > 1 for line in values for v in line) else _CLASSES[:-1]
+    rows: list[Row] = []
+    for run, line in zip(runs, values, strict=True):
+        begin = 0
+        for number, count in sorted(Counter(_class_of(float(value)) for value in line).items()):
+            row = {'run': run, 'class': _CLASSES[number][0], 'count': count}
+            rows.append(row | {'begin': begin, 'end': begin + count, 'share': count / len(line)})
+            begin += count
+    n_queries = max((len(line) for line in values), default=0)
+    scale = alt.Scale(domain=[0, max(n_queries, 1)], nice=False)
+    labels, colours = zip(*classes, strict=True)
+    bars = _bars(
+        runs,
+        alt.X('begin:Q', title='queries', scale=scale, axis=_ticks('d')),
+        _colours('class', labels, [palette.light(each) for each in colours], title=metric),
+        _tooltip(
+            ('run:N', 'run'),
+            ('class:N', metric),
+            ('count:Q', 'queries'),
+            ('share:Q', 'share', '.1%'),
+        ),
+    )
+    return _finished([bars], rows, f'{metric} of the queries of {len(runs)} runs', _height(runs))
+
+
+def _class_of(value: float) -> int:
+    if value > 1:
+        return 6
+    if value in (0, 1):
+        return 0 if value == 0 else 5
+    return 1 + sum(value > end for end in (0.25, 0.5, 0.75))
+
+
+def _bars(
+    runs: Sequence[str], x: alt.X, colour: alt.Color, tooltip: list[alt.Tooltip]
+) -> alt.Chart:
+    """Return stacked bars, one for each run, of rows that have a begin and an end."""
+    bars: alt.Chart = (
+        alt.Chart()
+        .mark_bar(stroke=palette.light('paper'), strokeWidth=1)
+        .encode(y=_names_at_left('run', runs), x=x, x2='end:Q', color=colour, tooltip=tooltip)
+    )
+    return bars
 
 
 def scatter(
-    run_a: str, run_b: str, queries: Sequence[str], a: Column, b: Column, *, metric: str = 'AP'
+    run_a: str, run_b: str, queries: Sequence[str], a: Values, b: Values, *, metric: str = 'AP'
 ) -> alt.LayerChart:
     """Draw two runs, query by query; points are as large as the queries there are many."""
     rows = coinciding(queries, a, b)
@@ -136,36 +166,32 @@ def scatter(
     size = alt.Scale(type='linear', domain=[0, max(len(queries), 1)], range=[30, 1500])
     blue = palette.light('blue')
     # Vega makes code of the titles of fields, and undoes escapes in them; those of axes stay text.
-    across, up = ticks(), ticks()
+    across, up = _ticks(), _ticks()
     across.title, up.title = (f'{metric} of {printable(run)}' for run in (run_a, run_b))
-    points = (
-        alt.Chart()
-        .mark_point(
-            filled=True, color=blue, stroke=blue, strokeWidth=1.2, fillOpacity=0.4, opacity=1
-        )
-        .encode(
-            x=alt.X('x:Q', title='horizontal', scale=ends, axis=across),
-            y=alt.Y('y:Q', title='vertical', scale=ends, axis=up),
-            size=alt.Size('count:Q', scale=size, legend=None),
-            tooltip=[
-                alt.Tooltip('x:Q', title='horizontal', format=DIGITS),
-                alt.Tooltip('y:Q', title='vertical', format=DIGITS),
-                alt.Tooltip('count:Q', title='queries'),
-                alt.Tooltip('names:N', title='such as'),
-            ],
-        )
+    circles = alt.Chart().mark_point(
+        filled=True, color=blue, stroke=blue, strokeWidth=1.2, fillOpacity=0.4, opacity=1
+    )
+    points = circles.encode(
+        x=alt.X('x:Q', title='horizontal', scale=ends, axis=across),
+        y=alt.Y('y:Q', title='vertical', scale=ends, axis=up),
+        size=alt.Size('count:Q', scale=size, legend=None),
+        tooltip=_tooltip(
+            ('x:Q', 'horizontal', DIGITS),
+            ('y:Q', 'vertical', DIGITS),
+            ('count:Q', 'queries'),
+            ('names:N', 'such as'),
+        ),
     )
     corners = alt.InlineData(values=[{'x': 0, 'y': 0}, {'x': high, 'y': high}], name='diagonal')
-    diagonal = (
-        alt.Chart(corners)
-        .mark_line(color=palette.light('axis'), strokeDash=[4, 4], strokeWidth=1)
-        .encode(x='x:Q', y='y:Q')
+    line = alt.Chart(corners).mark_line(
+        color=palette.light('axis'), strokeDash=[4, 4], strokeWidth=1
     )
-    chart = layered([diagonal, points], rows)
-    return finish(chart, f'{metric} of two runs, query by query', HEIGHT + 40, width=HEIGHT + 40)
+    words = f'{metric} of two runs, query by query'
+    layers = [line.encode(x='x:Q', y='y:Q'), points]
+    return _finished(layers, rows, words, HEIGHT + 40, HEIGHT + 40)
 
 
-def coinciding(queries: Sequence[str], a: Column, b: Column) -> list[Row]:
+def coinciding(queries: Sequence[str], a: Values, b: Values) -> list[Row]:
     """Return each point of a scatter with its queries."""
     found: dict[tuple[float, float], list[str]] = defaultdict(list)
     for query, x, y in zip(queries, a, b, strict=True):
@@ -181,82 +207,248 @@ def _listed(names: Sequence[str]) -> str:
     return ', '.join(map(printable, names[:_LISTED])) + (f' and {more} more' if more > 0 else '')
 
 
-def distribution(
-    runs: Sequence[str], values: Sequence[Column], *, metric: str = 'AP'
-) -> alt.LayerChart:
-    """Draw how many queries of each run have a value of 0, of 1, and between them."""
-    runs = drawn_names(runs)
-    classes = _CLASSES if any(float(v) > 1 for line in values for v in line) else _CLASSES[:-1]
-    labels = [label for label, _ in classes]
-    rows = _counted(runs, values)
-    tooltip = [
-        alt.Tooltip('run:N', title='run'),
-        alt.Tooltip('class:N', title=metric),
-        alt.Tooltip('count:Q', title='queries'),
-        alt.Tooltip('share:Q', title='share', format='.1%'),
-    ]
-    n_queries = max((len(line) for line in values), default=0)
-    scale = alt.Scale(domain=[0, max(n_queries, 1)], nice=False)
-    bars = (
-        alt.Chart()
-        .mark_bar(stroke=palette.light('paper'), strokeWidth=1)
-        .encode(
-            y=axis_of_names('run', runs),
-            x=alt.X('begin:Q', title='queries', scale=scale, axis=ticks('d')),
-            x2='end:Q',
-            color=colours_of(
-                'class', labels, [palette.light(name) for _, name in classes], title=metric
-            ),
-            tooltip=tooltip,
-        )
-    )
-    chart = layered([bars], rows)
-    return finish(chart, f'{metric} of the queries of {len(runs)} runs', STEP * max(len(runs), 1))
-
-
-def _counted(runs: Sequence[str], values: Sequence[Column]) -> list[Row]:
-    """Return each class of each run with the number of its queries and the ends of its bar."""
-    rows = []
-    for run, line in zip(runs, values, strict=True):
-        classes = Counter(_class_of(float(value)) for value in line)
-        begin = 0
-        for place, count in sorted(classes.items()):
-            row = {'run': run, 'class': _CLASSES[place][0], 'count': count}
-            rows.append(row | {'begin': begin, 'end': begin + count, 'share': count / len(line)})
-            begin += count
-    return rows
-
-
-def _class_of(value: float) -> int:
-    if value > 1:
-        return 6
-    if value in (0, 1):
-        return 0 if value == 0 else 5
-    return 1 + sum(value > end for end in (0.25, 0.5, 0.75))
-
-
-def confused(queries: Sequence[str], names: Sequence[str], counts: Column) -> alt.LayerChart:
+def confused(queries: Sequence[str], names: Sequence[str], counts: Values) -> alt.LayerChart:
     """Draw how many relevant shots of a query were returned under another name only."""
     labels = drawn_names([f'{query} as {name}' for query, name in zip(queries, names, strict=True)])
     rows = [
-        {
-            'pair': label,
-            'query': printable(query),
-            'name': printable(name),
-            'count': int(count),
-        }
+        {'pair': label, 'query': printable(query), 'name': printable(name), 'count': int(count)}
         for label, query, name, count in zip(labels, queries, names, counts, strict=True)
     ]
-    tooltip = [
-        alt.Tooltip('query:N', title='query'),
-        alt.Tooltip('name:N', title='returned as'),
-        alt.Tooltip('count:Q', title='shots'),
-    ]
+    tooltip = _tooltip(('query:N', 'query'), ('name:N', 'returned as'), ('count:Q', 'shots'))
     at_most = max(map(int, counts), default=1)
     whole = alt.Axis(tickCount=min(at_most, 8), tickMinStep=1, format='d')
     x = alt.X('count:Q', title='relevant shots', axis=whole)
-    base = alt.Chart().encode(y=axis_of_names('pair', labels, 230), x=x, tooltip=tooltip)
+    base = alt.Chart().encode(y=_names_at_left('pair', labels, 230), x=x, tooltip=tooltip)
     bars = base.mark_bar(color=palette.light('vermilion'))
     numbers = base.mark_text(align='left', dx=4).encode(text='count:Q')
-    chart = layered([bars, numbers], rows)
-    return finish(chart, 'Names most often confused', STEP * max(len(rows), 1))
+    return _finished([bars, numbers], rows, 'Names most often confused', _height(rows))
+
+
+def map_by_k(
+    runs: Sequence[str], cutoffs: Values, maps: Sequence[Values], *, metric: str = 'MAP'
+) -> alt.LayerChart:
+    """Draw MAP against the cutoff, a line for each run with its name at the end."""
+    labels = [str(cutoff) for cutoff in cutoffs]
+    scale = alt.Scale(type='point', domain=labels, padding=0.1)
+    axis = alt.Axis(labelAngle=0, labelOverlap=True)
+    x = alt.X('x:O', title='K', scale=scale, sort=None, axis=axis)
+    return _lines(x, ('x:N', 'K'), labels, runs, maps, f'{metric}@K')
+
+
+def watch(lines: Values, metrics: Sequence[str], maps: Sequence[Values]) -> alt.LayerChart:
+    """Draw means as the run grew, a line for each metric with its name at the end."""
+    scale = alt.Scale(zero=False, nice=False)
+    x = alt.X('x:Q', title='hypotheses', scale=scale, axis=_ticks('d'))
+    at = 'x:Q', 'hypotheses', 'd'
+    return _lines(x, at, [int(each) for each in lines], metrics, maps, 'MAP')
+
+
+def _lines(
+    x: alt.X,
+    x_told: tuple[str, ...],
+    positions: Values,
+    names: Sequence[str],
+    values: Sequence[Values],
+    title: str,
+) -> alt.LayerChart:
+    """Draw lines over common positions, each with its name at the end."""
+    names = drawn_names(names)
+    rows: list[Row] = [
+        {'series': name, 'x': position, 'value': _number(value)}
+        for name, line in zip(names, values, strict=True)
+        for position, value in zip(positions, line, strict=True)
+    ]
+    low, high = _domain([row['value'] for row in rows if row['value'] is not None])
+    y = alt.Y('value:Q', title=title, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
+    tooltip = _tooltip(('series:N', 'line'), x_told, ('value:Q', title, DIGITS))
+    drawn = _lines_with_points(names, x, y, tooltip)
+    lasts = {name: line[-1] for name, line in zip(names, values, strict=True) if len(line)}
+    labels = [
+        {'series': name, 'text': _shortened(name), 'value': value, 'label': position}
+        for name, (value, position) in label_places(lasts, (high - low) / HEIGHT).items()
+    ]
+    named = alt.Chart(alt.InlineData(values=labels, name='ends'))
+    right = alt.value('width')
+    leaders = named.mark_rule(opacity=0.6, xOffset=3, x2Offset=14).encode(
+        x=right,
+        x2=right,
+        y=alt.Y('value:Q', title=title),
+        y2='label:Q',
+        color=_colours('series', names, palette.of_runs(len(names)), legend=False),
+    )
+    texts = named.mark_text(align='left', dx=17, limit=_END).encode(
+        x=right, y=alt.Y('label:Q', title=title), text='text:N', tooltip='series:N'
+    )
+    return _finished([*drawn, leaders, texts], rows, f'{title}, {len(names)} lines')
+
+
+def _lines_with_points(
+    names: Sequence[str], x: alt.X, y: alt.Y, tooltip: list[alt.Tooltip]
+) -> list[alt.Chart]:
+    """Return lines and their points, with colours, dashes and shapes."""
+    dashes, shapes = (
+        alt.Scale(domain=list(names), range=styles) for styles in palette.of_marks(len(names))
+    )
+    colour = _colours('series', names, palette.of_runs(len(names)), legend=False)
+    base = alt.Chart().encode(x=x, y=y, color=colour)
+    return [
+        base.mark_line(strokeWidth=1.8).encode(
+            strokeDash=alt.StrokeDash('series:N', scale=dashes, legend=None)
+        ),
+        base.mark_point(filled=True, size=40, opacity=1).encode(
+            shape=alt.Shape('series:N', scale=shapes, legend=None), tooltip=tooltip
+        ),
+    ]
+
+
+def _domain(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of an axis that has room for all values."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    margin = 0.05 * (high - low) or 0.05
+    return low - margin, high + margin
+
+
+def _shortened(name: str) -> str:
+    """Return a name that is cut in the middle if it is long; the tooltip has all of it."""
+    begin, end = _KEPT
+    return name if len(name) <= begin + 1 + end else f'{name[:begin]}…{name[-end:]}'
+
+
+def label_places(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[float, float]]:
+    """Return the value at the end of each line, and where its label overlaps no other."""
+    values = ((_number(value), name) for name, value in ends.items())
+    # From below; of equal ones, the first is on top.
+    order = sorted(
+        ((v, name) for v, name in reversed([*values]) if v is not None), key=itemgetter(0)
+    )
+    gap = _LINE * pixel
+    blocks: list[tuple[float, int]] = []  # middle and number of labels that touch each other
+    for value, _ in order:
+        middle, size = value, 1
+        while blocks and middle - blocks[-1][0] < gap * (size + blocks[-1][1]) / 2:
+            above, n_above = blocks.pop()
+            middle = (middle * size + above * n_above) / (size + n_above)
+            size += n_above
+        blocks.append((middle, size))
+    found = [middle + gap * (i - (size - 1) / 2) for middle, size in blocks for i in range(size)]
+    return {name: (value, at) for (value, name), at in zip(order, found, strict=True)}
+
+
+def precision_recall(
+    runs: Sequence[str], hits: Sequence[Sequence[int]], n_relevant: int, query: str = ''
+) -> alt.LayerChart:
+    """Draw precision against recall at the rank of each hit, a line for each run."""
+    runs = drawn_names(runs)
+    rows: list[Row] = [
+        {'series': run, 'rank': rank, 'x': n_hits / n_relevant, 'value': n_hits / rank}
+        for run, ranks in zip(runs, hits, strict=True)
+        for n_hits, rank in enumerate(ranks, start=1)
+    ]
+    high = max([1.0, *(row['x'] for row in rows)])
+    x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, high], nice=False), axis=_ticks())
+    y = alt.Y('value:Q', title='precision', scale=alt.Scale(domain=[0, 1], nice=False))
+    tooltip = _tooltip(
+        ('series:N', 'run'),
+        ('rank:Q', 'rank'),
+        ('value:Q', 'precision', DIGITS),
+        ('x:Q', 'recall', DIGITS),
+    )
+    lines, points = _lines_with_points(runs, x, y, tooltip)
+    legend = _colours('series', runs, palette.of_runs(len(runs)))
+    words = f'Precision and recall of {len(runs)} runs'
+    title = printable(query)
+    layers = [lines.encode(order='rank:Q', color=legend), points.encode(color=legend)]
+    chart = _finished(layers, rows, f'{words} for {title}' if query else words)
+    return chart.properties(title=title) if query else chart
+
+
+def drawn_names(names: Sequence[str]) -> list[str]:
+    """Return the names of bars or lines with an escape for each character that hides text.
+
+    Vega aborts, or writes what is not XML, where a figure has a control character.
+    """
+    escaped = list(map(printable, names))
+    meant: dict[str, str] = {}
+    for name, text in zip(names, escaped, strict=True):
+        if (other := meant.setdefault(text, name)) != name:  # they would be drawn as one
+            raise ParameterError(
+                f'figure: found {shown(other)} and {shown(name)}, expected names that differ '
+                f'where they are shown, as {text}: rename one of them'
+            )
+    return escaped
+
+
+def _number(value: Any) -> float | None:
+    """Return a number that JSON has, or None."""
+    return float(value) if value is not None and isfinite(value) else None
+
+
+def _tooltip(*fields: tuple[str, ...]) -> list[alt.Tooltip]:
+    """Return a tooltip of fields, each with its title and, of a number, its format."""
+    return [alt.Tooltip(field, title=title, **_format(*form)) for field, title, *form in fields]
+
+
+def _format(form: str = '') -> dict[str, Any]:
+    return {'format': form} if form else {}
+
+
+def _names_at_left(field: str, names: Sequence[str], limit: int = NAME) -> alt.Y:
+    """Return the axis of names, in their order."""
+    axis = alt.Axis(labelLimit=limit, domain=False, ticks=False, labelPadding=6)
+    scale = alt.Scale(domain=list(names))
+    return alt.Y(f'{field}:N', title=None, sort=None, scale=scale, axis=axis)
+
+
+def _ticks(form: str = '') -> alt.Axis:
+    """Return an axis of numbers with as many ticks as have room for their labels."""
+    return alt.Axis(tickCount=alt.ExprRef('ceil(width / 60)'), **_format(form))
+
+
+def _colours(
+    field: str,
+    names: Sequence[str],
+    colours: Sequence[str],
+    *,
+    title: str | None = None,
+    legend: bool = True,
+) -> alt.Color:
+    entries = alt.Legend(title=title, orient='top', columns=4, labelLimit=150, symbolType='square')
+    scale = alt.Scale(domain=list(names), range=list(colours))
+    return alt.Color(f'{field}:N', scale=scale, legend=entries if legend and names else None)
+
+
+def _height(bars: Sequence[Any]) -> int:
+    return STEP * max(len(bars), 1)
+
+
+def _finished(
+    layers: Sequence[alt.Chart],
+    rows: list[Row],
+    words: str,
+    height: float = HEIGHT,
+    width: int = WIDTH,
+) -> alt.LayerChart:
+    """Return a figure with its size, its colours and the words that a screen reader says."""
+    text, axis, grid = (palette.light(name) for name in ('text', 'axis', 'grid'))
+    letters: dict[str, Any] = {
+        'labelColor': text,
+        'titleColor': text,
+        'labelFontSize': 12,
+        'titleFontSize': 12,
+        'titleFontWeight': 'normal',
+    }
+    lines: dict[str, Any] = {'domainColor': axis, 'tickColor': axis, 'gridColor': grid}
+    chart = alt.LayerChart(layer=list(layers), data=alt.InlineData(values=rows, name='rows'))
+    fit = alt.AutoSizeParams(type='fit-x', contains='padding')  # as a container's width does
+    finished: alt.LayerChart = chart.properties(
+        width=width, height=height, description=words, padding=8, autosize=fit
+    ).configure(
+        background=palette.light('paper'),
+        axis=alt.AxisConfig(**letters, **lines, titleLimit=HEIGHT, labelSeparation=8),
+        legend=alt.LegendConfig(**letters),
+        title=alt.TitleConfig(color=text, fontSize=14, fontWeight='normal', limit=WIDTH),
+        text=alt.MarkConfig(color=text, fontSize=12),
+        view=alt.ViewConfig(stroke=None),
+        font='sans-serif',
+    )
+    return finished

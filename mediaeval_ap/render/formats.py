@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
-from mediaeval_ap.render import latex
 from mediaeval_ap.render.document import (
     Block,
     Captioned,
@@ -20,35 +19,58 @@ from mediaeval_ap.render.document import (
     Remark,
     Remarks,
 )
-from mediaeval_ap.render.narrow import Column, is_wider, narrow
+from mediaeval_ap.render.narrow import NarrowColumn, is_wider, narrow
 
-Format = TypeVar('Format')
-
+LEAST_P = 0.0001  # a smaller p is shown as below it
+LEAST_WIDTH = len('0.000')  # of a column whose values come later: MAP under the header "MAP"
 _replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON may hold these, and a terminal obeys them
 _escape_markdown = re.compile(r'[\\`*_\[\]<>#|&~]').sub
-LEAST_WIDTH = len('0.000')  # of a column whose values come later: MAP under the header "MAP"
+_LATEX = {
+    **{each: f'\\{each}' for each in '&%$#_{}'},
+    '\\': r'\textbackslash{}',
+    '^': r'\textasciicircum{}',
+    '~': r'\textasciitilde{}',
+    '<': r'\textless{}',
+    '>': r'\textgreater{}',
+    '|': r'\textbar{}',
+    '`': r'\textasciigrave{}',
+    "'": r'\textquotesingle{}',
+    '"': r'\char34{}',
+    '-': '-{}',  # before another one: else LaTeX makes one dash of both
+    '†': r'\dag{}',
+    '≤': r'\ensuremath{\leq}',
+}
+_escape_latex = re.compile('-(?=-)|' + '|'.join(map(re.escape, _LATEX.keys() - {'-'}))).sub
 
 
-class Table:
-    """Aligned text."""
+class AlignedText:
+    """Headings, aligned tables and text; the other formats for people differ in details."""
 
-    style = 'simple'
-    is_folded = True
+    name = 'table'
+    suffixes: tuple[str, ...] = ('.txt',)
+    is_folded = True  # on a terminal that is narrower
+    is_for_papers = False
 
     def render(self, document: Document, width: int | None = None) -> str:
-        return '\n'.join(self._block(block, width) for block in self.blocks(document))
-
-    def blocks(self, document: Document) -> Iterable[Block]:
-        return document.blocks()
+        blocks = (self.is_for_papers and document.for_papers) or document.blocks
+        return '\n'.join(
+            self._block(block, width if self.is_folded else None) for block in blocks()
+        )
 
     def _block(self, block: Block, width: int | None) -> str:
-        if isinstance(block, Heading):
-            return self.heading(block.name, f' ({block.note})' if block.note else '')
-        if isinstance(block, Remarks):
-            return self.remarks(block)
-        if isinstance(block, Captioned):
-            return self.captioned(block, width)
-        return self.grid(block, width) if isinstance(block, Grid) else self.paragraph(block)
+        match block:
+            case Heading():
+                return self.heading(block.name, f' ({block.note})' if block.note else '')
+            case Remarks():
+                return self.remarks(block)
+            case Captioned():
+                return self.captioned(block, width)
+            case Grid():
+                return self.grid(block, width)
+        return self.paragraph(block)
+
+    def heading(self, name: str, note: str) -> str:
+        return f'{printable(name)}{note}\n'
 
     def paragraph(self, text: str) -> str:
         return text
@@ -75,8 +97,33 @@ class Table:
             lines.append(f'  {remarks.more}\n')
         return ''.join(lines)
 
-    def heading(self, name: str, note: str) -> str:
-        return f'{printable(name)}{note}\n'
+    def grid(self, grid: Grid, width: int | None = None) -> str:
+        from tabulate import tabulate
+
+        rounded = [header not in grid.exact for header in grid.headers]
+        first = grid.rows[0] if grid.rows else []
+        cells = [list(map(self._cell, row, rounded)) for row in grid.rows]
+        are_text = [isinstance(value, str | Marked) for value in first]
+        headers = list(map(self.header, grid.headers))
+        text: str = tabulate(
+            cells,
+            headers=headers,
+            tablefmt=self.table_format(),
+            disable_numparse=True,
+            colalign=['left' if is_text else 'right' for is_text in are_text],
+        )
+        if width is not None and cells and is_wider(text, width):
+            have_words = [isinstance(value, Marked) for value in first]
+            columns = map(NarrowColumn, headers, zip(*cells, strict=True), are_text, have_words)
+            return narrow(list(columns), width)
+        return f'{text}\n'
+
+    def table_format(self) -> Any:
+        """Return what tabulate takes for the lines around cells, which are escaped already."""
+        return 'simple'
+
+    def header(self, text: str) -> str:
+        return printable(text)
 
     def text(self, text: str) -> str:
         return printable(text)
@@ -84,36 +131,6 @@ class Table:
     def marked(self, text: str, marked: Marked) -> str:
         """Return the text of a value with what stands beside it."""
         return f'{text}{marked.mark} {marked.detail}'.rstrip()
-
-    def grid(self, grid: Grid, width: int | None = None) -> str:
-        from tabulate import tabulate
-
-        rounded = [header not in grid.exact for header in grid.headers]
-        first = grid.rows[0] if grid.rows else []
-        cells = [list(map(self._cell, row, rounded)) for row in grid.rows]
-        alignments = ['left' if isinstance(value, str | Marked) else 'right' for value in first]
-        headers = list(map(self.header, grid.headers))
-        text: str = tabulate(
-            cells,
-            headers=headers,
-            tablefmt=self.table_format(),
-            disable_numparse=True,
-            colalign=alignments,
-        )
-        if self.is_folded and width is not None and cells and is_wider(text, width):
-            columns = zip(headers, zip(*cells, strict=True), strict=True)
-            are_text = [alignment == 'left' for alignment in alignments]
-            have_words = [isinstance(value, Marked) for value in first]
-            made = map(Column, *zip(*columns, strict=True), are_text, have_words)
-            return narrow(list(made), width)
-        return f'{text}\n'
-
-    def header(self, text: str) -> str:
-        return printable(text)
-
-    def table_format(self) -> Any:
-        """Return what tabulate takes for the lines around cells, which are escaped already."""
-        return self.style
 
     def _cell(self, value: Any, is_rounded: bool) -> str:
         if isinstance(value, Marked):
@@ -125,32 +142,29 @@ class Table:
         return short(value) if is_rounded or not isinstance(value, float) else str(value)
 
 
-class Markdown(Table):
+class Markdown(AlignedText):
     """Tables of GitHub's Markdown, in which no text formats anything or ends a cell."""
 
-    style = 'github'
-    is_folded = False
+    name, suffixes = 'markdown', ('.md',)
+    is_folded, is_for_papers = False, True
 
-    def blocks(self, document: Document) -> Iterable[Block]:
-        return (document.for_papers or document.blocks)()
+    def table_format(self) -> Any:
+        return 'github'
 
     def heading(self, name: str, note: str) -> str:
         return f'**{self.text(name)}{note}**\n'
 
     def paragraph(self, text: str) -> str:
-        return '\n'.join(map(self.plain, text.split('\n')))
-
-    def plain(self, text: str) -> str:
-        """Return text as it is to be read, without the look of code."""
-        return _escape_markdown(r'\\\g<0>', printable(text))
+        return '\n'.join(map(self._plain, text.split('\n')))
 
     def captioned(self, block: Captioned, width: int | None) -> str:
-        return f'{self.plain(block.caption)}\n\n{self.grid(block.grid)}'
+        return f'{self._plain(block.caption)}\n\n{self.grid(block.grid)}'
 
     def marked(self, text: str, marked: Marked) -> str:
         return super().marked(f'**{text}**' if marked.is_best else text, marked)
 
     def text(self, text: str) -> str:
+        """Return text that looks like code."""
         text = printable(text).replace('|', r'\|')
         backticks = re.findall('`+', text)
         if not backticks:
@@ -158,20 +172,32 @@ class Markdown(Table):
         fence = '`' * (max(map(len, backticks)) + 1)
         return f'{fence} {text} {fence}'
 
+    def _plain(self, text: str) -> str:
+        return _escape_markdown(r'\\\g<0>', printable(text))
 
-class Latex(Table):
+
+class Latex(AlignedText):
     """Tables of LaTeX with booktabs."""
 
-    is_folded = False
+    name, suffixes = 'latex', ('.tex',)
+    is_folded, is_for_papers = False, True
 
-    def blocks(self, document: Document) -> Iterable[Block]:
-        return (document.for_papers or document.blocks)()
+    def table_format(self) -> Any:
+        from tabulate import DataRow, Line, TableFormat
+
+        def begin(_: Sequence[int], alignments: Sequence[str]) -> str:
+            letters = ''.join(each[0] for each in alignments)
+            return f'\\begin{{tabular}}{{{letters}}}\n\\toprule'
+
+        row, rule = DataRow('', '&', r'\\'), Line(r'\midrule', '', '', '')
+        end = Line('\\bottomrule\n\\end{tabular}', '', '', '')
+        return TableFormat(begin, rule, None, end, row, row, 1, None)
 
     def heading(self, name: str, note: str) -> str:
         return f'% {super().heading(name, note)}'
 
     def text(self, text: str) -> str:
-        return latex.escaped(printable(text))
+        return _escape_latex(lambda match: _LATEX[match[0]], printable(text))
 
     def header(self, text: str) -> str:
         """Return a header with what is in parentheses below it, so that columns stay narrow."""
@@ -186,9 +212,6 @@ class Latex(Table):
     def grid(self, grid: Grid, width: int | None = None) -> str:
         # After a line break LaTeX would take a bracket or a star for an argument of it.
         return re.sub(r'^ (?=[\[*])', ' {}', super().grid(grid), flags=re.MULTILINE)
-
-    def table_format(self) -> Any:
-        return latex.booktabs()
 
     def captioned(self, block: Captioned, width: int | None) -> str:
         """Return a float whose rows have their details in small print below them."""
@@ -211,11 +234,13 @@ class Latex(Table):
         return value + (rf'\textsuperscript{{{self.text(marked.mark)}}}' if marked.mark else '')
 
 
-class Html(Table):
+class Html(AlignedText):
     """HTML for a notebook, in which no text is markup."""
 
-    style = 'unsafehtml'  # of tabulate: what is in a cell is escaped here
     is_folded = False
+
+    def table_format(self) -> Any:
+        return 'unsafehtml'  # as tabulate calls it: what is in a cell is escaped here
 
     def heading(self, name: str, note: str) -> str:
         return f'<p><strong>{self.text(name)}</strong>{self.text(note)}</p>\n'
@@ -239,37 +264,34 @@ class Html(Table):
         return f'{value}{mark} {self.text(marked.detail)}'.rstrip()
 
 
-class Github(Table):
+class Github(AlignedText):
     """Workflow commands of GitHub, which shows each remark at its line."""
+
+    name, suffixes = 'github', ()
 
     def remarks(self, remarks: Remarks) -> str:
         lines = map(self._command, remarks.remarks)
         return ''.join(lines) + (f'{remarks.more}\n' if remarks.more else '')
 
     def _command(self, remark: Remark) -> str:
-        column = {} if remark.column is None else {'col': remark.column}
-        values = {
-            'file': printable(remark.file),
-            'line': remark.line,
-            **column,
-            'title': remark.kind,
-        }
-        properties = ','.join(f'{name}={_property(str(value))}' for name, value in values.items())
-        return f'::{remark.severity} {properties}::{_data(f"{remark.text}; {remark.remedy}")}\n'
+        column = {} if remark.column is None else {'col': f'{remark.column}'}
+        place = {'file': printable(remark.file), 'line': f'{remark.line}', **column}
+        properties = ','.join(
+            f'{name}={_github(value).replace(":", "%3A").replace(",", "%2C")}'
+            for name, value in (place | {'title': remark.kind}).items()
+        )
+        return f'::{remark.severity} {properties}::{_github(f"{remark.text}; {remark.remedy}")}\n'
 
 
-def _data(text: str) -> str:
+def _github(text: str) -> str:
     """Escape text as GitHub's commands take it."""
     return text.replace('%', '%25').replace('\r', '%0D').replace('\n', '%0A')
 
 
-def _property(text: str) -> str:
-    """Escape the value of a property, which a colon or a comma would end."""
-    return _data(text).replace(':', '%3A').replace(',', '%2C')
-
-
 class Csv:
     """Rows of CSV under a header."""
+
+    name, suffixes = 'csv', ('.csv',)
 
     def render(self, document: Document, width: int | None = None) -> str:
         import csv
@@ -284,12 +306,16 @@ class Csv:
 class Json:
     """An indented JSON value."""
 
+    name, suffixes = 'json', ('.json',)
+
     def render(self, document: Document, width: int | None = None) -> str:
         return f'{_json(document.value(), indent=2)}\n'
 
 
 class JsonLines:
     """A JSON object a row, on one line."""
+
+    name, suffixes = 'jsonl', ('.jsonl', '.ndjson')
 
     def render(self, document: Document, width: int | None = None) -> str:
         grid = _rows(document)
@@ -308,6 +334,8 @@ class JsonLines:
 class Tsv:
     """Values between tabs."""
 
+    name = 'tsv'
+
     def heading(self, headers: Sequence[str]) -> str:
         return ''
 
@@ -320,6 +348,8 @@ class Tsv:
 
 class AlignedRows:
     """Aligned text whose columns are as wide as their headers."""
+
+    name = 'table'
 
     def heading(self, headers: Sequence[str]) -> str:
         rules = ['-' * max(len(header), LEAST_WIDTH) for header in headers]
@@ -341,54 +371,35 @@ class AlignedAnswers(AlignedRows):
         return f'error: {message}\n'
 
 
-def short(value: Any) -> str:
-    """Return a value as people read it: three decimals, yes or nothing, the length of a list."""
-    if value is None:
-        return ''
-    if isinstance(value, bool):
-        return 'yes' if value else ''
-    if isinstance(value, float):
-        return f'{value:z.3f}'  # z: what is rounded to 0 has no sign
-    return str(len(value)) if isinstance(value, list) else str(value)
+DocumentFormat: TypeAlias = AlignedText | Csv | Json | JsonLines
 
 
-def short_p(p: float, below: str = '<', equal: str = '') -> str:
-    """Return a p with four decimals; a small one is never shown as 0, which none is."""
-    return f'{below}{LEAST_P}' if p < LEAST_P else f'{equal}{p:.4f}'
+class _Named(Protocol):
+    name: str
 
 
-LEAST_P = 0.0001  # a choice: four decimals
+Format = TypeVar('Format', bound=_Named)
 
 
-def _rows(document: Document) -> Grid:
-    assert document.rows is not None  # else `render` refuses the formats that have rows
-    return document.rows()
+def _by_name(*formats: Format) -> dict[str, Format]:
+    return {each.name: each for each in formats}
 
 
-def _json(value: Any, indent: int | None = None) -> str:
-    import json
-
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _replace_controls(lambda match: f'\\u{ord(match[0]):04x}', text)
-
-
-DocumentFormat: TypeAlias = Table | Csv | Json | JsonLines
-FORMATS: dict[str, DocumentFormat] = {
-    'table': Table(),
-    'csv': Csv(),
-    'json': Json(),
-    'jsonl': JsonLines(),
-    'markdown': Markdown(),
-    'latex': Latex(),
+# The formats of documents with rows, and of those without; of a stream of answers or of points.
+# A new format is a class with its name and suffixes, and stands in one of these.
+_TABLE, _JSON, _LINES = AlignedText(), Json(), JsonLines()
+FORMATS: dict[str, DocumentFormat] = _by_name(_TABLE, Csv(), _JSON, _LINES, Markdown(), Latex())
+TEXT_FORMATS: dict[str, DocumentFormat] = _by_name(_TABLE, _JSON)
+PROBLEM_FORMATS: dict[str, DocumentFormat] = _by_name(_TABLE, _JSON, Github())
+ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = _by_name(
+    AlignedAnswers(), Tsv(), _LINES
+)
+POINT_FORMATS: dict[str, AlignedRows | JsonLines] = _by_name(AlignedRows(), _LINES)
+PICTURE_FORMATS = ('html', 'svg', 'png', 'pdf')  # which `render.page` makes
+FORMAT_OF_SUFFIX = {
+    **{suffix: name for name, each in FORMATS.items() for suffix in each.suffixes},
+    **{f'.{name}': name for name in PICTURE_FORMATS},
 }
-TEXT_FORMATS: dict[str, DocumentFormat] = {'table': Table(), 'json': Json()}  # without rows
-PROBLEM_FORMATS: dict[str, DocumentFormat] = {**TEXT_FORMATS, 'github': Github()}
-ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = {
-    'table': AlignedAnswers(),
-    'tsv': Tsv(),
-    'jsonl': JsonLines(),
-}
-POINT_FORMATS: dict[str, AlignedRows | JsonLines] = {'table': AlignedRows(), 'jsonl': JsonLines()}
 
 
 def render(document: Document, format: str, width: int | None = None) -> str:
@@ -408,3 +419,31 @@ def to_html(document: Document) -> str:
 def find_format(formats: Mapping[str, Format], name: str) -> Format:
     """Return the format of a name, or refuse the name."""
     return formats[check_policy('format', name, tuple(formats))]
+
+
+def short(value: Any) -> str:
+    """Return a value as people read it: three decimals, yes or nothing, the length of a list."""
+    if value is None:
+        return ''
+    if isinstance(value, bool):
+        return 'yes' if value else ''
+    if isinstance(value, float):
+        return f'{value:z.3f}'  # z: what is rounded to 0 has no sign
+    return str(len(value)) if isinstance(value, list) else str(value)
+
+
+def short_p(p: float, below: str = '<', equal: str = '') -> str:
+    """Return a p with four decimals; a small one is never shown as 0, which none is."""
+    return f'{below}{LEAST_P}' if p < LEAST_P else f'{equal}{p:.4f}'
+
+
+def _rows(document: Document) -> Grid:
+    assert document.rows is not None  # else `render` refuses the formats that have rows
+    return document.rows()
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    import json
+
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _replace_controls(lambda match: f'\\u{ord(match[0]):04x}', text)

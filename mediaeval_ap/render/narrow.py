@@ -15,7 +15,7 @@ LEAST_TEXT = 8  # a choice: text that is folded more often is hard to read
 _break_between_words = re.compile('(?<=[^_ ])[_ ](?=[^_ ])').sub
 
 
-class Column(NamedTuple):
+class NarrowColumn(NamedTuple):
     """A header and the cells below it; text may be folded, and words between them only."""
 
     header: str
@@ -40,7 +40,7 @@ def is_wider(text: str, width: int) -> bool:
     return any(cell_len(line) > width for line in text.splitlines())
 
 
-def narrow(columns: Sequence[Column], width: int) -> str:
+def narrow(columns: Sequence[NarrowColumn], width: int) -> str:
     """Return a table that is not wider than a terminal, as far as this can be.
 
     Headers and text are folded; if this is not enough, a row takes two lines, or one per field.
@@ -58,7 +58,7 @@ def narrow(columns: Sequence[Column], width: int) -> str:
     return ''.join(f'{line.rstrip()}\n' for line in lines)
 
 
-def _folded(columns: Sequence[Column]) -> Table:
+def _folded(columns: Sequence[NarrowColumn]) -> Table:
     table = _table()
     for column in columns:
         column = column._replace(header=_break_between_words('\n', column.header))
@@ -68,10 +68,10 @@ def _folded(columns: Sequence[Column]) -> Table:
     return table
 
 
-def _on_two_lines(columns: Sequence[Column]) -> Table:
+def _on_two_lines(columns: Sequence[NarrowColumn]) -> Table:
     """Put the second half of the fields of each row under the first."""
     half = -(-len(columns) // 2)
-    filler = Column('', [''] * len(columns[0].cells), is_text=False)
+    filler = NarrowColumn('', [''] * len(columns[0].cells), is_text=False)
     table, pairs = _table(), list(zip_longest(columns[:half], columns[half:], fillvalue=filler))
     for one, other in pairs:
         least = max(one.least_width(), other.least_width())
@@ -83,7 +83,7 @@ def _on_two_lines(columns: Sequence[Column]) -> Table:
     return table
 
 
-def _field_by_field(columns: Sequence[Column]) -> Table:
+def _field_by_field(columns: Sequence[NarrowColumn]) -> Table:
     table = _table(show_header=False)
     _add_column(table, '', max(len(column.header) for column in columns), is_text=False)
     _add_column(table, '', LEAST_TEXT, is_text=True)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mediaeval_ap.diagnosis.parts import PARTS
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.render import figure_lines, figures, palette, vega
-from mediaeval_ap.render.page_figures import on_page, style_sheet
+from mediaeval_ap.render import figures, page, palette
+from mediaeval_ap.render.page import on_page, style_sheet
 
 HOSTILE = [
     '<script>alert(1)</script>',
@@ -51,15 +51,11 @@ def loss(runs):
 
 
 def map_by_k(runs):
-    return figure_lines.map_by_k(
-        runs, [1, 10, 'all'], [[0.1 * i, 0.3, 0.4] for i in range(len(runs))]
-    )
+    return figures.map_by_k(runs, [1, 10, 'all'], [[0.1 * i, 0.3, 0.4] for i in range(len(runs))])
 
 
 def watch(runs):
-    return figure_lines.watch(
-        [10, 200, 3000], runs, [[0.1, 0.2 * i, 0.3] for i in range(len(runs))]
-    )
+    return figures.watch([10, 200, 3000], runs, [[0.1, 0.2 * i, 0.3] for i in range(len(runs))])
 
 
 def distribution(runs):
@@ -67,7 +63,7 @@ def distribution(runs):
 
 
 def precision_recall(runs):
-    return figure_lines.precision_recall(runs, [[1, 3]] * len(runs), 2)
+    return figures.precision_recall(runs, [[1, 3]] * len(runs), 2)
 
 
 def confused(names):
@@ -105,8 +101,8 @@ def test_any_number_of_rows_can_be_drawn(figure, n):
     names = [f'name_{i}' for i in range(n)]
     chart = figure(names)
     assert isinstance(chart, alt.LayerChart)
-    svg = vega.to_svg(chart)
-    assert svg == vega.to_svg(figure(names))
+    svg = page.to_svg(chart)
+    assert svg == page.to_svg(figure(names))
     assert 'NaN' not in svg
     assert 'undefined' not in svg
     assert float(ET.fromstring(svg).get('height')) < 700
@@ -114,7 +110,7 @@ def test_any_number_of_rows_can_be_drawn(figure, n):
 
 @pytest.mark.parametrize('figure', OF_RUNS)
 def test_hostile_names_stay_text(figure):
-    shown = texts_of(vega.to_svg(figure(HOSTILE)))
+    shown = texts_of(page.to_svg(figure(HOSTILE)))
     for name in HOSTILE:
         begin = name.strip()[:10]
         assert any(text.strip().startswith(begin) for text in shown), name
@@ -136,8 +132,8 @@ def marks_of(svg):
 
 @pytest.mark.parametrize('figure', OF_RUNS)
 def test_hostile_names_are_drawn_as_others_are(figure):
-    marks = marks_of(vega.to_svg(figure(HOSTILE)))
-    assert marks == marks_of(vega.to_svg(figure([f'run {i}' for i in range(len(HOSTILE))])))
+    marks = marks_of(page.to_svg(figure(HOSTILE)))
+    assert marks == marks_of(page.to_svg(figure([f'run {i}' for i in range(len(HOSTILE))])))
     assert len(marks) >= len(HOSTILE)
 
 
@@ -146,7 +142,7 @@ def of_scatter(names):
 
 
 def of_title(names):
-    return figure_lines.precision_recall(names, [[1, 3]] * len(names), 2, names[0])
+    return figures.precision_recall(names, [[1, 3]] * len(names), 2, names[0])
 
 
 # Vega aborts the process on some, and writes what is not XML of others.
@@ -156,14 +152,14 @@ UNSEEN = [f'{char}name {ord(char)}' for char in '\0\1\b\t\n\x1b\x7f\x9f\u202e\ud
 @pytest.mark.parametrize('figure', [*ALL, of_scatter, of_title])
 def test_characters_that_hide_text_are_escaped_as_on_the_page(figure, tmp_path):
     chart = figure(UNSEEN)
-    ET.fromstring(vega.to_svg(chart))
+    ET.fromstring(page.to_svg(chart))
     written = json.dumps(chart.to_dict(), ensure_ascii=False)
     assert written.isprintable()
     assert '\\\\ufffename' in written or figure is scatter  # which names the first five
     chart.save(tmp_path / 'x.svg')
     ET.parse(tmp_path / 'x.svg')
-    assert vega.to_bytes(chart, 'png').startswith(b'\x89PNG')
-    assert vega.to_bytes(chart, 'pdf').startswith(b'%PDF')
+    assert page.to_bytes(chart, 'png').startswith(b'\x89PNG')
+    assert page.to_bytes(chart, 'pdf').startswith(b'%PDF')
 
 
 @pytest.mark.parametrize('figure', [*OF_RUNS, confused])
@@ -179,7 +175,7 @@ def test_hostile_names_are_titles_as_they_are():
         if name.strip():
             chart = figures.scatter(name, 'other', ['q'], [0.5], [0.5])
             assert any(
-                text.startswith(f'AP of {name}'[:14]) for text in texts_of(vega.to_svg(chart))
+                text.startswith(f'AP of {name}'[:14]) for text in texts_of(page.to_svg(chart))
             )
 
 
@@ -190,8 +186,8 @@ def test_leaderboard_draws_no_interval_that_is_not_there():
         {'run': 'two', 'value': 0.2, 'low': None, 'high': None, 'group': ''},
     ]
     assert rows_of(chart) == expected
-    assert vega.to_svg(chart).count('aria-roledescription="rule mark"') == 1
-    assert vega.to_svg(chart).count('aria-roledescription="point"') == 2
+    assert page.to_svg(chart).count('aria-roledescription="rule mark"') == 1
+    assert page.to_svg(chart).count('aria-roledescription="point"') == 2
 
 
 def test_loss_stacks_what_is_negative_to_the_left():
@@ -219,7 +215,7 @@ def test_every_part_of_the_loss_has_its_own_colour():
 
 
 def test_lines_have_all_values_and_gaps_where_there_is_none():
-    chart = figure_lines.map_by_k(['one', 'two'], [1, 10], [[0.1, None], [0.2, 0.3]])
+    chart = figures.map_by_k(['one', 'two'], [1, 10], [[0.1, None], [0.2, 0.3]])
     values = [(row['series'], row['x'], row['value']) for row in rows_of(chart)]
     assert values == [('one', '1', 0.1), ('one', '10', None), ('two', '1', 0.2), ('two', '10', 0.3)]
     (ends,) = {
@@ -234,7 +230,7 @@ values = st.floats(0, 1)
 @given(st.lists(values, min_size=1, max_size=17))
 def test_labels_of_lines_never_overlap_and_keep_their_order(ends):
     named = {f'run {i}': value for i, value in enumerate(ends)}
-    places = figure_lines.label_places(named, 1 / 320)
+    places = figures.label_places(named, 1 / 320)
     order = sorted(places.values(), key=lambda place: place[1])
     assert [value for value, _ in order] == sorted(ends)
     gaps = np.diff([place for _, place in order])
@@ -243,7 +239,7 @@ def test_labels_of_lines_never_overlap_and_keep_their_order(ends):
 
 def test_labels_of_lines_keep_what_tells_long_names_apart():
     runs = [f'contrastive_submission_{i:02}.txt' for i in range(3)]
-    drawn = vega.to_svg(map_by_k(runs))
+    drawn = page.to_svg(map_by_k(runs))
     assert all(f'_{i:02}.txt<' in drawn for i in range(3))
 
 
@@ -274,7 +270,7 @@ def test_distribution_counts_every_query_in_one_class(line):
 
 
 def test_precision_recall_follows_the_ranks():
-    chart = figure_lines.precision_recall(['run'], [[2, 3, 9]], 4)
+    chart = figures.precision_recall(['run'], [[2, 3, 9]], 4)
     rows = [(row['rank'], row['x'], row['value']) for row in rows_of(chart)]
     assert rows == [(2, 1 / 4, 1 / 2), (3, 2 / 4, 2 / 3), (9, 3 / 4, 3 / 9)]
 
@@ -342,10 +338,10 @@ def test_the_style_sheet_has_every_variable_in_light_and_dark():
 
 
 def test_a_chart_of_many_rows_can_be_saved():
-    chart = figure_lines.precision_recall(['run'], [range(1, 6001)], 6000)
+    chart = figures.precision_recall(['run'], [range(1, 6001)], 6000)
     with warnings.catch_warnings():
         warnings.simplefilter('error')
-        assert len(vega.spec_of(chart)['data']['values']) == 6000
+        assert len(page.spec_of(chart)['data']['values']) == 6000
 
 
 def test_the_axis_of_the_loss_begins_at_the_least_part():
