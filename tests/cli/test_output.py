@@ -131,19 +131,15 @@ def on_a_terminal(arguments, **environment):
         return ''
 
 
-def test_progress_is_for_terminals(folder):
-    assert 'reading <stdin>: ' in on_a_terminal(['evaluate', 'reference.txt', '-'])
-    for option in '--no-progress', '--quiet':
-        assert on_a_terminal(['evaluate', 'reference.txt', '-', option]) == ''
-
-
 COLOUR = re.compile(r'\x1b\[[0-9;]*[34]\d')
 
 
-def test_no_color_is_respected(folder):
+def test_progress_is_for_terminals(folder):
     shown = on_a_terminal(['evaluate', 'reference.txt', '-'], NO_COLOR='1')
     assert 'reading <stdin>: ' in shown
     assert not COLOUR.search(shown)
+    for option in '--no-progress', '--quiet':
+        assert on_a_terminal(['evaluate', 'reference.txt', '-', option]) == ''
 
 
 SUFFIXES = {

@@ -224,7 +224,7 @@ CROWDED = st.tuples(
 
 
 @quiet
-@strategies.examples(3)
+@strategies.examples(2)
 @given(
     reference=st.lists(CROWDED.map(lambda row: row[:4]), min_size=8, max_size=30, unique=True),
     begin=st.lists(CROWDED, min_size=15, max_size=40),

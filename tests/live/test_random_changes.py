@@ -170,4 +170,4 @@ TestChanges = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarnin
 
 
 # Each step builds everything anew: fewer and shorter sequences than the default keep it short.
-TestChanges.settings = settings(stateful_step_count=25)
+TestChanges.settings = settings(strategies.examples(0.5), stateful_step_count=25)
