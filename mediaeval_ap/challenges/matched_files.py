@@ -26,7 +26,7 @@ from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.plain_text import BETWEEN_LABELS
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.score import Basis, Score
-from mediaeval_ap.tables.arrow import holds_any
+from mediaeval_ap.tables.columnar import holds_any
 from mediaeval_ap.tables.reading import Origin
 from mediaeval_ap.tables.records import Records, read_records
 

@@ -15,10 +15,14 @@ from mediaeval_ap.errors import FormatError, WriteError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, Layout, Source, Table, read
-from mediaeval_ap.tables.arrow import check_names, from_arrow
+from mediaeval_ap.tables.columnar import (
+    LEAST_OF_METADATA,
+    METADATA_COME_TO,
+    check_names,
+    from_arrow,
+    read_parquet,
+)
 from mediaeval_ap.tables.json_text import parsed_json
-from mediaeval_ap.tables.parquet import read_parquet
-from mediaeval_ap.tables.parquet_pages import LEAST_OF_METADATA, METADATA_COME_TO
 from mediaeval_ap.tables.sources import ByteSource
 
 METADATA = b'mediaeval_ap.live'

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.plain_text import is_uri
-from mediaeval_ap.tables.parquet_pages import check_footer
+from mediaeval_ap.tables.columnar import checked_footer
 from mediaeval_ap.tables.sources import ByteSource
 
 if TYPE_CHECKING:
@@ -183,8 +183,9 @@ def _opened(
     with _reading(path), filesystem.open_input_file(path) as stream:
         expected = version or _version(path, filesystem)
         _expect_version(path, filesystem, expected)
-        check_footer(stream, ByteSource(path))
-        yield parquet.ParquetFile(stream, pre_buffer=False, buffer_size=BUFFER_BYTES), expected
+        limits = checked_footer(stream, ByteSource(path))
+        opened = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=BUFFER_BYTES, **limits)
+        yield opened, expected
         _expect_version(path, filesystem, expected)
 
 

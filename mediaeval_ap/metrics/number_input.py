@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.tables.arrow import to_arrow
+from mediaeval_ap.tables.columnar import to_arrow
 from mediaeval_ap.tables.reading import is_arrow
 from mediaeval_ap.tables.text.format import EXACT_NUMBER, LARGEST_INTEGER
 

@@ -227,7 +227,7 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
 
             return from_frame(given.value, layout)
         case Kind.ARROW:
-            from mediaeval_ap.tables.arrow import from_arrow, to_arrow
+            from mediaeval_ap.tables.columnar import from_arrow, to_arrow
 
             source = Source(f'<{type(given.value).__name__}>')
             return from_arrow(to_arrow(given.value), layout, source)
@@ -286,8 +286,7 @@ def read_leniently(
 
 
 def _read_parquet(source: ByteSource, layout: Layout) -> Table:
-    from mediaeval_ap.tables.arrow import check_names, from_arrow
-    from mediaeval_ap.tables.parquet import read_parquet
+    from mediaeval_ap.tables.columnar import check_names, from_arrow, read_parquet
 
     def fields(schema: pyarrow.Schema) -> Sequence[str]:
         check_names(schema.names, layout, source.name)
@@ -469,8 +468,7 @@ class TableParts:
         self.source = self._file.described()
 
     def _of_parquet(self) -> Iterator[tuple[Table, Position | None]]:
-        from mediaeval_ap.tables.arrow import check_names, from_arrow
-        from mediaeval_ap.tables.parquet import ParquetParts
+        from mediaeval_ap.tables.columnar import ParquetParts, check_names, from_arrow
 
         def fields(schema: pyarrow.Schema) -> Sequence[str]:
             check_names(schema.names, self._layout, self._file.name)

@@ -15,10 +15,15 @@ from numpy.typing import NDArray
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.plain_text import BETWEEN_LABELS, BETWEEN_WORDS
-from mediaeval_ap.tables.arrow import holds_any, number_array, text_array, to_arrow
+from mediaeval_ap.tables.columnar import (
+    holds_any,
+    number_array,
+    read_parquet,
+    text_array,
+    to_arrow,
+)
 from mediaeval_ap.tables.csv_text import choose_layout, decimals, explain_number, parse_csv
 from mediaeval_ap.tables.layouts import RecordLayout
-from mediaeval_ap.tables.parquet import read_parquet
 from mediaeval_ap.tables.reading import Kind, Origin
 from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import ByteSource

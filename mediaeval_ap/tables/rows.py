@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.plain_text import TEXT, is_text, plain_text
-from mediaeval_ap.tables.arrow import check_names
+from mediaeval_ap.tables.columnar import check_names
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column, LineNumbers, Source, Table
 from mediaeval_ap.tables.text.format import (

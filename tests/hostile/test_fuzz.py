@@ -70,8 +70,9 @@ def test_every_byte_of_parquet_changed(tmp_path):
                 read(path, SUBSET)
             except Error as error:
                 reasons.add(str(error).removeprefix(f'{path}: '))
-    assert 'not readable as Parquet: Parquet magic bytes not found in footer' in {
-        reason.partition('.')[0] for reason in reasons
-    }
+    assert {
+        'not readable as Parquet: Parquet magic bytes not found in footer',
+        'not readable as Parquet: row groups of other rows than it says',
+    } <= {reason.partition('.')[0] for reason in reasons}
     assert all(reason.isprintable() for reason in reasons)
     assert len(reasons) > 20

@@ -16,7 +16,7 @@ from mediaeval_ap import challenges
 from mediaeval_ap.challenges.matched_files import split
 from mediaeval_ap.errors import FormatError, UndefinedScoreError
 from mediaeval_ap.plain_text import is_text
-from mediaeval_ap.tables import QUERIES, arrow, read
+from mediaeval_ap.tables import QUERIES, columnar, read
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import read_records
 from mediaeval_ap.tables.text.format import is_finite_decimal
@@ -40,9 +40,11 @@ def test_words(texts, begin, end):
 def test_whether_texts_hold_a_character(texts, begin, block):
     array = pyarrow.array(texts, pyarrow.large_string())[begin:]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrow, 'SEARCHED_BYTES', block)
+        patch.setattr(columnar, 'SEARCHED_BYTES', block)
         for wanted in ('\v', '\v\f', 'ba'):
-            assert arrow.holds_any(array, wanted) == bool(set(wanted) & set(''.join(texts[begin:])))
+            assert columnar.holds_any(array, wanted) == bool(
+                set(wanted) & set(''.join(texts[begin:]))
+            )
 
 
 def stored(header, rows, door):

@@ -1,0 +1,365 @@
+"""Columnar tables: those of pyarrow, and Parquet files, which are read within a limit.
+
+A few bytes of Parquet can stand for very many: pages are compressed, and a value is written once
+for all the rows that repeat it. So a file is read in batches of rows, and the bytes of each batch
+are counted as if each row had values of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shortened, shown
+from mediaeval_ap.plain_text import TEXT, is_text
+from mediaeval_ap.progress import tracked
+from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.tables.sources import PARQUET_IN_NO_FILE, ByteSource, is_regular, opening
+from mediaeval_ap.tables.table import Source, Table
+from mediaeval_ap.tables.text.fast import text_column
+from mediaeval_ap.tables.text.format import AS_TEXT, EXACT_NUMBER, FINITE_DECIMAL, no_rows
+
+if TYPE_CHECKING:
+    import pyarrow
+
+SEARCHED_BYTES = 1 << 18  # in the caches: a quarter, or four times as many, take a fifth longer
+BATCH_ROWS = 1 << 19  # as many rows as a part of text has, or so
+PLAIN_ROWS = 1 << 12  # few, as texts without codes may each be as long as all pages
+BYTES_OF_VALUE = 4  # at least: pyarrow's code of a repeated text has so many
+# What metadata take in memory: pyarrow makes six copies of text (measured), and 1,536 bytes of an
+# element of a list (a column, or its part in a row group).
+COPIES_OF_TEXT = 8
+BYTES_OF_ELEMENT = 1536
+MOST_ELEMENTS = 1_000_000  # pyarrow's own limit
+LEAST_OF_METADATA = 64 << 20  # what any file may have, whatever the limit
+METADATA_COME_TO = 'has metadata that come to'
+
+
+def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
+    """Read a pyarrow table that has the fields of a layout among its columns."""
+    check_names(table.column_names, layout, source.name)
+    columns = {}
+    for field in layout.texts:
+        texts = _without_missing(text_array(table[field], field, source), field, source)
+        columns[field] = text_column(texts.dictionary_encode())
+    numbers = None
+    if layout.number is not None:
+        numbers = number_array(table[layout.number], layout.number, source)
+    return _checked(Table(layout, columns, numbers, source))
+
+
+def to_arrow(origin: Any) -> pyarrow.Table:
+    """Return a table with `to_arrow` or `__arrow_c_stream__` as a pyarrow table."""
+    import pyarrow
+
+    try:
+        if hasattr(origin, 'to_arrow'):  # polars, whose stream has types that old pyarrows lack
+            return pyarrow.table(origin.to_arrow())
+        return pyarrow.table(origin)
+    except MemoryError:  # one of pyarrow's is an ArrowException, too
+        raise
+    except (pyarrow.ArrowException, TypeError) as error:
+        found = f'found {type(origin).__name__}, which is no table to Arrow: {error}'
+        raise ParameterError(found.splitlines()[0]) from error
+
+
+def check_names(names: Sequence[str], layout: Layout, source: str) -> None:
+    """Refuse a table that lacks a field of the layout among its columns, or has it twice."""
+    if missing := [field for field in layout.fields if names.count(field) != 1]:
+        found = f'columns {shown(", ".join(names))}'
+        raise FormatError(source, '', missing[0], found, f'one column {missing[0]}')
+
+
+def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
+    """Return a column of text as large strings in one chunk; missing ones are null."""
+    import pyarrow
+
+    if _value_type(column) not in ('string', 'large_string', 'string_view'):
+        raise _wrong_type(column, field, 'text', source)
+    try:
+        column.validate(full=True)
+    except pyarrow.ArrowInvalid:
+        raise _not_utf8(column, field, source) from None
+    # In one chunk, as to encode several costs each of them the values of all.
+    return pyarrow.chunked_array([column.cast(pyarrow.large_string()).combine_chunks()])
+
+
+def holds_any(texts: pyarrow.Array, characters: str) -> bool:
+    """Return whether one of some ASCII characters is anywhere in large strings.
+
+    Looks at the bytes of all at once, in a hundredth of the time of looking at each string.
+    """
+    _, offsets, content = texts.buffers()
+    if content is None or not len(texts):
+        return False
+    ends = np.frombuffer(offsets, dtype=np.int64)[[texts.offset, texts.offset + len(texts)]]
+    begin, end = ends.tolist()
+    wanted = [character.encode() for character in characters]
+    view = memoryview(content)
+    for start in range(begin, end, SEARCHED_BYTES):
+        block = bytes(view[start : min(start + SEARCHED_BYTES, end)])
+        if any(each in block for each in wanted):
+            return True
+    return False
+
+
+def number_array(
+    column: pyarrow.ChunkedArray, field: str, source: Source, *, may_lack: bool = False
+) -> NDArray[np.float64]:
+    """Return a column of numbers as doubles, or refuse what is missing, not finite or not exact.
+
+    Where numbers may lack, they are NaN, and NaN is no number.
+    """
+    import pyarrow
+
+    if (kind := _value_type(column)) != column.type:
+        column = column.cast(kind)
+    if not may_lack:
+        column = _without_missing(column, field, source)
+    if not (pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)):
+        raise _wrong_type(column, field, 'numbers', source)
+    try:
+        numbers: NDArray[np.float64] = column.cast(pyarrow.float64()).to_numpy()
+    except pyarrow.ArrowInvalid:
+        raise FormatError(source.name, '', field, 'integers beyond 2**53', EXACT_NUMBER) from None
+    if len(wrong := np.flatnonzero(np.isinf(numbers) if may_lack else ~np.isfinite(numbers))):
+        raise _wrong_rows(wrong, field, str(numbers[wrong[0]]), FINITE_DECIMAL, source)
+    return numbers
+
+
+def _value_type(column: Any) -> Any:
+    """Return the type of the values, also of a column that is encoded by a dictionary."""
+    from pyarrow import types
+
+    return column.type.value_type if types.is_dictionary(column.type) else column.type
+
+
+def _wrong_type(column: Any, field: str, expected: str, source: Source) -> FormatError:
+    from pyarrow import types
+
+    kind = _value_type(column)
+    is_numeric = types.is_integer(kind) or types.is_floating(kind)
+    remedy = AS_TEXT if expected == 'text' and is_numeric else ''
+    found = shortened(f'a column of {kind}')
+    return FormatError(source.name, '', field, found, f'{expected}{remedy}')
+
+
+def _not_utf8(column: Any, field: str, source: Source) -> FormatError:
+    """Return the error of a column of text that holds something else."""
+    import pyarrow
+
+    binary = pyarrow.large_binary()
+    for row, value in enumerate(column.cast(binary), 1):
+        try:
+            (value.as_py() or b'').decode()
+        except UnicodeDecodeError as error:
+            found = f'invalid UTF-8 at byte {error.start + 1} (0x{error.object[error.start]:02x})'
+            return FormatError(source.name, f'row {row}', field, found, 'UTF-8')
+    return FormatError(source.name, '', field, 'a damaged column', 'text')
+
+
+def _without_missing(column: Any, field: str, source: Source) -> Any:
+    if column.null_count:
+        missing = np.flatnonzero(column.is_null().to_numpy())
+        raise _wrong_rows(missing, field, 'nothing', 'a value', source)
+    return column
+
+
+def _wrong_rows(
+    rows: NDArray[np.int64], field: str, found: str, expected: str, source: Source
+) -> FormatError:
+    return FormatError(source.name, f'row {rows[0] + 1}', field, found, expected, len(rows) - 1)
+
+
+def _checked(table: Table) -> Table:
+    """Refuse a table without rows, and texts that no line can hold."""
+    if not len(table):
+        raise no_rows(table.source.name, table.layout)
+    for field, column in table.columns.items():
+        for code, value in enumerate(column.values):
+            if not is_text(value):
+                row = int(np.argmax(column.codes == code))
+                raise table.error([row], field, shown(value), TEXT)
+    return table
+
+
+def read_parquet(
+    source: ByteSource, choose: Callable[[pyarrow.Schema], Sequence[str]]
+) -> tuple[pyarrow.Table, Source]:
+    """Read the columns that `choose` names when it is given the schema."""
+    import pyarrow
+
+    parts = ParquetParts(source, choose)
+    read = [part for part, _ in parts]
+    return pyarrow.concat_tables(read), parts.source
+
+
+class ParquetParts:
+    """The columns that `choose` names, behind some row groups, in parts of some rows."""
+
+    def __init__(
+        self,
+        file: ByteSource,
+        choose: Callable[[pyarrow.Schema], Sequence[str]],
+        n_groups: int = 0,
+    ) -> None:
+        self.source = Source(file.name)  # with its hash once it is opened
+        self._file = file
+        self._choose = choose
+        self._n_groups = n_groups
+
+    def __iter__(self) -> Iterator[tuple[pyarrow.Table, int | None]]:
+        """Yield parts, the last one of a row group with the number of row groups up to it."""
+        with _opened(self._file) as (stream, self.source):
+            groups = _RowGroups(stream, self._choose, self._file)
+            if not groups.numbers:
+                yield groups.schema.empty_table().select(groups.names), None
+            begun = groups.numbers[self._n_groups :]
+            for number in tracked(begun, f'reading {printable(self._file.name)}', ' row groups'):
+                previous = None
+                for part in groups.batches(number):
+                    if previous is not None:
+                        yield previous, None
+                    previous = part
+                self._n_groups += 1
+                yield previous, self._n_groups
+
+
+@contextmanager
+def _opened(source: ByteSource) -> Iterator[tuple[Any, Source]]:
+    """Open a file and describe it; turn pyarrow's errors about a damaged one into `ReadError`."""
+    import pyarrow
+
+    with opening(source.name), source.open_stored() as stream:
+        if not is_regular(stream):
+            raise ReadError(source.name, PARQUET_IN_NO_FILE)
+        digest = None if source.is_open else hashlib.file_digest(stream, 'sha256').hexdigest()
+        try:
+            yield stream, Source(source.name, digest)
+        except (pyarrow.ArrowException, OSError) as error:
+            if isinstance(error, ReadError | MemoryError) or getattr(error, 'strerror', None):
+                raise
+            reason = (str(error).splitlines() or ['damaged'])[0]
+            raise OSError(f'not readable as Parquet: {reason}') from error
+
+
+class _RestOfFile(io.FileIO):
+    """A file that never makes room for more than it holds, whatever damaged metadata ask for."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        rest = max(0, os.fstat(self.fileno()).st_size - self.tell())
+        return super().read(rest if size is None or size < 0 else min(size, rest)) or b''
+
+
+class _RowGroups:
+    """The row groups of an open file that have rows, read within the limit of the file.
+
+    Of the footer, only what it says of whole row groups is used: pyarrow ends the process where it
+    is asked for damaged metadata of a column.
+    """
+
+    def __init__(
+        self, stream: Any, choose: Callable[[pyarrow.Schema], Sequence[str]], source: ByteSource
+    ) -> None:
+        from pyarrow import parquet, types
+
+        self._limit = source.limit()
+        self._stream = _RestOfFile(stream.fileno(), closefd=False)
+        self._plain = parquet.ParquetFile(
+            self._stream, pre_buffer=False, **checked_footer(stream, source)
+        )
+        self.schema = self._plain.schema_arrow
+        self.names = list(choose(self.schema))
+        fields = [field for field in self.schema if field.name in self.names]
+        for field in fields:
+            if types.is_nested(field.type):
+                found = f'a column of {str(field.type).partition("<")[0]}'
+                raise FormatError(source.name, '', field.name, found, 'one value in each row')
+        groups = list(map(self._plain.metadata.row_group, range(self._plain.num_row_groups)))
+        self.numbers = [number for number, group in enumerate(groups) if group.num_rows]
+        n_rows = sum(group.num_rows for group in groups)
+        if n_rows != self._plain.metadata.num_rows:
+            raise OSError('row groups of other rows than it says')
+        source.limit().add(n_rows * len(fields) * BYTES_OF_VALUE)
+        if len(fields) == len(self.schema):  # else pages of other columns are counted, too
+            source.limit().add(sum(group.total_byte_size for group in groups))
+        self._encoded = parquet.ParquetFile(
+            self._stream,
+            metadata=self._plain.metadata,
+            read_dictionary=[
+                field.name for field in fields if field.type in ('string', 'large_string')
+            ],
+            pre_buffer=False,
+        )
+
+    def batches(self, number: int) -> Iterator[pyarrow.Table]:
+        """Read a row group in parts, each counted against the limit; at least one."""
+        import pyarrow
+
+        group = self._plain.metadata.row_group(number)
+        n_read = 0
+        try:
+            for part in self._counted(self._encoded, number, BATCH_ROWS):
+                n_read += len(part)
+                yield part
+        except (ReadError, MemoryError):
+            raise
+        except (pyarrow.ArrowException, OSError):  # damaged, or not readable as codes (DELTA_…)
+            n_rows = min(PLAIN_ROWS, self._limit.max_bytes // max(1, group.total_byte_size) + 1)
+            to_skip = n_read
+            for part in self._counted(self._plain, number, n_rows, to_skip):
+                n_read += len(part)
+                yield part
+        if n_read != group.num_rows:
+            raise OSError('fewer rows than it says')
+
+    def _counted(
+        self, file: Any, number: int, n_rows: int, to_skip: int = 0
+    ) -> Iterator[pyarrow.Table]:
+        """Read a row group in batches, and pass over the first rows."""
+        import pyarrow
+
+        for batch in file.iter_batches(n_rows, row_groups=[number], columns=self.names):
+            part = pyarrow.Table.from_batches([batch]).slice(to_skip)
+            to_skip = max(0, to_skip - len(batch))
+            if len(part):
+                self._limit.add(sum(map(_n_bytes, part.columns)))
+                yield part
+
+
+def _n_bytes(column: pyarrow.ChunkedArray) -> int:
+    """Count the bytes of the values of a column, written out one by one."""
+    from pyarrow import compute, types
+
+    if not types.is_dictionary(column.type):
+        return int(column.nbytes)
+    total = 0
+    for chunk in column.chunks:
+        codes = chunk.indices.drop_null().to_numpy()
+        lengths = compute.binary_length(chunk.dictionary).fill_null(0).to_numpy()
+        if len(codes) and not 0 <= codes.min() <= codes.max() < len(lengths):
+            raise OSError('a value that its dictionary lacks')  # which pyarrow does not look at
+        total += int(lengths.astype(np.int64)[codes].sum()) + BYTES_OF_VALUE * len(chunk)
+    return total
+
+
+def checked_footer(stream: Any, source: ByteSource) -> dict[str, int]:
+    """Refuse a footer that is longer than the limit; return the limits on what pyarrow makes of it.
+
+    A list with more elements is an error of pyarrow's.
+    """
+    limit = source.limit(METADATA_COME_TO, LEAST_OF_METADATA)
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(max(0, size - 8))
+    length = int.from_bytes(stream.read(8)[:4], 'little')
+    if length <= size:  # else pyarrow says what is wrong
+        limit.add(length * COPIES_OF_TEXT)
+    elements = min(MOST_ELEMENTS, limit.max_bytes // BYTES_OF_ELEMENT)
+    return {'thrift_container_size_limit': elements}
