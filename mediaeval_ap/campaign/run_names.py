@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mediaeval_ap.errors import ParameterError, printable, shown
-from mediaeval_ap.results.run_names import short_names
+from mediaeval_ap.results.means_and_notes import short_names
 
 
 def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:

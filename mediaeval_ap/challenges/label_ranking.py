@@ -22,8 +22,7 @@ from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.evaluation.queries import skipped
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.progress import shows_progress
-from mediaeval_ap.results.columns import SKIPPED
-from mediaeval_ap.results.means_and_notes import NO_LABEL
+from mediaeval_ap.results.means_and_notes import NO_LABEL, SKIPPED
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.records import Records

@@ -131,7 +131,7 @@ def collect(folder: str, per_query: bool, sort: bool, format: str, output: Outpu
     """Put the blocks together that evaluate keeps in DIR."""
     _check_output(output, folder)
     from mediaeval_ap.execute.collecting import collect
-    from mediaeval_ap.results.documents import describe
+    from mediaeval_ap.results.result import describe
 
     document = describe(collect(folder), per_query=per_query, sort=sort)
     write_document(document, format, output)

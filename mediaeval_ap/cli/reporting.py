@@ -59,7 +59,7 @@ class Reporting:
                 name = '<stdin>' if run == STANDARD_STREAM else run
                 failed.append((name, str(error)))
         if results or self.format == 'json':  # which lists the runs that failed
-            from mediaeval_ap.results.documents import describe
+            from mediaeval_ap.results.result import describe
 
             document = describe(results, per_query=self.per_query, sort=self.sort, failed=failed)
             write_document(document, self.format, self.output)

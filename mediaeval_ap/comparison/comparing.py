@@ -30,8 +30,7 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.render.document import counted
-from mediaeval_ap.results.columns import SKIPPED
-from mediaeval_ap.results.means_and_notes import note_of_floor
+from mediaeval_ap.results.means_and_notes import SKIPPED, note_of_floor
 from mediaeval_ap.results.result import Result
 
 __all__ = ['compare']

@@ -15,10 +15,14 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError, printable, require, shown
 from mediaeval_ap.plain_text import TEXT, is_text, plain_text
-from mediaeval_ap.results.columns import SKIPPED
-from mediaeval_ap.results.compared import Compared
 from mediaeval_ap.results.evaluation import ResultByQuery
-from mediaeval_ap.results.means_and_notes import NO_LABEL, NO_RELEVANT, notes_of_skipped
+from mediaeval_ap.results.means_and_notes import (
+    NO_LABEL,
+    NO_RELEVANT,
+    SKIPPED,
+    Compared,
+    notes_of_skipped,
+)
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import REFERENCE, SUBSET, Source, read
 

@@ -12,7 +12,7 @@ from mediaeval_ap.diagnosis.parts import PARTS
 from mediaeval_ap.diagnosis.ties import BOUNDS, mean_ties, ties_of_query
 from mediaeval_ap.errors import printable
 from mediaeval_ap.render.document import Block, Document, Grid, Heading, counted
-from mediaeval_ap.results.columns import ALL_QUERIES, N_QUERIES
+from mediaeval_ap.results.means_and_notes import ALL_QUERIES, N_QUERIES
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.render import figures
-from mediaeval_ap.results.run_names import short_names
+from mediaeval_ap.results.means_and_notes import short_names
 
 if TYPE_CHECKING:
     import altair

@@ -20,8 +20,8 @@ from mediaeval_ap.evaluation.queries import answerable, queries_or_default
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.results.means_and_notes import SKIPPED
 from mediaeval_ap.tables import Source, Table
 
 

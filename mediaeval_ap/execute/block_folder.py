@@ -15,8 +15,8 @@ from mediaeval_ap.evaluation.whole_run import with_skipped
 from mediaeval_ap.execute.block_files import Block, BlockFile
 from mediaeval_ap.execute.plan import Plan
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.results.columns import SKIPPED
 from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.results.means_and_notes import SKIPPED
 from mediaeval_ap.tables.sources import content_of, opening
 
 PLAN = 'plan.json'

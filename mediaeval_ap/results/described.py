@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from typing import Any
 
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import render, to_html
+
+Path = str | os.PathLike[str]
 
 
 class Described(ABC):
     """A value that describes itself as a document, in each output format."""
 
     @abstractmethod
-    def _document(self) -> Document: ...
+    def _document(self, *args: Any, **kwargs: Any) -> Document: ...  # `per_query`, if it has that
 
     def _repr_html_(self) -> str:
         return to_html(self._document())
 
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
+    def to_csv(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
         """Return the rows as CSV with every digit, or write them to a file.
 
         Parameters
@@ -27,6 +30,10 @@ class Described(ABC):
         path : str or path-like, optional
             The file to write: whole or not at all, compressed if it ends in ``.gz``, ``.bz2``,
             ``.xz`` or ``.zst``.
+        per_query : bool
+            Only for results of `evaluate` and its kin: begin with a row for each query. The last
+            row, whose query is ``all``, has the means, and what they are over, as that of
+            `to_frame`.
 
         Returns
         -------
@@ -37,36 +44,53 @@ class Described(ABC):
         ------
         WriteError
             When the file cannot be written.
-        """
-        return written(self._document(), 'csv', path)
+        ParameterError
+            For values of each query that a `Score` does not hold.
 
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> evaluation = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate(
+        ...     [('x', 'v', '1', 'ann', 0.5)]
+        ... )
+        >>> print(evaluation.to_csv(per_query=True), end='')
+        run,definition,query,AP@1,n_relevant,n_queries
+        <rows>,mediaeval-2016,ann,1.0,1,
+        <rows>,mediaeval-2016,all,1.0,1,1
+        """
+        return self._written('csv', path, per_query)
+
+    def to_json(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
         """Return everything as JSON with every digit, or write it to a file.
 
         Parameters
         ----------
         path : str or path-like, optional
             The file to write, as `to_csv` does.
+        per_query : bool
+            Only for results: include the values of each query.
 
         Returns
         -------
         str or None
-            The text; None if it is written to a file.
+            The text, in the shape that every command writes; None if it is written to a file.
 
         Raises
         ------
-        WriteError
+        WriteError, ParameterError
             As of `to_csv`.
         """
-        return written(self._document(), 'json', path)
+        return self._written('json', path, per_query)
 
-    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
+    def to_markdown(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
         """Return tables of Markdown with three decimals, or write them to a file.
 
         Parameters
         ----------
         path : str or path-like, optional
             The file to write, as `to_csv` does.
+        per_query : bool
+            Only for results: begin with the values of each query.
 
         Returns
         -------
@@ -75,18 +99,18 @@ class Described(ABC):
 
         Raises
         ------
-        WriteError
+        WriteError, ParameterError
             As of `to_csv`.
         """
-        return written(self._document(), 'markdown', path)
+        return self._written('markdown', path, per_query)
 
-    def to_latex(self, path: str | os.PathLike[str] | None = None) -> str | None:
+    def to_latex(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
         """Return tables of LaTeX (booktabs) with three decimals, or write them to a file.
 
         Parameters
         ----------
-        path : str or path-like, optional
-            The file to write, as `to_csv` does.
+        path, per_query
+            As of `to_markdown`.
 
         Returns
         -------
@@ -95,16 +119,15 @@ class Described(ABC):
 
         Raises
         ------
-        WriteError
+        WriteError, ParameterError
             As of `to_csv`.
         """
-        return written(self._document(), 'latex', path)
+        return self._written('latex', path, per_query)
 
-
-def written(document: Document, format: str, path: str | os.PathLike[str] | None) -> str | None:
-    """Return a document in an output format, or write it to a file."""
-    text = render(document, format)
-    if path is None:
-        return text
-    write_whole(path, text)
-    return None
+    def _written(self, format: str, path: Path | None, per_query: bool) -> str | None:
+        parts = {'per_query': True} if per_query else {}  # others have no such part, and refuse it
+        text = render(self._document(**parts), format)
+        if path is None:
+            return text
+        write_whole(path, text)
+        return None

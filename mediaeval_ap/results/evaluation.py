@@ -13,10 +13,15 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.results import means_and_notes
-from mediaeval_ap.results.columns import N_QUERIES, SKIPPED, Columns
-from mediaeval_ap.results.compared import Compared
-from mediaeval_ap.results.means_and_notes import NO_RELEVANT, mean, mean_average_precision
-from mediaeval_ap.results.result import Result
+from mediaeval_ap.results.means_and_notes import (
+    N_QUERIES,
+    NO_RELEVANT,
+    SKIPPED,
+    Compared,
+    mean,
+    mean_average_precision,
+)
+from mediaeval_ap.results.result import Columns, Result
 from mediaeval_ap.tables import Source
 
 __all__ = ['Evaluation', 'Evaluation2015']
@@ -64,7 +69,7 @@ class ResultByQuery(Result):
         """The number of queries that each mean is over, by the name of the mean."""
         return dict.fromkeys(self._means(), len(self.queries))
 
-    def _how(self) -> str:
+    def _subtitle(self) -> str:
         return self.definition.name
 
     def _settings(self) -> dict[str, Any]:
@@ -270,7 +275,7 @@ class Evaluation2015(ResultByQuery):
         """Evidence-weighted MAP: the mean of AP where the name is correct, and of 0 elsewhere."""
         return None if self.correct is None else mean(self.ap * self.correct)
 
-    def _how(self) -> str:
+    def _subtitle(self) -> str:
         return f'ratio {self.parameters["ratio"]:g}'
 
     def _of_manifest(self) -> dict[str, Any]:

@@ -23,10 +23,9 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.metrics.exact_sums import ExactSums
 from mediaeval_ap.metrics.reciprocal_rank import ReciprocalRank
-from mediaeval_ap.results.columns import SKIPPED
-from mediaeval_ap.results.documents import SCHEMA
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, ResultByQuery
-from mediaeval_ap.results.result import Result
+from mediaeval_ap.results.means_and_notes import SKIPPED
+from mediaeval_ap.results.result import SCHEMA, Result
 from mediaeval_ap.results.score import COUNTS, NO_MEAN, Score
 from mediaeval_ap.tables import MAX_BYTES, Source
 from mediaeval_ap.tables.json_text import parsed_json

@@ -1,15 +1,38 @@
-"""Means over queries, and sentences about queries that are special."""
+"""Means over queries, sentences about queries that are special, and names of runs."""
 
 from __future__ import annotations
 
 import math
+import os
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+ALL_QUERIES = 'all'  # the query of the row of means, as trec_eval and ir_measures have it
+N_QUERIES = 'n_queries'  # of that row: what its means are over
+SKIPPED = 'queries_skipped'  # the count of queries that were left out, where these may be
 NO_RELEVANT = 'have no relevant shot'
 NO_LABEL = 'have no true label'
+_of_queries = re.compile(r'(\d+) of (\d+) queries (.*)').fullmatch
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Values that have a mean over queries, by the name of the mean: runs are compared by them.
+
+    `floor` has the mean that a run without any hypothesis gets, where it is known; `left_out` the
+    measures without a value for some query.
+    """
+
+    queries: Sequence[str]
+    values: Mapping[str, NDArray[np.float64]]
+    n_relevant: NDArray[np.int64] | None
+    floor: Mapping[str, float]
+    left_out: Sequence[str] = ()
 
 
 def mean_average_precision(ap: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -27,12 +50,9 @@ def notes_of(count: int, n_queries: int, what: str) -> list[str]:
     return [f'{count} of {n_queries} queries {what}'] if count else []
 
 
-OF_QUERIES = re.compile(r'(\d+) of (\d+) queries (.*)')
-
-
 def counted_note(note: str) -> tuple[str, int | None, int | None]:
     """Return what a note says, of how many queries, of how many; None if it is not of queries."""
-    found = OF_QUERIES.fullmatch(note)
+    found = _of_queries(note)
     if found is None:
         return note, None, None
     count, n_queries, what = found.groups()
@@ -49,3 +69,10 @@ def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:
     (note,) = notes_of(n_without, n_queries, f'{NO_RELEVANT}: each counts {counts_as:g}')
     floor = n_without * counts_as / n_queries
     return f'{note}, and an empty run has MAP {floor:.3f}' if floor else note
+
+
+def short_names(paths: Sequence[str]) -> list[str]:
+    """Return the names of files, with the folder where two have the same."""
+    files = ['<stdin>' if path == '-' else os.path.basename(path) for path in paths]
+    times = Counter(files)
+    return [file if times[file] == 1 else path for file, path in zip(files, paths, strict=True)]

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-import os
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
-from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.render.document import Grid, counted
-from mediaeval_ap.render.formats import short, to_html
-from mediaeval_ap.results import documents
-from mediaeval_ap.results.blocks import chained, the_same
-from mediaeval_ap.results.columns import ALL_QUERIES, N_QUERIES, Columns, plain, with_mean
-from mediaeval_ap.results.compared import Compared
-from mediaeval_ap.results.described import written
+from mediaeval_ap.errors import ParameterError, printable, shown
+from mediaeval_ap.render.document import Block, Document, Grid, Heading, counted
+from mediaeval_ap.render.formats import short
+from mediaeval_ap.results.described import Described
+from mediaeval_ap.results.means_and_notes import ALL_QUERIES, N_QUERIES, Compared
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
     import pandas
 
-MEANS_IN_REPR = 6  # a choice: a few lines
+SCHEMA = 'mediaeval-ap/results/1'
+MEANS_IN_REPR = 6  # a few lines
+Columns: TypeAlias = Mapping[str, NDArray[Any] | Sequence[Any]]
 
 
-class Result(ABC):
-    """Values by query and in the mean, notes, and what they were computed from."""
+class Result(Described):
+    """Values by query and in the mean, notes, and what they were computed from.
+
+    The abstract methods say what the formats show: `_subtitle`, how the run was scored, after its
+    name; `_settings`, the same as columns; `_of_manifest`, the same in full; `_columns`, the values
+    of queries, under the column of their names; `_mean_row`, their last row; `_means`; `_worth`,
+    the mean that runs are sorted by; `_compared`, the values that runs are compared by.
+    """
 
     KIND: ClassVar[str]  # in JSON
     RUN: ClassVar[str]  # the input that the heading names
@@ -42,28 +49,34 @@ class Result(ABC):
     @abstractmethod
     def notes(self) -> Sequence[str]: ...
 
-    @abstractmethod
-    def _how(self) -> str: ...  # it was scored, in a word or two
-
-    @abstractmethod
-    def _settings(self) -> dict[str, Any]: ...  # the columns of a table that tell it
-
-    @abstractmethod
-    def _of_manifest(self) -> dict[str, Any]: ...  # how it was scored, in full
-
-    @abstractmethod
-    def _columns(self) -> Columns: ...  # the values of queries; the first column names these
-
-    @abstractmethod
-    def _mean_row(self) -> dict[str, Any]: ...  # the value of each column for all queries
-
-    @abstractmethod
-    def _means(self) -> dict[str, float | None]: ...
-
     @property
     @abstractmethod
     def mean_counts(self) -> dict[str, int]:
         """The number of queries that each mean is over, by the name of the mean."""
+
+    @abstractmethod
+    def _subtitle(self) -> str: ...
+
+    @abstractmethod
+    def _settings(self) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def _of_manifest(self) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def _columns(self) -> Columns: ...
+
+    @abstractmethod
+    def _mean_row(self) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def _means(self) -> dict[str, float | None]: ...
+
+    @abstractmethod
+    def _worth(self) -> float: ...
+
+    @abstractmethod
+    def _compared(self) -> Compared: ...
 
     @property
     def _unit(self) -> tuple[str, str]:
@@ -79,12 +92,6 @@ class Result(ABC):
         """Return what each mean is over, by the columns that programs get."""
         return {N_QUERIES: next(iter(self.mean_counts.values()))}
 
-    @abstractmethod
-    def _worth(self) -> float: ...  # the mean that runs are sorted by
-
-    @abstractmethod
-    def _compared(self) -> Compared: ...  # the values that runs are compared by
-
     def _summary(self) -> dict[str, Any]:
         """Return one row about the run."""
         return {'run': self._run, **self._settings(), **self._means(), **self._count_columns()}
@@ -99,7 +106,7 @@ class Result(ABC):
         detail = self._detail(per_query) or {'query': [], **dict.fromkeys(mean, ())}
         first, *others = detail
         columns: dict[str, Sequence[Any]] = {first: [*detail[first], ALL_QUERIES]}
-        columns |= {name: plain(with_mean(detail[name], mean.get(name))) for name in others}
+        columns |= {name: _plain(_with_mean(detail[name], mean.get(name))) for name in others}
         nothing = [None] * len(detail[first])
         for name, count in self._count_columns().items():
             columns.setdefault(name, [*nothing, count])
@@ -119,8 +126,7 @@ class Result(ABC):
         detail = self._detail(per_query)
         listed = {}
         if detail is not None:
-            grid = Grid.from_columns({name: plain(each) for name, each in detail.items()})
-            listed['queries' if 'query' in detail else 'classes'] = grid.objects()
+            listed['queries' if 'query' in detail else 'classes'] = _grid(detail).objects()
         inputs = {
             role: {'name': source.name, 'sha256': source.sha256}
             for role, source in self.inputs.items()
@@ -141,7 +147,7 @@ class Result(ABC):
         }
 
     def __repr__(self) -> str:
-        how = f' ({self._how()})' if self._how() else ''
+        how = f' ({self._subtitle()})' if self._subtitle() else ''
         n_queries = counted(self.counts['queries'], 'query', 'queries')
         means, counts = self._means(), self.mean_counts
         width = max(map(len, means))
@@ -150,12 +156,11 @@ class Result(ABC):
             over = counted(counts[name], *self._unit)
             others = '' if over == n_queries else f' over {over}'
             lines.append(f'  {name:{width}}  {"none" if value is None else short(value)}{others}')
-        if n_more := len(means) - MEANS_IN_REPR:
-            lines += [f'  … and {n_more} more'] if n_more > 0 else []
-        return '\n'.join(lines)
+        n_more = len(means) - MEANS_IN_REPR
+        return '\n'.join([*lines, f'  … and {n_more} more'] if n_more > 0 else lines)
 
-    def _repr_html_(self) -> str:
-        return to_html(documents.describe([self]))
+    def _document(self, per_query: bool = False) -> Document:
+        return describe([self], per_query=per_query)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result, and a manifest of what it was computed from, for JSON.
@@ -215,157 +220,13 @@ class Result(ABC):
         if mean:
             row = self._mean_row()
             queries = [*queries, ALL_QUERIES]
-            columns = {name: with_mean(each, row.get(name)) for name, each in columns.items()}
+            columns = {name: _with_mean(each, row.get(name)) for name, each in columns.items()}
         frame = pandas.DataFrame(columns, index=pandas.Index(queries, name=first))
         nothing = [None] * (len(queries) - 1)
         for name, count in self._count_columns().items() if mean else ():
             if name not in frame:
                 frame[name] = pandas.array([*nothing, count], dtype='Int64')
         return frame
-
-    def to_csv(
-        self, path: str | os.PathLike[str] | None = None, *, per_query: bool = False
-    ) -> str | None:
-        """Return the result as CSV with every digit, or write it to a file.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            The file to write: whole or not at all, compressed if it ends in ``.gz``, ``.bz2``,
-            ``.xz`` or ``.zst``.
-        per_query : bool
-            Begin with a row for each query. The last row, whose query is ``all``, has the means,
-            and what they are over, as that of `to_frame`.
-
-        Returns
-        -------
-        str or None
-            The text; None if it is written to a file.
-
-        Raises
-        ------
-        WriteError
-            When the file cannot be written.
-        ParameterError
-            For values of each query that a `Score` does not hold.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> evaluation = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate(
-        ...     [('x', 'v', '1', 'ann', 0.5)]
-        ... )
-        >>> print(evaluation.to_csv(per_query=True), end='')
-        run,definition,query,AP@1,n_relevant,n_queries
-        <rows>,mediaeval-2016,ann,1.0,1,
-        <rows>,mediaeval-2016,all,1.0,1,1
-        """
-        return self._written('csv', path, per_query)
-
-    def to_json(
-        self, path: str | os.PathLike[str] | None = None, *, per_query: bool = False
-    ) -> str | None:
-        """Return the result as JSON with every digit, or write it to a file.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            The file to write, as `to_csv` does.
-        per_query : bool
-            Include the values of each query.
-
-        Returns
-        -------
-        str or None
-            The text, in the shape that every command writes; None if it is written to a file.
-
-        Raises
-        ------
-        WriteError, ParameterError
-            As of `to_csv`.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> evaluation = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate(
-        ...     [('x', 'v', '1', 'ann', 0.5)]
-        ... )
-        >>> import json
-        >>> json.loads(evaluation.to_json())['results'][0]['means']
-        {'MAP@1': 1.0}
-        """
-        return self._written('json', path, per_query)
-
-    def to_markdown(
-        self, path: str | os.PathLike[str] | None = None, *, per_query: bool = False
-    ) -> str | None:
-        """Return the result as tables of Markdown with three decimals, or write it to a file.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            The file to write, as `to_csv` does.
-        per_query : bool
-            Begin with the values of each query.
-
-        Returns
-        -------
-        str or None
-            The text; None if it is written to a file.
-
-        Raises
-        ------
-        WriteError, ParameterError
-            As of `to_csv`.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> evaluation = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate(
-        ...     [('x', 'v', '1', 'ann', 0.5)]
-        ... )
-        >>> print(evaluation.to_markdown().splitlines()[-1])
-        | `MAP@1`                  |     1.000 |
-        """
-        return self._written('markdown', path, per_query)
-
-    def to_latex(
-        self, path: str | os.PathLike[str] | None = None, *, per_query: bool = False
-    ) -> str | None:
-        """Return the result as tables of LaTeX (booktabs) with three decimals, or write it.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            The file to write, as `to_csv` does.
-        per_query : bool
-            Begin with the values of each query.
-
-        Returns
-        -------
-        str or None
-            The text; None if it is written to a file.
-
-        Raises
-        ------
-        WriteError, ParameterError
-            As of `to_csv`.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> evaluation = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate(
-        ...     [('x', 'v', '1', 'ann', 0.5)]
-        ... )
-        >>> evaluation.to_latex().count('{tabular}')
-        2
-        """
-        return self._written('latex', path, per_query)
-
-    def _written(
-        self, format: str, path: str | os.PathLike[str] | None, per_query: bool
-    ) -> str | None:
-        return written(documents.describe([self], per_query=per_query), format, path)
 
     @classmethod
     def concat(cls, results: Iterable[Self]) -> Self:
@@ -409,7 +270,7 @@ class Result(ABC):
     def _joined(cls, name: str, values: Sequence[Any]) -> Any:
         """Return what the results have together in one of the fields."""
         if name in cls.COLUMNS:
-            return chained(name, values)
+            return _chained(name, values)
         if name == 'warnings':
             return tuple({str(warning): warning for warning in chain(*values)}.values())
         if name == 'counts':
@@ -419,3 +280,210 @@ class Result(ABC):
                 joined[count] = sum(each) if count in cls.ADDED else the_same(count, each)
             return joined
         return the_same(name, values)
+
+
+def the_same(name: str, values: Sequence[Any]) -> Any:
+    """Return the value that all results have, or refuse them with the first difference."""
+    first, *others = values
+    if isinstance(first, Mapping):
+        the_same(name, [sorted(value) for value in values])
+        return {key: the_same(f'{name}, {key}', [value[key] for value in values]) for key in first}
+    for other in others:
+        if other != first:
+            raise ParameterError(f'concat: {name}: found {shown(other)}, expected {shown(first)}')
+    return first
+
+
+def _chained(name: str, values: Sequence[Any]) -> Any:
+    """Return the values of all queries."""
+    first = values[0]
+    if isinstance(first, Mapping):
+        the_same(name, [list(each) for each in values])
+        return {key: _chained(key, [each[key] for each in values]) for key in first}
+    if isinstance(first, list):
+        return list(chain(*values))
+    the_same(name, [type(value) for value in values])
+    return None if first is None else np.concatenate(values)
+
+
+def _with_mean(column: NDArray[Any] | Sequence[Any], mean: Any) -> NDArray[Any] | Sequence[Any]:
+    """Return a column with a last value for all queries, which is a number, or None."""
+    if not isinstance(column, np.ndarray):
+        return [*column, mean]
+    if mean is None and column.dtype.kind != 'f':
+        return [*column.tolist(), None]  # NaN would make decimals of integers
+    return np.append(column, np.nan if mean is None else mean)
+
+
+def _plain(column: NDArray[Any] | Sequence[Any]) -> Sequence[Any]:
+    """Return a column as values of Python, with None for NaN."""
+    if not isinstance(column, np.ndarray):
+        return column
+    values: list[Any] = column.tolist()
+    if column.dtype.kind != 'f' or not np.isnan(column).any():
+        return values
+    return [None if value != value else value for value in values]
+
+
+def _grid(columns: Columns) -> Grid:
+    return Grid.from_columns({name: _plain(each) for name, each in columns.items()})
+
+
+def describe(
+    results: Iterable[Result],
+    *,
+    per_query: bool = False,
+    sort: bool = False,
+    failed: Iterable[tuple[str, str]] = (),
+) -> Document:
+    """Return results of one kind as a document, best first if sorted.
+
+    `failed` are the names of runs that could not be scored, with the error of each.
+    """
+    ordered = list(results)
+    if sort:  # by the last mean; several results of a run stay together
+        worth = {result._run: result._worth() for result in ordered}
+        ordered.sort(key=lambda result: -worth[result._run])
+    errors = list(failed)
+    return Document(
+        lambda: _blocks(ordered, per_query),
+        lambda: {
+            'schema': SCHEMA,
+            'version': __version__,
+            'results': [result._value(per_query) for result in ordered],
+            'failed': [{'run': run, 'error': error} for run, error in errors],
+        },
+        lambda: _together([result._rows(per_query) for result in ordered]),
+    )
+
+
+def _blocks(results: Sequence[Result], per_query: bool) -> Iterator[Block]:
+    details = [result._detail(per_query) for result in results]
+    are_several, are_means_alone = len(results) > 1, all(detail is None for detail in details)
+    if not are_several or not are_means_alone:
+        for result, detail in zip(results, details, strict=True):
+            yield from _about_one(result, detail)
+    if are_several:
+        yield from _about_all(results)
+        if are_means_alone:
+            yield from _notes_of_all(results)
+
+
+def _about_one(result: Result, detail: Columns | None) -> Iterator[Block]:
+    yield Heading(result._run, result._subtitle())
+    if detail is not None:
+        yield _grid(detail)
+    if result._over:
+        yield f'{result._over}\n'
+    means, counts = result._means(), result.mean_counts
+    if len(set(counts.values())) == 1:
+        over = counted(next(iter(counts.values())), *result._unit)
+        yield Grid([result.TITLE, over], list(means.items()))
+    else:
+        rows = [[name, mean, counts[name]] for name, mean in means.items()]
+        yield Grid([result.TITLE, 'mean', result._unit[1]], rows)
+    if notes := _notes_below(result):
+        yield ''.join(f'{note}\n' for note in notes)
+
+
+def _notes_below(result: Result) -> list[str]:
+    """Return the notes but that on what means are over, which stands above them."""
+    return [note for note in result.notes if note != result._over]
+
+
+def _about_all(results: Sequence[Result]) -> Iterator[Block]:
+    """Return a row about each run; above it, what all means are over, or why they differ."""
+    grid = _summary_of(results)
+    over = {counted(n, *each._unit) for each in results for n in each.mean_counts.values()}
+    first, *others = results[0]._count_columns()
+    if len(over) == 1:
+        yield f'Over {over.pop()}:\n'
+        dropped = [first, *others]
+    else:
+        differ = 'The means are not all over the same queries'
+        yield ''.join(
+            f'{line}\n' for line in dict.fromkeys(each._over or differ for each in results)
+        )
+        rows = [each._count_columns() for each in results]
+        dropped = [name for name in others if all(row[name] == row[first] for row in rows)]
+    kept = [at for at, header in enumerate(grid.headers) if header not in dropped]
+    yield Grid([grid.headers[at] for at in kept], [[row[at] for at in kept] for row in grid.rows])
+
+
+def _notes_of_all(results: Sequence[Result]) -> Iterator[str]:
+    """Return the notes that all results have, and then those of single runs, with their names."""
+    notes = [(result, _notes_below(result)) for result in results]
+    shared = [note for note in notes[0][1] if all(note in each for _, each in notes)]
+    lines = shared + [
+        f'{printable(result._run)}: {note}'
+        for result, of_result in notes
+        for note in of_result
+        if note not in shared
+    ]
+    if lines:
+        yield ''.join(f'{line}\n' for line in dict.fromkeys(lines))
+
+
+def _together(grids: Sequence[Grid]) -> Grid:
+    """Return the rows of all grids, which must have the same columns."""
+    if not grids:
+        raise ParameterError('results: found none, expected one or more')
+    headers = list(grids[0].headers)
+    for grid in grids:
+        if list(grid.headers) != headers:
+            found, expected = ', '.join(grid.headers), ', '.join(headers)
+            raise ParameterError(f'results: found the columns {found}, expected {expected}')
+    return Grid(headers, [row for grid in grids for row in grid.rows])
+
+
+def _summary_of(results: Sequence[Result]) -> Grid:
+    """Return a row about each result."""
+    if len(kinds := sorted({type(result).__name__ for result in results})) > 1:
+        raise ParameterError(f'results: found {", ".join(kinds)}, expected one kind')
+    rows = [result._summary() for result in results]
+    return _together([Grid(list(row), [list(row.values())]) for row in rows])
+
+
+def summary(results: Iterable[Result] | Mapping[str, Result]) -> pandas.DataFrame:
+    """Compare runs in one table.
+
+    Parameters
+    ----------
+    results : iterable of Evaluation, Evaluation2015 or Score, or mapping from str to these
+        Results of one kind, with the same columns. The keys of a mapping name the runs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each result, indexed by the name of the run: ``definition``, each mean and
+        ``n_queries``; of scores ``metric``, the setting that the metric has (``definition`` or
+        ``ties``), ``value`` and ``n_queries``. ``n_queries`` and what begins with it are as of
+        `Evaluation.to_frame`; lwlrap has ``n_labels`` in its place.
+
+    Raises
+    ------
+    ParameterError
+        When there is no result, or the results are of different kinds or columns.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision, summary
+    >>> evaluate = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate
+    >>> right = ('x', 'v', '1', 'ann', 0.5)
+    >>> wrong = ('x', 'w', '1', 'ann', 0.9)
+    >>> results = {'one': evaluate([right]), 'other': evaluate([wrong, right])}
+    >>> summary(results)['MAP@1'].to_dict()
+    {'one': 1.0, 'other': 0.0}
+    """
+    import pandas
+
+    names = list(results) if isinstance(results, Mapping) else None
+    results = results.values() if isinstance(results, Mapping) else results
+    given = list(results) if isinstance(results, Iterable) else []
+    wrong = [each for each in given if not isinstance(each, Result)]
+    if wrong or not isinstance(results, Iterable):
+        found = shown(type(wrong[0] if wrong else results))
+        raise ParameterError(f'summary: found {found}, expected a list of results')
+    grid = _summary_of(given)
+    frame = pandas.DataFrame(grid.rows, columns=list(grid.headers)).set_index('run')
+    return frame if names is None else frame.set_axis(pandas.Index(names, name='run'))

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
 from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.render.document import Grid
-from mediaeval_ap.results.blocks import the_same
-from mediaeval_ap.results.columns import N_QUERIES, SKIPPED, Columns
-from mediaeval_ap.results.compared import Compared
-from mediaeval_ap.results.means_and_notes import notes_of, notes_of_skipped
-from mediaeval_ap.results.result import Result
+from mediaeval_ap.results.means_and_notes import (
+    N_QUERIES,
+    SKIPPED,
+    Compared,
+    notes_of,
+    notes_of_skipped,
+)
+from mediaeval_ap.results.result import Columns, Result, the_same
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
@@ -207,7 +210,7 @@ class Score(Result):
         """True where the table is about classes, not about queries."""
         return self.table is not None and self.table.columns[0] == 'class'
 
-    def _how(self) -> str:
+    def _subtitle(self) -> str:
         settings = (f'{name} {value}' for name, value in self._setting.items())
         metric = [self.metric] if 'k' in self.parameters else []  # there may be several cutoffs
         return ', '.join([*metric, *settings])

@@ -13,7 +13,7 @@ from commands import run
 from mediaeval_ap import challenges
 from mediaeval_ap.choices import TIES
 from mediaeval_ap.render.formats import FORMATS, render
-from mediaeval_ap.results.documents import describe
+from mediaeval_ap.results.result import describe
 
 SAMPLES = Path(__file__).parents[2] / 'samples'
 COMMANDS = {

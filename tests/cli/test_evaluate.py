@@ -11,7 +11,7 @@ from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import WithoutRelevantWarning
 from mediaeval_ap.render.document import Document, Grid
 from mediaeval_ap.render.formats import FORMATS, render
-from mediaeval_ap.results.documents import describe
+from mediaeval_ap.results.result import describe
 
 
 def test_table(folder):

@@ -20,7 +20,7 @@ from commands import COMMAND, RUN, expected, run
 from mediaeval_ap.cli import main
 from mediaeval_ap.progress import DELAY_SECONDS
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.documents import describe
+from mediaeval_ap.results.result import describe
 
 
 def outputs_and_inputs():

@@ -13,7 +13,7 @@ from hostile.outcomes import folder, outcome
 from mediaeval_ap import PersonDiscovery2015, evaluate_trec
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.render.formats import FORMATS, render
-from mediaeval_ap.results.documents import describe
+from mediaeval_ap.results.result import describe
 from mediaeval_ap.tables import read
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import read_leniently

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, Score, challenges, evaluate_trec
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.documents import SCHEMA, describe
+from mediaeval_ap.results.result import SCHEMA, describe
 from mediaeval_ap.tables import Source
 
 ROOT = Path(__file__).parents[2]

@@ -22,7 +22,7 @@ from mediaeval_ap import (
 )
 from mediaeval_ap.render.document import Document, Grid
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.documents import describe
+from mediaeval_ap.results.result import describe
 from mediaeval_ap.tables import Source
 
 REFERENCE = [('x', 'v', '1', 'a|b_c'), ('x', 'v', '2', 'é\x1b[31m')]

@@ -12,7 +12,7 @@ from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, read
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.documents import describe
+from mediaeval_ap.results.result import describe
 from mediaeval_ap.trec import evaluate_trec
 
 SAMPLES = Path(__file__).parents[2] / 'samples'

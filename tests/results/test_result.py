@@ -8,7 +8,7 @@ import pytest
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, Score, challenges, definitions
 from mediaeval_ap.errors import WriteError
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.documents import describe
+from mediaeval_ap.results.result import describe
 from mediaeval_ap.tables import QUERIES, Source, read
 
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob'), ('x', 'w', '2', '?')]

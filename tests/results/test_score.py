@@ -13,7 +13,7 @@ import pytest
 from mediaeval_ap import Score
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.documents import describe
+from mediaeval_ap.results.result import describe
 from mediaeval_ap.tables import Source
 
 INPUTS = {'truth': Source('truth.csv', 'ab'), 'predictions': Source('r\x1b.csv', 'cd')}
