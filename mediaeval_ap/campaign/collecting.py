@@ -11,8 +11,8 @@ from mediaeval_ap.campaign.rankings import Rankings
 from mediaeval_ap.comparison.comparing import compare
 from mediaeval_ap.comparison.settings import Settings
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.diagnosis.diagnose import diagnose
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
+from mediaeval_ap.diagnosis.explaining import diagnose
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted

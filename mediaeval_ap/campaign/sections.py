@@ -11,7 +11,7 @@ from Levenshtein import distance, opcodes
 from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.diagnosis.parts import PARTS
+from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.render.document import counted
 
 if TYPE_CHECKING:

@@ -74,7 +74,6 @@ def _document(
     if query is not None:
         _check_query(query)
     average_precision = options.read_reference(cutoffs=[cutoff], **criteria)
-    from mediaeval_ap.diagnosis import documents
     from mediaeval_ap.tables import QUERIES, read
 
     asked: Any = None if query is None else [query]
@@ -83,12 +82,10 @@ def _document(
     diagnosis = average_precision.explain(hypothesis, asked, k=cutoff, near=near)
     if against is not None:
         other = average_precision.explain(against, asked, k=cutoff, near=near)
-        return documents.describe_difference(
-            diagnosis.against(other), per_query=per_query, costliest=costliest
-        )
+        return diagnosis.against(other)._document(per_query=per_query, costliest=costliest)
     if query is not None:
-        return documents.describe_query(diagnosis.of(query))
-    return documents.describe(diagnosis, per_query=per_query, costliest=costliest)
+        return diagnosis.of(query)._document()
+    return diagnosis._document(per_query=per_query, costliest=costliest)
 
 
 def _check_query(query: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,26 +13,42 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff, depths
-from mediaeval_ap.diagnosis.difference import Difference, check_comparable, check_same_data
-from mediaeval_ap.diagnosis.documents import SCHEMA, describe
-from mediaeval_ap.diagnosis.examined_run import ExaminedRun
+from mediaeval_ap.diagnosis.examined_run import (
+    ExaminedRun,
+    notes_of_query,
+    ranking_of,
+    relevant_shots,
+)
+from mediaeval_ap.diagnosis.findings import (
+    NOTHING,
+    ROUNDED,
+    TOP,
+    ConfusedName,
+    Difference,
+    NearMiss,
+    QueryDiagnosis,
+    QueryLoss,
+    grid_of_loss,
+    grid_of_ties,
+    json_value,
+)
 from mediaeval_ap.diagnosis.reconcile import MapByDefinition, reconcile
-from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss, QueryDiagnosis, QueryLoss
-from mediaeval_ap.diagnosis.single_query import notes_of_query, ranking_of, relevant_shots
-from mediaeval_ap.diagnosis.ties import TieBounds, mean_ties, ties_of_query
+from mediaeval_ap.diagnosis.ties import BOUNDS, TieBounds, mean_ties, ties_of_query
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown
-from mediaeval_ap.render.document import Document, counted
+from mediaeval_ap.render.document import Block, Document, Grid, Heading, counted
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.means_and_notes import notes_of
+from mediaeval_ap.results.means_and_notes import ALL_QUERIES, N_QUERIES, notes_of, short_names
 from mediaeval_ap.store.damage import damage_told
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
+    import altair
     import pandas
 
-    from mediaeval_ap.diagnosis.plot import DiagnosisPlot
+ABOUT_ALONE = 'alone: gain in AP if only this name is corrected.\nThese gains do not add up.\n'
+FEW_LETTERS = 4  # more edits say nothing but that the names differ
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,8 +148,19 @@ class Diagnosis(Described):
     @property
     def notes(self) -> list[str]:
         """Sentences about queries that are special, and about parts that can be negative."""
-        of_ties = _notes_of_ties(self.ties, self.queries)
-        return [*self.evaluation.notes, *_notes_of(self.definition), *of_ties]
+        notes = [*self.evaluation.notes]
+        if 'H' in self.definition.denominator:
+            notes.append(
+                f'{self.definition} divides by the number of hits, which repairs change: parts can '
+                'be negative'
+            )
+        reasons = {row: why for each in self.ties.values() for row, why in each.reasons.items()}
+        if reasons:
+            row, why = min(reasons.items())
+            what = 'have no expected AP over the orders of ties'
+            (note,) = notes_of(len(reasons), len(self.queries), what)
+            notes.append(f'{note}, as {printable(self.queries[row])}: {why}')
+        return notes
 
     @property
     def warnings(self) -> tuple[DataWarning, ...]:
@@ -152,8 +180,6 @@ class Diagnosis(Described):
     def plot(self) -> DiagnosisPlot:
         """Figures: ``loss()``, ``confused()``, ``precision_recall(query)``."""
         require('altair', 'report', 'plot')
-        from mediaeval_ap.diagnosis.plot import DiagnosisPlot
-
         return DiagnosisPlot(self)
 
     def costliest(self, n: int = 10) -> list[QueryLoss]:
@@ -274,8 +300,7 @@ class Diagnosis(Described):
         >>> difference.map, difference.mean_parts['confidence']
         (1.0, 1.0)
         """
-        check_comparable(self, other)
-        check_same_data(self, other, self._examined.criteria, other._examined.criteria)
+        _check_comparable(self, other)
         row_of = {query: row for row, query in enumerate(other.queries)}
         rows = [row_of[query] for query in self.queries]
         return Difference(
@@ -307,10 +332,7 @@ class Diagnosis(Described):
         >>> diagnosis.to_dict()['loss']['absent']
         0.5
         """
-        return {
-            'schema': SCHEMA,
-            'version': __version__,
-            'kind': 'diagnosis',
+        value = {
             'run': self.run,
             'k': self.k,
             'map': self.map,
@@ -333,6 +355,7 @@ class Diagnosis(Described):
                 'counts': dict(self.evaluation.counts),
             },
         }
+        return json_value('diagnosis', value)
 
     def to_frame(self) -> pandas.DataFrame:
         """Return the parts of each query as a table.
@@ -364,23 +387,272 @@ class Diagnosis(Described):
             for row, (ap, n_relevant, *parts) in zip(chosen.tolist(), values, strict=True)
         ]
 
-    def _document(self) -> Document:
-        return describe(self)
+    def _document(self, *, per_query: bool = False, costliest: int = TOP) -> Document:
+        """Describe the diagnosis; people see all queries if asked, else the costliest."""
+        return Document(
+            lambda: self._blocks(per_query, costliest), self.to_dict, lambda: self._rows()
+        )
 
-
-def _notes_of(definition: Definition) -> list[str]:
-    if 'H' in definition.denominator:
-        return [
-            f'{definition} divides by the number of hits, which repairs change: parts can be '
-            'negative'
+    def _blocks(self, per_query: bool, n: int) -> Iterator[Block]:
+        ap, over = ap_column(self.k), counted(len(self.queries), 'query', 'queries')
+        yield Heading(self.run, str(self.definition))
+        yield f'M{ap} {self.map:.3f} over {over}. The rest to 1:\n'
+        n_losing = {part: int((abs(each) > NOTHING).sum()) for part, each in self.parts.items()}
+        yield grid_of_loss(self.mean_parts, n_losing)
+        yield grid_of_ties(mean_ties(self.ties))
+        rows: list[list[Any]] = [
+            [each.definition, each.map, each.n_changed, each.reason] for each in self.definitions
         ]
-    return []
+        yield _with_reasons(Grid(['DEFINITION', f'M{ap}', 'queries changed', 'reason'], rows))
+        if per_query:
+            grid = _with_reasons(self._rows())
+            yield Grid(grid.headers[2:], [row[2:] for row in grid.rows])
+        else:
+            rows = []
+            for loss in self.costliest(n):
+                if 1 - loss.ap < NOTHING:
+                    break  # the rest lost nothing
+                part, lost = max(loss.parts.items(), key=lambda item: item[1])
+                most = [part, lost] if lost >= ROUNDED else ['', None]
+                rows.append([loss.query, loss.ap, loss.n_relevant, *most])
+            yield Grid(['COSTLIEST QUERIES', ap, 'n_relevant', 'most lost to', 'AP lost'], rows)
+        rows = [
+            [each.query, each.name, each.adds, each.count, each.distance, _letters(each.letters)]
+            for each in self.confused
+        ]
+        headers = ['CONFUSED QUERY', 'returned under', 'AP lost', 'shots', 'distance', 'letters']
+        yield from _first(headers, rows, n)
+        rows = [
+            [
+                *(each.query, each.name, each.adds, each.alone),
+                *(each.count, each.n_hypotheses, _letters(each.letters)),
+            ]
+            for each in self.near_misses
+        ]
+        headers = ['NEAR MISS OF', 'name', 'AP lost', 'alone', 'shots', 'hypotheses', 'letters']
+        yield from _first(headers, rows, n)
+        if rows:
+            yield ABOUT_ALONE
+        if self.notes:
+            yield ''.join(f'{note}\n' for note in self.notes)
+
+    def _rows(self) -> Grid:
+        """Return a row for each query, and a last one for all: means, the sum of relevant shots.
+
+        The last column has the reason where a value is not known.
+        """
+        n_queries, means = len(self.queries), self.mean_parts
+        columns: dict[str, list[Any]] = {
+            'query': [*self.queries, ALL_QUERIES],
+            ap_column(self.k): [*self.ap.tolist(), self.map],
+            'n_relevant': [*self.n_relevant.tolist(), int(self.n_relevant.sum())],
+        }
+        columns |= {part: [*each.tolist(), means[part]] for part, each in self.parts.items()}
+        ties = [*(ties_of_query(self.ties, row) for row in range(n_queries)), mean_ties(self.ties)]
+        for level in self.ties:
+            for name in BOUNDS:
+                columns[f'{level}_{name}'] = [each[level][name] for each in ties]
+        columns[N_QUERIES] = [*[None] * n_queries, n_queries]
+        columns['reason'] = [  # of both levels, each reason once
+            '; '.join(dict.fromkeys(of['reason'] for of in each.values() if 'reason' in of))
+            for each in ties
+        ]
+        settings = [self.run, self.definition.name]
+        rows = zip(*columns.values(), strict=True)
+        return Grid(['run', 'definition', *columns], [[*settings, *row] for row in rows])
 
 
-def _notes_of_ties(ties: Mapping[str, TieBounds], queries: Sequence[str]) -> list[str]:
-    reasons = {row: reason for each in ties.values() for row, reason in each.reasons.items()}
-    if not reasons:
-        return []
-    row, reason = min(reasons.items())
-    (note,) = notes_of(len(reasons), len(queries), 'have no expected AP over the orders of ties')
-    return [f'{note}, as {printable(queries[row])}: {reason}']
+def _with_reasons(grid: Grid) -> Grid:
+    """Return a grid without its last column, the reasons, if there are none."""
+    if any(row[-1] for row in grid.rows):
+        return grid
+    return Grid(grid.headers[:-1], [row[:-1] for row in grid.rows])
+
+
+def _first(headers: Sequence[str], rows: Sequence[Sequence[Any]], n: int) -> Iterator[Block]:
+    """Return the costliest names that shots of queries were lost to."""
+    if rows:
+        yield Grid(headers, rows[:n])
+    if len(rows) > n:
+        yield f'… and {counted(len(rows) - n, "more name", "more names")} (see --costliest)\n'
+
+
+def _letters(letters: Sequence[str]) -> str:
+    """Return the edits, or how many they are if the names have little in common."""
+    return ', '.join(letters) if len(letters) <= FEW_LETTERS else f'{len(letters)} edits'
+
+
+def _check_comparable(a: Diagnosis, b: Diagnosis) -> None:
+    """Refuse two diagnoses that differ in more than the run."""
+
+    def refuse(found: str, expected: str) -> None:
+        raise ParameterError(
+            f'against: {shown(b.run)} was explained with {found}, expected {expected} as for '
+            f'{shown(a.run)}; explain both in the same way'
+        )
+
+    for name, expected, found in (
+        ('k', a.k, b.k),
+        ('near', a.near, b.near),
+        ('definition', a.definition.name, b.definition.name),
+    ):
+        if found != expected:
+            refuse(f'{name} {shown(found)}', shown(expected))
+    if a.definition != b.definition:
+        refuse(f'another definition of the name {shown(b.definition.name)}', 'the same')
+    if sorted(a.queries) != sorted(b.queries):
+        n_others = counted(len(b.queries), 'query', 'queries')
+        refuse(f'other queries ({n_others})', f'the {len(a.queries):,}')
+    criteria, others = a._examined.criteria, b._examined.criteria
+    if criteria is others:
+        return
+    if Counter(criteria.reference.table.rows()) != Counter(others.reference.table.rows()):
+        refuse('another reference', 'the same')
+    subset, other_subset = (
+        None if each.subset is None else set(each.subset.rows()) for each in (criteria, others)
+    )
+    if subset != other_subset:
+        refuse('another subset', 'the same')
+
+
+class DiagnosisPlot:
+    """Figures of a diagnosis; `Diagnosis.plot` makes it.
+
+    Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it.
+
+    Parameters
+    ----------
+    diagnosis : Diagnosis
+        The diagnosis to draw.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision
+    >>> reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')]
+    >>> hypothesis = [('x', 'v', '1', 'ann', 0.5)]
+    >>> diagnosis = AveragePrecision(reference, definition='trec').explain(hypothesis)
+    >>> chart = diagnosis.plot.loss()
+    >>> [(row['part'], row['value']) for row in chart.to_dict()['data']['values']]
+    [('absent', 0.5)]
+    """
+
+    def __init__(self, diagnosis: Diagnosis) -> None:
+        self._diagnosis = diagnosis
+
+    def loss(self, *others: Diagnosis, names: Sequence[str] | None = None) -> altair.LayerChart:
+        """Draw the parts of the loss, of this run and of others.
+
+        Parameters
+        ----------
+        *others : Diagnosis
+            Diagnoses of other runs.
+        names : sequence of str, optional
+            Names of the runs, this one first; by default those of their files.
+
+        Returns
+        -------
+        altair.LayerChart
+            A bar for each run; its parts add up to 1 - MAP.
+
+        Raises
+        ------
+        ParameterError
+            When another diagnosis has other queries, another reference, cutoff or definition, or
+            when there is not a name for each run, all different.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')]
+        >>> hypothesis = [('x', 'v', '1', 'ann', 0.5)]
+        >>> diagnosis = AveragePrecision(reference, definition='trec').explain(hypothesis)
+        >>> rows = diagnosis.plot.loss().to_dict()['data']['values']
+        >>> [(row['part'], row['begin'], row['end']) for row in rows]
+        [('absent', 0.0, 0.5)]
+        """
+        diagnoses = [self._diagnosis, *others]
+        for other in others:
+            self._diagnosis.against(other)
+        runs = short_names([each.run for each in diagnoses]) if names is None else list(names)
+        if not len(set(runs)) == len(runs) == len(diagnoses):
+            raise ParameterError(
+                f'names: found {shown(runs)}, expected {len(diagnoses)} names, all different'
+            )
+        means = [each.mean_parts for each in diagnoses]
+        from mediaeval_ap.render import figures
+
+        return figures.loss(runs, {part: [each[part] for each in means] for part in means[0]})
+
+    def confused(self, n: int = 20) -> altair.LayerChart:
+        """Draw the names that are most often confused.
+
+        Parameters
+        ----------
+        n : int
+            How many pairs of names to draw at most.
+
+        Returns
+        -------
+        altair.LayerChart
+            A bar for each query with the name under which its relevant shots were returned.
+
+        Raises
+        ------
+        ParameterError
+            When n is not a positive integer.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> explain = AveragePrecision([('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob')]).explain
+        >>> chart = explain([('x', 'v', '1', 'bob', 0.5)]).plot.confused()
+        >>> [(row['query'], row['name'], row['count']) for row in chart.to_dict()['data']['values']]
+        [('ann', 'bob', 1)]
+        """
+        names = self._diagnosis.confused[: check_cutoff(n, 'n')]
+        from mediaeval_ap.render import figures
+
+        return figures.confused(
+            [each.query for each in names],
+            [each.name for each in names],
+            [each.count for each in names],
+        )
+
+    def precision_recall(self, query: str) -> altair.LayerChart:
+        """Draw precision against recall at the rank of each hit of a query.
+
+        Parameters
+        ----------
+        query : str
+            One of the queries.
+
+        Returns
+        -------
+        altair.LayerChart
+            A line through the hits down to the cutoff.
+
+        Raises
+        ------
+        ParameterError
+            When the query is not one of those that were asked, or has no relevant shot.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')])
+        >>> hypothesis = [('x', 'v', '9', 'ann', 0.9), ('x', 'v', '1', 'ann', 0.5)]
+        >>> chart = average_precision.explain(hypothesis).plot.precision_recall('ann')
+        >>> [(row['x'], row['value']) for row in chart.to_dict()['data']['values']]
+        [(0.5, 0.5)]
+        """
+        found = self._diagnosis.of(query)
+        if not found.n_relevant:
+            raise ParameterError(
+                f'precision_recall: found {shown(query)}, expected a query with a relevant shot'
+            )
+        hits = [each.rank for each in found.ranking if each.relevant]
+        from mediaeval_ap.render import figures
+
+        return figures.precision_recall(
+            short_names([self._diagnosis.run]), [hits], found.n_relevant, query
+        )

@@ -1,166 +1,203 @@
-"""`AveragePrecision.explain`."""
+"""The diagnosis of a run, at several cutoffs from one ranking of each query."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
-from mediaeval_ap.choices import NEAR, check_near
-from mediaeval_ap.definitions import Cutoff, check_cutoffs
-from mediaeval_ap.errors import warn_caller
+import Levenshtein
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.choices import check_near
+from mediaeval_ap.definitions import Cutoff, Definition, depths
+from mediaeval_ap.diagnosis.diagnosis import Diagnosis
+from mediaeval_ap.diagnosis.examined_run import ExaminedRun, Found
+from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss
+from mediaeval_ap.diagnosis.loss import (
+    CONFUSED,
+    NO_RANKS,
+    SPELLING,
+    average_precisions,
+    gains,
+    parts_of,
+)
+from mediaeval_ap.diagnosis.reconcile import reconcile_run
+from mediaeval_ap.diagnosis.ties import tie_bounds
+from mediaeval_ap.errors import printable, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.whole_run import read_counted
-from mediaeval_ap.progress import shows_progress
+from mediaeval_ap.evaluation.whole_run import (
+    CountedRun,
+    evaluation_of,
+    names_asked,
+    read_counted,
+    with_skipped,
+    with_warnings,
+)
+from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.store.damage import damage_told
+from mediaeval_ap.tables import Table
 
-if TYPE_CHECKING:
-    from mediaeval_ap.diagnosis.diagnosis import Diagnosis
+
+def explain_run(
+    criteria: Criteria, hypothesis: Any, queries: Any, K: Sequence[Cutoff], near: float
+) -> list[Diagnosis]:
+    """Read a run and the queries, and diagnose the run at each cutoff."""
+    near = check_near(near)
+    asked = criteria.read_queries(queries)
+    diagnoses = diagnose(criteria, read_counted(criteria, hypothesis), asked, K, near)
+    warn_caller(diagnoses[0].warnings)  # all have the same
+    return diagnoses
 
 
-class Explaining:
-    """Evaluation criteria by which runs can be explained."""
+@damage_told()
+def diagnose(
+    criteria: Criteria, run: CountedRun, queries: Table | None, K: Sequence[Cutoff], near: float
+) -> list[Diagnosis]:
+    """Diagnose a run on the queries, by default those of the reference, at each cutoff."""
+    asked, n_skipped, about_queries = names_asked(criteria, queries)
+    number = {query: number for number, query in enumerate(dict.fromkeys(asked))}
+    names = list(number)
+    rows = np.array([number[query] for query in asked])
+    definition, at = criteria.definition, depths(K)
+    examined = ExaminedRun(criteria, run, names, near)
+    found = examined.find(names, max(at))
+    n_relevant, n_ranked = found.counts.relevant, found.counts.ranked
+    values = average_precisions(found.shots, found.ranks, found.counts, at, definition)
+    ap = values[0][rows]
+    source = None if queries is None else queries.source
+    evaluation = evaluation_of(run, asked, source, ap, n_relevant[rows])
+    evaluation = with_skipped(evaluation, n_skipped)
+    evaluation = with_warnings(evaluation, criteria, run.warnings_with(about_queries))
+    added = _added(found, at, definition)
+    alone = _alone(found, values[0], at, definition)
+    equal_confidence, arbitrary = (
+        tie_bounds(tied, n_relevant, n_ranked, at, definition, examined.shot_id)
+        for tied in found.tied
+    )
+    facts = [found.facts[row] for row in rows.tolist()]
+    diagnoses = []
+    for column, k in enumerate(K):
+        confused = _lost_to(CONFUSED, found, added[:, column], names, run.ranking)
+        missed = _lost_to(SPELLING, found, added[:, column], names, run.ranking)
+        parts = parts_of(values[:, :, column], n_relevant)
+        diagnoses.append(
+            Diagnosis(
+                replace(evaluation, K=[k], ap=ap[:, [column]]),
+                near,
+                {part: each[rows] for part, each in parts.items()},
+                {
+                    'equal_confidence': equal_confidence[column].of(rows),
+                    'arbitrary': arbitrary[column].of(rows),
+                },
+                [ConfusedName(**fields) for _, fields in confused],
+                [
+                    NearMiss(
+                        **fields,
+                        n_hypotheses=run.ranking.n_held(pair[1]),
+                        alone=alone[pair][column],
+                    )
+                    for pair, fields in missed
+                ],
+                reconcile_run(facts, k, definition),
+                examined,
+            )
+        )
+    return diagnoses
 
-    _criteria: Criteria
 
-    @shows_progress
-    def explain(
-        self,
-        hypothesis: Any,
-        queries: Any = None,
-        *,
-        k: Cutoff = 100,
-        near: float = NEAR,
-        progress: bool = False,
-    ) -> Diagnosis:
-        """Split the loss of a run, 1 - AP at a cutoff, into parts that add up to it.
+def _added(found: Found, K: Sequence[int], definition: Definition) -> NDArray[np.float64]:
+    """Return what the repair of the shot of each hypothesis adds: (n_returned, n_cutoffs)."""
+    shots, returned = found.shots, found.returned
+    added = gains(shots, found.ranks, found.counts, K, definition)
+    by_shot = np.lexsort((shots.shot, shots.query))  # as the hypotheses are
+    begins = run_starts([returned.query, returned.shot])
+    sizes = np.diff(begins, append=len(returned.shot))
+    each: NDArray[np.float64] = added[by_shot].repeat(sizes, axis=0)
+    return each
 
-        One thing after another is repaired, in this order, and each part is the AP that its repair
-        adds:
 
-        ``repeats``
-            Each relevant shot counts once, where it is returned first. Negative where the
-            definition counts shots again.
-        ``ties``
-            Shots that were returned under the query come first among its hypotheses of equal
-            confidence. What was returned only under other names stays.
-        ``confidence``
-            Shots that were returned under the query come before all others.
-        ``spelling``, ``confused``, ``part_of_name``, ``noise``, ``copresent``
-            Relevant shots that were returned, but not under the query, come to the front. A shot
-            belongs to the first of these that one of its names in the run is of: a name within
-            `near` of the query; another person (of the reference or the queries) who is not in
-            that shot; a name of nobody that shares a word with the query; a name of nobody; names
-            that are all right for that shot.
-        ``absent``
-            Relevant shots that were not returned are put at the front.
-        ``cutoff``, ``unanswerable``
-            What remains: the definition allows no more at this cutoff, or no shot is relevant.
+def _alone(
+    found: Found, ap: NDArray[np.float64], K: Sequence[int], definition: Definition
+) -> dict[tuple[int, int], list[float]]:
+    """Return what each correction of a name alone adds at each cutoff, by query and name."""
+    query = np.array([each.query for each in found.corrections], dtype=np.int64)
+    ranks = [each.ranks for each in found.corrections]
+    values = average_precision_of_hits(
+        np.repeat(np.arange(len(ranks)), list(map(len, ranks))),
+        np.concatenate([NO_RANKS, *ranks]),
+        found.counts.relevant[query],
+        found.counts.ranked,
+        K,
+        definition,
+    )
+    pairs = ((each.query, each.name) for each in found.corrections)
+    return dict(zip(pairs, (values - ap[query]).tolist(), strict=True))
 
-        Parameters
-        ----------
-        hypothesis, queries
-            As `AveragePrecision.evaluate` takes them.
-        k : int or 'all'
-            The cutoff, which need not be one of those of `AveragePrecision`.
-        near : float
-            The largest distance, from 0 to below 1, at which a name is taken for another spelling
-            of a query: 0.2 allows one edit in five characters. With 0 there is no such name.
-        progress : bool
-            As of `AveragePrecision.evaluate`.
 
-        Returns
-        -------
-        Diagnosis
-            The parts by query and in the mean, names that were confused, and each query in detail.
+def _lost_to(
+    kind: int, found: Found, added: NDArray[np.float64], queries: Sequence[str], ranking: Ranking
+) -> list[tuple[tuple[int, int], dict[str, Any]]]:
+    """Return the names that relevant shots of a kind were lost to, the costliest first.
 
-        Raises
-        ------
-        ReadError, FormatError
-            When the run or the queries cannot be read.
-        ParameterError
-            When k or `near` is wrong.
+    With the numbers of query and name, the fields that `ConfusedName` and `NearMiss` share. `added`
+    is what the repair of the shot of each hypothesis adds.
+    """
+    returned, kinds = found.returned, found.kinds
+    begins = run_starts([returned.query, returned.shot])
+    if not len(begins):
+        return []
+    sizes = np.diff(begins, append=len(kinds))
+    of_shot = np.minimum.reduceat(kinds, begins).repeat(sizes)
+    rows = ((kinds == kind) & (of_shot == kind)).nonzero()[0]
+    rows = rows[np.lexsort((returned.shot[rows], returned.name[rows], returned.query[rows]))]
+    # A shot counts once, however often it is returned.
+    rows = rows[run_starts([returned.query[rows], returned.name[rows], returned.shot[rows]])]
+    begins = run_starts([returned.query[rows], returned.name[rows]])
+    if not len(begins):
+        return []
+    counts = np.diff(begins, append=len(rows)).tolist()
+    adds = np.add.reduceat(added[rows], begins).tolist()
+    rows = rows[begins]
+    pairs = zip(returned.query[rows].tolist(), returned.name[rows].tolist(), strict=True)
+    lost = []
+    for pair, count, add, distance in zip(
+        pairs, counts, adds, returned.distance[rows].tolist(), strict=True
+    ):
+        query, name = queries[pair[0]], ranking.names.values[pair[1]]
+        lost.append(
+            (
+                pair,
+                {
+                    'name': name,
+                    'query': query,
+                    'count': count,
+                    'distance': distance,
+                    'letters': letters_that_differ(query, name),
+                    'adds': add,
+                },
+            )
+        )
+    # What differs by rounding alone is the same.
+    return sorted(
+        lost,
+        key=lambda each: (
+            -round(each[1]['adds'], 12),
+            -each[1]['count'],
+            each[1]['query'],
+            each[1]['name'],
+        ),
+    )
 
-        Warns
-        -----
-        DataWarning
-            As of `AveragePrecision.evaluate`.
 
-        Notes
-        -----
-        All parts but ``repeats`` are 0 or more, except for definitions that divide by the number
-        of hits (``hits``), which repairs change. Where the reference repeats rows and the
-        definition counts them, no ranking of distinct shots reaches 1: the rest is in ``cutoff``.
-
-        Takes a few times as long as `AveragePrecision.evaluate`. Where a large part of the run is
-        equally far from a query, and equally confident, at the cutoff, all of that part is looked
-        at for this query.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> reference = [('x', 'v', '1', 'ann_lee'), ('x', 'v', '2', 'ann_lee')]
-        >>> hypothesis = [('x', 'v', '9', 'ann_lee', 0.9), ('x', 'v', '1', 'anne_lee', 0.5)]
-        >>> diagnosis = AveragePrecision(reference).explain(hypothesis)
-        >>> diagnosis.ap.tolist()
-        [0.25]
-        >>> {part: loss for part, loss in diagnosis.mean_parts.items() if loss}
-        {'spelling': 0.25, 'absent': 0.5}
-        >>> diagnosis.near_misses[0].letters
-        ('+e at 4',)
-        """
-        given = [k] if isinstance(k, Iterable) and not isinstance(k, str | bytes) else k
-        cutoffs = check_cutoffs(given, self._criteria.definition, 'k')
-        (diagnosis,) = self._explained(hypothesis, queries, cutoffs, near)
-        return diagnosis
-
-    @shows_progress
-    def explain_at(
-        self,
-        hypothesis: Any,
-        queries: Any = None,
-        *,
-        K: Cutoff | Iterable[Cutoff] | None = None,
-        near: float = NEAR,
-        progress: bool = False,
-    ) -> list[Diagnosis]:
-        """Split the loss of a run at several cutoffs, from one ranking of each query.
-
-        Parameters
-        ----------
-        hypothesis, queries, near, progress
-            As of `explain`.
-        K : int, 'all' or iterable of these, optional
-            The cutoffs; by default those of `AveragePrecision`.
-
-        Returns
-        -------
-        list of Diagnosis
-            One for each cutoff, equal to that of `explain`.
-
-        Raises
-        ------
-        ReadError, FormatError, ParameterError
-            As of `explain`.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
-        >>> found = average_precision.explain_at('samples/hypothesis.txt', ['nicolas_sarkozy'])
-        >>> [(diagnosis.k, round(diagnosis.map, 3)) for diagnosis in found]
-        [(10, 0.299), (100, 0.213)]
-        """
-        criteria = self._criteria
-        cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
-        return self._explained(hypothesis, queries, cutoffs, near)
-
-    def _explained(
-        self, hypothesis: Any, queries: Any, cutoffs: list[Cutoff], near: float
-    ) -> list[Diagnosis]:
-        from mediaeval_ap.diagnosis.diagnose import diagnose
-
-        criteria, near = self._criteria, check_near(near)
-        asked = criteria.read_queries(queries)
-        run = read_counted(criteria, hypothesis)
-        diagnoses = diagnose(criteria, run, asked, cutoffs, near)
-        warn_caller(diagnoses[0].warnings)  # all have the same
-        return diagnoses
+def letters_that_differ(query: str, name: str) -> tuple[str, ...]:
+    """Return the edits that make a name of a query, each at a position in the query, from 1."""
+    edits = []
+    for kind, in_query, in_name in Levenshtein.editops(query, name):
+        old, new = query[in_query : in_query + 1], name[in_name : in_name + 1]
+        what = {'replace': f'{old}→{new}', 'insert': f'+{new}', 'delete': f'-{old}'}[kind]
+        edits.append(printable(f'{what} at {in_query + 1}'))
+    return tuple(edits)

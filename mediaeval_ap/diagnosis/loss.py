@@ -6,23 +6,148 @@ between them are never moved about.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import ranges, ranks_in_runs, run_starts
+from mediaeval_ap.arrays import combine, ranges, ranks_in_runs, run_starts
 from mediaeval_ap.definitions import Definition, Repeats
-from mediaeval_ap.diagnosis.listings import Listing
-from mediaeval_ap.diagnosis.name_kinds import KINDS, OWN
-from mediaeval_ap.diagnosis.parts import PARTS
-from mediaeval_ap.diagnosis.reconcile import Facts
-from mediaeval_ap.diagnosis.returned_shots import ReturnedShots
+from mediaeval_ap.diagnosis.reconcile import Facts, Listing
+from mediaeval_ap.evaluation.queries import without_placeholders
+from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+
+PARTS = {
+    'repeats': 'shots that count again (negative: a gain)',
+    'ties': 'shots under the query, behind equal confidence',
+    'confidence': 'shots under the query, behind higher confidence',
+    'spelling': 'shots found only under a near spelling',
+    'confused': 'shots found only under a wrong person',
+    'part_of_name': 'shots found only under part of the name',
+    'noise': 'shots found only under a name of nobody',
+    'copresent': 'shots found only under others shown in them',
+    'absent': 'shots that were not returned',
+    'cutoff': 'what no ranking reaches at this cutoff',
+    'unanswerable': 'queries without a relevant shot',
+}
+# A shot is of the first kind that one of its names is of.
+KINDS = ('own', 'spelling', 'confused', 'part_of_name', 'noise', 'copresent')
+OWN, SPELLING, CONFUSED, PART_OF_NAME, NOISE, COPRESENT = range(len(KINDS))
+RANKS_AT_ONCE = 2**20  # so many at a time keep memory low
+NO_RANKS = np.empty(0, dtype=np.int64)
 
 
-class Counts(NamedTuple):
+class Returned(NamedTuple):
+    """The hypotheses about relevant shots of some queries: by query, then by shot."""
+
+    query: NDArray[np.int64]  # number of the query
+    shot: NDArray[np.int64]
+    place: NDArray[np.int64]  # of the ranking
+    name: NDArray[np.int32]
+    distance: NDArray[np.float64]  # from the query to the name, once it is known
+
+    def of_query(self, rows: slice) -> Returned:
+        """Return the rows of one query."""
+        query, shot, place, name, distance = self
+        return Returned(query[rows], shot[rows], place[rows], name[rows], distance[rows])
+
+
+class ShotIndex:
+    """Finds the hypotheses about a shot."""
+
+    def __init__(self, ranking: Ranking) -> None:
+        self.ranking = ranking
+        self._places = np.argsort(ranking.shot_at, kind='stable')
+        self._held = np.bincount(ranking.shot_at, minlength=ranking.n_shots)
+        self._starts = np.cumsum(self._held) - self._held
+
+    def returned(self, relevance: Relevance, queries: Sequence[str]) -> Returned:
+        """Return the hypotheses about the relevant shots of queries, without distances."""
+        shots = [np.unique(relevance.relevant_shots(query)) for query in queries]
+        query = np.repeat(np.arange(len(shots)), list(map(len, shots)))
+        shot = np.concatenate([*shots, np.empty(0, dtype=np.int64)])
+        sizes = self._held[shot]
+        place = self._places[ranges(self._starts[shot], sizes)]
+        unknown = np.full(len(place), np.nan)
+        name = self.ranking.name_at[place]
+        return Returned(query.repeat(sizes), shot.repeat(sizes), place, name, unknown)
+
+
+class ReturnedShots(NamedTuple):
+    """Relevant shots that were returned: by query, then in the order in which they are ranked."""
+
+    query: NDArray[np.int64]
+    shot: NDArray[np.int64]
+    place: NDArray[np.int64]  # of the first hypothesis
+    distance: NDArray[np.float64]
+    kind: NDArray[np.int64]  # number in KINDS
+
+
+def shots_of(returned: Returned, kinds: NDArray[np.int64]) -> ReturnedShots:
+    """Return each shot once, with its first hypothesis and the first of the kinds of its names."""
+    begins = run_starts([returned.query, returned.shot])
+    kind = np.minimum.reduceat(kinds, begins) if len(begins) else kinds[:0]
+    # The first hypothesis of each shot: sorted, shots begin where they began before.
+    ranked = np.lexsort(
+        (returned.place, returned.distance, combine([returned.query, returned.shot]))
+    )
+    first = ranked[begins]
+    place, distance = returned.place[first], returned.distance[first]
+    order = np.lexsort((place, distance, returned.query[first]))
+    first = first[order]
+    return ReturnedShots(
+        returned.query[first], returned.shot[first], place[order], distance[order], kind[order]
+    )
+
+
+class NameKinds:
+    """Tells the kinds of names of a run; persons are the names of the reference and the queries."""
+
+    def __init__(
+        self, ranking: Ranking, relevance: Relevance, queries: Iterable[str], near: float
+    ) -> None:
+        self.near = near
+        self._names = ranking.names.values
+        reference = relevance.reference
+        persons = {*reference.queries, *without_placeholders(queries)}
+        self._is_person = np.array([name in persons for name in self._names], dtype=np.bool_)
+        code = {name: code for code, name in enumerate(self._names)}
+        column = reference.table['person_name']
+        name = np.array([code.get(each, -1) for each in column.values])[column.codes]
+        shot = ranking.shots.find(reference.table)
+        is_known = (name >= 0) & (shot >= 0)
+        self._n_shots = ranking.n_shots
+        self._right = np.unique(name[is_known] * self._n_shots + shot[is_known])
+
+    def of(self, returned: Returned, queries: Sequence[str]) -> NDArray[np.int64]:
+        """Return the number in KINDS of each hypothesis about a relevant shot."""
+        is_person = self._is_person[returned.name]
+        pairs = returned.name.astype(np.int64) * self._n_shots + returned.shot
+        person = np.where(np.isin(pairs, self._right), COPRESENT, CONFUSED)
+        kinds = np.where(is_person, person, NOISE)
+        is_near = returned.distance <= self.near
+        kinds[is_near] = SPELLING
+        kinds[returned.distance == 0] = OWN
+        words_of = cache(words)  # as long as this call: names are many
+        for row in (kinds == NOISE).nonzero()[0].tolist():
+            name = self._names[int(returned.name[row])]
+            query = queries[int(returned.query[row])]
+            if not words_of(name).isdisjoint(words_of(query)):
+                kinds[row] = PART_OF_NAME
+        return kinds
+
+
+def words(name: str) -> frozenset[str]:
+    """Return the words of a name: letters and digits in a row, without regard to case."""
+    spaced = ''.join(character if character.isalnum() else ' ' for character in name)
+    return frozenset(word.casefold() for word in spaced.split())
+
+
+class ShotCounts(NamedTuple):
     """Numbers of shots, query by query."""
 
     relevant: NDArray[np.int64]  # R of the definition
@@ -30,7 +155,7 @@ class Counts(NamedTuple):
     ranked: int  # N of the definition, the same for all
 
 
-class Hits(NamedTuple):
+class HitRanks(NamedTuple):
     """Ranks of hits, from 1, in the ranking of a query as the definition has it."""
 
     scored: NDArray[np.int64]  # all that the definition counts
@@ -38,7 +163,7 @@ class Hits(NamedTuple):
     tie_starts: NDArray[np.int64]  # where the ties of each of these begin
 
 
-def hits_of(listing: Listing, facts: Facts, definition: Definition) -> Hits:
+def hits_of(listing: Listing, facts: Facts, definition: Definition) -> HitRanks:
     """Return the ranks of the hits of a listing, in which something is."""
     ties = listing.tie_starts
     starts = ties[ties.searchsorted(facts.once, side='left') - 1]
@@ -46,7 +171,7 @@ def hits_of(listing: Listing, facts: Facts, definition: Definition) -> Hits:
         starts, first = listing.kept.searchsorted(starts), facts.distinct
     else:
         first = facts.once
-    return Hits(facts.ranks(definition), first, starts + 1)
+    return HitRanks(facts.ranks(definition), first, starts + 1)
 
 
 class Ranks(NamedTuple):
@@ -59,7 +184,7 @@ class Ranks(NamedTuple):
     confidence: NDArray[np.int64]  # hits under the query before all others
 
 
-def ranks_of(shots: ReturnedShots, hits: Sequence[Hits | None], n_ranked: int) -> Ranks:
+def ranks_of(shots: ReturnedShots, hits: Sequence[HitRanks | None], n_ranked: int) -> Ranks:
     """Return the ranks of the shots from the hits of each query; None for one without any."""
     # Hits that are not listed stand below the largest cutoff, and so does what is behind all.
     first = np.full(len(shots.query), n_ranked + 1)
@@ -78,9 +203,6 @@ def ranks_of(shots: ReturnedShots, hits: Sequence[Hits | None], n_ranked: int) -
         np.where(is_own, _one_after_another(shots.query, starts), first),
         np.where(is_own, ranks_in_runs(run_starts([shots.query]), len(first)), first),
     )
-
-
-NO_RANKS = np.empty(0, dtype=np.int64)
 
 
 def _one_after_another(query: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -108,7 +230,7 @@ def in_front(
 
 
 def average_precisions(
-    shots: ReturnedShots, ranks: Ranks, counts: Counts, K: Sequence[int], definition: Definition
+    shots: ReturnedShots, ranks: Ranks, counts: ShotCounts, K: Sequence[int], definition: Definition
 ) -> NDArray[np.float64]:
     """Return AP after each repair, from the ranking as scored to all relevant shots in front.
 
@@ -133,11 +255,8 @@ def average_precisions(
     return np.stack(values)
 
 
-AT_ONCE = 2**20  # ranks; a choice, for memory
-
-
 def gains(
-    shots: ReturnedShots, ranks: Ranks, counts: Counts, K: Sequence[int], definition: Definition
+    shots: ReturnedShots, ranks: Ranks, counts: ShotCounts, K: Sequence[int], definition: Definition
 ) -> NDArray[np.float64]:
     """Return the AP that moving each shot to the front adds, shape (n_shots, n_cutoffs).
 
@@ -157,7 +276,7 @@ def gains(
     n_states = n_shots - n_own + 1
     of, n_moved = np.arange(len(begins)).repeat(n_states), ranges(n_own, n_states)
     values = np.empty((len(of), len(K)))
-    blocks = run_starts([n_shots[of].cumsum() // AT_ONCE])
+    blocks = run_starts([n_shots[of].cumsum() // RANKS_AT_ONCE])
     for states in np.split(np.arange(len(of)), blocks[1:]):
         sizes = n_shots[of[states]]
         rows = ranges(begins[of[states]], sizes)

@@ -10,8 +10,7 @@ import pytest
 from commands import run
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.diagnosis import documents
-from mediaeval_ap.diagnosis.parts import PARTS
+from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.render.formats import FORMATS, render
 
 ROOT = Path(__file__).parents[2]
@@ -46,21 +45,21 @@ def in_python(queries='queries.txt', *, hypothesis='hypothesis.txt', k=100, near
 @pytest.mark.parametrize('format', FORMATS)
 def test_formats(format):
     written = explained('--queries', 'queries.txt', '--format', format).stdout
-    assert written == render(documents.describe(in_python()), format)
+    assert written == render(in_python()._document(), format)
 
 
 @pytest.mark.parametrize('format', FORMATS)
 def test_single_query(format):
     written = explained('nicolas_sarkozy', '--format', format).stdout
     found = in_python(['nicolas_sarkozy']).of('nicolas_sarkozy')
-    assert written == render(documents.describe_query(found), format)
+    assert written == render(found._document(), format)
 
 
 @pytest.mark.parametrize('format', FORMATS)
 def test_difference(format):
     options = '--queries', 'queries.txt', '--against', OTHER, '--format', format
     difference = in_python().against(in_python(hypothesis=OTHER))
-    assert explained(*options).stdout == render(documents.describe_difference(difference), format)
+    assert explained(*options).stdout == render(difference._document(), format)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.diagnosis.confused_names import letters_that_differ
-from mediaeval_ap.diagnosis.rows import ConfusedName, NearMiss
+from mediaeval_ap.diagnosis.explaining import letters_that_differ
+from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 

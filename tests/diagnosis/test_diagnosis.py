@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.diagnosis.rows import QueryLoss
+from mediaeval_ap.diagnosis.findings import QueryLoss
 from mediaeval_ap.errors import EmptyRunWarning, ParameterError, ScoreAboveOneWarning
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 

@@ -10,14 +10,8 @@ import pytest
 from rich.cells import cell_len
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.diagnosis.documents import (
-    FOUND,
-    describe,
-    describe_difference,
-    describe_query,
-)
-from mediaeval_ap.diagnosis.name_kinds import KINDS
-from mediaeval_ap.diagnosis.parts import PARTS
+from mediaeval_ap.diagnosis.findings import FOUND
+from mediaeval_ap.diagnosis.loss import KINDS, PARTS
 from mediaeval_ap.render.formats import render
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -39,6 +33,10 @@ RUN = [
 
 def explain(run=RUN, queries=(QUERY, 'bob', 'dan'), **settings):
     return AveragePrecision(REFERENCE).explain(run, list(queries), **settings)
+
+
+def describe(thing, **options):
+    return thing._document(**options)
 
 
 def table_of(text, title):
@@ -72,8 +70,8 @@ def test_width(width):
     diagnosis, other = explain(), explain(RUN[:3])
     documents = [
         describe(diagnosis),
-        describe_query(diagnosis.of(QUERY)),
-        describe_difference(diagnosis.against(other)),
+        describe(diagnosis.of(QUERY)),
+        describe(diagnosis.against(other)),
     ]
     for document in documents:
         text = render(document, 'table', width)
@@ -123,7 +121,7 @@ def test_every_query():
 
 
 def test_relevant_shots_of_a_query():
-    text = render(describe_query(explain().of(QUERY)), 'table')
+    text = render(describe(explain().of(QUERY)), 'table')
     rows = table_of(text, 'RELEVANT SHOT')
     found = {row[0]: ' '.join(row[1:]) for row in rows}
     assert {shot: fate[2:-6] for shot, fate in found.items() if shot != 'x/v/6'} == {
@@ -138,7 +136,7 @@ def test_relevant_shots_of_a_query():
 
 def test_ranking_of_a_query_down_to_ten_and_to_its_last_hit():
     far = [('x', 'u', str(shot), QUERY, 0.8) for shot in range(20)]
-    text = render(describe_query(explain([*far, *RUN]).of(QUERY)), 'table')
+    text = render(describe(explain([*far, *RUN]).of(QUERY)), 'table')
     lines = text.splitlines()
     begin = next(number for number, line in enumerate(lines) if 'misses before' in line)
     rows = [line.split() for line in lines[begin + 2 :]]
@@ -151,7 +149,7 @@ def test_ranking_of_a_query_down_to_ten_and_to_its_last_hit():
 
 
 def test_definitions_of_a_query():
-    text = render(describe_query(explain(RUN[:2]).of(QUERY)), 'table')
+    text = render(describe(explain(RUN[:2]).of(QUERY)), 'table')
     rows = {row[0]: ' '.join(row[2:]) for row in table_of(text, 'DEFINITION')}
     assert rows['mediaeval-2016'] == 'in use'
     assert rows['trec'] == 'divides by R = 6 instead of N = 2'
@@ -159,7 +157,7 @@ def test_definitions_of_a_query():
 
 def test_difference_names_the_better_run_and_the_part():
     one, other = explain(RUN[:4]), explain(RUN[1:4])
-    text = render(describe_difference(one.against(other)), 'table')
+    text = render(describe(one.against(other)), 'table')
     assert f'{other.map - one.map:+.3f} over 3 queries' in text
     (better,) = table_of(text, 'BETTER')
     assert better[0] == QUERY
@@ -210,7 +208,7 @@ TIED = [('x', 'v', '1', 'anna', 0.5), ('x', 'v', '1', 'anne', 0.5), ('x', 'v', '
 def test_every_null_has_a_reason_beside_it(k, names):
     average_precision = AveragePrecision([('x', 'v', '1', 'ann')], definition='trec')
     diagnosis = average_precision.explain(TIED, k=k)
-    for document in describe(diagnosis), describe_query(diagnosis.of('ann')):
+    for document in describe(diagnosis), describe(diagnosis.of('ann')):
         found = [*nulls(json.loads(render(document, 'json')))]
         unexplained = [
             (name, value)
@@ -240,7 +238,7 @@ def test_reasons_in_rows_and_tables():
 def test_what_is_rounded_to_nothing_has_no_sign():
     parts = {part: np.full(3, -1e-5) for part in PARTS}
     tiny = replace(explain().against(explain()), ap=np.full(3, -1e-5), parts=parts)
-    text = render(describe_difference(tiny), 'table')
+    text = render(describe(tiny), 'table')
     assert '+0.000 over 3 queries' in text
     assert '-0.000' not in text
 
@@ -256,5 +254,5 @@ def test_what_markdown_and_latex_would_obey_is_escaped():
 
 
 def test_what_a_terminal_obeys_is_escaped():
-    shown = render(describe_query(explain([('x', 'v', '1', 'a\x1bb', 0.5)]).of(QUERY)), 'table')
+    shown = render(describe(explain([('x', 'v', '1', 'a\x1bb', 0.5)]).of(QUERY)), 'table')
     assert '\x1b' not in shown

@@ -8,7 +8,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.diagnosis.listings import list_first
+from mediaeval_ap.diagnosis.reconcile import list_first
 from mediaeval_ap.ranking import frozen_ranking
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, read

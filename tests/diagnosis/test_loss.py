@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.diagnosis.parts import PARTS
+from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.errors import ParameterError
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')

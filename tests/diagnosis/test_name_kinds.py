@@ -3,7 +3,7 @@
 import pytest
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.diagnosis.name_kinds import words
+from mediaeval_ap.diagnosis.loss import words
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 

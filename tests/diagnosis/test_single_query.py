@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.diagnosis.rows import Before, RelevantShot
+from mediaeval_ap.diagnosis.findings import Before, RelevantShot
 from mediaeval_ap.errors import ParameterError
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.diagnosis.parts import PARTS
+from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render import figures, page, palette
 from mediaeval_ap.render.page import on_page, style_sheet

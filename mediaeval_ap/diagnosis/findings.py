@@ -1,0 +1,455 @@
+"""What a diagnosis consists of, as plain values: its rows, a single query, a difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap import __version__
+from mediaeval_ap.definitions import Cutoff, ap_column
+from mediaeval_ap.diagnosis.loss import PARTS
+from mediaeval_ap.diagnosis.reconcile import ByDefinition
+from mediaeval_ap.diagnosis.ties import BOUNDS
+from mediaeval_ap.errors import printable
+from mediaeval_ap.render.document import Block, Document, Grid, Heading, counted
+from mediaeval_ap.results.described import Described
+from mediaeval_ap.results.means_and_notes import ALL_QUERIES, N_QUERIES
+
+SCHEMA = 'mediaeval-ap/diagnosis/1'
+TIES = {
+    'equal_confidence': 'equal distance and confidence',
+    'arbitrary': 'equal temporal rank, too',
+}
+FOUND = {
+    'own': 'under the query',
+    'spelling': 'under a near spelling',
+    'confused': 'under a wrong person',
+    'part_of_name': 'under part of the name',
+    'noise': 'under a name of nobody',
+    'copresent': 'under others shown in it',
+    'absent': 'not at all',
+}
+TOP = 10  # names that are listed, and ranks of a query without a hit
+ROUNDED = 0.0005  # a part below is 0.000
+NOTHING = 1e-12  # a part below is what rounding leaves of 0
+
+
+def grid_of_loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None = None) -> Grid:
+    """Return the parts in their order, with what each is and how many queries lose by it."""
+    rows: list[list[Any]] = [[part, loss, PARTS[part]] for part, loss in parts.items()]
+    rows.append(['all', math.fsum(parts.values()), '1 - AP'])
+    headers = ['LOST TO', 'AP', 'meaning']
+    if n_losing is not None:
+        headers.insert(2, 'queries')
+        for row in rows:
+            row.insert(2, n_losing.get(row[0]))
+    return Grid(headers, rows)
+
+
+def grid_of_ties(ties: Mapping[str, Mapping[str, Any]]) -> Grid:
+    """Return the least, mean and greatest value over all orders of ties."""
+    rows = [[TIES[level], *(bounds[name] for name in BOUNDS)] for level, bounds in ties.items()]
+    return Grid(['TIES', 'minimum', 'expected', 'maximum'], rows)
+
+
+def json_value(kind: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a value for JSON, under its schema."""
+    return {'schema': SCHEMA, 'version': __version__, 'kind': kind, **value}
+
+
+@dataclass(frozen=True)
+class QueryLoss:
+    """The loss of a query.
+
+    Parameters
+    ----------
+    query : str
+        The query.
+    ap : float
+        Average precision at the cutoff.
+    n_relevant : int
+        The number of relevant shots.
+    parts : dict of str to float
+        The parts of the loss, which add up to 1 - AP.
+    """
+
+    query: str
+    ap: float
+    n_relevant: int
+    parts: dict[str, float]
+
+
+@dataclass(frozen=True)
+class ConfusedName:
+    """Another person under whose name a run returned relevant shots of a query.
+
+    Parameters
+    ----------
+    name, query : str
+        The name in the run, and the query.
+    count : int
+        The number of relevant shots of the query, of the kind ``confused``, that the run returned
+        under this name although that person is not in them.
+    distance : float
+        The distance from the query to the name, from 0 to 1.
+    letters : tuple of str
+        The edits that make the name of the query: ``o→u at 5``, ``+n at 9``, ``-e at 2``; positions
+        in the query, from 1.
+    adds : float
+        What the repair of these shots adds to AP of the query, as `RelevantShot.adds`.
+    """
+
+    name: str
+    query: str
+    count: int
+    distance: float
+    letters: tuple[str, ...]
+    adds: float
+
+
+@dataclass(frozen=True)
+class NearMiss:
+    """A name near a query under which a run returned relevant shots of the query.
+
+    Parameters
+    ----------
+    name, query : str
+        The name in the run, and the query.
+    count : int
+        The number of relevant shots of the query that the run returned under this name, but not
+        under the query itself.
+    n_hypotheses : int
+        The number of hypotheses that the run has under this name.
+    distance : float
+        The distance from the query to the name: at most `near` of the diagnosis.
+    letters : tuple of str
+        The edits, as of `ConfusedName`.
+    adds : float
+        What the repair of these shots adds to AP of the query, as `RelevantShot.adds`.
+    alone : float
+        What AP of the query gains if every hypothesis under this name has the name of the query
+        instead, and nothing else changes: the run is scored again. The shots do not come to the
+        front, but where their confidence puts them, so the values of several names do not add up.
+        Negative where wrong shots push hits down.
+    """
+
+    name: str
+    query: str
+    count: int
+    n_hypotheses: int
+    distance: float
+    letters: tuple[str, ...]
+    adds: float
+    alone: float
+
+
+@dataclass(frozen=True)
+class Before:
+    """The hypotheses before a hit that are no hits, by what puts them there.
+
+    Parameters
+    ----------
+    nearer : int
+        Their names are nearer to the query.
+    more_confident : int
+        Their names are equally far, and their confidence is higher.
+    tied : int
+        Distance and confidence are equal: the order of ties decides.
+    """
+
+    nearer: int
+    more_confident: int
+    tied: int
+
+
+@dataclass(frozen=True)
+class RankedHypothesis:
+    """A hypothesis in the ranking of a query.
+
+    Parameters
+    ----------
+    rank : int
+        Its rank, from 1.
+    corpus, video, shot, name : str
+        The shot and the name.
+    distance, confidence : float
+        The distance from the query to the name, and the confidence.
+    temporal_rank : int
+        Its position in time among those of equal name, confidence and video, from 1.
+    relevant : bool
+        Whether it counts as a hit.
+    before : Before or None
+        What stands before it, if it is a hit.
+    """
+
+    rank: int
+    corpus: str
+    video: str
+    shot: str
+    name: str
+    distance: float
+    confidence: float
+    temporal_rank: int
+    relevant: bool
+    before: Before | None
+
+
+@dataclass(frozen=True)
+class RelevantShot:
+    """A relevant shot of a query, and what became of it.
+
+    Parameters
+    ----------
+    corpus, video, shot : str
+        The shot.
+    rank : int or None
+        The rank at which the run first returned it, also beyond the cutoff; None if it did not.
+    names : tuple of str
+        The names under which the run returned it, in the order of the ranking.
+    kind : {'own', 'spelling', 'confused', 'part_of_name', 'noise', 'copresent', 'absent'}
+        The part of the loss that it belongs to; ``own`` where it was returned under the query.
+    adds : float
+        What its repair adds to AP: it is put behind the shots that were put in front before it. The
+        shots of a kind are repaired in the order of their ranks; so they add up to that part.
+    """
+
+    corpus: str
+    video: str
+    shot: str
+    rank: int | None
+    names: tuple[str, ...]
+    kind: str
+    adds: float
+
+
+@dataclass(frozen=True)
+class QueryDiagnosis(Described):
+    """The diagnosis of a single query; `Diagnosis.of` makes it.
+
+    Parameters
+    ----------
+    query : str
+        The query.
+    k : int or 'all'
+        The cutoff.
+    ap : float
+        Average precision at the cutoff.
+    n_relevant : int
+        The number of relevant shots.
+    parts : dict of str to float
+        The parts of the loss, which add up to 1 - AP.
+    ranking : list of RankedHypothesis
+        The ranking down to the cutoff.
+    relevant : list of RelevantShot
+        The relevant shots: those that were returned by rank, then the others.
+    ties : dict of str to dict
+        The least, mean and greatest AP over all orders of ties: ``min``, ``expected`` and ``max``,
+        of ``equal_confidence`` and ``arbitrary``. An expected value that is not known is None, and
+        has a ``reason``.
+    definitions : list of ByDefinition
+        What each registered definition says of the ranking, and why; the one in use comes first.
+    run, definition : str
+        The names of the run, and of the definition in use.
+    notes : list of str
+        That the reference has no such name, and the nearest that it has.
+    """
+
+    query: str
+    k: Cutoff
+    ap: float
+    n_relevant: int
+    parts: dict[str, float]
+    ranking: list[RankedHypothesis] = field(repr=False)
+    relevant: list[RelevantShot] = field(repr=False)
+    ties: dict[str, dict[str, Any]] = field(repr=False)
+    definitions: list[ByDefinition] = field(repr=False)
+    run: str
+    definition: str
+    notes: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the diagnosis of the query, for JSON.
+
+        Returns
+        -------
+        dict
+            ``query``, ``k``, ``ap``, ``n_relevant``, ``loss`` (the parts), ``ranking``,
+            ``relevant``, ``ties``, ``definitions``, ``run``, ``definition`` and ``notes``.
+        """
+        value = asdict(self)
+        return {('loss' if name == 'parts' else name): each for name, each in value.items()}
+
+    def _document(self) -> Document:
+        """Describe the query; the rows are its relevant shots."""
+        return Document(
+            self._blocks,
+            lambda: json_value('query-diagnosis', self.to_dict()),
+            self._rows,
+        )
+
+    def _blocks(self) -> Iterator[Block]:
+        ap = ap_column(self.k)
+        yield Heading(self.run, self.definition)
+        n_relevant = counted(self.n_relevant, 'relevant shot', 'relevant shots')
+        yield f'{printable(self.query)}: {ap} {self.ap:.3f}, {n_relevant}. The rest to 1:\n'
+        if self.notes:
+            yield ''.join(f'{note}\n' for note in self.notes)
+        lost = {part: loss for part, loss in self.parts.items() if abs(loss) >= ROUNDED}
+        yield grid_of_loss(lost)
+        if self.relevant:
+            rows = [
+                [_shot(each), each.rank, FOUND[each.kind], ' '.join(each.names), each.adds]
+                for each in self.relevant
+            ]
+            yield Grid(['RELEVANT SHOT', 'rank', 'found', 'names', 'AP lost'], rows)
+        ranks = [each for each in self.ranking if each.rank <= TOP or each.relevant]
+        if ranks:  # the first, and all hits with what stands before them
+            fields = [
+                (each.rank, each.relevant, _shot(each), each.name, each.distance, each.confidence)
+                for each in ranks
+            ]
+            rows = [[*row, _before(each.before)] for row, each in zip(fields, ranks, strict=True)]
+            headers = ['RANK', 'hit', 'shot', 'name', 'distance', 'confidence', 'misses before']
+            yield Grid(headers, rows, exact=('confidence',))
+        if n_left_out := len(self.ranking) - len(ranks):
+            yield f'{counted(n_left_out, "rank", "ranks")} below {TOP} without a hit left out\n'
+        yield grid_of_ties(self.ties)
+        yield Grid(
+            ['DEFINITION', ap, 'reason'],
+            [[each.definition, each.ap, each.why] for each in self.definitions],
+        )
+
+    def _rows(self) -> Grid:
+        headers = ['query', 'corpus', 'video', 'shot', 'rank', 'kind', 'names', 'adds']
+        rows = []
+        for each in self.relevant:
+            shot = (each.corpus, each.video, each.shot, each.rank, each.kind)
+            rows.append([self.query, *shot, ' '.join(each.names), each.adds])
+        return Grid(headers, rows)
+
+
+def _shot(row: RankedHypothesis | RelevantShot) -> str:
+    return f'{row.corpus}/{row.video}/{row.shot}'
+
+
+def _before(before: Before | None) -> str:
+    if before is None:
+        return ''
+    counts = zip(asdict(before).values(), ('nearer', 'more confident', 'tied'), strict=True)
+    return ', '.join(f'{count} {what}' for count, what in counts if count) or 'none'
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference(Described):
+    """The difference of average precision between two runs, split; `Diagnosis.against` makes it.
+
+    Parameters
+    ----------
+    runs : tuple of str
+        The two runs, a and b.
+    k : int or 'all'
+        The cutoff.
+    definition : str
+        The name of the AP definition.
+    queries : list of str
+        The queries.
+    ap : ndarray of float64, shape (n_queries,)
+        AP of b minus AP of a.
+    parts : dict of str to ndarray of float64, shape (n_queries,)
+        The loss of a minus the loss of b, part by part; for each query they add up to `ap`.
+    """
+
+    runs: tuple[str, str]
+    k: Cutoff
+    definition: str
+    queries: list[str]
+    ap: NDArray[np.float64]
+    parts: dict[str, NDArray[np.float64]]
+
+    @property
+    def map(self) -> float:
+        """The mean of `ap`: MAP of b minus MAP of a."""
+        return math.fsum(self.ap) / len(self.ap)
+
+    @property
+    def mean_parts(self) -> dict[str, float]:
+        """The mean of each part, by its name."""
+        return {part: math.fsum(values) / len(values) for part, values in self.parts.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference, for JSON.
+
+        Returns
+        -------
+        dict
+            ``runs``, ``k``, ``definition``, ``difference`` (the mean), ``loss`` (the mean of each
+            part) and ``queries`` (``query``, ``difference``, ``loss``).
+        """
+        rows = zip(*(values.tolist() for values in self.parts.values()), strict=True)
+        return {
+            'runs': list(self.runs),
+            'k': self.k,
+            'definition': self.definition,
+            'difference': self.map,
+            'loss': self.mean_parts,
+            'queries': [
+                {'query': query, 'difference': ap, 'loss': dict(zip(self.parts, row, strict=True))}
+                for query, ap, row in zip(self.queries, self.ap.tolist(), rows, strict=True)
+            ],
+        }
+
+    def _document(self, *, per_query: bool = False, costliest: int = TOP) -> Document:
+        """Describe the difference; people see all queries if asked, else the most different."""
+        return Document(
+            lambda: self._blocks(per_query, costliest),
+            lambda: json_value('difference', self.to_dict()),
+            self._rows,
+        )
+
+    def _blocks(self, per_query: bool, costliest: int) -> Iterator[Block]:
+        one, other = self.runs
+        ap = ap_column(self.k)
+        yield Heading(other, f'minus {printable(one)}, {self.definition}')
+        over = counted(len(self.queries), 'query', 'queries')
+        yield f'M{ap} {self.map:+z.3f} over {over}. Where it comes from:\n'
+        rows = [
+            [part, mean, *_better_and_worse(self.parts[part]), PARTS[part]]
+            for part, mean in self.mean_parts.items()
+        ]
+        rows.append(['all', self.map, *_better_and_worse(self.ap), f'M{ap}'])
+        yield Grid(['DIFFERENCE', ap, 'better', 'worse', 'less lost to'], rows)
+        if per_query:
+            grid = self._rows()
+            yield Grid(grid.headers[2:], [row[2:] for row in grid.rows])
+            return
+        order = self.ap.argsort(kind='stable')
+        for title, sign in ('BETTER', 1), ('WORSE', -1):
+            chosen = [row for row in order[::-sign].tolist() if sign * self.ap[row] > NOTHING]
+            listed = []
+            for row in chosen[:costliest]:
+                parts = {part: float(each[row]) for part, each in self.parts.items()}
+                part = max(parts, key=lambda name: sign * parts[name])
+                listed.append([self.queries[row], float(self.ap[row]), part, parts[part]])
+            if listed:
+                yield Grid([title, ap, 'mostly by', 'its part'], listed)
+
+    def _rows(self) -> Grid:
+        """Return a row for each query, and a last one for all."""
+        means = self.mean_parts
+        columns: dict[str, list[Any]] = {
+            'query': [*self.queries, ALL_QUERIES],
+            ap_column(self.k): [*self.ap.tolist(), self.map],
+        }
+        columns |= {part: [*each.tolist(), means[part]] for part, each in self.parts.items()}
+        columns[N_QUERIES] = [*[None] * len(self.queries), len(self.queries)]
+        rows = zip(*columns.values(), strict=True)
+        return Grid(['run', 'minus', *columns], [[*self.runs[::-1], *row] for row in rows])
+
+
+def _better_and_worse(values: NDArray[np.float64]) -> list[int]:
+    return [int((values > NOTHING).sum()), int((values < -NOTHING).sum())]
