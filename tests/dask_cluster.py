@@ -4,14 +4,18 @@ import os
 import re
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
-from threading import Timer
+from threading import Thread, Timer
 
 from distributed import Client
 
 SECONDS = 60  # a start takes about one; a machine that does much else, several
 DASK = [sys.executable, '-m', 'dask']
 PRIVATE = ['--host', '127.0.0.1', '--no-dashboard', '--dashboard-address', '127.0.0.1:0']
+
+# A killed worker may still be asked for what it has done: not for half a minute.
+SETTINGS = {'PYTHONUNBUFFERED': '1', 'DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT': '5s'}
 
 
 class DaskCluster:
@@ -58,7 +62,7 @@ class DaskCluster:
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=stream,
-                env={**os.environ, 'PYTHONUNBUFFERED': '1', **environment},
+                env={**os.environ, **SETTINGS, **environment},
                 start_new_session=True,  # Ctrl-C of a test is for the client alone
             )
         process.log = log
@@ -100,6 +104,21 @@ def dask_cluster(folder, **environment):
         yield cluster
     finally:
         cluster.close()
+
+
+@contextmanager
+def dying(cluster, is_time):
+    """Kill the scheduler as soon as it is time, while something else goes on."""
+
+    def kill():
+        while not is_time():
+            time.sleep(0.005)
+        cluster.kill(cluster.scheduler)
+
+    thread = Thread(target=kill)
+    thread.start()
+    yield
+    thread.join()
 
 
 def held(client):

@@ -177,9 +177,10 @@ def test_what_is_not_defined_is_an_error_and_counted(client, tmp_path):
     assert metric.n_without_truth == 2
 
 
-def test_what_is_no_client_is_refused(users):
-    with pytest.raises(ParameterError, match=r'^client: found None, expected a distributed.Client'):
-        package.compute(MeanAveragePrecision(), users, client=None, columns=COLUMNS)
+@pytest.mark.parametrize('client', [None, 'tcp://127.0.0.1:8786'])
+def test_what_is_no_client_is_refused(users, client):
+    with pytest.raises(ParameterError, match=r'client: found .*, expected a distributed\.Client'):
+        package.compute(MeanAveragePrecision(), users, client=client, columns=COLUMNS)
 
 
 def test_without_the_extra_an_error_names_it(users, monkeypatch):

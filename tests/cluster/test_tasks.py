@@ -4,7 +4,6 @@ import errno
 import os
 import re
 import signal
-import sys
 import time
 from contextlib import closing, contextmanager
 from operator import mul
@@ -18,9 +17,7 @@ from mediaeval_ap.cluster.tasks import results
 from mediaeval_ap.errors import (
     ClusterError,
     FormatError,
-    MissingExtraError,
     NoWorkerWarning,
-    ParameterError,
     QueryError,
     ReadError,
     WaitingWarning,
@@ -51,11 +48,6 @@ def none_held(client):
     while held(client):
         time.sleep(0.005)
     return True
-
-
-def test_a_result_has_the_number_of_its_argument(client):
-    found = dict(results(client, mul, 3, [5, 7, 11]))
-    assert found == {0: 15, 1: 21, 2: 33}
 
 
 def test_no_argument_has_no_result(client):
@@ -138,50 +130,6 @@ def test_an_interrupt_releases_all_tasks(client, tmp_path):
     (tmp_path / 'go').touch()
 
 
-def test_a_killed_worker_costs_its_tasks_only(cluster, client, tmp_path):
-    def kill():
-        begun(tmp_path, 2)
-        cluster.kill(cluster.workers[0])
-        (tmp_path / 'go').touch()
-
-    Timer(0, kill).start()
-    found = dict(results(client, gate(tmp_path), 2, range(20)))
-    assert found == {number: 2 * number for number in range(20)}
-    assert len(list(tmp_path.iterdir())) > 21  # one was begun twice
-
-
-def test_a_late_worker_does_what_two_killed_ones_left(cluster, client, tmp_path):
-    def kill():
-        begun(tmp_path, 2)
-        for process in list(cluster.workers):
-            cluster.kill(process)
-        (tmp_path / 'go').touch()
-        cluster.add_worker()  # with its nanny, as by default
-
-    Timer(0, kill).start()
-    found = dict(results(client, gate(tmp_path), 2, range(20)))
-    assert found == {number: 2 * number for number in range(20)}
-
-
-def test_a_killed_scheduler_is_an_error_at_once(tmp_path):
-    with dask_cluster(tmp_path) as cluster, cluster.client() as client:
-
-        def kill():
-            while not held(client):
-                time.sleep(0.005)
-            cluster.kill(cluster.scheduler)
-
-        Timer(0, kill).start()
-        with pytest.raises(
-            ClusterError,
-            match=f'^{cluster.address}: lost the connection to this scheduler, or it cancelled the '
-            'tasks; call again$',
-        ):
-            list(results(client, mul, 1, range(20), 'call again'))
-        with pytest.raises(ClusterError, match='client: found it connecting, expected'):
-            list(results(client, mul, 1, range(20)))
-
-
 @pytest.fixture
 def told(monkeypatch):
     """The warnings about what is waited for, after a second and each second."""
@@ -242,7 +190,7 @@ def test_a_warning_says_that_the_scheduler_does_not_answer(tmp_path, told, n_beg
             with stopped(cluster.scheduler.pid):
                 (calls / 'go').touch()
                 line = f'{cluster.address}: this scheduler does not answer'
-                wait_until_told(told, WaitingWarning, line, 2)
+                wait_until_told(told, WaitingWarning, line, 1)
 
         Timer(0, stop).start()
         assert dict(results(client, gate(calls), 3, [5, 7])) == {0: 15, 1: 21}
@@ -255,14 +203,14 @@ def test_a_warning_says_that_a_worker_does_not_answer(client, tmp_path, told):
         with stopped(pid):
             (tmp_path / 'go').touch()
             line = r'tcp://[0-9.:]+: nothing is heard of worker tcp://[0-9.:]+'
-            wait_until_told(told, WaitingWarning, line, 2)
+            wait_until_told(told, WaitingWarning, line, 1)
 
     Timer(0, stop).start()
     assert dict(results(client, gate(tmp_path), 3, range(9))) == {n: 3 * n for n in range(9)}
 
 
 def test_long_tasks_of_living_workers_are_no_silence(client, tmp_path, told):
-    Timer(3, (tmp_path / 'go').touch).start()  # several times what is waited in silence
+    Timer(2.2, (tmp_path / 'go').touch).start()  # twice what is waited in silence
     assert dict(results(client, gate(tmp_path), 3, [5, 7])) == {0: 15, 1: 21}
     assert told == []
 
@@ -310,20 +258,8 @@ def test_a_late_worker_of_another_version_is_refused(running, tmp_path):
     running.replenish(0)
 
 
-@pytest.mark.parametrize('client', [None, 'tcp://127.0.0.1:8786'])
-def test_what_is_no_client_is_refused(client):
-    with pytest.raises(ParameterError, match=r'client: found .*, expected a distributed\.Client'):
-        list(results(client, mul, 1, [0]))
-
-
 def test_a_closed_client_is_refused(cluster):
     client = cluster.client()
     client.close()
     with pytest.raises(ClusterError, match='client: found it closed, expected'):
         list(results(client, mul, 1, [0]))
-
-
-def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, 'distributed', None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'mediaeval-ap\[cluster\]'"):
-        list(results(None, mul, 1, [0]))

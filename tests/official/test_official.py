@@ -60,15 +60,15 @@ def test_every_query(run, published):
 
 @pytest.mark.parametrize('definition', definitions.names())
 def test_the_parts_of_the_loss_add_up(run, definition):
-    """At several cutoffs; each AP is that of the evaluation, bit for bit."""
-    reference, subset, hypothesis, queries, expected = run
+    """At several cutoffs, for every eighth query; each AP is that of the evaluation, bit for bit."""
+    reference, subset, hypothesis, _, expected = run
+    queries = sorted(expected['queries'])[::8]
     K = [1, 10, 100, 1000]
     average_precision = AveragePrecision(reference, K, subset=subset, definition=definition)
     evaluation = average_precision.evaluate(hypothesis, queries)
     for column, k in enumerate(K):
         diagnosis = average_precision.explain(hypothesis, queries, k=k)
-        assert diagnosis.queries == evaluation.queries
-        assert len(diagnosis.queries) == len(expected['queries'])
+        assert diagnosis.queries == evaluation.queries == queries
         assert diagnosis.ap.tolist() == evaluation.ap[:, column].tolist()
         assert np.abs(sum(diagnosis.parts.values()) - (1 - diagnosis.ap)).max() < WRITTEN
         if definition != 'hits':  # whose denominator moves

@@ -4,6 +4,7 @@ Draw them: `python tests/project/house.py` prints the picture of `docs/design.md
 """
 
 import ast
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -42,8 +43,13 @@ MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob('*.py'))}
 ROOMS = sorted({module.split('.')[0] for module in MODULES} - {'__init__'})
 
 
+@cache
 def imports(path):
     """The modules that a module imports, at its top or in a function, but not for types alone."""
+    return tuple(_imports(path))
+
+
+def _imports(path):
     tree = ast.parse(path.read_text())
     for_types = {
         id(each)
