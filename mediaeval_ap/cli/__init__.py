@@ -2,20 +2,16 @@
 
 # Each module registers its commands with `main`; the list of commands has them in this order.
 from mediaeval_ap.cli import (  # noqa: F401, I001
-    evaluate,
     kept_blocks,
-    index,
+    evaluate,
+    stores,
     explain,
-    stream,
-    watch,
+    stream_and_watch,
     validate,
-    definitions,
-    trec,
-    discovery_2015,
+    trec_and_2015,
     challenges,
-    compare,
-    report,
+    compare_and_report,
 )
-from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.commands import main
 
 __all__ = ['main']

@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from mediaeval_ap.cli import kept_blocks, options
-from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.on_cluster import evaluate_on_cluster
 from mediaeval_ap.cli.output import Output, write_document
-from mediaeval_ap.cli.reporting import Reporting, reports
+from mediaeval_ap.cli.several_runs import Reporting, reports
 from mediaeval_ap.errors import QueryError
 from mediaeval_ap.render.document import Document, Grid
 

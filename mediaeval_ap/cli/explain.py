@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import Output, write_document
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import QueryError, shown
+from mediaeval_ap.render.document import Document
 
 if TYPE_CHECKING:
     from mediaeval_ap.render.document import Document

@@ -11,10 +11,9 @@ import click
 
 from mediaeval_ap.choices import check_part
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.commands import is_quiet
-from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.commands import is_quiet, main
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output, tell, write_document
-from mediaeval_ap.cli.reporting import PER_QUERY, SORT, Reporting
+from mediaeval_ap.cli.several_runs import PER_QUERY, SORT, Reporting
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
 
 if TYPE_CHECKING:

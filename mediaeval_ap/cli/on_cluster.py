@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mediaeval_ap.cli import kept_blocks
-from mediaeval_ap.cli.reporting import Reporting
+from mediaeval_ap.cli.several_runs import Reporting
 from mediaeval_ap.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from commands import run
 from page_text import data_of
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.cli.report import FIGURES
+from mediaeval_ap.cli.compare_and_report import FIGURES
 
 QUICK = ['--resamples', '50', '--permutations', '50', '--quiet']
 

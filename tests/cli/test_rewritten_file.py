@@ -7,8 +7,8 @@ import pytest
 
 from mediaeval_ap import atomic_files
 from mediaeval_ap.atomic_files import Destination
-from mediaeval_ap.cli import rewritten_file
-from mediaeval_ap.cli.rewritten_file import RewrittenFile
+from mediaeval_ap.cli import growing_run
+from mediaeval_ap.cli.growing_run import RewrittenFile
 from mediaeval_ap.errors import WriteError
 
 PATIENCE = 10  # seconds; a choice: far more than a thread needs on a busy machine
@@ -23,7 +23,7 @@ def until(is_so):
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):
-    monkeypatch.setattr(rewritten_file, 'SECONDS_BETWEEN_WRITES', 0.05)
+    monkeypatch.setattr(growing_run, 'SECONDS_BETWEEN_WRITES', 0.05)
     return tmp_path / 'file.txt'
 
 
@@ -39,7 +39,7 @@ def test_a_change_is_written_while_nothing_else_comes(path):
 
 
 def test_the_end_is_written_whatever_the_thread_is_waiting_for(path, monkeypatch):
-    monkeypatch.setattr(rewritten_file, 'SECONDS_BETWEEN_WRITES', 1000)
+    monkeypatch.setattr(growing_run, 'SECONDS_BETWEEN_WRITES', 1000)
     content = ['one']
     with Destination(path) as output, RewrittenFile(output, lambda: content[0]) as file:
         file.change()

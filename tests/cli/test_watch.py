@@ -19,7 +19,7 @@ import commands
 import pytest
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.cli.watch_input import Ending
+from mediaeval_ap.cli.growing_run import Ending
 from mediaeval_ap.errors import FormatError, ReadError
 from mediaeval_ap.tables import HYPOTHESIS, read, reading
 from mediaeval_ap.tables.sources import ByteSource

@@ -20,7 +20,7 @@ from hostile import interrupt
 from pyarrow import csv, parquet
 
 from mediaeval_ap import cli, tables
-from mediaeval_ap.cli.watch_input import Ending
+from mediaeval_ap.cli.growing_run import Ending
 from mediaeval_ap.trec import measures
 
 SEED = 66  # any would do: the moments are random all the same, as the machine's load is

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.errors import is_lack_of_memory
+from mediaeval_ap.cli.commands import is_lack_of_memory
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output, tell, write_document
 from mediaeval_ap.errors import DataWarning, Error, ParameterError, ProcessError
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.errors import main
+from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import NEW_FILE, Output, write
 from mediaeval_ap.errors import printable
 

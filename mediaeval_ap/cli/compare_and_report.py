@@ -1,0 +1,443 @@
+"""Commands about several runs on the same queries: ``compare``, ``compare-results``, ``report``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mediaeval_ap import choices, definitions
+from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, write_whole
+from mediaeval_ap.choices import WithoutRelevant
+from mediaeval_ap.cli import options
+from mediaeval_ap.cli.commands import main
+from mediaeval_ap.cli.output import NEW_FILE, STANDARD_STREAM, Output, write, write_document
+from mediaeval_ap.comparison.settings import require_libraries
+from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
+from mediaeval_ap.errors import ParameterError, printable, require, shown
+
+if TYPE_CHECKING:
+    from altair import TopLevelMixin
+
+    from mediaeval_ap.campaign.campaign_report import CampaignReport
+    from mediaeval_ap.results.result import Result
+
+
+def procedure_options() -> options.Decorator:
+    """Return the options of tests and intervals."""
+    return options.together(_tests(), _intervals(), _random_numbers())
+
+
+def _tests() -> options.Decorator:
+    return options.together(
+        options.option(
+            '--baseline',
+            heading='Scoring',
+            metavar='RUN',
+            help='Run to compare the others with, by its name.  [default: none]',
+        ),
+        options.choice(
+            '--correction',
+            choices.CORRECTIONS,
+            'holm',
+            'Correction of p for many pairs: {words}.',
+        ),
+    )
+
+
+def _intervals() -> options.Decorator:
+    return options.together(
+        options.choice(
+            '--interval',
+            choices.INTERVALS,
+            'plus2',
+            'Confidence intervals of differences: {words}; those of means are bca, or t.',
+        ),
+        options.valued(
+            '--level',
+            default=choices.LEVEL,
+            help='Level of confidence, between 0 and 1.',
+            heading='Scoring',
+            type=float,
+            metavar='NUMBER',
+            callback=options.checked(choices.check_level),
+        ),
+        options.choice(
+            '--cluster',
+            choices.CLUSTERS,
+            None,
+            'What is resampled and flipped together: {words}; none is each query by itself.  '
+            '[default: video, where there are 50 or more]',
+        ),
+    )
+
+
+def _random_numbers() -> options.Decorator:
+    return options.together(
+        options.integer(
+            '--resamples',
+            default=choices.RESAMPLES,
+            largest=LARGEST_CUTOFF,
+            heading='Scoring',
+            help='Number of resamples of the bootstrap.',
+        ),
+        options.integer(
+            '--permutations',
+            default=None,
+            largest=LARGEST_CUTOFF,
+            heading='Scoring',
+            help='Number of random permutations of a test.  [default: 100,000; tukey 10,000]',
+        ),
+        options.integer(
+            '--seed', default=0, least=0, heading='Scoring', help='Seed of all random numbers.'
+        ),
+    )
+
+
+def named_runs(runs: Iterable[str], baseline: str | None) -> dict[str, str]:
+    """Return runs by the names that tell them apart, and refuse a baseline that is none of them."""
+    from mediaeval_ap.campaign.run_names import named
+    from mediaeval_ap.comparison.settings import check_baseline
+
+    try:
+        runs_by_name = named(runs)
+    except ParameterError as error:
+        raise click.UsageError(str(error)) from error
+    try:
+        check_baseline(baseline, runs_by_name)
+    except ParameterError as error:
+        raise click.UsageError(f'--{error}') from error
+    return runs_by_name
+
+
+def _definitions(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
+    """Return names of definitions, each once."""
+    names = [name for value in values for name in value.split(',')]
+    try:
+        for name in names:
+            definitions.get(name)
+    except ParameterError as error:
+        raise click.BadParameter(str(error)) from error
+    if len(set(names)) < len(names):
+        raise click.BadParameter(f'found {",".join(names)}, expected each name once')
+    return names
+
+
+ROWS = ('csv', 'jsonl')
+PROCEDURE = options.together(
+    procedure_options(),
+    options.choice(
+        '--by', choices.GROUPINGS, None, 'Add means over groups of queries: by {words}.'
+    ),
+    options.flag(
+        '--pairs',
+        heading='Output',
+        help='Show all pairs of runs; csv and jsonl then have pairs instead of runs.',
+    ),
+    options.LIMITS,
+    options.FORMAT,
+    options.OUTPUT,
+)
+
+
+@main.command(
+    examples=[
+        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt -",
+        'head -6000 hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt - '
+        '--baseline hypothesis.txt -o comparison.tex',
+    ]
+)
+@options.REFERENCE
+@options.RUNS
+@options.QUERIES
+@options.SUBSET
+@options.CUTOFFS
+@options.DEFINITION
+@options.QUERIES_WITHOUT_RELEVANT
+@options.MEASURES
+@options.option(
+    '--also-definitions',
+    heading='Scoring',
+    metavar='NAME,...',
+    multiple=True,
+    callback=_definitions,
+    help='Definitions whose orders of the runs are compared, too. Can be repeated.',
+)
+@PROCEDURE
+def compare(
+    reference: str,
+    runs: tuple[str, ...],
+    queries: str | None,
+    subset: str | None,
+    cutoffs: list[Cutoff],
+    definition: str,
+    queries_without_relevant: WithoutRelevant,
+    measures: list[str],
+    also_definitions: list[str],
+    max_bytes: int,
+    **procedure: Any,
+) -> None:
+    """Compare runs: confidence intervals, tests and groups.
+
+    It scores two RUNs or more on the same queries, and says which of them the data tell apart.
+    """
+    names = _names('RUN', runs, 'evaluate scores one', procedure['baseline'])
+    also = {'--by': procedure['by'], '--also-definitions': also_definitions}
+    _refuse_rows(procedure['format'], also)
+    _refuse_again(definition, also_definitions)
+    for each in definition, *also_definitions:
+        options.check_cutoffs(cutoffs, each, measures)
+    require_libraries()
+    from mediaeval_ap.average_precision import AveragePrecision
+    from mediaeval_ap.store.store import as_store
+    from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+
+    table = read(reference, REFERENCE, max_bytes=max_bytes)
+    videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
+    asked = None if queries is None else read(queries, QUERIES, max_bytes=max_bytes)
+    evaluators = {
+        each: AveragePrecision(
+            table,
+            cutoffs,
+            subset=videos,
+            definition=each,
+            queries_without_relevant=queries_without_relevant,
+        )
+        for each in (definition, *also_definitions)
+    }
+    results: dict[str, dict[str, Result]] = {each: {} for each in evaluators}
+    for name, run in names.items():
+        store = as_store(run)
+        hypotheses = read(run, HYPOTHESIS, max_bytes=max_bytes) if store is None else store
+        for each, evaluator in evaluators.items():
+            added = measures if each == definition else ()
+            results[each][name] = evaluator.evaluate(hypotheses, asked, measures=added)
+    best = results.pop(definition)
+    _write(best, reference=table, subset=videos, also=results or None, **procedure)
+
+
+@main.command(
+    'compare-results',
+    examples=[
+        'head -6000 hypothesis.txt | mediaeval-ap evaluate reference.txt hypothesis.txt - '
+        '--format json --per-query | mediaeval-ap compare-results -',
+        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap evaluate reference.txt hypothesis.txt - "
+        '--format json --per-query | mediaeval-ap compare-results - -o comparison.md',
+    ],
+)
+@options.argument('results', nargs=-1, required=True, metavar='RESULTS...')
+@options.input_file('--reference', 'Reference of the runs, for --cluster video and --by corpus.')
+@options.SUBSET
+@PROCEDURE
+def compare_results(
+    results: tuple[str, ...],
+    reference: str | None,
+    subset: str | None,
+    max_bytes: int,
+    **procedure: Any,
+) -> None:
+    """Compare runs that were scored before, by any command.
+
+    RESULTS are files that a command wrote with --format json --per-query, of two runs or more in
+    all: evaluate, evaluate-2015, evaluate-trec, map or lrap.
+    """
+    of_video, by_corpus = procedure['cluster'] == 'video', procedure['by'] == 'corpus'
+    if reference is None and (of_video or by_corpus):
+        which = '--cluster video' if of_video else '--by corpus'
+        raise click.UsageError(f'{which} needs --reference FILE')
+    _refuse_rows(procedure['format'], {'--by': procedure['by']})
+    require_libraries()
+    from mediaeval_ap.results.json_files import read_results
+    from mediaeval_ap.tables import REFERENCE, SUBSET, read
+
+    table = None if reference is None else read(reference, REFERENCE, max_bytes=max_bytes)
+    videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
+    stored = [each for path in results for each in read_results(path, max_bytes=max_bytes)]
+    of_runs: dict[str, list[Result]] = {}
+    for each in stored:
+        of_runs.setdefault(each._run, []).append(each)
+    names = _names('run', list(of_runs), 'in all RESULTS', procedure['baseline'])
+    _write(
+        {name: of_runs[run] for name, run in names.items()},
+        reference=table,
+        subset=videos,
+        **procedure,
+    )
+
+
+def _names(what: str, runs: Sequence[str], remedy: str, baseline: str | None) -> dict[str, str]:
+    """Return two runs or more by their names, and refuse a baseline that is none of them."""
+    if len(runs) < 2:
+        raise click.UsageError(
+            f'found 1 {what} ({printable(runs[0])}), expected two or more; {remedy}'
+        )
+    return named_runs(runs, baseline)
+
+
+def _refuse_rows(format: str, given: Mapping[str, object]) -> None:
+    """Refuse options whose tables the formats of rows leave out."""
+    for option, value in given.items():
+        if value and format in ROWS:
+            raise click.UsageError(
+                f'{option}: {format} has one table; write it as json or markdown'
+            )
+
+
+def _refuse_again(definition: str, also: Iterable[str]) -> None:
+    if definition in also:
+        raise click.UsageError(f'--also-definitions: {definition} is the definition already')
+
+
+def _write(
+    results: Mapping[str, Result | Sequence[Result]],
+    *,
+    pairs: bool,
+    format: str,
+    output: Output,
+    **settings: Any,
+) -> None:
+    from mediaeval_ap.comparison.comparing import compare
+
+    write_document(compare(results, **settings)._document(pairs=pairs), format, output)
+
+
+FIGURES = (
+    'leaderboard',
+    'loss',
+    'map_by_k',
+    'scatter',
+    'distribution',
+    'precision_recall',
+    'confused',
+)
+PAGE = 'html'
+OF_FIGURES = ('svg', 'png', 'pdf')
+
+
+@main.command(
+    examples=[
+        "awk '$5 >= 0.5' hypothesis.txt > sure.txt && mediaeval-ap report reference.txt "
+        'hypothesis.txt sure.txt --queries queries.txt -o report.html',
+        'mediaeval-ap report reference.txt hypothesis.txt --queries queries.txt --figure loss '
+        '-o loss.svg',
+    ]
+)
+@options.REFERENCE
+@options.RUNS
+@options.QUERIES
+@options.SUBSET
+@options.CUTOFFS
+@options.DEFINITION
+@options.QUERIES_WITHOUT_RELEVANT
+@options.cutoff(
+    None, 'Cutoff whose loss is split; "all" means no cutoff.  [default: 100, or the last of -K]'
+)
+@options.NEAR
+@procedure_options()
+@options.LIMITS
+@options.choice(
+    '--figure',
+    FIGURES,
+    None,
+    'Write one figure instead of the page: {words}. Those of AP are at the last of -K; scatter '
+    'draws the two best runs (give two to choose them).',
+    'Output',
+)
+@options.option(
+    '--query',
+    heading='Output',
+    metavar='NAME',
+    help='Query that precision_recall draws.  [default: the first with a relevant shot]',
+)
+@options.file_format([PAGE, *OF_FIGURES], note='  [default: by the suffix of the output]')
+@options.option(
+    *('-o', '--output'),
+    heading='Output',
+    type=NEW_FILE,
+    metavar='FILE',
+    required=True,
+    help='File to write (atomically); - is standard output, for html and svg.',
+)
+def report(
+    runs: tuple[str, ...],
+    queries: str | None,
+    cutoff: Cutoff | None,
+    near: float,
+    figure: str | None,
+    query: str | None,
+    format: str,
+    output: Output,
+    **settings: Any,
+) -> None:
+    """Write a page about the runs of a campaign.
+
+    It says who leads and whether the data tell the runs apart, where each run lost precision, and
+    shows every query. The page is one file, which requests nothing from elsewhere.
+    """
+    format = _checked_format(figure, format, output)
+    if query is not None and figure != 'precision_recall':
+        raise click.UsageError('--query is of the figure precision_recall: give --figure, too')
+    if figure == 'scatter' and len(runs) == 1:
+        raise click.UsageError('--figure scatter: found one run, expected two or more')
+    named_runs(runs, settings['baseline'])
+    _require_libraries(figure)
+    criteria = ('reference', 'subset', 'cutoffs', 'definition', 'max_bytes')
+    given = {name: settings.pop(name) for name in (*criteria, 'queries_without_relevant')}
+    average_precision = options.read_reference(**given)
+    made = average_precision.report(runs, queries, k=cutoff, near=near, **settings)
+    if figure is None:
+        write(str(made.to_html()), output)
+    else:
+        _write_chart(_chart(made, figure, query), format, output)
+
+
+def _require_libraries(figure: str | None) -> None:
+    """Miss what is not installed before anything is read."""
+    of_figures = ('altair', 'vl_convert')
+    for module in ('scipy', 'statsmodels', *of_figures, *(() if figure else ('jinja2',))):
+        require(module, 'insight,report', 'report')
+
+
+def _checked_format(figure: str | None, format: str, output: Output) -> str:
+    """Return the format, which must be one of the page or the figure, and fit the output."""
+    path = os.fspath(output)
+    if format == 'table':  # neither an option nor a suffix says it
+        if path != STANDARD_STREAM:
+            expected = ', '.join(f'.{each}' for each in (PAGE, *OF_FIGURES))
+            raise click.UsageError(
+                f'-o: found {shown(path)}, expected a name that ends in {expected}, or --format'
+            )
+        format = PAGE if figure is None else OF_FIGURES[0]
+    if figure is None and format != PAGE:
+        names = ', '.join(FIGURES)
+        raise click.UsageError(f'--format {format} is of a figure: give --figure, one of {names}')
+    if figure is not None and format == PAGE:
+        expected = ', '.join(OF_FIGURES)
+        raise click.UsageError(f'--figure: found the format {PAGE}, expected one of {expected}')
+    is_text = format in (PAGE, 'svg')
+    if path == STANDARD_STREAM and not is_text:
+        raise click.UsageError(f'--format {format} is not text: give a file, -o FILE')
+    if os.path.splitext(path)[1].lower() in COMPRESSED_SUFFIXES and not is_text:
+        raise click.UsageError(f'-o: {printable(path)}: {format} is compressed already')
+    return format
+
+
+def _chart(report: CampaignReport, figure: str, query: str | None) -> TopLevelMixin:
+    plot, runs = report.plot, report.comparison.runs
+    if figure == 'scatter':
+        return plot.scatter(runs[0], runs[1])
+    if figure == 'precision_recall':
+        return plot.precision_recall(query)
+    chart: TopLevelMixin = getattr(plot, figure)()
+    return chart
+
+
+def _write_chart(chart: TopLevelMixin, format: str, output: Output) -> None:
+    from mediaeval_ap.render.page import to_bytes, to_svg
+
+    if format == 'svg':
+        write(to_svg(chart), output)
+    else:
+        write_whole(output, to_bytes(chart, format))
