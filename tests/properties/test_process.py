@@ -259,19 +259,19 @@ def test_threads_of_matrix_products_are_chosen_before_numpy_is_loaded(
 
 
 TELLING = """
-from mediaeval_ap.cli import watch_input, watch_output, watch_screen
-end_rows = watch_input.Ending._end
+from mediaeval_ap.cli import growing_run
+end_rows = growing_run.Ending._end
 def telling(*given):
     end_rows(*given)  # and leaves, the second time
     os.write(2, b'taken\\n')  # behind it: else the next signal could be taken within this one
-watch_input.Ending._end = telling
+growing_run.Ending._end = telling
 """
 STUCK_IN_OUTPUT = """
 import time
 def stuck(*given, **named):
     print('stuck', file=sys.stderr, flush=True)
     while True: time.sleep(0.01)
-watch_output.write = stuck
+growing_run.write = stuck
 """
 
 
@@ -317,13 +317,13 @@ def test_watch_does_not_wait_after_a_second_signal(folder, numbers):
 HIDE, SHOW = '\x1b[?25l', '\x1b[?25h'
 STUCK_ON_SCREEN = """
 import time
-original = watch_screen.Screen._table
+original = growing_run.Screen._table
 def stuck(self):
     if len(self._rows) == 2:
         print('stuck', file=sys.stderr, flush=True)
         while True: time.sleep(0.01)
     return original(self)
-watch_screen.Screen._table = stuck
+growing_run.Screen._table = stuck
 """
 
 
