@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mediaeval_ap import definitions
-from mediaeval_ap.campaign.reporting import CampaignReporting
+from mediaeval_ap.campaign.campaign_reporting import CampaignReporting
 from mediaeval_ap.choices import NEAR, TREC_DEPTH, WithoutRelevant, check_without_relevant
 from mediaeval_ap.definitions import (
     ALL,

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from Levenshtein import distance, opcodes
+
 from mediaeval_ap import __version__
 from mediaeval_ap.atomic_files import write_whole
-from mediaeval_ap.campaign import sections
-from mediaeval_ap.campaign.caveats import Alternatives, caveat_of_floor, caveats_of
-from mediaeval_ap.campaign.lead import lead_of, percent
-from mediaeval_ap.campaign.remarks import remarks_of
+from mediaeval_ap.campaign.headline import (
+    Alternatives,
+    caveat_of_floor,
+    caveats_of,
+    lead_of,
+    percent,
+)
 from mediaeval_ap.comparison.comparison import words_of_test
-from mediaeval_ap.definitions import ALL
-from mediaeval_ap.errors import DataWarning, require
+from mediaeval_ap.definitions import ALL, Definition
+from mediaeval_ap.diagnosis.loss import PARTS
+from mediaeval_ap.errors import (
+    DataWarning,
+    ScoreAboveOneWarning,
+    WithoutRelevantWarning,
+    printable,
+    require,
+)
 from mediaeval_ap.render.document import Document, Grid, Heading, counted
 from mediaeval_ap.render.formats import to_html
 from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.results.means_and_notes import counted_note
 
 if TYPE_CHECKING:
-    from mediaeval_ap.campaign.plot import CampaignPlot
+    from mediaeval_ap.campaign.campaign_plot import CampaignPlot
     from mediaeval_ap.comparison.comparison import Comparison
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 
@@ -40,6 +55,19 @@ SECTIONS = [
     ('queries', 'Every query'),
     ('about', 'About'),
 ]
+LETTERS = (
+    'S(d): sum of the precisions at the relevant ranks down to d; R: relevant shots; '
+    'k: cutoff; N: returned; H: relevant shots among the first k'
+)
+PROCEDURE = (
+    'The loss of a query, 1 − AP, is split by repairing one thing after another, in the order '
+    'of the parts; each part is the AP that its repair adds, so the parts add up to the loss. '
+    'A name is close to a query up to an edit distance of {near:g} of the longer name.'
+)
+HALF = 0.5  # of the letters
+CONFUSED_AT_MOST = 150  # rows: the page stays small, and nobody reads more
+SAID_BY_NOTES = (ScoreAboveOneWarning, WithoutRelevantWarning)  # notes count the same queries
+Remark = tuple[str, int | None, int | None]  # what, queries, of how many
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,7 +112,7 @@ class CampaignReport:
     def plot(self) -> CampaignPlot:
         """Figures: those of the comparison, ``loss()``, ``precision_recall()``, ``confused()``."""
         require('altair', 'report', 'plot')
-        from mediaeval_ap.campaign.plot import CampaignPlot
+        from mediaeval_ap.campaign.campaign_plot import CampaignPlot
 
         return CampaignPlot(self.comparison, self.diagnoses, self.rankings)
 
@@ -203,11 +231,26 @@ class CampaignReport:
 
     @cached_property
     def _remarks(self) -> list[dict[str, Any]]:
-        return remarks_of(self.comparison, self.evaluations, self.diagnoses)
+        """Return notes and warnings, with the runs of which each is true, best first.
+
+        Entries of one kind stand together. What is about the comparison is about all runs.
+        """
+        runs_of: dict[str, dict[Remark, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for run in self.comparison.runs:
+            for remark in dict.fromkeys(_remarks_of(self.evaluations[run], self.diagnoses[run])):
+                runs_of[remark[0]][remark].append(run)
+        for text in [*self.comparison.notes, *map(str, self.comparison.warnings)]:
+            remark = counted_note(text)
+            runs_of[remark[0]][remark] = list(self.comparison.runs)
+        return [
+            {'what': what, 'runs': runs, 'queries': queries, 'of': n_queries}
+            for of_kind in runs_of.values()
+            for (what, queries, n_queries), runs in of_kind.items()
+        ]
 
     @cached_property
     def _confused(self) -> list[dict[str, Any]]:
-        return sections.confused_of(self.diagnoses)
+        return confused_of(self.diagnoses)
 
     @property
     def _any_diagnosis(self) -> Diagnosis:
@@ -251,15 +294,18 @@ class CampaignReport:
         """Return what the template shows."""
         comparison, compared = self.comparison, self._compared
         last, runs = comparison.metrics[-1], comparison.runs
-        parameters, evaluation = compared['manifest']['parameters'], self.evaluations[runs[0]]
-        standings = compared['leaderboard']
-        k, queries = self._any_diagnosis.k, comparison.queries
+        parameters = compared['manifest']['parameters']
+        definition = self.evaluations[runs[0]].definition
+        sections = {'cutoffs': len(comparison.metrics) > 1, 'two-runs': len(runs) > 1}
+        queries = zip(
+            comparison.queries, self._n_relevant, comparison.values[last].T.tolist(), strict=True
+        )
         return {
             'lead': self._lead,
-            'facts': sections.facts_of(
-                len(runs), len(queries), evaluation.definition.name, self._inputs[0]['name']
+            'facts': facts_of(
+                len(runs), len(comparison.queries), definition.name, self._inputs[0]['name']
             ),
-            'sections': [each for each in SECTIONS if self._has(each[0])],
+            'sections': [each for each in SECTIONS if sections.get(each[0], True)],
             'runs': runs,
             'metrics': comparison.metrics,
             'level': percent(parameters['level']),
@@ -269,27 +315,180 @@ class CampaignReport:
             'exploratory': f' (exploratory: claims are about {last})',
             'baseline': parameters['baseline'],
             'depth': self.rankings['depth'],
-            'has_floor': any(row['floor'] for row in standings),
-            'boards': sections.boards_of(compared),
+            'has_floor': any(row['floor'] for row in compared['leaderboard']),
+            'boards': boards_of(compared),
             'caption': comparison.caption(),
             'pairs': [pair for pair in compared['pairs'] if pair['metric'] == last],
             'orders': compared['orders'],
-            'loss': sections.loss_of(
-                k, 'MAP' if k == ALL else f'MAP@{k}', self.diagnoses, runs, figures['loss']
-            ),
-            'bins': sections.distribution_of(figures, comparison.metrics, runs),
+            'loss': self._loss(figures['loss']),
+            'bins': _distribution(figures, comparison.metrics, runs),
             'confused': [
-                {**row, 'letters': sections.marked_letters(row['query'], row['name'])}
-                for row in self._confused[: sections.CONFUSED_AT_MOST]
+                {**row, 'letters': marked_letters(row['query'], row['name'])}
+                for row in self._confused[:CONFUSED_AT_MOST]
             ],
             'n_confused': len(self._confused),
-            'queries': sections.queries_of(queries, self._n_relevant, comparison.values[last]),
-            'definition': sections.definition_of(evaluation.definition),
-            'procedure': [comparison.caption(), *sections.procedure_of(self._any_diagnosis.near)],
+            'queries': [(query, int(n), list(map(_cell, ap))) for query, n, ap in queries],
+            'definition': _definition_in_full(definition),
+            'procedure': [comparison.caption(), PROCEDURE.format(near=self._any_diagnosis.near)],
             'remarks': [list(each) for _, each in groupby(self._remarks, itemgetter('what'))],
             'inputs': self._inputs,
         }
 
-    def _has(self, section: str) -> bool:
-        needs = {'cutoffs': self.comparison.metrics, 'two-runs': self.comparison.runs}
-        return len(needs.get(section, '12')) > 1
+    def _loss(self, figure: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the mean loss parts of each run; parts that no run has are left out."""
+        k, runs = self._any_diagnosis.k, self.comparison.runs
+        means = {run: self.diagnoses[run].mean_parts for run in runs}
+        parts = [part for part in PARTS if any(means[run][part] for run in runs)]
+        colours = [entry['colour'] for entry in figure['legend']]
+        return {
+            'k': 'no cutoff' if k == ALL else f'cutoff {k}',
+            'metric': 'MAP' if k == ALL else f'MAP@{k}',
+            'parts': [
+                {
+                    'title': _upper(part.replace('_', ' ')),
+                    'meaning': f'{_upper(PARTS[part])}.',
+                    'colour': colour,
+                }
+                for part, colour in zip(parts, colours, strict=True)
+            ],
+            'rows': [
+                {
+                    'run': run,
+                    'map': self.diagnoses[run].map,
+                    'lost': [means[run][part] for part in parts],
+                }
+                for run in runs
+            ],
+        }
+
+
+def _remarks_of(evaluation: Evaluation, diagnosis: Diagnosis) -> Iterator[Remark]:
+    notes = evaluation.notes
+    notes += [each for each in diagnosis.notes if each not in diagnosis.evaluation.notes]
+    yield from map(counted_note, notes)
+    source = printable(evaluation.inputs[Evaluation.RUN].name)
+    for warning in evaluation.warnings:
+        if type(warning) not in SAID_BY_NOTES:  # a name that is unknown is told by no note
+            yield counted_note(str(warning).removeprefix(f'{source}: '))
+
+
+def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a leaderboard for each metric, the last one first, with the places of intervals."""
+    rows_of: dict[str, list[dict[str, Any]]] = {each: [] for each in comparison['metrics'][::-1]}
+    for row in comparison['leaderboard']:
+        rows_of[row['metric']].append(row)
+    return [_board(metric, rows) for metric, rows in rows_of.items()]
+
+
+def _board(metric: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    numbers = [
+        value
+        for row in rows
+        for value in (row['map'], row['floor'], row['interval']['low'], row['interval']['high'])
+        if value is not None
+    ]
+    low = math.floor(min(numbers) * 20) / 20
+    high = max(math.ceil(max(numbers) * 20) / 20, low + 0.05)
+    floor = rows[0]['floor']
+    return {
+        'metric': metric,
+        'low': low,
+        'high': high,
+        'floor': f'The dotted line is what an empty run scores: {floor:.3f}.' if floor else '',
+        'rows': [row | _placed(row, low, high) | _ranks(row) for row in rows],
+    }
+
+
+def _placed(row: Mapping[str, Any], low: float, high: float) -> dict[str, Any]:
+    """Return the places of a row's numbers in its figure, in percent of its width."""
+
+    def at(value: float | None) -> str | None:
+        return None if value is None else f'{100 * (value - low) / (high - low):.1f}%'
+
+    interval = row['interval']
+    ends = {'low': at(interval['low']), 'high': at(interval['high'])}
+    return {'at': {'map': at(row['map']), 'floor': at(row['floor']), **ends}}
+
+
+def _ranks(row: Mapping[str, Any]) -> dict[str, Any]:
+    first, last = row['rank_interval']
+    ranks = f'{first}' if first == last else f'{first} to {last}'
+    return {'ranks': ranks, 'ranks_sort': first + last / 10_000}
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _distribution(
+    figures: Mapping[str, Mapping[str, Any]], metrics: Sequence[str], runs: Sequence[str]
+) -> dict[str, Any]:
+    """Return the numbers of the last distribution as a table with the classes of all of them."""
+    of_metrics = [figures[f'distribution {metric}'] for metric in metrics]
+    classes = [entry['label'] for entry in max((each['legend'] for each in of_metrics), key=len)]
+    values = of_metrics[-1]['spec']['data']['values']
+    counts = {(row['run'], row['class']): row['count'] for row in values}
+    rows = [(run, [counts.get((run, each), 0) for each in classes]) for run in runs]
+    return {'headers': classes, 'rows': rows}
+
+
+def confused_of(diagnoses: Mapping[str, Diagnosis]) -> list[dict[str, Any]]:
+    """Return names returned instead of queries, with the shots of each run, most shots first."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for run, diagnosis in diagnoses.items():
+        for kind, names in (
+            ('another person', diagnosis.confused),
+            ('another spelling', diagnosis.near_misses),
+        ):
+            for each in names:
+                if not each.count:
+                    continue
+                row: dict[str, Any] = {'query': each.query, 'name': each.name, 'kind': kind}
+                row |= {'distance': each.distance, 'counts': {}}
+                row = rows.setdefault((each.query, each.name), row)
+                row['counts'][run] = row['counts'].get(run, 0) + each.count
+    ordered = sorted(rows.items(), key=lambda item: (-sum(item[1]['counts'].values()), item[0]))
+    return [row for _, row in ordered]
+
+
+def marked_letters(query: str, name: str) -> list[tuple[str, str]]:
+    """Return a name in pieces: the same as in the query, lacking from it, or new.
+
+    A name that is more unlike the query than like it stays in one piece.
+    """
+    if distance(query, name) > HALF * max(len(query), len(name)):
+        return [('same', name)]
+    pieces = []
+    for kind_of_edit, begin, end, new_begin, new_end in opcodes(query, name):
+        old = query[begin:end]
+        if kind_of_edit == 'equal':
+            pieces.append(('same', old))
+            continue
+        new = name[new_begin:new_end]
+        pieces += [(kind, text) for kind, text in (('lacks', old), ('has', new)) if text]
+    return pieces
+
+
+def _cell(value: float) -> str:
+    return f'{value:.0f}' if value in (0, 1) else f'{value:.3f}'
+
+
+def _definition_in_full(definition: Definition) -> list[tuple[str, str]]:
+    value = definition.to_dict()
+    return [
+        ('Name', str(value['name'])),
+        ('AP at k', str(value['formula'])),
+        ('Without relevant shots', f'AP is {value["without_relevant"]:g}'),
+        ('A shot that is returned again', str(value['repeats'])),
+        ('Source', str(value['source'])),
+        ('Letters', LETTERS),
+    ]
+
+
+def facts_of(n_runs: int, n_queries: int, definition: str, reference: str) -> list[tuple[str, str]]:
+    """Return what a reader has to know before any number."""
+    return [
+        ('Compared', f'{counted(n_runs, "run", "runs")}, {counted(n_queries, "query", "queries")}'),
+        ('AP definition', definition),
+        ('Reference', os.path.basename(reference)),
+    ]

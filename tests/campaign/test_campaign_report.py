@@ -13,7 +13,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from mediaeval_ap import AveragePrecision, compare
-from mediaeval_ap.campaign.rankings import Rankings
+from mediaeval_ap.campaign.collected import Rankings
 from mediaeval_ap.errors import DataWarning, MissingExtraError, ParameterError
 from mediaeval_ap.render.page import figure
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mediaeval_ap.campaign.run_names import named
+from mediaeval_ap.campaign.campaign_reporting import named
 from mediaeval_ap.errors import ParameterError
 
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mediaeval_ap.campaign.sections import boards_of, confused_of, facts_of, marked_letters
+from mediaeval_ap.campaign.campaign_report import boards_of, confused_of, facts_of, marked_letters
 from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss
 
 

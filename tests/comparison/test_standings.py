@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap import compare
-from mediaeval_ap.campaign.lead import lead_of
+from mediaeval_ap.campaign.headline import lead_of
 
 FAST = {'resamples': 100, 'permutations': 200}
 

@@ -1,18 +1,20 @@
-"""`AveragePrecision.report`: the page of a campaign."""
+"""`AveragePrecision.report`, and the names by which it tells runs apart."""
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap import choices
-from mediaeval_ap.campaign.run_names import named
 from mediaeval_ap.choices import Cluster, Correction, IntervalKind, check_near
 from mediaeval_ap.comparison.settings import check_baseline, checked_settings
 from mediaeval_ap.definitions import Cutoff, check_cutoffs
-from mediaeval_ap.errors import warn_caller
+from mediaeval_ap.errors import ParameterError, printable, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.progress import shows_progress
+from mediaeval_ap.results.means_and_notes import short_names
 
 if TYPE_CHECKING:
     from mediaeval_ap.campaign.campaign_report import CampaignReport
@@ -96,7 +98,7 @@ class CampaignReporting:
         CampaignReport: hypothesis.txt scores MAP@100 0.121
         MAP@100 0.121 (95 % interval 0.000 to 0.192). There is no other run to compare it with.
         """
-        from mediaeval_ap.campaign.collecting import collect
+        from mediaeval_ap.campaign.collected import collect
 
         criteria = self._criteria
         by_default = 100 if 100 in criteria.K else criteria.K[-1]
@@ -117,3 +119,26 @@ class CampaignReporting:
         report = collect(criteria, by_name, criteria.read_queries(queries), loss_at, near, settings)
         warn_caller(report.warnings)
         return report
+
+
+def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
+    """Return runs by name: the given one, else the name of the file, with its folder if needed."""
+    if isinstance(runs, Mapping):
+        return dict(_checked(list(runs), list(runs.values())))
+    if isinstance(runs, str | bytes | os.PathLike) or not isinstance(runs, Iterable):
+        raise ParameterError(f'runs: found {shown(runs)}, expected a list of runs')
+    given = list(runs)
+    paths = [os.fsdecode(each) if isinstance(each, str | os.PathLike) else '' for each in given]
+    names = [name or f'run {number}' for number, name in enumerate(short_names(paths), 1)]
+    return dict(_checked(names, given))
+
+
+def _checked(names: list[str], runs: list[Any]) -> Iterable[tuple[str, Any]]:
+    if not names:
+        raise ParameterError('runs: found none, expected one or more')
+    if wrong := [name for name in names if not isinstance(name, str) or not name]:
+        raise ParameterError(f'runs: found the name {shown(wrong[0])}, expected text')
+    repeated = [name for name, times in Counter(map(printable, names)).items() if times > 1]
+    if repeated:
+        raise ParameterError(f'runs: found {shown(repeated[0])} twice, expected each run once')
+    return zip(map(printable, names), runs, strict=True)

@@ -1,0 +1,151 @@
+"""The runs of a campaign: read, scored, diagnosed and compared, each read once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import chain, count, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.campaign.campaign_report import CampaignReport
+from mediaeval_ap.campaign.headline import Alternatives
+from mediaeval_ap.comparison.comparing import compare
+from mediaeval_ap.comparison.settings import Settings
+from mediaeval_ap.definitions import Cutoff, depths
+from mediaeval_ap.diagnosis.diagnosis import Diagnosis
+from mediaeval_ap.diagnosis.explaining import diagnose
+from mediaeval_ap.errors import DataWarning
+from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.whole_run import CountedRun, evaluate_run, names_asked, read_counted
+from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.tables import Table
+
+SHOWN = 10  # hypotheses of each ranking
+SHOWN_IN_ALL = 60_000  # the page of 17 runs of 599 queries stays below 1.3 MB
+LEAST_SHOWN = 3
+MOST_DECIMALS = 15  # more digits than a double holds
+LARGEST_EXACT = 2**53  # up to it, an integer is a double
+COLUMNS = ('hits', 'tops', 'lengths', 'distance', 'shot', 'name', 'decimals', 'confidence')
+
+
+def collect(
+    criteria: Criteria,
+    runs: Mapping[str, Any],
+    queries: Table | None,
+    k: Cutoff,
+    near: float,
+    settings: Settings,
+) -> CampaignReport:
+    """Return the report about runs, by their names."""
+    evaluations: dict[str, Evaluation] = {}
+    diagnoses: dict[str, Diagnosis] = {}
+    found: dict[str, DataWarning] = {}
+    alternatives: dict[str, Alternatives] = {}
+    cutoffs = list(dict.fromkeys([k, criteria.K[-1]]))  # of the loss, and of the headline
+    asked = sorted(names_asked(criteria, queries)[0])  # as compare sorts
+    rankings = Rankings(criteria, asked, len(runs))
+    for name, hypothesis in runs.items():
+        run = read_counted(criteria, hypothesis)
+        evaluations[name] = evaluate_run(run, queries)
+        diagnoses[name], *_ = found_at = diagnose(criteria, run, queries, cutoffs, near)
+        alternatives[name] = Alternatives.of(found_at[-1])
+        rankings.add(name, run)
+        found |= {str(warning): warning for warning in evaluations[name].warnings}
+    reference, subset = criteria.reference.table, criteria.subset
+    comparison = compare(evaluations, reference=reference, subset=subset, **settings.to_dict())
+    return CampaignReport(
+        comparison,
+        {run: diagnoses[run] for run in comparison.runs},
+        {run: evaluations[run] for run in comparison.runs},
+        rankings.to_dict(comparison.runs),
+        {run: alternatives[run] for run in comparison.runs},
+        tuple(found.values()),
+    )
+
+
+class Rankings:
+    """The top of each ranking of several runs and the ranks of all hits, small enough for a page.
+
+    They are integers into tables of distinct values. Rankings of queries without a relevant shot
+    are left out: they decide no value.
+    """
+
+    def __init__(self, criteria: Criteria, queries: Sequence[str], n_runs: int) -> None:
+        self._queries = queries
+        self._is_answerable = [criteria.reference.n_relevant(query) > 0 for query in queries]
+        rankings = max(n_runs * sum(self._is_answerable), 1)
+        self._n_shown = max(LEAST_SHOWN, min(SHOWN, SHOWN_IN_ALL // rankings))
+        self._depth = max(depths(criteria.K))
+        # A value that is looked up gets the next number if it is new.
+        self._videos, self._shots, self._names, self._distances = (
+            defaultdict[Any, int](count().__next__) for _ in range(4)
+        )
+        self._runs: dict[str, dict[str, Any]] = {}
+
+    def add(self, name: str, run: CountedRun) -> None:
+        """Add the rankings of a run."""
+        tops = list(run.scorer.top(self._queries, self._depth))
+        shown = [
+            top.places[: self._n_shown] if answerable else top.places[:0]
+            for top, answerable in zip(tops, self._is_answerable, strict=True)
+        ]
+        distances = [
+            np.asarray(run.ranking.columns_at(places, top.distances)['distance']).tolist()
+            for top, places in zip(tops, shown, strict=True)
+        ]
+        # Rows of one name stand together, as they do in rankings: so differences are small.
+        rows = np.unique(np.concatenate(shown))
+        columns = run.ranking.columns_at(rows, tops[0].distances)
+        rows = rows[np.lexsort([rows, np.array(columns['person_name'], dtype=object)])]
+        number_of = {row: number for number, row in enumerate(rows.tolist())}
+        columns = run.ranking.columns_at(rows, tops[0].distances)
+        videos = zip(columns['corpus_id'], columns['video_id'], strict=True)
+        shots = zip((self._videos[video] for video in videos), columns['shot_id'], strict=True)
+        decimals, confidence = _as_integers(np.asarray(columns['confidence']))
+        self._runs[name] = {
+            'hits': [_steps((top.hits + 1).tolist()) for top in tops],
+            'tops': _steps([number_of[row] for places in shown for row in places.tolist()]),
+            'lengths': list(map(len, shown)),
+            'distance': [[self._distances[each] for each in of_query] for of_query in distances],
+            'shot': _steps([self._shots[shot] for shot in shots]),
+            'name': [self._names[each] for each in columns['person_name']],
+            'decimals': decimals,
+            'confidence': confidence,
+        }
+
+    def to_dict(self, runs: Sequence[str]) -> dict[str, Any]:
+        """Return the tables, and the rankings of the runs in this order.
+
+        Each column has one entry for each run, as this compresses better than runs with columns:
+        ``hits``, for each query the steps from one rank of a hit to the next; ``tops``, the steps
+        from one row to the next, through the rankings of all queries, each of as many rows as
+        ``lengths`` says; their ``distance``; and of the rows, the steps from one ``shot`` to the
+        next, ``name``, and ``confidence``: steps of integers that end so many ``decimals`` after
+        the point, or the numbers as they are where this is None.
+        """
+        return {
+            'depth': self._n_shown,
+            'videos': list(self._videos),
+            'shots': list(self._shots),
+            'names': list(self._names),
+            'distances': list(self._distances),
+            **{column: [self._runs[run][column] for run in runs] for column in COLUMNS},
+        }
+
+
+def _steps(numbers: Sequence[int]) -> list[int]:
+    return [after - before for before, after in pairwise(chain([0], numbers))]
+
+
+def _as_integers(values: NDArray[np.float64]) -> tuple[int | None, list[Any]]:
+    """Return numbers as steps of integers, with the decimals that give back the same numbers."""
+    for decimals in range(MOST_DECIMALS + 1):
+        integers = np.rint(values * 10**decimals)
+        if np.abs(integers).max(initial=0) >= LARGEST_EXACT:
+            break
+        if (integers / 10**decimals == values).all():
+            return decimals, _steps(integers.astype(np.int64).tolist())
+    return None, values.tolist()
