@@ -127,5 +127,5 @@ def check_interned(interned):
         range(len(interned.values))
     )
     in_order_of_key = sorted(interned.values, key=interned._ordered.key)
-    assert [in_order_of_key[place] for place in interned.places()] == interned.values
+    assert [in_order_of_key[place] for place in interned.positions()] == interned.values
     interned._ordered._check()

@@ -1,6 +1,6 @@
 """Average precision of queries that is kept up as hypotheses come and go.
 
-A score needs the ranks of the hits alone. A hypothesis that comes or goes finds its place among the
+A score needs the ranks of the hits alone. A hypothesis that comes or goes is looked for among the
 hits of each query, and moves those behind it.
 
 Only hits that a cutoff can reach are kept. Each query has two limits. Its *radius* is a distance
@@ -16,6 +16,7 @@ with every name. Then, and whenever repeats are dropped, all hypotheses are copi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,19 +24,137 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import first_occurrences, ranges, run_starts
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
 from mediaeval_ap.evaluation.relevance import Relevance
-from mediaeval_ap.live.hits import (
-    SLOTS,
-    Counts,
-    Hits,
-    Near,
-    places_among_tied,
-    places_of_distances,
-    slots,
-)
-from mediaeval_ap.live.ranking import LiveRanking, Rows, are_among
+from mediaeval_ap.live.live_ranking import LiveRanking, LiveRows, are_among
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import Names
-from mediaeval_ap.ranking.tie_breaking import in_order, precedes
+from mediaeval_ap.ranking.tie_breaking import TieKeys, bisect, in_order, precedes
+
+SLOTS = 256  # of distances; a power of two, so that a distance times it is exact
+
+
+class LiveHits(NamedTuple):
+    """LiveHits of queries; once they are ranked, query by query in order."""
+
+    query: NDArray[np.int64]  # its row
+    distance: NDArray[np.float64]
+    rows: LiveRows  # the hypotheses
+    rank: NDArray[np.int64]
+
+    def at(self, hits: NDArray[np.integer] | NDArray[np.bool_]) -> LiveHits:
+        return LiveHits(self.query[hits], self.distance[hits], self.rows.at(hits), self.rank[hits])
+
+    def joined(self, other: LiveHits) -> LiveHits:
+        return LiveHits(
+            np.concatenate([self.query, other.query]),
+            np.concatenate([self.distance, other.distance]),
+            self.rows.joined(other.rows),
+            np.concatenate([self.rank, other.rank]),
+        )
+
+    def segments(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the hits of each query begin and end."""
+        begins = run_starts([self.query])
+        return begins, np.append(begins, len(self.query))[1:]
+
+
+class Near(NamedTuple):
+    """Names near queries, with their positions among the hits of the query."""
+
+    segment: NDArray[np.int64]  # the number of the query among those that have hits
+    begin: NDArray[np.int64]  # the first of its hypotheses
+    held: NDArray[np.int64]  # their number
+    low: NDArray[np.int64]  # the first hit that is no nearer
+    high: NDArray[np.int64]  # the first hit that is farther, or the end of the segment
+
+    def by_row(self, names: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+        """Return the hypotheses of some names, and segment, low and high beside each."""
+        held = self.held[names]
+        columns = self.segment, self.low, self.high
+        beside = (column[names].repeat(held) for column in columns)
+        return ranges(self.begin[names], held), *beside
+
+
+class CountsAtHits:
+    """Counts of hypotheses or shots up to each hit of the same query."""
+
+    def __init__(self, hits: LiveHits) -> None:
+        begins, ends = hits.segments()
+        # One more for each query, which counts what is behind its last hit.
+        self._segment = np.arange(len(begins)).repeat(ends - begins)
+        self._begins = begins
+        self._at = np.zeros(len(hits.query) + len(begins))
+
+    def add(
+        self,
+        segment: NDArray[np.int64],
+        position: NDArray[np.int64],
+        held: NDArray[np.int64] | None = None,
+    ) -> None:
+        if len(position):
+            at = position + segment
+            first, last = at.min(), at.max()
+            self._at[first : last + 1] += np.bincount(at - first, held)
+
+    def up_to_each(self) -> NDArray[np.int64]:
+        sums = np.append(0, self._at.cumsum()).astype(np.int64)
+        hits = np.arange(len(self._segment)) + self._segment
+        first = self._begins + np.arange(len(self._begins))
+        counts: NDArray[np.int64] = sums[hits + 1] - sums[first][self._segment]
+        return counts
+
+
+def positions_of_distances(
+    hits: LiveHits,
+    firsts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    segment: NDArray[np.int64],
+    distance: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the range of hits at each distance: an empty one where there is none.
+
+    The hits of some successive queries stand from `firsts` to `ends`; `segment` says to which of
+    these queries a distance is. No distance is larger than that of the last hit of its query.
+    """
+    # A table of slots says where most are; bisection of all took twice as long.
+    begin = firsts[0]
+    hit_distance = hits.distance[begin : ends[-1]]
+    of_hits = np.arange(len(firsts)).repeat(ends - firsts)
+    n_slots = len(firsts) * (SLOTS + 1)
+    starts = np.append(0, np.bincount(slots(of_hits, hit_distance), minlength=n_slots).cumsum())
+    slot = slots(segment, distance)
+    low, high = starts[slot], starts[slot + 1]
+    # Several distances may have one slot.
+    at = hit_distance.take(low, mode='clip')
+    several = ((low < high) & (at < distance)).nonzero()[0]
+    low[several] = bisect((hit_distance,), low[several], high[several], (distance,), several)
+    at[several] = hit_distance.take(low[several], mode='clip')
+    ties = run_starts([of_hits, hit_distance])
+    sizes = np.diff(ties, append=len(of_hits))
+    tie_ends = (ties + sizes).repeat(sizes)
+    is_tied = (low < high) & (at == distance)
+    high = np.where(is_tied, tie_ends.take(low, mode='clip'), low)
+    return low + begin, high + begin
+
+
+def slots(column: NDArray[np.int64], distance: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the slots of distances; those of each column follow those of the one before."""
+    numbers: NDArray[np.int64] = column * (SLOTS + 1) + (distance * SLOTS).astype(np.int64)
+    return numbers
+
+
+def positions_among_tied(
+    hit_keys: TieKeys,
+    low: NDArray[np.int64],
+    high: NDArray[np.int64],
+    keys: TieKeys,
+    row: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return the position of each hypothesis among hits at its distance, from low to high."""
+    # Most are behind all of these, which one comparison tells.
+    last = hit_keys.confidence.take(high - 1, mode='clip')
+    low = np.where(keys.confidence[row] > last, high, low)
+    return bisect(hit_keys, low, high, keys, row)
+
 
 # Pairs of a query and a hypothesis that are looked at together, at most. To watch 30,000 of these,
 # all of them hits of 599 queries, takes 35 MiB at most; with four times as many cells 53 MiB, and
@@ -122,7 +241,7 @@ class IncrementalScorer:
             self.definition,
         )
 
-    def _go_on(self, came: Rows, went: Rows) -> None:
+    def _go_on(self, came: LiveRows, went: LiveRows) -> None:
         """Take up what came and went; hits that went are gone already."""
         self._measure()
         kept = self._hits
@@ -148,7 +267,9 @@ class IncrementalScorer:
             kept = kept.at(in_order(kept.query, kept.rank))
         self._hits = self._up_to_fence(kept)
 
-    def _still_kept(self, hits: Hits, grown: NDArray[np.bool_]) -> tuple[Hits, NDArray[np.bool_]]:
+    def _still_kept(
+        self, hits: LiveHits, grown: NDArray[np.bool_]
+    ) -> tuple[LiveHits, NDArray[np.bool_]]:
         """Return the hits to go on with, and the queries whose hits are looked for again."""
         is_far = hits.distance >= self._radius[hits.query]
         self._is_fenced[hits.query[is_far]] = False
@@ -159,7 +280,7 @@ class IncrementalScorer:
         self._is_fenced[again] = False
         return hits.at(~(is_far | again[hits.query])), again
 
-    def _are_behind_fence(self, hits: Hits, kept: Hits) -> NDArray[np.bool_]:
+    def _are_behind_fence(self, hits: LiveHits, kept: LiveHits) -> NDArray[np.bool_]:
         ends = kept.segments()[1]
         fence = np.zeros(len(self.queries), dtype=np.int64)
         fence[kept.query[ends - 1]] = ends - 1
@@ -173,7 +294,7 @@ class IncrementalScorer:
         )
         return behind
 
-    def _up_to_fence(self, hits: Hits) -> Hits:
+    def _up_to_fence(self, hits: LiveHits) -> LiveHits:
         """Leave out the hits behind the first that is well beyond the largest cutoff."""
         behind = hits.rank > SLACK * self._depth
         behind[1:] &= behind[:-1] & (hits.query[1:] == hits.query[:-1])
@@ -197,7 +318,7 @@ class IncrementalScorer:
     def _distances_of(
         self, names: NDArray[np.integer], queries: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        # Rows first if that copies fewer cells: one changed name is one row.
+        # LiveRows first if that copies fewer cells: one changed name is one row.
         if len(names) * len(self.queries) <= self._n_names * len(queries):
             distances: NDArray[np.float64] = self._distances[names]
             every = len(queries) == len(self.queries)
@@ -205,13 +326,13 @@ class IncrementalScorer:
         distances = self._distances[: self._n_names].take(queries, axis=1)
         return distances if len(names) == self._n_names else distances[names]
 
-    def _count_times(self, came: Rows, went: Rows) -> None:
+    def _count_times(self, came: LiveRows, went: LiveRows) -> None:
         n = len(self._relevance.shots)
         times = np.bincount(came.shot, minlength=n) - np.bincount(went.shot, minlength=n)
         times[: len(self._times)] += self._times
         self._times = times
 
-    def _share(self, rows: Rows) -> NDArray[np.int64]:
+    def _share(self, rows: LiveRows) -> NDArray[np.int64]:
         """Return UNIT, or UNIT divided by the hypotheses of the shot, rounded down."""
         # So at least as many shots are within a radius as the shares there come to, whichever of
         # the hypotheses of a shot are. The sums are integers below 2**53, and therefore exact.
@@ -247,7 +368,7 @@ class IncrementalScorer:
         self._within[queries] = within = sums[columns, last]
         self._limit[queries] = 2 * np.maximum(within, self._enough)
 
-    def _hits_among(self, rows: Rows) -> Hits:
+    def _hits_among(self, rows: LiveRows) -> LiveHits:
         """Return hits within the radii, not ranked; of each shot one, where repeats are dropped."""
         begins = self._relevant_shots.searchsorted(rows.shot)
         sizes = self._relevant_shots.searchsorted(rows.shot, side='right') - begins
@@ -256,13 +377,13 @@ class IncrementalScorer:
         distance = self._distances[rows.name[row], query]
         near = distance < self._radius[query]
         query, distance, rows = query[near], distance[near], rows.at(row[near])
-        hits = Hits(query, distance, rows, np.zeros_like(query))
+        hits = LiveHits(query, distance, rows, np.zeros_like(query))
         if not self._distinct:
             return hits
         order = in_order(query, rows.shot, distance, *self._ranking.keys(rows))
         return hits.at(order[run_starts([query[order], rows.shot[order]])])
 
-    def _count_up_to(self, hits: Hits, rows: Rows) -> NDArray[np.int64]:
+    def _count_up_to(self, hits: LiveHits, rows: LiveRows) -> NDArray[np.int64]:
         """Count hypotheses, or shots where repeats are dropped, up to each hit and with it."""
         if not len(hits.query) or not len(rows.name):
             return np.zeros(len(hits.query), dtype=np.int64)
@@ -272,8 +393,8 @@ class IncrementalScorer:
         alone = self._times[rows.shot] == 1
         return self._count_rows(hits, rows.at(alone)) + self._count_shots(hits, rows.at(~alone))
 
-    def _count_rows(self, hits: Hits, rows: Rows) -> NDArray[np.int64]:
-        counts = Counts(hits)
+    def _count_rows(self, hits: LiveHits, rows: LiveRows) -> NDArray[np.int64]:
+        counts = CountsAtHits(hits)
         keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
         for near in self._near(hits, rows):
             # A name counts whole if no hit is as far, or if even its surest hypothesis, which is
@@ -282,23 +403,23 @@ class IncrementalScorer:
             is_among = (near.low < near.high) & (keys.confidence[near.begin] <= last)
             counts.add(near.segment, near.high, np.where(is_among, 0, near.held))
             row, segment, low, high = near.by_row(is_among.nonzero()[0])
-            counts.add(segment, places_among_tied(hit_keys, low, high, keys, row))
+            counts.add(segment, positions_among_tied(hit_keys, low, high, keys, row))
         return counts.up_to_each()
 
-    def _count_shots(self, hits: Hits, rows: Rows) -> NDArray[np.int64]:
-        counts = Counts(hits)
+    def _count_shots(self, hits: LiveHits, rows: LiveRows) -> NDArray[np.int64]:
+        counts = CountsAtHits(hits)
         keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
         for near in self._near(hits, rows):
             row, segment, low, high = near.by_row(np.arange(len(near.low)))
-            place = places_among_tied(hit_keys, low, high, keys, row)
-            # A shot counts once, from the first of its places.
+            position = positions_among_tied(hit_keys, low, high, keys, row)
+            # A shot counts once, where it comes first.
             shot = rows.shot[row]
-            order = in_order(segment, shot, place)
+            order = in_order(segment, shot, position)
             first = order[run_starts([segment[order], shot[order]])]
-            counts.add(segment[first], place[first])
+            counts.add(segment[first], position[first])
         return counts.up_to_each()
 
-    def _near(self, hits: Hits, rows: Rows) -> Iterator[Near]:
+    def _near(self, hits: LiveHits, rows: LiveRows) -> Iterator[Near]:
         """Yield names with hypotheses that are no farther from a query than some hit of it."""
         begins = run_starts([rows.name])
         held = np.diff(begins, append=len(rows.name))
@@ -309,7 +430,7 @@ class IncrementalScorer:
             cell = np.flatnonzero(distances <= hits.distance[end - 1])
             name = cell // len(first)
             segment = cell - name * len(first)
-            low, high = places_of_distances(hits, first, end, segment, distances.ravel()[cell])
+            low, high = positions_of_distances(hits, first, end, segment, distances.ravel()[cell])
             yield Near(segment + block.start, begins[name], held[name], low, high)
 
 

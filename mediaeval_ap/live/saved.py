@@ -30,7 +30,7 @@ FORMAT = 2
 READABLE = (1, 2)  # 1 does not say what becomes of queries without a relevant shot: they count
 WRITTEN = 'what Live.save wrote'
 # What JSON may come to in memory, at most, so that a small file cannot fill it: a character of the
-# text is 4 bytes there and 4 in a value; a value or its place in a list is less than 64 bytes.
+# text is 4 bytes there and 4 in a value; a value or its item in a list is less than 64 bytes.
 BYTES_OF_CHARACTER = 8
 BYTES_OF_VALUE = 64
 LARGEST_METADATA = 64 << 20  # below the 100 million bytes that readers of Parquet refuse

@@ -4,12 +4,13 @@ from collections import deque
 
 import numpy as np
 import pytest
-from live_sessions import ROW, WRONG_ROWS, check_live
+from hypothesis import given
+from hypothesis import strategies as st
+from live_sessions import ROW, WRONG_ROWS, check_interned, check_live
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import FormatError, MissingHypothesisError, QueryError
-from mediaeval_ap.live.hypotheses import Hypotheses
-from mediaeval_ap.live.numbering import KnownShots
+from mediaeval_ap.live.hypotheses import GrowingColumns, Hypotheses, Interned, KnownShots
 from mediaeval_ap.tables import HYPOTHESIS
 from mediaeval_ap.tables.rows import from_rows
 
@@ -116,3 +117,26 @@ def test_what_came_is_unknown_once_anything_else_changed(step):
     assert hypotheses.came() is None
     hypotheses.extend(of_ann(5))
     assert hypotheses.came() is None
+
+
+@given(st.lists(st.lists(st.integers(0, 99), max_size=90), max_size=5))
+def test_what_was_read_of_columns_stays(batches):
+    columns, everything, views = GrowingColumns(number=np.int32), [], []
+    for batch in batches:
+        columns.extend(number=np.array(batch, dtype=np.int32))
+        everything.extend(batch)
+        views.append((columns['number'], list(everything)))
+    for view, expected in views:
+        assert view.tolist() == expected
+    assert len(columns) == len(everything)
+    odd = np.arange(1, len(everything), 2)
+    assert columns.select(odd)['number'].tolist() == everything[1::2]
+
+
+@given(st.lists(st.lists(st.text('ab1', max_size=3), max_size=6), max_size=6))
+def test_places_of_distinct_values(batches):
+    distinct = Interned(key=str)
+    for batch in batches:
+        codes = [distinct.code(value) for value in batch]
+        assert [distinct.values[code] for code in codes] == batch
+        check_interned(distinct)

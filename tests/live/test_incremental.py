@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from live_sessions import ROW, quiet
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.live import hits, incremental
+from mediaeval_ap.live import incremental
 from mediaeval_ap.live.incremental import IncrementalScorer
 from mediaeval_ap.ranking.edit_distances import Names
 
@@ -177,7 +177,7 @@ def test_shots_that_are_returned_again_fill_a_radius_where_they_count_again():
     assert average_precision.definition.repeats is not definitions.Repeats.DROP
     scorer = scorer_of(average_precision.live(rows), ['ann'], 2, 'mediaeval-2016')
     assert scorer.ap().tolist() == [[0.0]]
-    assert scorer._radius.tolist() == [1 / hits.SLOTS]
+    assert scorer._radius.tolist() == [1 / incremental.SLOTS]
 
 
 @quiet
@@ -235,7 +235,7 @@ CROWDED = st.tuples(
     ),
     depth=st.integers(1, 4),
     definition=st.sampled_from(definitions.names()),
-    slots=st.sampled_from([1, 4, hits.SLOTS]),
+    slots=st.sampled_from([1, 4, incremental.SLOTS]),
 )
 def test_radii_and_fences_follow_what_comes_and_goes(
     reference, begin, steps, depth, definition, slots
@@ -247,7 +247,6 @@ def test_radii_and_fences_follow_what_comes_and_goes(
     # Coarse slots hold several distances, as those between long names do.
     with (
         mock.patch.multiple(incremental, SLOTS=slots, BEYOND_ALL=1 + 1 / slots),
-        mock.patch.object(hits, 'SLOTS', slots),
     ):
         scorer = IncrementalScorer(
             queries, live._relevance, [depth], average_precision.definition, live._current()

@@ -19,7 +19,7 @@ from mediaeval_ap.errors import (
     RepeatedRowsWarning,
     ScoreAboveOneWarning,
 )
-from mediaeval_ap.live.numbering import Interned, KnownShots
+from mediaeval_ap.live.hypotheses import Interned, KnownShots
 from mediaeval_ap.tables import HYPOTHESIS, read
 
 
@@ -209,7 +209,7 @@ def test_a_step_that_ends_halfway_ends_the_session(step, of, where, monkeypatch)
 def test_an_answer_that_ends_halfway_ends_the_session(half, monkeypatch):
     live = AveragePrecision([ROW[:4]], [10]).live([ROW])
     with monkeypatch.context() as patch:
-        patch.setattr(half, 'order' if half is KnownShots else 'places', interrupted)
+        patch.setattr(half, 'order' if half is KnownShots else 'positions', interrupted)
         with pytest.raises(KeyboardInterrupt):
             live.send('ann')
     with pytest.raises(HalfStepError):

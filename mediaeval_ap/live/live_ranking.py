@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import ranges, run_starts
-from mediaeval_ap.live.columns import Columns
-from mediaeval_ap.live.hypotheses import SOURCE, CodedColumns, Hypotheses
+from mediaeval_ap.live.hypotheses import SOURCE, CodedColumns, GrowingColumns, Hypotheses
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.nearest_names import NearestFirst
 from mediaeval_ap.ranking.tie_breaking import TieKeys, first_in_order, in_order, temporal_ranks
 
 
-class Rows(NamedTuple):
+class LiveRows(NamedTuple):
     """Hypotheses as columns. No two of one moment are equal."""
 
     confidence: NDArray[Any]  # float64: minus the confidence
@@ -23,13 +22,13 @@ class Rows(NamedTuple):
     shot: NDArray[Any]  # int32: its number
     name: NDArray[Any]  # int32: its code
 
-    def at(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Rows:
+    def at(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> LiveRows:
         """Return some of the rows."""
-        return Rows(*(column[rows] for column in self))
+        return LiveRows(*(column[rows] for column in self))
 
-    def joined(self, others: Rows) -> Rows:
+    def joined(self, others: LiveRows) -> LiveRows:
         """Return these rows with others behind them."""
-        return Rows(*(np.concatenate(pair) for pair in zip(self, others, strict=True)))
+        return LiveRows(*(np.concatenate(pair) for pair in zip(self, others, strict=True)))
 
 
 class LiveRanking(NearestFirst):
@@ -42,15 +41,15 @@ class LiveRanking(NearestFirst):
     def __init__(self, hypotheses: Hypotheses, before: LiveRanking | None = None) -> None:
         self.source = SOURCE
         self._shot_order = hypotheses.shots.order()
-        self._name_places = hypotheses.names.places()
-        n_names = len(self._name_places)
+        self._name_positions = hypotheses.names.positions()
+        n_names = len(self._name_positions)
         if before is not None and len(before.names) == n_names:
             self.names = before.names
         else:
             self.names = Names(tuple(hypotheses.names.values))
         self._held, self._starts = np.zeros((2, n_names), dtype=np.int64)
         if before is None:
-            self._columns = Columns(
+            self._columns = GrowingColumns(
                 confidence=np.float64, temporal_rank=np.int32, shot=np.int32, name=np.int32
             )
         else:
@@ -62,14 +61,14 @@ class LiveRanking(NearestFirst):
         if len(self._columns) > 2 * self._n:  # so a copy costs no more than was written before it
             self._columns = self._columns.select(ranges(self._starts, self._held))
             self._starts = self._held.cumsum() - self._held
-        self._rows = Rows(*(self._columns[field] for field in Rows._fields))
+        self._rows = LiveRows(*(self._columns[field] for field in LiveRows._fields))
         self.shot_at = self._rows.shot
         self.n_shots = hypotheses.shots.n_held
 
     def __len__(self) -> int:
         return self._n
 
-    def came_and_went(self, before: LiveRanking) -> tuple[Rows, Rows]:
+    def came_and_went(self, before: LiveRanking) -> tuple[LiveRows, LiveRows]:
         """Return the hypotheses that an earlier ranking has not, and those that it has alone."""
         changed = self._changed_since(before)
         earlier = changed[changed < len(before.names)]  # the codes are ascending
@@ -100,33 +99,33 @@ class LiveRanking(NearestFirst):
             same[:n] = (self._starts[:n] == before._starts) & (self._held[:n] == before._held)
         return (~same).nonzero()[0]
 
-    def rows(self, names: NDArray[np.int64] | None = None) -> Rows:
+    def rows(self, names: NDArray[np.int64] | None = None) -> LiveRows:
         """Return the hypotheses of some names, or of all: name after name, each in its order."""
         if names is None:
             names = np.arange(len(self.names))
         names = names[names < len(self.names)]  # names that came later have none yet
         return self._rows.at(ranges(self._starts[names], self._held[names]))
 
-    def keys(self, rows: Rows) -> TieKeys:
+    def keys(self, rows: LiveRows) -> TieKeys:
         """Return what some hypotheses, of this moment or before, are ordered by."""
         return TieKeys(
             rows.confidence,
             rows.temporal_rank,
-            self._shot_order.places(rows.shot),
-            self._name_places[rows.name],
+            self._shot_order.positions(rows.shot),
+            self._name_positions[rows.name],
         )
 
     def _append(self, hypotheses: Hypotheses) -> None:
         """Write a new segment for each name that changed, in its order."""
         name, confidence, shot = self._of_changed_names(hypotheses)
         changed = np.array(sorted(hypotheses.changed), dtype=np.int64)
-        places = self._shot_order.places(shot)
-        temporal_rank, _ = temporal_ranks(name, confidence, places, self._shot_order.videos(shot))
-        order = in_order(name, *TieKeys(confidence, temporal_rank, places, name))
+        shots, videos = self._shot_order.positions(shot), self._shot_order.videos(shot)
+        temporal_rank, _ = temporal_ranks(name, confidence, shots, videos)
+        order = in_order(name, *TieKeys(confidence, temporal_rank, shots, name))
         held = np.bincount(name, minlength=len(self._held))[changed]
         self._starts[changed] = len(self._columns) + held.cumsum() - held
         self._held[changed] = held
-        self._columns.extend(**Rows(confidence, temporal_rank, shot, name).at(order)._asdict())
+        self._columns.extend(**LiveRows(confidence, temporal_rank, shot, name).at(order)._asdict())
 
     def _of_changed_names(self, hypotheses: Hypotheses) -> CodedColumns:
         came = hypotheses.came()
@@ -158,7 +157,7 @@ class LiveRanking(NearestFirst):
         return np.where(first <= worst, np.minimum(held, wanted), 0)
 
 
-def are_among(rows: Rows, others: Rows) -> NDArray[np.bool_]:
+def are_among(rows: LiveRows, others: LiveRows) -> NDArray[np.bool_]:
     """Return whether each hypothesis is among others."""
     among = np.isin(rows.name, others.name)
     among[among] = np.isin(*_equal_rows(rows.at(among), others))
@@ -166,9 +165,9 @@ def are_among(rows: Rows, others: Rows) -> NDArray[np.bool_]:
 
 
 def _n_equal(
-    rows: Rows,
+    rows: LiveRows,
     starts: NDArray[np.int64],
-    others: Rows,
+    others: LiveRows,
     other_starts: NDArray[np.int64],
     sizes: NDArray[np.int64],
     step: int = 1,
@@ -186,14 +185,14 @@ def _n_equal(
     return first - begins
 
 
-def _differing(rows: Rows, others: Rows) -> tuple[Rows, Rows]:
+def _differing(rows: LiveRows, others: LiveRows) -> tuple[LiveRows, LiveRows]:
     """Return the hypotheses that are not among others, and the others that are not among them."""
     groups, other_groups = _equal_rows(rows, others)
     alone = np.bincount(np.concatenate([groups, other_groups])) == 1
     return rows.at(alone[groups]), others.at(alone[other_groups])
 
 
-def _equal_rows(rows: Rows, others: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _equal_rows(rows: LiveRows, others: LiveRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return numbers for hypotheses and for others, equal where these are."""
     both = rows.joined(others)
     order = in_order(both.name, both.confidence, both.temporal_rank, both.shot)

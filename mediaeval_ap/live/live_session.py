@@ -19,10 +19,9 @@ from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted, scorer_of
-from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses
+from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses, KnownShots
 from mediaeval_ap.live.incremental import IncrementalScorer
-from mediaeval_ap.live.numbering import KnownShots
-from mediaeval_ap.live.ranking import LiveRanking
+from mediaeval_ap.live.live_ranking import LiveRanking
 from mediaeval_ap.live.saved import to_parquet
 from mediaeval_ap.live.watching import Point, batches, points
 from mediaeval_ap.progress import shows_progress
