@@ -282,7 +282,7 @@ class AveragePrecision(BatchEvaluating, CampaignReporting):
         >>> print((folder / 'run').read_text(), end='')
         ann Q0 x/v/1 1 1 mediaeval_ap
         """
-        from mediaeval_ap.trec.export import export, topics
+        from mediaeval_ap.trec.topics import export, topics
 
         criteria = self._criteria
         asked, _, about_queries = names_asked(criteria, criteria.read_queries(queries))

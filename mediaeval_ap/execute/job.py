@@ -61,8 +61,8 @@ def score_with_measures(
     """Score a run on names, also by measures of ir_measures; warn of nothing."""
     if not measures:
         return score_names(run, names, queries)
-    from mediaeval_ap.trec.export import topics
     from mediaeval_ap.trec.measures import depth_of, with_measures
+    from mediaeval_ap.trec.topics import topics
 
     depth = depth_of(measures)
     _check_depth(run.ranking, measures, depth)

@@ -18,9 +18,8 @@ from mediaeval_ap.errors import FormatError, ParameterError, require, shown
 from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables.layouts import QRELS
-from mediaeval_ap.trec.export import Topic, as_word
-from mediaeval_ap.trec.files import Entries
-from mediaeval_ap.trec.tie_breaking import ranked
+from mediaeval_ap.trec.entries import Entries, ranked
+from mediaeval_ap.trec.topics import Topic, as_word
 
 # trec_eval's time grows with the square of the largest relevance; far beyond, it ends the process,
 # or takes one for another.

@@ -14,12 +14,12 @@ from mediaeval_ap import PersonDiscovery2015, evaluate_trec
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.render.formats import FORMATS, render
 from mediaeval_ap.results.result import describe
-from mediaeval_ap.tables import read
+from mediaeval_ap.tables import read, reading
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import read_leniently
 from mediaeval_ap.tables.text import format, reader
-from mediaeval_ap.trec import files
-from mediaeval_ap.trec.files import read_entries
+from mediaeval_ap.trec import entries as trec_entries
+from mediaeval_ap.trec.entries import read_entries
 from mediaeval_ap.validation import document, examine
 
 BETWEEN = b'----\n'  # stands between the files of one input
@@ -39,11 +39,12 @@ TREC = {
 
 
 def entries(layout, data):
-    """A file of TREC by arithmetic on blocks, and as the strict parser reads it; then scored."""
+    """A file of TREC in blocks, and as the strict parser reads it; then scored."""
     path = folder() / 'entries'
     path.write_bytes(data)
     fast = outcome(lambda: rows_of_entries(read_entries(path, layout)))
-    with patch.object(files, 'BLOCK_BYTES', 40):  # of a line or two
+    blocks = patch.object(trec_entries, 'BLOCK_BYTES', 40)  # of a line or two
+    with blocks, patch.object(reading, 'BULK_BYTES', 0):
         by_blocks = outcome(lambda: rows_of_entries(read_entries(path, layout)))
     slow = outcome(lambda: rows_of_entries(read_entries(io.BytesIO(data), layout)))
     strict = outcome(lambda: rows_of_table(read(io.BytesIO(data), layout)))

@@ -116,5 +116,5 @@ def test_trec_files_need_nothing_heavy(tmp_path):
     loaded = modules_after(
         f'from mediaeval_ap import evaluate_trec\nevaluate_trec({str(qrels)!r}, {str(run)!r})'
     )
-    assert 'mediaeval_ap.trec.files' in loaded
+    assert 'mediaeval_ap.trec.entries' in loaded
     assert not loaded & {*HEAVY}

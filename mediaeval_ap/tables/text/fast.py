@@ -132,16 +132,19 @@ def up_to_endless(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
             return
 
 
-def read_block(block: bytes | None, layout: Layout) -> Rows | None:
-    """Read a block of lines; a doubt if not all of them are proved right."""
+def read_block(block: bytes | None, layout: Layout, as_written: Sequence[str] = ()) -> Rows | None:
+    """Read a block of lines; a doubt if not all of them are proved right.
+
+    Texts are encoded, all of them; or only those of `as_written` are read, and stay as they are.
+    """
     if block is None:  # an endless line
         return None
     import pyarrow
 
-    types = dict.fromkeys(layout.texts, pyarrow.string())
+    types = dict.fromkeys(as_written or layout.texts, pyarrow.string())
     if layout.number is not None:
-        as_written = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
-        types[layout.number] = as_written if layout.integers else pyarrow.float64()
+        digits = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
+        types[layout.number] = digits if layout.integers else pyarrow.float64()
     block = _normal(_without_comments(block, layout))
     n_lines, places = _count(block)
     text = block
@@ -154,6 +157,8 @@ def read_block(block: bytes | None, layout: Layout) -> Rows | None:
     numbers = []
     if layout.number is not None:
         numbers = [_doubles(chunk, layout) for chunk in table[layout.number].chunks]
+    if as_written:
+        return Rows(n_lines, places, table.select(as_written), numbers)
     columns = [table[field].dictionary_encode() for field in layout.texts]
     return Rows(n_lines, places, pyarrow.table(columns, list(layout.texts)), numbers)
 
@@ -253,7 +258,9 @@ def _parsed(
         ),
     )
     try:
-        return csv.read_csv(source, *options)
+        return csv.read_csv(
+            source, *options, memory_pool=__import__('pyarrow').system_memory_pool()
+        )
     except MemoryError:  # one of pyarrow's is an ArrowException, too
         raise
     except ArrowException:

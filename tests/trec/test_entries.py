@@ -1,17 +1,22 @@
 """Qrels and runs are read from every source, and what is wrong is named with its line."""
 
 import gzip
+import struct
 from contextlib import nullcontext
+from unittest.mock import patch
 
 import numpy as np
 import pandas
 import polars
 import pytest
 import pytrec_eval
+import strategies
 from click.testing import CliRunner
 from hanging import no_hang
 from hostile.containers import pipe_of
-from trec_rows import QRELS, RUN, map_column, qrels_text, run_text
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from trec_rows import QRELS, RUN, map_column, qrels_text, quiet, run_text
 
 from mediaeval_ap import evaluate_trec
 from mediaeval_ap.cli import main
@@ -19,8 +24,11 @@ from mediaeval_ap.errors import FormatError, MissingIdsWarning
 from mediaeval_ap.tables import layouts, read, reading
 from mediaeval_ap.tables.byte_words import WIDEST
 from mediaeval_ap.tables.sources import ByteSource
-from mediaeval_ap.trec import files
-from mediaeval_ap.trec.files import Entries
+from mediaeval_ap.tables.text import format
+from mediaeval_ap.trec import entries
+from mediaeval_ap.trec.entries import Entries, array_of, descending, pair_keys
+
+RUN_LAYOUT = layouts.RUN
 
 
 def test_files_of_every_kind_are_read_alike(folder):
@@ -120,9 +128,9 @@ def test_a_file_that_is_cut_meanwhile(folder, monkeypatch):
     (folder / 'run').write_text(run_text(RUN[:1] * 2))
     refuse_repeated = Entries.refuse_repeated
 
-    def cut(entries):
+    def cut(read):
         (folder / 'run').write_text('')
-        refuse_repeated(entries)
+        refuse_repeated(read)
 
     monkeypatch.setattr(Entries, 'refuse_repeated', cut)
     with pytest.raises(FormatError, match=r"^run, line 2, docno: found '.*' again"):
@@ -162,7 +170,8 @@ LONG = 'x' * WIDEST
 @pytest.mark.parametrize('returned_long', [True, False])
 def test_large_runs_are_like_small_ones(returned_long, judged_long, tmp_path, monkeypatch):
     """Blocks of lines, topics between one another, ties, very long text: as pytrec_eval."""
-    monkeypatch.setattr(files, 'BLOCK_BYTES', 1 << 10)
+    monkeypatch.setattr(reading, 'BULK_BYTES', 0)
+    monkeypatch.setattr(entries, 'BLOCK_BYTES', 1 << 10)
     random = np.random.default_rng(4)  # fixed: one run, not a search
     pairs = sorted({(int(t), int(d)) for t, d in random.integers(0, (20, 600), (5000, 2))})
     order = random.permutation(len(pairs))
@@ -218,3 +227,175 @@ def test_a_relevance_is_an_integer_literal_in_lines_alone(folder):
     assert evaluate_trec('qrels', RUN, [1]).n_relevant.tolist() == [1, 0]
     with pytest.raises(FormatError, match=r'<rows>, row 1, relevance: found 0\.5, expected an int'):
         evaluate_trec([('7', 'd1', 0.5)], RUN)
+
+
+words = st.text('ab#é\xa0.' + '𐍈', min_size=1, max_size=10) | st.sampled_from(
+    ['x' * WIDEST, 'x' * (WIDEST + 1), 'x' * 8, 'x' * 9]
+)
+gaps = st.text(' \t', min_size=1, max_size=2)
+
+
+def double_of(bits):
+    return struct.unpack('d', struct.pack('Q', bits))[0]
+
+
+digits = st.text('0123456789', max_size=21)
+numbers = st.one_of(
+    st.sampled_from(['-0', '-0.0', '+1', '.5', '5.', '9007199254740993', '4503599627370496.5']),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.floats(-100, 100).flatmap(lambda x: st.integers(0, 18).map(lambda n: f'{x:.{n}f}')),
+    # Halfway between two doubles.
+    st.integers(2**53, 2**54 - 1).map(lambda integer: f'{integer * 2 + 1}.000'),
+)
+other_numbers = st.one_of(
+    st.integers(0, 2**64 - 1).map(double_of).map(repr),  # perhaps nan
+    st.tuples(st.sampled_from(['', '-', '+']), digits, st.sampled_from(['', '.']), digits).map(
+        ''.join
+    ),
+    st.text('0123456789.-+eE', min_size=1, max_size=6),
+    st.sampled_from(['1_0', '1e400', 'inf', '0x1p3']),
+).filter(bool)
+ends = st.sampled_from(['\n', '\r\n', ' \n', '\n\n', '\n \t\r\n'])
+
+
+@st.composite
+def right_lines(draw):
+    rows = draw(st.lists(st.tuples(words, words, words, words, numbers, words), min_size=1))
+    rows = [(f'_{row[0]}', *row[1:]) for row in rows]  # no comment
+    spaced = [''.join(f'{word}{draw(gaps)}' for word in row).rstrip(' \t') for row in rows]
+    text = ''.join(f'{draw(st.sampled_from(["", " "]))}{line}{draw(ends)}' for line in spaced)
+    return (text if draw(st.booleans()) else text.rstrip(' \t\r\n')).encode()
+
+
+def read_in_blocks(path, layout, n_bytes):
+    """The columns of a file as they are read in blocks, and None where one is in doubt."""
+    with patch.object(entries, 'BLOCK_BYTES', n_bytes):
+        found = entries._read_blocks(ByteSource(path), layout)
+    return None if found is None else rows_of(found.topic, found.texts(slice(None)), found)
+
+
+def read_strictly(path, layout):
+    try:
+        table = reading.read_strictly(ByteSource(path), layout)
+    except FormatError:
+        return None
+    return rows_of(table['qid'], table.texts('docno'), table)
+
+
+def rows_of(topic, documents, read):
+    numbers = (read.number if isinstance(read, Entries) else read.confidence).tolist()
+    topics = [topic.text(row) for row in range(len(numbers))]
+    return topics, documents, list(map(repr, numbers)), read.lines.array(len(numbers)).tolist()
+
+
+@pytest.fixture(scope='module')
+def path(tmp_path_factory):
+    return tmp_path_factory.mktemp('trec') / 'file'
+
+
+@given(right_lines(), st.integers(1, 200))
+def test_right_lines_are_never_in_doubt(path, block, n_bytes):
+    assume(b'+' not in block)  # which pyarrow does not take for a sign
+    half = block.find(b'\n') + 1
+    path.write_bytes(block[:half] + b'# a comment\n' * bool(half) + block[half:])
+    found = read_in_blocks(path, RUN_LAYOUT, n_bytes)
+    assert found is not None
+    assert found == read_strictly(path, RUN_LAYOUT)
+
+
+@strategies.examples(3)
+@pytest.mark.parametrize(
+    ('layout', 'line'), [(RUN_LAYOUT, '7 Q0 d 1 {} me\n'), (layouts.QRELS, '7 0 d {}\n')]
+)
+@given(fields=st.lists(numbers | other_numbers, min_size=1, max_size=20))
+def test_numbers_are_read_as_python_reads_them(path, layout, line, fields):
+    path.write_text(''.join(map(line.format, fields)))
+    found = read_in_blocks(path, layout, 100)
+    if found is not None:
+        assert all(format.is_number(field.encode(), layout) for field in fields)
+        assert found[2] == [repr(float(field)) for field in fields]
+
+
+DAMAGES = [b'', b'\n', b' ', b'\t', b'\r', b'\0', b'\x0b', b'\x1f', b'#', b'\xff', b'-', b'7 Q0 d']
+
+
+@strategies.examples(3)
+@pytest.mark.parametrize(
+    ('layout', 'text'), [(RUN_LAYOUT, run_text(RUN)), (layouts.QRELS, qrels_text(QRELS))]
+)
+@given(
+    damages=st.lists(
+        st.tuples(st.integers(0, 70), st.sampled_from(DAMAGES), st.integers(0, 3)), max_size=4
+    )
+)
+@example(damages=[(0, b'#', 0)])
+def test_what_is_accepted_is_as_the_strict_parser_reads_it(path, layout, text, damages):
+    block = text.encode()
+    for begin, put, n_lost in damages:
+        block = block[:begin] + put + block[begin + n_lost :]
+    path.write_bytes(block)
+    found = read_in_blocks(path, layout, 40)
+    if found is not None:
+        assert found == read_strictly(path, layout)
+
+
+texts = st.text(
+    st.characters(exclude_characters='\0', exclude_categories=['Cs']), min_size=1, max_size=20
+).map(str.encode)
+long_texts = texts.map(lambda text: text * WIDEST)
+
+
+@given(st.lists(texts, min_size=1), st.sampled_from([[], [b'x' * 9], [b'x' * 17]]))
+def test_keys_do_not_depend_on_the_width(short, longer):
+    topic = np.zeros(len(short), dtype=np.int32)
+    alone = pair_keys(topic, array_of(short))
+    beside = pair_keys(topic, array_of([*short, *longer])[: len(short)])
+    assert alone.tolist() == beside.tolist()
+
+
+@given(st.lists(texts), st.lists(texts | long_texts))
+def test_keys_tell_pairs_apart(short, others):
+    """By chance, the keys of two pairs are equal once in 2**64."""
+    for documents in (short, others):
+        pairs = [(topic, text) for text in documents for topic in range(3)]
+        keys = pair_keys(np.array([t for t, _ in pairs], np.int32), array_of([d for _, d in pairs]))
+        assert len(set(keys.tolist())) == len(set(pairs))
+
+
+def test_keys_of_similar_documents():
+    """Where only the last bytes of the words differ, all low bits are equal."""
+    documents = [b'1234567%c2345678%c' % (a, b) for a in range(64, 128) for b in range(64, 128)]
+    keys = pair_keys(np.zeros(len(documents), np.int32), array_of(documents))
+    assert len(set(keys.tolist())) == len(documents)
+
+
+@given(st.lists(texts | long_texts), st.lists(texts))
+def test_the_order_is_that_of_bytes(any_texts, short):
+    for documents in (any_texts, short):
+        order = descending(array_of(documents)).argsort(kind='stable')
+        assert [documents[place] for place in order] == sorted(documents, reverse=True)
+
+
+def few_keys(topic, documents):
+    return pair_keys(topic, documents) & 3
+
+
+@pytest.mark.parametrize('long', ['', 'x' * WIDEST])
+@quiet
+@given(st.sets(st.tuples(st.sampled_from('78'), st.integers(0, 9)), min_size=1), st.randoms())
+def test_collisions_of_keys_change_nothing(long, pairs, random):
+    returned = [(topic, f'{long}{number}', random.random()) for topic, number in pairs]
+    judged = [(topic, f'{long}{number}', number % 2) for topic in '78' for number in range(0, 9, 2)]
+    judged += [(topic, f'{long}{number}', 1) for topic in '78' for number in range(1, 9, 2)]
+    expected = evaluate_trec(judged, returned, missing='zero')
+    with patch.object(entries, 'pair_keys', few_keys):
+        found = evaluate_trec(judged, returned, missing='zero')
+    assert (found.ap.tolist(), found.counts) == (expected.ap.tolist(), expected.counts)
+
+
+def test_repeated_documents_are_found_beside_collisions(monkeypatch):
+    monkeypatch.setattr(entries, 'pair_keys', few_keys)
+    run = [*((topic, f'd{number}', 0.5) for topic in '78' for number in range(9)), ('7', 'd5', 0.1)]
+    with pytest.raises(FormatError, match="<rows>, row 19, docno: found 'd5' again for topic '7'"):
+        evaluate_trec(QRELS, run)
+    assert evaluate_trec(QRELS, RUN, 10).map.tolist() == [0.625]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import choices, definitions, errors
+from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import (
     Missing,
     TrecTies,
@@ -32,16 +33,18 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.evaluation.queries import skipped
-from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms
+from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms, precision_at_hits
+from mediaeval_ap.metrics.precision_with_ties import TieBlocks, expected_precisions
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.means_and_notes import SKIPPED
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import Origin
-from mediaeval_ap.trec.files import TOPIC, Entries, comparable, read_entries
-from mediaeval_ap.trec.tie_breaking import precisions
+from mediaeval_ap.trec.entries import TOPIC, Entries, comparable, compared, descending, read_entries
 
 NO_RELEVANT_DOCUMENT = 'have no relevant document'
+# Topic, rank, and what the hit adds to the sum of precisions.
+Terms: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]
 
 
 def evaluate_trec(
@@ -336,3 +339,58 @@ def _no_overlap(judged: Entries, returned: Entries, truth: str) -> list[DataWarn
         return []
     finding = f'0 of {len(here):,} {what} occur in {truth}'
     return no_overlap(returned.source.name, finding, likely_cause(here, there))
+
+
+def precisions(
+    returned: Entries,
+    topic: NDArray[np.int32],
+    hit: NDArray[np.bool_],
+    n_returned: NDArray[np.int64],
+    ties: TrecTies,
+) -> Terms:
+    """Return the precisions of hits by topic and rank; a topic that is not judged is -1."""
+    score = compared(returned.number, ties)
+    order = None
+    later, equal = topic[1:] > topic[:-1], topic[1:] == topic[:-1]
+    if not (later | (equal & (score[1:] <= score[:-1]))).all():  # most runs stand so already
+        order = np.lexsort((-score, topic))
+        topic, score, hit = topic[order], score[order], hit[order]
+    ties_with_last = np.zeros(len(topic), dtype=np.bool_)
+    ties_with_last[1:] = (topic[1:] == topic[:-1]) & (score[1:] == score[:-1])
+    begins = len(topic) - n_returned[::-1].cumsum()[::-1]  # for each judged topic, its first row
+    if ties == 'expected':
+        return _expected(topic, hit, ties_with_last, begins)
+    in_block = ties_with_last.copy()
+    in_block[:-1] |= ties_with_last[1:]
+    tied = in_block.nonzero()[0]
+    block = (~ties_with_last[tied]).cumsum()
+    if ties in ('best', 'worst'):
+        within = hit[tied] != (ties == 'best')
+    else:
+        within = descending(returned.document[tied if order is None else order[tied]])
+    ranked = hit.copy()
+    ranked[tied] = hit[tied[np.lexsort((within, block))]]
+    hits = ranked.nonzero()[0]
+    topic = topic[hits]
+    ranks = hits - begins[topic] + 1
+    return topic, ranks, precision_at_hits(ranks, topic)
+
+
+def _expected(
+    topic: NDArray[np.int32],
+    hit: NDArray[np.bool_],
+    ties_with_last: NDArray[np.bool_],
+    begins: NDArray[np.int64],
+) -> Terms:
+    """Return what ranks of tie blocks add in the mean over all orders of equal scores."""
+    starts = (~ties_with_last).nonzero()[0]
+    size = np.diff(starts, append=len(hit))
+    n_hits = np.add.reduceat(hit, starts, dtype=np.int64)
+    held = n_hits > 0
+    starts, size, n_hits = starts[held], size[held], n_hits[held]
+    topic = topic[starts]
+    by_topic = np.bincount(topic, weights=n_hits, minlength=len(begins)).astype(np.int64)
+    hits_above = (n_hits.cumsum() - n_hits) - (by_topic.cumsum() - by_topic)[topic]
+    above = starts - begins[topic]
+    terms = expected_precisions(TieBlocks(size, n_hits, above, hits_above))
+    return topic.repeat(size), ranges(above + 1, size), terms

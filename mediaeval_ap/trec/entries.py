@@ -1,0 +1,322 @@
+"""Qrels and runs of TREC as columns, from files, tables, dictionaries and other libraries.
+
+Short documents are in an array of fixed width, filled up with NUL bytes, which no text of a table
+holds. So equal texts are equal in arrays of any width, and the order of the bytes is kept. Where
+one is longer than `WIDEST`, the array holds a `bytes` object for each.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.arrays import find
+from mediaeval_ap.choices import TrecTies
+from mediaeval_ap.errors import FormatError, ParameterError, shown
+from mediaeval_ap.tables import Column, Layout, Source, Table, read, reading
+from mediaeval_ap.tables.byte_words import WIDEST, WORD, width_for, words_at
+from mediaeval_ap.tables.layouts import QRELS
+from mediaeval_ap.tables.reading import Kind, Origin, read_strictly
+from mediaeval_ap.tables.rows import explain_row, from_rows
+from mediaeval_ap.tables.sources import ByteSource
+from mediaeval_ap.tables.table import LineCounter, LineNumbers, NumberedRows
+from mediaeval_ap.tables.text import fast
+from mediaeval_ap.tables.text.format import no_rows, whole_lines
+
+Documents: TypeAlias = NDArray[Any]  # of `S8`, `S16`, … or of objects
+TOPIC, DOCUMENT = 'qid', 'docno'
+BLOCK_BYTES = 3 << 16  # twice as many take 8 MiB more memory; half, a tenth more time
+MARKS_FOR_EACH = 16  # this makes one key in 16 or fewer a candidate without reason
+ROWS_AT_ONCE = 1 << 15  # 32 times as many take a third more time to hash
+NO_ROWS = np.empty(0, dtype=np.int64)
+# Odd, so that no bit of a product is lost.
+_FACTORS = [pow(0x9E3779B97F4A7C15, power, 1 << 64) for power in range(1, WIDEST // WORD + 2)]
+
+
+@dataclass(frozen=True, eq=False)
+class Entries(NumberedRows):
+    """Rows of a TREC file: a topic, a document and a number each."""
+
+    topic: Column
+    document: Documents  # no list of text, as a large run has a million
+    number: NDArray[np.float64]  # relevance, or score
+    source: Source
+    lines: LineNumbers
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def texts(self, rows: NDArray[np.int64]) -> list[str]:
+        """Return the documents of some rows."""
+        return list(map(bytes.decode, self.document[rows].tolist()))
+
+    def distinct_texts(self) -> set[str]:
+        """Return the documents, each once."""
+        return set(map(bytes.decode, set(self.document.tolist())))
+
+    @cached_property
+    def _keys(self) -> NDArray[np.int64]:
+        return pair_keys(self.topic.codes, self.document)
+
+    def rows_of(self, others: Entries, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows with the topic and document of one of some rows of another file.
+
+        The two are `comparable`, and the other has no document twice for a topic.
+        """
+        topic = self.topic.find(others.topic)[rows]
+        rows, topic = rows[topic >= 0], topic[topic >= 0]
+        keys = pair_keys(topic, others.document[rows])
+        order = keys.argsort()
+        candidates = _maybe_in(keys, self._keys)
+        places = find(keys[order], self._keys[candidates])
+        candidates, same = candidates[places >= 0], order[places[places >= 0]]
+        is_same = self.topic.codes[candidates] == topic[same]
+        is_same &= self.document[candidates] == others.document[rows[same]]
+        if not is_same.all():  # different pairs have one key
+            pairs = set(zip(topic.tolist(), others.texts(rows), strict=True))
+            own = zip(self.topic.codes[candidates].tolist(), self.texts(candidates), strict=True)
+            is_same = np.array([pair in pairs for pair in own])
+        found: NDArray[np.int64] = candidates[is_same]
+        return found
+
+    def refuse_repeated(self) -> None:
+        """Refuse a document that a topic has twice."""
+        keys = np.sort(self._keys)
+        repeated = keys[1:][keys[1:] == keys[:-1]]
+        if not len(repeated):
+            return
+        rows = np.flatnonzero(np.isin(self._keys, repeated))
+        rows = rows[self.topic.codes[rows].argsort(kind='stable')]
+        seen: set[tuple[int, str]] = set()
+        pairs = zip(self.topic.codes[rows].tolist(), self.texts(rows), strict=True)
+        for row, (topic, text) in zip(rows.tolist(), pairs, strict=True):
+            if (topic, text) in seen:
+                found = f'{shown(text)} again for topic {shown(self.topic.values[topic])}'
+                raise self.error([row], DOCUMENT, found, 'each document once')
+            seen.add((topic, text))
+
+
+def _maybe_in(wanted: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the positions of keys that may be among some wanted ones, and of all that are."""
+    marks = np.zeros(1 << (MARKS_FOR_EACH * len(wanted)).bit_length(), dtype=np.bool_)
+    marks[wanted & (len(marks) - 1)] = True
+    found = [NO_ROWS]
+    for begin in range(0, len(keys), ROWS_AT_ONCE):
+        block = keys[begin : begin + ROWS_AT_ONCE]
+        found.append(begin + np.flatnonzero(marks[block & (len(marks) - 1)]))
+    return np.concatenate(found)
+
+
+def comparable(first: Entries, second: Entries) -> tuple[Entries, Entries]:
+    """Return two files that keep documents in one way, so that their keys can be compared."""
+    if first.document.dtype.kind == second.document.dtype.kind:
+        return first, second
+    one, other = (replace(each, document=each.document.astype(object)) for each in (first, second))
+    return one, other
+
+
+def read_entries(origin: Any, layout: Layout) -> Entries:
+    """Read qrels or a run; tables and tuples need no more than topic, document and number."""
+    given = Origin.of(origin)
+    if given.kind is Kind.TEXT and given.value.size() > reading.BULK_BYTES:
+        entries = _read_blocks(given.value, layout)
+        return _entries(read_strictly(given.value, layout)) if entries is None else entries
+    if not given.kind.has_all_fields:
+        layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number, integers=layout.integers)
+    table = _read_in_memory(given, layout)
+    return _entries(read(given, layout) if table is None else table)
+
+
+def _entries(table: Table) -> Entries:
+    document = table[DOCUMENT]
+    documents = array_of([value.encode() for value in document.values])[document.codes]
+    return Entries(table[TOPIC], documents, table.confidence, table.source, table.lines)
+
+
+def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
+    """Read lines in blocks, without a string for each document, or return None on any doubt."""
+    import pyarrow
+
+    counter = LineCounter()
+    code_of: dict[str, int] = {}
+    topics, documents, numbers = _Growing(), _Growing(), _Growing()
+    # One thread, as memory that several free is hardly used again; none would leave signals to
+    # pyarrow. What is kept is made here.
+    with source.open() as stream, ThreadPoolExecutor(1) as thread:
+        blocks = fast.up_to_endless(whole_lines(stream.read, BLOCK_BYTES))
+        read = partial(fast.read_block, layout=layout, as_written=(TOPIC, DOCUMENT))
+        try:
+            for rows in fast.results_of(read, blocks, thread):
+                if rows is None:
+                    return None
+                counter.count(rows.n_lines, rows.places)
+                topic = rows.texts[TOPIC].combine_chunks().dictionary_encode()
+                values = topic.dictionary.to_pylist()
+                codes = [code_of.setdefault(value, len(code_of)) for value in values]
+                topics.append(np.array(codes, np.int32)[np.from_dlpack(topic.indices)])
+                documents.append(_documents_of(rows.texts[DOCUMENT].combine_chunks()))
+                for each in rows.numbers:
+                    numbers.append(each)
+        except fast.Doubt:
+            return None
+    pyarrow.default_memory_pool().release_unused()
+    if not counter.n_rows:
+        return None
+    topic = Column(topics.array(), list(code_of))
+    lines = counter.line_numbers()
+    return Entries(topic, documents.array(), numbers.array(), source.described(), lines)
+
+
+class _Growing:
+    """An array that grows where it is: pieces and the whole are not there at one time."""
+
+    def __init__(self) -> None:
+        self._array = np.empty(0)
+        self._n = 0
+
+    def append(self, piece: NDArray[Any]) -> None:
+        n = self._n + len(piece)
+        dtype = np.result_type(self._array, piece) if self._n else piece.dtype
+        if dtype != self._array.dtype:
+            self._array = self._array[: self._n].astype(dtype)
+        if n > len(self._array):
+            self._array.resize(max(n, 5 * len(self._array) // 4), refcheck=False)
+        self._array[self._n : n] = piece
+        self._n = n
+
+    def array(self) -> NDArray[Any]:
+        self._array.resize(self._n, refcheck=False)
+        return self._array
+
+
+def _documents_of(texts: Any) -> Documents:
+    """Return texts of pyarrow as an array."""
+    _, offsets, content = texts.buffers()
+    ends = np.frombuffer(offsets, np.int32)[texts.offset :][: len(texts) + 1].astype(np.int64)
+    sizes = np.diff(ends)
+    if sizes.max(initial=0) > WIDEST:
+        return array_of([text.encode() for text in texts.to_pylist()])
+    # So a whole window around the last text is in the buffer.
+    buffer = np.concatenate([np.frombuffer(content, np.uint8), np.zeros(WIDEST, np.uint8)])
+    words = words_at(buffer, ends[:-1], sizes)
+    return words.view(f'S{words.shape[1] * WORD}')[:, 0]
+
+
+def array_of(texts: list[bytes]) -> Documents:
+    """Return an array of some texts."""
+    longest = max(map(len, texts), default=1)
+    if longest <= WIDEST:
+        return np.array(texts, dtype=f'S{width_for(longest)}')
+    array = np.empty(len(texts), dtype=object)
+    array[:] = texts
+    return array
+
+
+def pair_keys(topic: NDArray[np.integer], documents: Documents) -> NDArray[np.int64]:
+    """Return hashes of topics and documents: equal pairs have equal keys, others hardly ever.
+
+    Documents of two arrays can be compared so if both or neither are objects.
+    """
+    keys = topic.astype(np.uint64)
+    keys *= np.uint64(_FACTORS[-1])
+    if documents.dtype == object:
+        keys += np.fromiter(map(hash, documents), np.int64, len(documents)).view(np.uint64)
+        return keys.view(np.int64)
+    words = documents.view('<u8').reshape(-1, documents.itemsize // WORD)
+    for begin in range(0, len(words), ROWS_AT_ONCE):
+        rows = slice(begin, begin + ROWS_AT_ONCE)
+        for word, factor in zip(words[rows].T, _FACTORS, strict=False):
+            # A word of 0 adds 0, so that keys do not depend on the width.
+            mixed = (word ^ (word >> 32)) * factor
+            keys[rows] += (mixed ^ (mixed >> 29)) * factor
+    return keys.view(np.int64)
+
+
+def descending(documents: Documents) -> NDArray[np.int64]:
+    """Return a number for each document, by which they are in descending order of their bytes."""
+    _, places = np.unique(documents, return_inverse=True)
+    return -places
+
+
+def ranked(
+    returned: Entries,
+    rows: NDArray[np.int64],
+    topic: NDArray[np.int32],
+    relevance: NDArray[np.int64],
+    ties: TrecTies,
+) -> NDArray[np.int64]:
+    """Return the order of some rows by topic and rank; slower than `precisions`, but of all rows.
+
+    Among equal scores, the documents of equal relevance are in descending order; ``expected`` is no
+    order.
+    """
+    score = compared(returned.number[rows], ties)
+    signs = {'best': -1, 'worst': 1}
+    within = descending(returned.document[rows])
+    return np.lexsort((within, signs.get(ties, 0) * relevance, -score, topic))
+
+
+def compared(score: NDArray[np.float64], ties: TrecTies) -> NDArray[np.floating]:
+    """Return scores in the precision in which they are compared."""
+    if ties != 'trec_eval-9':
+        return score
+    with np.errstate(over='ignore'):  # what single precision does not hold is infinite, as in C
+        return score.astype(np.float32)
+
+
+def _read_in_memory(given: Origin, layout: Layout) -> Table | None:
+    """Read a dictionary, rows of ir_measures, or an object of ranx; None for any other origin."""
+    value = given.value
+    if isinstance(value, Mapping):
+        return _from_mapping(value, layout, '<dict>')
+    known = [getattr(sys.modules.get('ranx'), name, ()) for name in ('Qrels', 'Run')]
+    expected, other = known if layout.number == QRELS.number else known[::-1]
+    if isinstance(value, other):
+        found = f'{layout.name}: found {type(value).__name__} of ranx'
+        raise ParameterError(f'{found}: are qrels and run exchanged?')
+    if isinstance(value, expected):
+        return _from_mapping(value.to_dict(), layout, f'<{type(value).__name__}>')
+    return from_rows(_by_attribute(value, layout), layout) if given.kind is Kind.ROWS else None
+
+
+def _from_mapping(by_topic: Mapping[Any, Any], layout: Layout, name: str) -> Table:
+    """Read a dictionary of topics, each a dictionary of documents."""
+    if not by_topic:
+        raise no_rows(name, layout)
+    rows: list[tuple[Any, ...]] = []
+    for topic, documents in by_topic.items():
+        place = f'topic {shown(topic)}'
+        if not isinstance(documents, Mapping):
+            found = f'{shown(documents)} ({type(documents).__name__})'
+            raise FormatError(name, place, '', found, f'a dictionary of docno to {layout.number}')
+        if not documents and layout.number == QRELS.number:
+            raise FormatError(name, place, '', 'no documents', 'at least one that is judged')
+        rows += [(topic, document, number) for document, number in documents.items()]
+    try:
+        return from_rows(rows, layout, name=name)
+    except FormatError:
+        for row in rows:  # which have no number that anybody knows
+            if wrong := explain_row(row, layout):
+                raise wrong.error(name, f'topic {shown(row[0])}, docno {shown(row[1])}') from None
+        raise
+
+
+def _by_attribute(rows: Iterable[Any], layout: Layout) -> Iterator[Any]:
+    """Yield named tuples of ir_measures in the order of the layout, and all else as it is."""
+    attribute = str(layout.number)
+    for number, row in enumerate(rows, 1):
+        if not (hasattr(row, 'query_id') and hasattr(row, 'doc_id')):
+            yield row
+        elif hasattr(row, attribute):
+            yield row.query_id, row.doc_id, getattr(row, attribute)
+        else:
+            found = f'{type(row).__name__} without it'
+            expected = f'a {attribute}: are qrels and run exchanged?'
+            raise FormatError('<rows>', f'row {number}', attribute, found, expected)
