@@ -44,7 +44,7 @@ def described(comparison):
     return json.dumps(comparison.to_dict())
 
 
-@settings(max_examples=15)  # statsmodels collects garbage at each call, which takes long
+@settings(max_examples=15)
 @given(
     st.integers(2, 30).flatmap(
         lambda n: st.lists(st.lists(EIGHTHS, min_size=n, max_size=n), min_size=1, max_size=4)
@@ -342,7 +342,7 @@ def test_kinds_of_intervals():
     assert [each.interval for each in bca.pairs] != [each.interval for each in plus2.pairs]
 
 
-@settings(max_examples=15)  # as above
+@settings(max_examples=15)
 @given(
     st.integers(2, 12).flatmap(
         lambda n: st.lists(st.lists(EIGHTHS, min_size=n, max_size=n), min_size=2, max_size=5)

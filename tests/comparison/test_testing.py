@@ -6,14 +6,11 @@ import numpy as np
 import oracle_comparison as oracle
 import pytest
 from compared_runs import several
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap import compare
 from mediaeval_ap.comparison.testing import adjusted, effect_size
-
-# statsmodels collects garbage at each call, which takes longer than all the rest.
-few = settings(max_examples=10)
 
 # A product or quotient of doubles.
 CLOSE = {'rel': 1e-14}
@@ -22,14 +19,12 @@ P = st.lists(st.fractions(0, 1, max_denominator=1000).map(float), min_size=1, ma
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NarrowIntervalWarning')
 
 
-@few
 @given(P)
 def test_corrections_are_those_of_their_definitions(p):
     assert adjusted(p, 'holm') == pytest.approx(oracle.holm(p), **CLOSE)
     assert adjusted(p, 'bh') == pytest.approx(oracle.benjamini_hochberg(p), **CLOSE)
 
 
-@few
 @given(P, st.sampled_from(['holm', 'bh']))
 def test_corrected_p_are_no_smaller_and_in_the_same_order(p, correction):
     found = adjusted(p, correction)
@@ -44,7 +39,6 @@ def test_effect_size():
     assert effect_size(np.array([0.25])) == (None, 'one query has no standard deviation')
 
 
-@few
 @given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=6))
 def test_pairs_are_those_of_the_oracle(rows):
     """Each number that is exact: fewer than 20 differences are enumerated."""

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 import strategies
 from hypothesis import given
+from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.errors import ParameterError
@@ -19,8 +20,10 @@ RUN = [('x', 'v', '1', 'ann', 0.5)]
 OTHER = [('x', 'v', '2', 'bob', 0.5)]
 
 
-@pytest.mark.parametrize('definition', definitions.names())
-@given(strategies.reference_rows, strategies.hypothesis_rows, strategies.hypothesis_rows)
+@given(
+    st.sampled_from(definitions.names()),
+    *(strategies.reference_rows, strategies.hypothesis_rows, strategies.hypothesis_rows),
+)
 def test_parts_add_up_to_the_difference(definition, reference, run, other):
     average_precision = AveragePrecision(reference, definition=definition)
     queries = sorted({row[3] for row in reference})

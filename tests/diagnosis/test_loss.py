@@ -32,11 +32,11 @@ few = st.tuples(few_rows, few_hypotheses)
 any_corpus = st.tuples(strategies.reference_rows, strategies.hypothesis_rows)
 cutoffs = st.integers(1, 30) | st.just('all')
 limits = st.sampled_from([0, 0.125, 0.2, 0.25, 0.5, 0.9])
+registered = st.sampled_from(definitions.names())
 
 
-@pytest.mark.parametrize('definition', definitions.names())
-@given(few | any_corpus, cutoffs, limits, strategies.subsets, strategies.names)
-@strategies.examples(2)
+@given(registered, few | any_corpus, cutoffs, limits, strategies.subsets, strategies.names)
+@strategies.examples(4)
 def test_parts_are_what_repairs_add(definition, corpus, k, near, subset, stranger):
     reference, hypotheses = corpus
     (k,) = strategies.allowed([k], definition)
@@ -64,9 +64,8 @@ def test_parts_are_what_repairs_add(definition, corpus, k, near, subset, strange
         )
 
 
-@pytest.mark.parametrize('definition', definitions.names())
-@given(few, cutoffs, limits, strategies.subsets)
-@strategies.examples(2)
+@given(registered, few, cutoffs, limits, strategies.subsets)
+@strategies.examples(3)
 def test_corrections_alone_are_scored_again(definition, corpus, k, near, subset):
     reference, hypotheses = corpus
     (k,) = strategies.allowed([k], definition)
@@ -124,9 +123,8 @@ def test_hits_below_the_cutoff_count_where_they_are_repaired(definition):
     assert lost == {'confused': 1}
 
 
-@pytest.mark.parametrize('definition', definitions.names())
-@given(few | any_corpus, cutoffs, limits)
-@strategies.examples(2)
+@given(registered, few | any_corpus, cutoffs, limits)
+@strategies.examples(3)
 def test_parts_add_up_to_the_loss(definition, corpus, k, near):
     reference, hypotheses = corpus
     (k,) = strategies.allowed([k], definition)
@@ -146,8 +144,8 @@ def test_parts_add_up_to_the_loss(definition, corpus, k, near):
         assert (diagnosis.parts['repeats'] <= 0).all()
 
 
-@pytest.mark.parametrize('definition', definitions.names())
-@given(few, limits)
+@given(registered, few, limits)
+@strategies.examples(1)
 def test_one_ranking_serves_all_cutoffs(definition, corpus, near):
     reference, hypotheses = corpus
     K = strategies.allowed([2, 7, 1], definition)

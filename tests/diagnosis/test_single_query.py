@@ -29,11 +29,12 @@ def before(rows, marks, query, at):
     return Before(*counts)
 
 
-@pytest.mark.parametrize('definition', definitions.names())
 @given(
-    strategies.reference_rows, strategies.hypothesis_rows, st.integers(1, 30), strategies.subsets
+    st.sampled_from(definitions.names()),
+    *(strategies.reference_rows, strategies.hypothesis_rows),
+    *(st.integers(1, 30), strategies.subsets),
 )
-@strategies.examples(2)
+@strategies.examples(3)
 def test_ranking_and_ranks(definition, reference, hypotheses, k, subset):
     query = reference[0][3]
     reference = [row for row in reference if subset is None or row[:2] in subset]
