@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mediaeval_ap import choices
@@ -11,7 +11,7 @@ from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, ch
 from mediaeval_ap.errors import ParameterError, require, shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """The checked settings of a comparison."""
 
@@ -20,7 +20,7 @@ class Settings:
     interval: IntervalKind
     level: float
     cluster: Cluster | None
-    by: Grouping | None
+    by: Grouping | None = None
     resamples: int
     permutations: int
     seed: int
@@ -30,41 +30,28 @@ class Settings:
         return asdict(self)
 
 
-def checked_settings(
-    *,
-    baseline: str | None,
-    correction: Correction,
-    interval: IntervalKind,
-    level: float,
-    cluster: Cluster | None,
-    by: Grouping | None = None,
-    resamples: int,
-    permutations: int | None,
-    seed: int,
-) -> Settings:
-    """Return settings with the permutations that the correction has by default.
+def checked_settings(**given: Any) -> Settings:
+    """Return settings, with the permutations that the correction has by default.
 
     Missing libraries are refused here, before the work and not in the middle of it.
     """
-    check_policy('correction', correction, choices.CORRECTIONS)
+    settings = Settings(**given)
+    permutations: int | None = settings.permutations
+    check_policy('correction', settings.correction, choices.CORRECTIONS)
     if permutations is None:
-        permutations = choices.PERMUTATIONS[correction]
-    settings = Settings(
-        baseline,
-        correction,
-        interval,
-        choices.check_level(level),
-        cluster,
-        by,
-        choices.check_limit(resamples, 'resamples'),
-        choices.check_limit(permutations, 'permutations'),
-        choices.check_seed(seed),
+        permutations = choices.PERMUTATIONS[settings.correction]
+    settings = replace(
+        settings,
+        level=choices.check_level(settings.level),
+        resamples=choices.check_limit(settings.resamples, 'resamples'),
+        permutations=choices.check_limit(permutations, 'permutations'),
+        seed=choices.check_seed(settings.seed),
     )
-    check_policy('interval', interval, choices.INTERVALS)
-    if cluster is not None:
-        check_policy('cluster', cluster, choices.CLUSTERS)
-    if by is not None:
-        check_policy('by', by, choices.GROUPINGS)
+    check_policy('interval', settings.interval, choices.INTERVALS)
+    if settings.cluster is not None:
+        check_policy('cluster', settings.cluster, choices.CLUSTERS)
+    if settings.by is not None:
+        check_policy('by', settings.by, choices.GROUPINGS)
     require_libraries()
     return settings
 

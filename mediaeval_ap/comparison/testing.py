@@ -270,7 +270,7 @@ def _intervals(
 
 
 def _with_reason(interval: Interval, values: Floats, what: str) -> Interval:
-    """Say it where there is no interval because values, or differences, are all equal."""
+    """Give the reason of a missing interval where all values, or differences, are equal."""
     if interval.low is None and len(values) > 1 and values.min() == values.max():
         return Interval(None, None, f'all {what} are {values[0]:g}')
     return interval

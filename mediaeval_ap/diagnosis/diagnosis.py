@@ -225,7 +225,7 @@ class Diagnosis(Described):
         -------
         QueryDiagnosis
             Its ranking down to the cutoff with what stands before each hit, and each relevant shot
-            with what became of it.
+            with its rank and kind.
 
         Raises
         ------

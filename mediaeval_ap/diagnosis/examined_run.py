@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,14 +39,6 @@ from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import HYPOTHESIS
 
 
-class Correction(NamedTuple):
-    """A name near a query, and where the hits stand if it is corrected, and nothing else."""
-
-    query: int  # number of the query
-    name: int  # number of the name in the ranking
-    ranks: NDArray[np.int64]  # from 1, as the definition counts them
-
-
 class Found(NamedTuple):
     """Findings about some queries."""
 
@@ -57,16 +49,9 @@ class Found(NamedTuple):
     counts: ShotCounts
     tied: list[TiedHits]  # of equal confidence, then of equal temporal rank, too
     facts: list[Facts]  # of each query
-    corrections: list[Correction]
-
-
-class _Examined(NamedTuple):
-    """Findings about a query."""
-
-    hits: HitRanks | None  # None where nothing was found
-    tied: tuple[TiedHits, TiedHits]
-    facts: Facts
-    corrections: list[tuple[int, NDArray[np.int64]]]  # the name, and the ranks of the hits
+    # By the numbers of a query and of a name near it: the ranks of the hits, from 1, if this name,
+    # and nothing else, is made that of the query.
+    corrected: dict[tuple[int, int], NDArray[np.int64]]
 
 
 class ExaminedRun:
@@ -84,67 +69,69 @@ class ExaminedRun:
 
     def find(self, queries: Sequence[str], depth: int) -> Found:
         """Find the relevant shots of distinct queries, exactly where they stand down to a depth."""
+        ranking, reference = self.ranking, self.criteria.reference
+        definition = self.criteria.definition
         returned = self._index.returned(self.scorer.relevance, queries)
         ends = np.bincount(returned.query, minlength=len(queries)).cumsum().tolist()
         spans = list(map(slice, [0, *ends[:-1]], ends))
         # A query none of whose relevant shots is in the run is not ranked.
         ranked = [query for query, at in zip(queries, spans, strict=True) if at.start < at.stop]
-        distances_of = iter(self.ranking.names.measured(ranked))
-        examined = []
-        for query, at in zip(tracked(queries, 'explaining', ' queries'), spans, strict=True):
+        distances_of = iter(ranking.names.measured(ranked))
+        hits: list[HitRanks | None] = []
+        tied, facts, corrected = [], [], {}
+        for number, query in enumerate(tracked(queries, 'explaining', ' queries')):
+            at = spans[number]
+            judged = reference.n_rows(query), reference.n_shots(query)
+            sizes = Sizes(*judged, len(ranking), ranking.n_shots)
             if at.start == at.stop:
-                nothing = Facts.of(None, self._sizes(query), depth)
-                examined.append(_Examined(None, NOTHING_TIED, nothing, []))
+                hits.append(None)
+                tied.append(NOTHING_TIED)
+                facts.append(Facts.of(None, sizes, depth))
                 continue
             distances = next(distances_of)
             returned.distance[at] = distances[returned.name[at]]
-            examined.append(self._examine(query, returned.of_query(at), distances, depth))
+            of_query = returned.of_query(at)
+            listing = list_first(ranking, distances, depth, of_query.shot)
+            facts.append(Facts.of(listing, sizes, depth))
+            hits.append(hits_of(listing, facts[-1], definition))
+            tied.append(self._tied(listing))
+            for name in self._near_names(of_query):
+                ranks = self._ranks_if_corrected(query, listing, distances, name)
+                corrected[number, name] = ranks
         kinds = self._kinds.of(returned, queries)
-        shots, counts = shots_of(returned, kinds), self._counts(queries)
-        return Found(
-            returned,
-            kinds,
-            shots,
-            ranks_of(shots, [each.hits for each in examined], counts.ranked),
-            counts,
-            [put_together(each) for each in zip(*(each.tied for each in examined), strict=True)],
-            [each.facts for each in examined],
-            [
-                Correction(number, name, ranks)
-                for number, each in enumerate(examined)
-                for name, ranks in each.corrections
-            ],
+        shots = shots_of(returned, kinds)
+        counts = ShotCounts(
+            np.array([reference.n_relevant(query) for query in queries]),
+            np.array([reference.n_shots(query) for query in queries]),
+            ranking.n_shots if definition.repeats is Repeats.DROP else len(ranking),
+        )
+        together = [put_together(each) for each in zip(*tied, strict=True)]
+        ranks_of_shots = ranks_of(shots, hits, counts.ranked)
+        return Found(returned, kinds, shots, ranks_of_shots, counts, together, facts, corrected)
+
+    def _tied(self, listing: Listing) -> tuple[TiedHits, TiedHits]:
+        """Return what can be a hit in ties of confidence, and in those of temporal rank, too."""
+        is_start = np.zeros(len(listing.places), dtype=np.bool_)
+        is_start[listing.tie_starts] = True
+        is_start[run_starts([self.ranking.temporal_rank_at[listing.places]])] = True
+        repeats = self.criteria.definition.repeats
+        return (
+            tied_hits(listing.shots, listing.tie_starts, listing.relevant, repeats),
+            tied_hits(listing.shots, is_start.nonzero()[0], listing.relevant, repeats),
         )
 
-    def _examine(
-        self, query: str, returned: Returned, distances: Distances, depth: int
-    ) -> _Examined:
-        """Rank the run for a query some of whose relevant shots are in it, and find its hits."""
-        ranking, definition = self.ranking, self.criteria.definition
-        listing = list_first(ranking, distances, depth, returned.shot)
-        facts = Facts.of(listing, self._sizes(query), depth)
-        is_start = np.zeros(len(listing.places), dtype=np.bool_)  # of ties of temporal rank, too
-        is_start[listing.tie_starts] = True
-        is_start[run_starts([ranking.temporal_rank_at[listing.places]])] = True
-        equal_confidence, arbitrary = (
-            tied_hits(listing.shots, starts, listing.relevant, definition.repeats)
-            for starts in (listing.tie_starts, is_start.nonzero()[0])
-        )
-        # Names near the query under which its shots were returned, but not under itself.
-        is_near = (returned.distance > 0) & (returned.distance <= self._kinds.near)
-        if is_near.any():  # not so for most queries
-            is_near &= ~np.isin(returned.shot, returned.shot[returned.distance == 0])
-        corrections = [
-            (name, self._ranks_if_corrected(query, listing, distances, name))
-            for name in np.unique(returned.name[is_near]).tolist()
-        ]
-        hits = hits_of(listing, facts, definition)
-        return _Examined(hits, (equal_confidence, arbitrary), facts, corrections)
+    def _near_names(self, of_query: Returned) -> list[int]:
+        """Return names near a query under which its shots were returned, but not under itself."""
+        is_near = (of_query.distance > 0) & (of_query.distance <= self._kinds.near)
+        if not is_near.any():  # so for most queries
+            return []
+        is_near &= ~np.isin(of_query.shot, of_query.shot[of_query.distance == 0])
+        names: list[int] = np.unique(of_query.name[is_near]).tolist()
+        return names
 
     def _ranks_if_corrected(
         self, query: str, listing: Listing, distances: Distances, name: int
     ) -> NDArray[np.int64]:
-        """Return the ranks of the hits if a name, and nothing else, is made that of the query."""
         ranking = self.ranking
         name_at = ranking.name_at[listing.places]
         together = np.append(np.unique(name_at[distances[name_at] == 0]), name)
@@ -160,49 +147,20 @@ class ExaminedRun:
         ids = self.ranking.shots.ids_of(np.array([number]))
         return printable('/'.join(text for (text,) in ids.values()))
 
-    def _sizes(self, query: str) -> Sizes:
-        reference, ranking = self.criteria.reference, self.ranking
-        judged = reference.n_rows(query), reference.n_shots(query)
-        return Sizes(*judged, len(ranking), ranking.n_shots)
 
-    def _counts(self, queries: Sequence[str]) -> ShotCounts:
-        reference, ranking = self.criteria.reference, self.ranking
-        is_dropped = self.criteria.definition.repeats is Repeats.DROP
-        return ShotCounts(
-            np.array([reference.n_relevant(query) for query in queries]),
-            np.array([reference.n_shots(query) for query in queries]),
-            ranking.n_shots if is_dropped else len(ranking),
-        )
-
-
-_nothing = np.empty(0, dtype=np.int64)
-NOTHING_TIED = (TiedHits(*[_nothing] * len(TiedHits._fields)),) * 2
+NOTHING_TIED = (TiedHits(*[np.empty(0, dtype=np.int64)] * len(TiedHits._fields)),) * 2
 
 
 def ranking_of(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis]:
     """Return the ranking of a query down to a cutoff."""
-    ranking = run.ranking
     ((places, hits, distances),) = run.scorer.top([query], *depths([k]))
-    columns = ranking.columns_at(places, distances)
+    columns = run.ranking.columns_at(places, distances)
     before = _before(hits, columns['distance'], columns['confidence'])  # type: ignore[arg-type]
-    rows = zip(
-        *(each if isinstance(each, list) else each.tolist() for each in columns.values()),
-        strict=True,
-    )
+    lists = (each if isinstance(each, list) else each.tolist() for each in columns.values())
+    rows: Iterator[Any] = zip(*lists, strict=True)
     return [
-        RankedHypothesis(
-            rank,
-            corpus,
-            video,
-            shot,
-            name,
-            distance,
-            confidence,
-            time,
-            rank in before,
-            before.get(rank),
-        )
-        for rank, (corpus, video, shot, name, distance, confidence, time) in enumerate(rows, 1)
+        RankedHypothesis(*(rank, *row, rank in before, before.get(rank)))
+        for rank, row in enumerate(rows, 1)
     ]
 
 
@@ -234,30 +192,23 @@ def relevant_shots(run: ExaminedRun, query: str, found: Found, depth: int) -> li
     if query not in column.code_of:
         return []
     rows = run.criteria.reference.table.select(column.codes == column.code_of[query])
-    ids = list(zip(*map(rows.texts, HYPOTHESIS.texts[:3]), strict=True))
+    ids: list[Any] = list(zip(*map(rows.texts, HYPOTHESIS.texts[:3]), strict=True))
     numbers = run.ranking.shots.find(rows)
     id_of = dict(zip(numbers.tolist(), ids, strict=True))
-    adds = _adds(run, found, depth)
-    names = _names(run, found)
-    returned = zip(
-        found.shots.shot.tolist(),
-        found.shots.kind.tolist(),
-        _ranks_in_run(run, query, found),
-        adds,
-        strict=False,
-    )
-    shots = []
-    for number, kind, rank, added in returned:
-        corpus, video, shot = id_of[number]
-        named = names[number]
-        shots.append(RelevantShot(corpus, video, shot, rank, named, KINDS[kind], added))
+    adds, names = _adds(run, found, depth), _names(run, found)
+    ranks = _ranks_in_run(run, query, found)
+    returned = zip(found.shots.shot.tolist(), found.shots.kind.tolist(), ranks, strict=True)
+    shots = [
+        RelevantShot(*(*id_of[number], rank, names[number], KINDS[kind], added))
+        for (number, kind, rank), added in zip(returned, adds, strict=False)
+    ]
     is_absent = numbers < 0
     first_in_order = np.unique(Shots(rows).codes[is_absent], return_index=True)[1]
     absent = is_absent.nonzero()[0][first_in_order].tolist()
-    for row, added in zip(absent, adds[len(shots) :], strict=True):
-        corpus, video, shot = ids[row]
-        shots.append(RelevantShot(corpus, video, shot, None, (), 'absent', added))
-    return shots
+    return shots + [
+        RelevantShot(*(*ids[row], None, (), 'absent', added))
+        for row, added in zip(absent, adds[len(shots) :], strict=True)
+    ]
 
 
 def notes_of_query(run: ExaminedRun, query: str) -> list[str]:

@@ -124,18 +124,14 @@ def _alone(
     found: Found, ap: NDArray[np.float64], K: Sequence[int], definition: Definition
 ) -> dict[tuple[int, int], list[float]]:
     """Return what each correction of a name alone adds at each cutoff, by query and name."""
-    query = np.array([each.query for each in found.corrections], dtype=np.int64)
-    ranks = [each.ranks for each in found.corrections]
+    query = np.array([query for query, _ in found.corrected], dtype=np.int64)
+    ranks = list(found.corrected.values())
     values = average_precision_of_hits(
         np.repeat(np.arange(len(ranks)), list(map(len, ranks))),
         np.concatenate([NO_RANKS, *ranks]),
-        found.counts.relevant[query],
-        found.counts.ranked,
-        K,
-        definition,
+        *(found.counts.relevant[query], found.counts.ranked, K, definition),
     )
-    pairs = ((each.query, each.name) for each in found.corrections)
-    return dict(zip(pairs, (values - ap[query]).tolist(), strict=True))
+    return dict(zip(found.corrected, (values - ap[query]).tolist(), strict=True))
 
 
 def _lost_to(

@@ -201,7 +201,7 @@ class RankedHypothesis:
 
 @dataclass(frozen=True)
 class RelevantShot:
-    """A relevant shot of a query, and what became of it.
+    """A relevant shot of a query: where and how the run returned it, if it did.
 
     Parameters
     ----------

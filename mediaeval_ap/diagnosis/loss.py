@@ -51,13 +51,12 @@ class Returned(NamedTuple):
     distance: NDArray[np.float64]  # from the query to the name, once it is known
 
     def of_query(self, rows: slice) -> Returned:
-        """Return the rows of one query."""
         query, shot, place, name, distance = self
         return Returned(query[rows], shot[rows], place[rows], name[rows], distance[rows])
 
 
 class ShotIndex:
-    """Finds the hypotheses about a shot."""
+    """An index of the hypotheses about each shot of a run."""
 
     def __init__(self, ranking: Ranking) -> None:
         self.ranking = ranking
@@ -105,7 +104,7 @@ def shots_of(returned: Returned, kinds: NDArray[np.int64]) -> ReturnedShots:
 
 
 class NameKinds:
-    """Tells the kinds of names of a run; persons are the names of the reference and the queries."""
+    """The kinds of a run's names; persons are the names of the reference and the queries."""
 
     def __init__(
         self, ranking: Ranking, relevance: Relevance, queries: Iterable[str], near: float

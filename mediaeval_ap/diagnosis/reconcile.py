@@ -179,13 +179,11 @@ def average_precisions(
 
 def reconcile(facts: Facts, k: Cutoff, in_use: Definition) -> list[ByDefinition]:
     """Return what each registered definition says of a ranking; the one in use comes first."""
-    rows = [ByDefinition(in_use.name, _value(facts, k, in_use), 'in use')]
-    for other in _others(in_use):
-        if not _has(other, k):
-            rows.append(ByDefinition(other.name, None, _without_cutoff(other)))
-        else:
-            reason = why(facts, k, in_use, other)
-            rows.append(ByDefinition(other.name, _value(facts, k, other), reason))
+    rows = []
+    for definition, lack in _registered(k, in_use):
+        ap = None if lack else _value(facts, k, definition)
+        reason = 'in use' if definition is in_use else lack or why(facts, k, in_use, definition)
+        rows.append(ByDefinition(definition.name, ap, reason))
     return rows
 
 
@@ -193,16 +191,23 @@ def reconcile_run(facts: Sequence[Facts], k: Cutoff, in_use: Definition) -> list
     """Return the MAP of a run by each registered definition; the one in use comes first."""
     used = average_precisions(facts, k, in_use)
     rows = []
-    for definition in [in_use, *_others(in_use)]:
-        if not _has(definition, k):
-            rows.append(MapByDefinition(definition.name, None, None, _without_cutoff(definition)))
+    for definition, lack in _registered(k, in_use):
+        if lack:
+            rows.append(MapByDefinition(definition.name, None, None, lack))
             continue
         values = average_precisions(facts, k, definition)
         n_changed = int(np.count_nonzero(~np.isclose(values, used, rtol=SAME, atol=0)))
-        rows.append(
-            MapByDefinition(definition.name, math.fsum(values.tolist()) / len(values), n_changed)
-        )
+        mean = math.fsum(values.tolist()) / len(values)
+        rows.append(MapByDefinition(definition.name, mean, n_changed))
     return rows
+
+
+def _registered(k: Cutoff, in_use: Definition) -> Iterator[tuple[Definition, str]]:
+    """Yield the definition in use and the others, each with the reason why it has no value."""
+    others = [each for each in definitions.registered() if each.name != in_use.name]
+    for each in [in_use, *others]:
+        has_value = k != ALL or each.has_uncut
+        yield each, '' if has_value else f'{each.name} divides by k alone, and there is no cutoff'
 
 
 def why(facts: Facts, k: Cutoff, in_use: Definition, other: Definition) -> str:
@@ -264,15 +269,3 @@ def _least(names: Sequence[str], quantities: dict[str, int]) -> str:
 
 def _value(facts: Facts, k: Cutoff, definition: Definition) -> float:
     return float(average_precisions([facts], k, definition)[0])
-
-
-def _others(in_use: Definition) -> Iterator[Definition]:
-    return (each for each in definitions.registered() if each.name != in_use.name)
-
-
-def _without_cutoff(definition: Definition) -> str:
-    return f'{definition.name} divides by k alone, and there is no cutoff'
-
-
-def _has(definition: Definition, k: Cutoff) -> bool:
-    return k != ALL or definition.has_uncut
