@@ -13,8 +13,8 @@ from .diagnosis.diagnosis import Diagnosis as Diagnosis
 from .discovery_2015 import PersonDiscovery2015 as PersonDiscovery2015
 from .evaluation.session import Answer as Answer
 from .evaluation.session import Session as Session
-from .execute.collecting import collect as collect
-from .execute.resuming import Part as Part
+from .execute.blocks import collect as collect
+from .execute.evaluating import Part as Part
 from .live import Live as Live
 from .live import Point as Point
 from .live import WatchPage as WatchPage

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mediaeval_ap import definitions
-from mediaeval_ap.campaign.campaign_reporting import CampaignReporting
-from mediaeval_ap.choices import NEAR, TREC_DEPTH, WithoutRelevant, check_without_relevant
+from mediaeval_ap import choices, definitions
+from mediaeval_ap.choices import (
+    NEAR,
+    TREC_DEPTH,
+    Cluster,
+    Correction,
+    IntervalKind,
+    WithoutRelevant,
+    check_jobs,
+    check_near,
+    check_part,
+    check_without_relevant,
+)
 from mediaeval_ap.definitions import (
     ALL,
     Cutoff,
@@ -28,18 +38,21 @@ from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.evaluation.whole_run import names_asked, read_counted
-from mediaeval_ap.execute.batch_evaluating import BatchEvaluating
+from mediaeval_ap.execute.evaluating import ask, in_blocks
 from mediaeval_ap.progress import shows_progress
+from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 
 if TYPE_CHECKING:
     import pandas
 
+    from mediaeval_ap.campaign.campaign_report import CampaignReport
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
+    from mediaeval_ap.execute.evaluating import Part
     from mediaeval_ap.live import Live, Point
 
 
-class AveragePrecision(BatchEvaluating, CampaignReporting):
+class AveragePrecision:
     """Average precision of runs against one reference, at several cutoffs.
 
     Parameters
@@ -150,6 +163,428 @@ class AveragePrecision(BatchEvaluating, CampaignReporting):
         run.scorer.check_cutoffs()
         warn_caller(run.warnings_with([]))
         return Session(run.scorer, self._criteria)
+
+    @shows_progress
+    def evaluate(
+        self,
+        hypothesis: Any,
+        queries: Any = None,
+        *,
+        progress: bool = False,
+        measures: str | Iterable[str] = (),
+        jobs: int | Literal['all'] = 1,
+        resume: str | os.PathLike[str] | None = None,
+    ) -> Evaluation:
+        """Score a run on many queries at once.
+
+        Parameters
+        ----------
+        hypothesis : str, path-like, file object, DataFrame, iterable of tuples, Store or Ranking
+            A run: ``corpus_id video_id shot_id person_name confidence``; the path of a store is one
+            as well, and a ranking is from `Live.snapshot`.
+        queries : str, path-like, file object, DataFrame or iterable of str, optional
+            The names to ask for; a string is a path, so one name is a list of one. By default all
+            of the reference.
+        progress : bool
+            Show progress on standard error, if it takes longer than half a second.
+        measures : str or iterable of str
+            Measures of ir_measures to add, between spaces or commas, such as
+            ``'nDCG@10 P@5 RR'``. They are computed on the
+            rankings that `export_trec` writes: of 1000 shots, or the largest cutoff of a measure.
+        jobs : int or 'all'
+            The number of processes that share the queries at most; ``'all'`` for one on each core.
+            The result is the same, bit for bit. Small evaluations stay in this process.
+        resume : str or path-like, optional
+            A folder that keeps the result of each block of queries, of this evaluation alone. What
+            is in it already is not computed again; it is made if it is not there.
+
+        Returns
+        -------
+        Evaluation
+            Values by query, equal bit for bit to the answers of a session, and their means.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When the run or the queries cannot be read; when the folder is of another evaluation, or
+            a file of it was cut or edited.
+        WriteError
+            When the folder cannot be written to.
+        ParameterError, MissingExtraError
+            When a measure is unknown, cannot be computed, or has the name of another column; when
+            the extra ``trec`` that measures need is not installed.
+        ProcessError
+            When one of several processes ends before its work is done, as for lack of memory.
+
+        Warns
+        -----
+        RepeatedRowsWarning, RepeatedQueriesWarning
+            When the run or the queries repeat rows.
+        EmptyRunWarning, NoOverlapWarning
+            When no shot of the run is in the subset or the reference, or no query in the reference.
+        WithoutRelevantWarning, ScoreAboveOneWarning
+            When some queries have no relevant shot, or average precision exceeds 1.
+
+        Notes
+        -----
+        Takes time in proportion to queries times distinct names of the run, once it is read.
+
+        Examples
+        --------
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
+        >>> asked = ['nicolas_sarkozy', 'alain_juppe']
+        >>> average_precision.evaluate('samples/hypothesis.txt', asked).map.round(3)
+        array([0.149, 0.106])
+        """
+        n_jobs = check_jobs(jobs)
+        asked = ask(self._criteria, queries, measures)
+        (run,) = in_blocks(asked, [hypothesis], resume)
+        run.compute(n_jobs)
+        evaluation = run.evaluation()
+        warn_caller(evaluation.warnings)
+        return evaluation
+
+    @shows_progress
+    def evaluate_part(
+        self,
+        hypothesis: Any,
+        queries: Any = None,
+        *,
+        part: tuple[int, int],
+        resume: str | os.PathLike[str],
+        progress: bool = False,
+        measures: str | Iterable[str] = (),
+        jobs: int | Literal['all'] = 1,
+    ) -> Part:
+        """Score a run on one of n shares of the queries, and keep the values in a folder.
+
+        Parameters
+        ----------
+        hypothesis, queries, progress, measures, jobs
+            As `evaluate` takes them; the same for all parts, but for jobs. A run that is a path
+            must be a file, which can be read again.
+        part : tuple of two int
+            ``(i, n)``: every n-th block of queries, from the i-th, which counts from 1.
+        resume : str or path-like
+            The folder, which all parts share, at the same time or not. It is made if it is not
+            there.
+
+        Returns
+        -------
+        Part
+            How many blocks were computed, and how many were there already. `mediaeval_ap.collect`
+            puts them together.
+
+        Raises
+        ------
+        ReadError, FormatError, WriteError, MissingExtraError
+            As of `evaluate`.
+        ParameterError
+            As of `evaluate`, and when the part is not two integers i and n, i from 1 to n.
+
+        Warns
+        -----
+        RepeatedRowsWarning, RepeatedQueriesWarning, EmptyRunWarning, NoOverlapWarning
+            As of `evaluate`, where a block is computed. `collect` warns of the values.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
+        >>> folder = pathlib.Path(tempfile.mkdtemp(), 'blocks')
+        >>> for _ in 'once', 'again':
+        ...     average_precision.evaluate_part(
+        ...         'samples/hypothesis.txt', ['alain_juppe'], part=(1, 1), resume=folder
+        ...     )
+        Part(computed=1, found=0)
+        Part(computed=0, found=1)
+        """
+        part, n_jobs = check_part(part), check_jobs(jobs)
+        (run,) = in_blocks(ask(self._criteria, queries, measures), [hypothesis], resume)
+        return run.compute_part(part, n_jobs)
+
+    def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
+        """Return the first hypotheses for a query, as they are scored.
+
+        Parameters
+        ----------
+        hypothesis, query
+            A run, as `evaluate` takes it, and a name.
+        k : int, optional
+            The number of hypotheses; by default the largest cutoff.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``rank`` (from 1), ``corpus_id``, ``video_id``, ``shot_id``, ``person_name``,
+            ``distance``, ``confidence``, ``temporal_rank`` (from 1), ``relevant``, and
+            ``precision`` down to that rank. Hypotheses that the definition drops are left out. Its
+            ``attrs`` have AP at that cutoff, as ``AP@10``, and ``n_relevant``, the number of
+            relevant shots.
+
+        Raises
+        ------
+        QueryError, ParameterError
+            When the query is not a name, or k no positive integer.
+        ReadError, FormatError
+            When the run cannot be read.
+
+        Warns
+        -----
+        UnknownQueriesWarning
+            When the query is no name of the reference. Else as `evaluate`.
+
+        Examples
+        --------
+        >>> average_precision = AveragePrecision('samples/reference.txt')
+        >>> top = average_precision.rank('samples/hypothesis.txt', 'nicolas_sarkozy', k=3)
+        >>> top['relevant'].tolist(), top.attrs['n_relevant'], round(top.attrs['AP@3'], 3)
+        ([False, False, True], 116, 0.111)
+        """
+        import pandas
+
+        query = check_query(query)
+        depth = max(depths(self.K)) if k is None else check_cutoff(k)
+        run = read_counted(self._criteria, hypothesis)
+        about_query = unknown_queries([query], self._criteria.reference)
+        warn_caller(run.warnings_with(about_query))
+        ((places, hits, distances),) = run.scorer.top([query], depth)
+        ranks = np.arange(1, len(places) + 1)
+        relevant = np.isin(ranks - 1, hits)
+        frame = pandas.DataFrame({'rank': ranks, **run.ranking.columns_at(places, distances)})
+        frame = frame.assign(relevant=relevant, precision=np.cumsum(relevant) / ranks)
+        cutoff = ALL if k is None and ALL in self.K else depth
+        scorer = Scorer(run.ranking, run.scorer.relevance, [cutoff], self.definition)
+        (((ap,),), (n_relevant,)) = scorer.score([query])
+        frame.attrs = {ap_column(cutoff): float(ap), 'n_relevant': int(n_relevant)}
+        return frame
+
+    @shows_progress
+    def explain(
+        self,
+        hypothesis: Any,
+        queries: Any = None,
+        *,
+        k: Cutoff = 100,
+        near: float = NEAR,
+        progress: bool = False,
+    ) -> Diagnosis:
+        """Split the loss of a run, 1 - AP at a cutoff, into parts that add up to it.
+
+        One thing after another is repaired, in this order, and each part is the AP that its repair
+        adds:
+
+        ``repeats``
+            Each relevant shot counts once, where it is returned first. Negative where the
+            definition counts shots again.
+        ``ties``
+            Shots that were returned under the query come first among its hypotheses of equal
+            confidence. What was returned only under other names stays.
+        ``confidence``
+            Shots that were returned under the query come before all others.
+        ``spelling``, ``confused``, ``part_of_name``, ``noise``, ``copresent``
+            Relevant shots that were returned, but not under the query, come to the front. A shot
+            belongs to the first of these that one of its names in the run is of: a name within
+            `near` of the query; another person (of the reference or the queries) who is not in
+            that shot; a name of nobody that shares a word with the query; a name of nobody; names
+            that are all right for that shot.
+        ``absent``
+            Relevant shots that were not returned are put at the front.
+        ``cutoff``, ``unanswerable``
+            What remains: the definition allows no more at this cutoff, or no shot is relevant.
+
+        Parameters
+        ----------
+        hypothesis, queries
+            As `AveragePrecision.evaluate` takes them.
+        k : int or 'all'
+            The cutoff, which need not be one of those of `AveragePrecision`.
+        near : float
+            The largest distance, from 0 to below 1, at which a name is taken for another spelling
+            of a query: 0.2 allows one edit in five characters. With 0 there is no such name.
+        progress : bool
+            As of `AveragePrecision.evaluate`.
+
+        Returns
+        -------
+        Diagnosis
+            The parts by query and in the mean, names that were confused, and each query in detail.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When the run or the queries cannot be read.
+        ParameterError
+            When k or `near` is wrong.
+
+        Warns
+        -----
+        DataWarning
+            As of `AveragePrecision.evaluate`.
+
+        Notes
+        -----
+        All parts but ``repeats`` are 0 or more, except for definitions that divide by the number
+        of hits (``hits``), which repairs change. Where the reference repeats rows and the
+        definition counts them, no ranking of distinct shots reaches 1: the rest is in ``cutoff``.
+
+        Takes a few times as long as `AveragePrecision.evaluate`. Where a large part of the run is
+        equally far from a query, and equally confident, at the cutoff, all of that part is looked
+        at for this query.
+
+        Examples
+        --------
+        >>> reference = [('x', 'v', '1', 'ann_lee'), ('x', 'v', '2', 'ann_lee')]
+        >>> hypothesis = [('x', 'v', '9', 'ann_lee', 0.9), ('x', 'v', '1', 'anne_lee', 0.5)]
+        >>> diagnosis = AveragePrecision(reference).explain(hypothesis)
+        >>> diagnosis.ap.tolist()
+        [0.25]
+        >>> {part: loss for part, loss in diagnosis.mean_parts.items() if loss}
+        {'spelling': 0.25, 'absent': 0.5}
+        >>> diagnosis.near_misses[0].letters
+        ('+e at 4',)
+        """
+        given = [k] if isinstance(k, Iterable) and not isinstance(k, str | bytes) else k
+        cutoffs = check_cutoffs(given, self._criteria.definition, 'k')
+        (diagnosis,) = self.explain_at(hypothesis, queries, K=cutoffs, near=near)
+        return diagnosis
+
+    @shows_progress
+    def explain_at(
+        self,
+        hypothesis: Any,
+        queries: Any = None,
+        *,
+        K: Cutoff | Iterable[Cutoff] | None = None,
+        near: float = NEAR,
+        progress: bool = False,
+    ) -> list[Diagnosis]:
+        """Split the loss of a run at several cutoffs, from one ranking of each query.
+
+        Parameters
+        ----------
+        hypothesis, queries, near, progress
+            As of `explain`.
+        K : int, 'all' or iterable of these, optional
+            The cutoffs; by default those of `AveragePrecision`.
+
+        Returns
+        -------
+        list of Diagnosis
+            One for each cutoff, equal to that of `explain`.
+
+        Raises
+        ------
+        ReadError, FormatError, ParameterError
+            As of `explain`.
+
+        Examples
+        --------
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
+        >>> found = average_precision.explain_at('samples/hypothesis.txt', ['nicolas_sarkozy'])
+        >>> [(diagnosis.k, round(diagnosis.map, 3)) for diagnosis in found]
+        [(10, 0.299), (100, 0.213)]
+        """
+        from mediaeval_ap.diagnosis.explaining import explain_run
+
+        criteria = self._criteria
+        cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
+        return explain_run(criteria, hypothesis, queries, cutoffs, near)
+
+    @shows_progress
+    def report(
+        self,
+        runs: Iterable[Any] | Mapping[str, Any],
+        queries: Any = None,
+        *,
+        k: Cutoff | None = None,
+        near: float = NEAR,
+        baseline: str | None = None,
+        correction: Correction = 'holm',
+        interval: IntervalKind = 'plus2',
+        level: float = choices.LEVEL,
+        cluster: Cluster | None = None,
+        resamples: int = choices.RESAMPLES,
+        permutations: int | None = None,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> CampaignReport:
+        """Compare and diagnose the runs of a campaign, for one page about all of them.
+
+        Parameters
+        ----------
+        runs : iterable or mapping from str
+            The runs, each as `evaluate` takes it. The keys of a mapping name them; else they have
+            the names of their files, without the folder where that tells them apart.
+        queries
+            As `evaluate` takes them.
+        k : int or 'all', optional
+            The cutoff whose loss is split; by default 100 if it is one of `K`, else the last.
+        near : float
+            As of `explain`.
+        baseline : str, optional
+            The run to compare all others with on the leaderboard, by its name.
+        correction, interval, level, cluster, resamples, permutations, seed
+            As of `compare`.
+        progress : bool
+            As of `evaluate`.
+
+        Returns
+        -------
+        CampaignReport
+            ``to_html`` writes the page; ``comparison``, ``diagnoses`` and ``evaluations`` are its
+            numbers, ``plot`` its figures.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When a run or the queries cannot be read.
+        ParameterError
+            When there is no run, two have one name, or an argument is wrong.
+        MissingExtraError
+            When the extra ``insight`` is not installed.
+
+        Warns
+        -----
+        DataWarning
+            As of `evaluate` and `compare`.
+
+        Notes
+        -----
+        Each run is read once. Takes the time of `evaluate` and `explain` for each, and of one
+        `compare`.
+
+        Examples
+        --------
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
+        >>> run = 'samples/hypothesis.txt'
+        >>> report = average_precision.report([run], 'samples/queries.txt')
+        >>> report
+        CampaignReport: hypothesis.txt scores MAP@100 0.121
+        MAP@100 0.121 (95 % interval 0.000 to 0.192). There is no other run to compare it with.
+        """
+        from mediaeval_ap.campaign.collected import collect, named
+        from mediaeval_ap.comparison.settings import check_baseline, checked_settings
+
+        criteria = self._criteria
+        by_default = 100 if 100 in criteria.K else criteria.K[-1]
+        (loss_at,) = check_cutoffs([by_default if k is None else k], criteria.definition, 'k')
+        near = check_near(near)
+        settings = checked_settings(
+            baseline=baseline,
+            correction=correction,
+            interval=interval,
+            level=level,
+            cluster=cluster,
+            resamples=resamples,
+            permutations=permutations,
+            seed=seed,
+        )
+        by_name = named(runs)
+        check_baseline(baseline, by_name)
+        report = collect(criteria, by_name, criteria.read_queries(queries), loss_at, near, settings)
+        warn_caller(report.warnings)
+        return report
 
     def live(self, hypothesis: Any = None) -> Live:
         """Begin a session about hypotheses that arrive, change and are withdrawn.
@@ -289,194 +724,3 @@ class AveragePrecision(BatchEvaluating, CampaignReporting):
         counted = read_counted(criteria, hypothesis)
         warn_caller(counted.warnings_with(about_queries))
         export(topics(counted, asked, check_cutoff(k)), qrels, run, tag)
-
-    def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
-        """Return the first hypotheses for a query, as they are scored.
-
-        Parameters
-        ----------
-        hypothesis, query
-            A run, as `evaluate` takes it, and a name.
-        k : int, optional
-            The number of hypotheses; by default the largest cutoff.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns ``rank`` (from 1), ``corpus_id``, ``video_id``, ``shot_id``, ``person_name``,
-            ``distance``, ``confidence``, ``temporal_rank`` (from 1), ``relevant``, and
-            ``precision`` down to that rank. Hypotheses that the definition drops are left out. Its
-            ``attrs`` have AP at that cutoff, as ``AP@10``, and ``n_relevant``, the number of
-            relevant shots.
-
-        Raises
-        ------
-        QueryError, ParameterError
-            When the query is not a name, or k no positive integer.
-        ReadError, FormatError
-            When the run cannot be read.
-
-        Warns
-        -----
-        UnknownQueriesWarning
-            When the query is no name of the reference. Else as `evaluate`.
-
-        Examples
-        --------
-        >>> average_precision = AveragePrecision('samples/reference.txt')
-        >>> top = average_precision.rank('samples/hypothesis.txt', 'nicolas_sarkozy', k=3)
-        >>> top['relevant'].tolist(), top.attrs['n_relevant'], round(top.attrs['AP@3'], 3)
-        ([False, False, True], 116, 0.111)
-        """
-        import pandas
-
-        query = check_query(query)
-        depth = max(depths(self.K)) if k is None else check_cutoff(k)
-        run = read_counted(self._criteria, hypothesis)
-        about_query = unknown_queries([query], self._criteria.reference)
-        warn_caller(run.warnings_with(about_query))
-        ((places, hits, distances),) = run.scorer.top([query], depth)
-        ranks = np.arange(1, len(places) + 1)
-        relevant = np.isin(ranks - 1, hits)
-        frame = pandas.DataFrame({'rank': ranks, **run.ranking.columns_at(places, distances)})
-        frame = frame.assign(relevant=relevant, precision=np.cumsum(relevant) / ranks)
-        cutoff = ALL if k is None and ALL in self.K else depth
-        scorer = Scorer(run.ranking, run.scorer.relevance, [cutoff], self.definition)
-        (((ap,),), (n_relevant,)) = scorer.score([query])
-        frame.attrs = {ap_column(cutoff): float(ap), 'n_relevant': int(n_relevant)}
-        return frame
-
-    @shows_progress
-    def explain(
-        self,
-        hypothesis: Any,
-        queries: Any = None,
-        *,
-        k: Cutoff = 100,
-        near: float = NEAR,
-        progress: bool = False,
-    ) -> Diagnosis:
-        """Split the loss of a run, 1 - AP at a cutoff, into parts that add up to it.
-
-        One thing after another is repaired, in this order, and each part is the AP that its repair
-        adds:
-
-        ``repeats``
-            Each relevant shot counts once, where it is returned first. Negative where the
-            definition counts shots again.
-        ``ties``
-            Shots that were returned under the query come first among its hypotheses of equal
-            confidence. What was returned only under other names stays.
-        ``confidence``
-            Shots that were returned under the query come before all others.
-        ``spelling``, ``confused``, ``part_of_name``, ``noise``, ``copresent``
-            Relevant shots that were returned, but not under the query, come to the front. A shot
-            belongs to the first of these that one of its names in the run is of: a name within
-            `near` of the query; another person (of the reference or the queries) who is not in
-            that shot; a name of nobody that shares a word with the query; a name of nobody; names
-            that are all right for that shot.
-        ``absent``
-            Relevant shots that were not returned are put at the front.
-        ``cutoff``, ``unanswerable``
-            What remains: the definition allows no more at this cutoff, or no shot is relevant.
-
-        Parameters
-        ----------
-        hypothesis, queries
-            As `AveragePrecision.evaluate` takes them.
-        k : int or 'all'
-            The cutoff, which need not be one of those of `AveragePrecision`.
-        near : float
-            The largest distance, from 0 to below 1, at which a name is taken for another spelling
-            of a query: 0.2 allows one edit in five characters. With 0 there is no such name.
-        progress : bool
-            As of `AveragePrecision.evaluate`.
-
-        Returns
-        -------
-        Diagnosis
-            The parts by query and in the mean, names that were confused, and each query in detail.
-
-        Raises
-        ------
-        ReadError, FormatError
-            When the run or the queries cannot be read.
-        ParameterError
-            When k or `near` is wrong.
-
-        Warns
-        -----
-        DataWarning
-            As of `AveragePrecision.evaluate`.
-
-        Notes
-        -----
-        All parts but ``repeats`` are 0 or more, except for definitions that divide by the number
-        of hits (``hits``), which repairs change. Where the reference repeats rows and the
-        definition counts them, no ranking of distinct shots reaches 1: the rest is in ``cutoff``.
-
-        Takes a few times as long as `AveragePrecision.evaluate`. Where a large part of the run is
-        equally far from a query, and equally confident, at the cutoff, all of that part is looked
-        at for this query.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> reference = [('x', 'v', '1', 'ann_lee'), ('x', 'v', '2', 'ann_lee')]
-        >>> hypothesis = [('x', 'v', '9', 'ann_lee', 0.9), ('x', 'v', '1', 'anne_lee', 0.5)]
-        >>> diagnosis = AveragePrecision(reference).explain(hypothesis)
-        >>> diagnosis.ap.tolist()
-        [0.25]
-        >>> {part: loss for part, loss in diagnosis.mean_parts.items() if loss}
-        {'spelling': 0.25, 'absent': 0.5}
-        >>> diagnosis.near_misses[0].letters
-        ('+e at 4',)
-        """
-        given = [k] if isinstance(k, Iterable) and not isinstance(k, str | bytes) else k
-        cutoffs = check_cutoffs(given, self._criteria.definition, 'k')
-        from mediaeval_ap.diagnosis.explaining import explain_run
-
-        return explain_run(self._criteria, hypothesis, queries, cutoffs, near)[0]
-
-    @shows_progress
-    def explain_at(
-        self,
-        hypothesis: Any,
-        queries: Any = None,
-        *,
-        K: Cutoff | Iterable[Cutoff] | None = None,
-        near: float = NEAR,
-        progress: bool = False,
-    ) -> list[Diagnosis]:
-        """Split the loss of a run at several cutoffs, from one ranking of each query.
-
-        Parameters
-        ----------
-        hypothesis, queries, near, progress
-            As of `explain`.
-        K : int, 'all' or iterable of these, optional
-            The cutoffs; by default those of `AveragePrecision`.
-
-        Returns
-        -------
-        list of Diagnosis
-            One for each cutoff, equal to that of `explain`.
-
-        Raises
-        ------
-        ReadError, FormatError, ParameterError
-            As of `explain`.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
-        >>> found = average_precision.explain_at('samples/hypothesis.txt', ['nicolas_sarkozy'])
-        >>> [(diagnosis.k, round(diagnosis.map, 3)) for diagnosis in found]
-        [(10, 0.299), (100, 0.213)]
-        """
-        criteria = self._criteria
-        cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
-        from mediaeval_ap.diagnosis.explaining import explain_run
-
-        return explain_run(criteria, hypothesis, queries, cutoffs, near)

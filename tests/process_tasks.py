@@ -6,8 +6,9 @@ import time
 from typing import ClassVar
 from weakref import WeakSet
 
-from mediaeval_ap.execute.processes import Processes, _Worker
 from mediaeval_ap.execute.resuming import write_block
+
+from mediaeval_ap.execute.processes import Processes, _Worker
 
 
 class Elsewhere(Processes):

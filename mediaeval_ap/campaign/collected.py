@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count, pairwise
 from typing import Any
 
@@ -17,10 +18,11 @@ from mediaeval_ap.comparison.settings import Settings
 from mediaeval_ap.definitions import Cutoff, depths
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.diagnosis.explaining import diagnose
-from mediaeval_ap.errors import DataWarning
+from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.whole_run import CountedRun, evaluate_run, names_asked, read_counted
 from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.results.means_and_notes import short_names
 from mediaeval_ap.tables import Table
 
 SHOWN = 10  # hypotheses of each ranking
@@ -149,3 +151,26 @@ def _as_integers(values: NDArray[np.float64]) -> tuple[int | None, list[Any]]:
         if (integers / 10**decimals == values).all():
             return decimals, _steps(integers.astype(np.int64).tolist())
     return None, values.tolist()
+
+
+def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
+    """Return runs by name: the given one, else the name of the file, with its folder if needed."""
+    if isinstance(runs, Mapping):
+        return dict(_checked(list(runs), list(runs.values())))
+    if isinstance(runs, str | bytes | os.PathLike) or not isinstance(runs, Iterable):
+        raise ParameterError(f'runs: found {shown(runs)}, expected a list of runs')
+    given = list(runs)
+    paths = [os.fsdecode(each) if isinstance(each, str | os.PathLike) else '' for each in given]
+    names = [name or f'run {number}' for number, name in enumerate(short_names(paths), 1)]
+    return dict(_checked(names, given))
+
+
+def _checked(names: list[str], runs: list[Any]) -> Iterable[tuple[str, Any]]:
+    if not names:
+        raise ParameterError('runs: found none, expected one or more')
+    if wrong := [name for name in names if not isinstance(name, str) or not name]:
+        raise ParameterError(f'runs: found the name {shown(wrong[0])}, expected text')
+    repeated = [name for name, times in Counter(map(printable, names)).items() if times > 1]
+    if repeated:
+        raise ParameterError(f'runs: found {shown(repeated[0])} twice, expected each run once')
+    return zip(map(printable, names), runs, strict=True)

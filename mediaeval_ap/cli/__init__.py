@@ -2,7 +2,6 @@
 
 # Each module registers its commands with `main`; the list of commands has them in this order.
 from mediaeval_ap.cli import (  # noqa: F401, I001
-    kept_blocks,
     evaluate,
     stores,
     explain,

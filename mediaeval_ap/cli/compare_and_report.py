@@ -98,7 +98,7 @@ def _random_numbers() -> options.Decorator:
 
 def named_runs(runs: Iterable[str], baseline: str | None) -> dict[str, str]:
     """Return runs by the names that tell them apart, and refuse a baseline that is none of them."""
-    from mediaeval_ap.campaign.campaign_reporting import named
+    from mediaeval_ap.campaign.collected import named
     from mediaeval_ap.comparison.settings import check_baseline
 
     try:

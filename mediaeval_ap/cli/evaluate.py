@@ -1,20 +1,81 @@
-"""Commands about finished runs: ``evaluate`` and ``rank``."""
+"""Commands about finished runs: ``evaluate``, ``collect`` and ``rank``."""
 
 from __future__ import annotations
 
-from contextlib import closing
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mediaeval_ap.cli import kept_blocks, options
-from mediaeval_ap.cli.commands import main
-from mediaeval_ap.cli.on_cluster import evaluate_on_cluster
-from mediaeval_ap.cli.output import Output, write_document
-from mediaeval_ap.cli.several_runs import Reporting, reports
-from mediaeval_ap.errors import QueryError
+from mediaeval_ap.choices import check_part
+from mediaeval_ap.cli import options
+from mediaeval_ap.cli.commands import is_quiet, main
+from mediaeval_ap.cli.output import STANDARD_STREAM, Output, tell, write_document
+from mediaeval_ap.cli.several_runs import PER_QUERY, SORT, Reporting, reports
+from mediaeval_ap.errors import ParameterError, QueryError, printable, warn_caller
 from mediaeval_ap.render.document import Document, Grid
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from mediaeval_ap.execute.evaluating import Part, RunInBlocks
+    from mediaeval_ap.results.evaluation import Evaluation
+
+OF_THE_RESULT = ('per_query', 'sort', 'format', 'output')  # which a part has none of
+
+
+def _part(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    digits = re.fullmatch('([0-9]{1,18})/([0-9]{1,18})', value)
+    try:
+        return check_part(tuple(map(int, digits.groups())) if digits else value)
+    except ParameterError:
+        expected = 'I/N with I from 1 to N, as 1/8'
+        raise click.BadParameter(f'found {value!r}, expected {expected}') from None
+
+
+RESUME = options.option(
+    '--resume',
+    heading='Scoring',
+    metavar='DIR',
+    help='Keep the result of each block of queries in DIR; compute only blocks that are missing.',
+)
+PART = options.option(
+    '--part',
+    heading='Scoring',
+    metavar='I/N',
+    callback=_part,
+    help='Compute every N-th block only, from the I-th; the command collect shows the results. '
+    'Needs --resume.',
+)
+
+
+@main.command(
+    examples=[
+        'mediaeval-ap collect blocks --per-query',
+        'mediaeval-ap collect blocks --sort -o map.csv',
+    ]
+)
+@click.argument('folder', metavar='DIR')
+@PER_QUERY
+@SORT
+@options.FORMAT
+@options.OUTPUT
+@options.MESSAGES
+def collect(folder: str, per_query: bool, sort: bool, format: str, output: Output) -> None:
+    """Put the blocks together that evaluate keeps in DIR."""
+    _check_output(output, folder)
+    from mediaeval_ap.execute.blocks import collect
+    from mediaeval_ap.results.result import describe
+
+    document = describe(collect(folder), per_query=per_query, sort=sort)
+    write_document(document, format, output)
 
 
 @main.command(
@@ -30,8 +91,8 @@ from mediaeval_ap.render.document import Document, Grid
 @options.CRITERIA
 @options.QUERIES_WITHOUT_RELEVANT
 @options.JOBS
-@kept_blocks.RESUME
-@kept_blocks.PART
+@RESUME
+@PART
 @options.SCHEDULER
 @reports
 def evaluate(
@@ -46,33 +107,102 @@ def evaluate(
     **criteria: Any,
 ) -> None:
     """Score runs: average precision at K, per query and mean."""
-    kept_blocks.check_options(resume, part, runs, reporting)
+    _check_options(resume, part, jobs, scheduler, runs, reporting)
+    options.check_cutoffs(criteria['cutoffs'], criteria['definition'], measures)
+    average_precision = options.read_reference(**criteria)
+    from mediaeval_ap.execute import evaluating
+    from mediaeval_ap.tables import QUERIES, read
+
+    table = None if queries is None else read(queries, QUERIES, max_bytes=criteria['max_bytes'])
+    with ExitStack() as stack:
+        if scheduler is not None:
+            from mediaeval_ap.execute.dask_tasks import check_stores, compute_on_workers, connected
+
+            client = stack.enter_context(connected(scheduler))
+        try:
+            asked = evaluating.ask(average_precision._criteria, table, measures)
+            if scheduler is not None and not reporting.keep_going:
+                check_stores(runs)
+            blocks = evaluating.in_blocks(asked, runs, resume)
+            if scheduler is not None and not reporting.keep_going:
+                compute_on_workers(blocks, client)  # side by side
+            parts = [] if part is None else [each.compute_part(part, jobs) for each in blocks]
+        except ParameterError as error:
+            raise click.UsageError(str(error)) from error
+        if part is not None:
+            _tell_part(part, parts, blocks)
+            return
+        results: Iterator[Evaluation | Exception]
+        if scheduler is None:
+            results = stack.enter_context(closing(evaluating.evaluate_runs(blocks, jobs)))
+        else:
+            results = map(partial(_on_workers, client), blocks)
+        reporting.write(runs, lambda _: [_given_out(next(results))])
+
+
+def _given_out(result: Evaluation | Exception) -> Evaluation:
+    """Return a result, and give out its warnings; or raise what stands in its place."""
+    if isinstance(result, Exception):
+        raise result
+    warn_caller(result.warnings)
+    return result
+
+
+def _on_workers(client: Client, run: RunInBlocks) -> Evaluation:
+    from mediaeval_ap.execute.dask_tasks import check_stores, compute_on_workers
+
+    check_stores([run.hypothesis])
+    compute_on_workers([run], client)
+    return run.evaluation()
+
+
+def _tell_part(part: tuple[int, int], parts: Sequence[Part], blocks: Sequence[RunInBlocks]) -> None:
+    folder = blocks[0].folder
+    if folder is None or is_quiet():
+        return
+    computed, found = (sum(numbers) for numbers in zip(*parts, strict=True))
+    n_done, n_blocks = len(folder.done()), folder.plan.n_blocks * len(set(folder.plan.keys))
+    told = f'computed {computed}, {found} were there' if computed + found else 'has no block'
+    there = f'{printable(folder.path)} has {n_done} of {n_blocks} blocks'
+    tell(f'Part {part[0]} of {part[1]}: {told}; {there}')
+
+
+def _check_options(
+    resume: str | None,
+    part: tuple[int, int] | None,
+    jobs: int,
+    scheduler: str | None,
+    runs: Sequence[str],
+    reporting: Reporting,
+) -> None:
+    """Refuse options that say nothing together."""
     if scheduler is not None and (part is not None or jobs > 1):
         other = '--jobs' if part is None else '--part'
         raise click.UsageError(f'{other} and --scheduler: the scheduler shares out all blocks')
-    options.check_cutoffs(criteria['cutoffs'], criteria['definition'], measures)
-    average_precision = options.read_reference(**criteria)
-    from mediaeval_ap.tables import QUERIES, read
-
-    asked = None if queries is None else read(queries, QUERIES, max_bytes=criteria['max_bytes'])
-    if scheduler is not None:
-        evaluate_on_cluster(scheduler, average_precision, runs, asked, measures, resume, reporting)
+    if resume is None:
+        if part is not None:
+            raise click.UsageError('--part needs --resume DIR, a folder that all parts share')
         return
-    if resume is not None:
+    if STANDARD_STREAM in runs:
+        raise click.UsageError('--resume needs runs that can be read again; found standard input')
+    if reporting.keep_going:
+        raise click.UsageError('--keep-going and --resume: a folder holds the results of all runs')
+    ctx = click.get_current_context()
+    for name in OF_THE_RESULT if part is not None else ():
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            (option,) = (each for each in ctx.command.params if each.name == name)
+            raise click.UsageError(f'--part writes no result: give {option.opts[-1]} to collect')
+    _check_output(reporting.output, resume)
 
-        def keep() -> list[Any]:
-            return average_precision._keep(runs, asked, measures, resume)
 
-        kept_blocks.evaluate_kept(keep, runs, part, jobs, reporting)
-        return
-    if jobs == 1:
-        evaluate = average_precision.evaluate
-        reporting.write(runs, lambda run: [evaluate(run, asked, measures=measures)])
-        return
-    from mediaeval_ap.execute.evaluating import given_out
+def _check_output(output: Output, folder: str) -> None:
+    """Refuse to write the result over a file of the folder."""
+    from mediaeval_ap.execute.blocks import is_kept
 
-    with closing(average_precision._evaluate_runs(runs, asked, measures, jobs)) as results:
-        reporting.write(runs, lambda _: [given_out(next(results))])
+    path = os.fspath(output)
+    if is_kept(path) and os.path.realpath(os.path.dirname(path)) == os.path.realpath(folder):
+        told = f'it is a file of the folder {printable(folder)}'
+        raise click.UsageError(f'refusing to overwrite {printable(path)}: {told}')
 
 
 @main.command(

@@ -1,160 +1,426 @@
-"""Runs and blocks of queries, scored by several processes as by one."""
+"""The one loop of evaluations: the blocks of queries that are missing, scored here or elsewhere."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from time import process_time
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
 
-from mediaeval_ap.errors import DataWarning, warn_caller
+from mediaeval_ap import __version__
+from mediaeval_ap.atomic_files import undone_at_once
+from mediaeval_ap.errors import (
+    DataWarning,
+    FormatError,
+    ParameterError,
+    ProcessError,
+    WriteError,
+    shown,
+    warn_caller,
+)
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.whole_run import names_asked, with_skipped, with_warnings
-from mediaeval_ap.execute.beginning import START_SECONDS, Asked, Begun, Unbegun, begin
-from mediaeval_ap.execute.job import Job, score_block
-from mediaeval_ap.execute.processes import Done, Processes, Task
+from mediaeval_ap.evaluation.whole_run import (
+    CountedRun,
+    Questions,
+    names_asked,
+    read_counted,
+    score_names,
+    with_skipped,
+    with_warnings,
+)
+from mediaeval_ap.execute.blocks import WHOLE, Block, BlockFolder
+from mediaeval_ap.execute.plan import described, digest_of_rows, plan_of
 from mediaeval_ap.progress import Bar, hidden
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.tables import Table
+from mediaeval_ap.tables import Source, Table
+from mediaeval_ap.tables.sources import ByteSource, opening
 
-# Of several runs together: reading and ranking them takes half a second.
+START_SECONDS = 0.2  # of CPU, until a process has imported all and has opened a store: 0.15 to 0.2
+WRITTEN_ROWS = 3_000_000  # rows of a temporary store that are written in a second
+GAIN_SECONDS = 0.2  # a smaller gain is not worth it: estimates are wrong by as much
+PROBE_SECONDS = 0.05  # of work that tells how long the rest will take
+BLOCKS_EACH = 16  # of each process, so that all end at about the same time
+# Files of several runs together that are given to processes at once: reading them takes 0.5 s.
 WORTH_SHARING_BYTES = 16 << 20
+OPENED_RUNS = 4  # blocks come run by run, so that more would rarely be asked for again
 
 
-def evaluate_runs(
-    criteria: Criteria,
-    runs: Sequence[Any],
-    queries: Table | None,
-    measures: Sequence[Any],
-    jobs: int,
+class Part(NamedTuple):
+    """The blocks of queries of one part of an evaluation.
+
+    Parameters
+    ----------
+    computed : int
+        Number of blocks that were computed now.
+    found : int
+        Number of blocks that were done before.
+
+    Examples
+    --------
+    >>> Part(computed=3, found=1).found
+    1
+    """
+
+    computed: int
+    found: int
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The question that each run answers: criteria, names and measures; it can be pickled."""
+
+    criteria: Criteria
+    questions: Questions
+    queries: Table | None
+    measures: tuple[str, ...]  # of ir_measures
+
+    @property
+    def source(self) -> Source | None:
+        """Where the names are from; None if they are those of the reference."""
+        return None if self.queries is None else self.queries.source
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """All that another process needs to score blocks of one run; it can be pickled."""
+
+    asked: Asked
+    run: str  # absolute path of a store
+    sha256: str  # of the store
+    source: Source  # what results name as the run: of a temporary store, the file behind it
+    version: str = __version__  # of this package, where the job was made
+
+
+class Clock:
+    """Time of this process since this was made: wall time, and of all its threads together."""
+
+    def __init__(self) -> None:
+        self._began = perf_counter(), process_time()
+
+    def pays(self, factor: float, jobs: int, n_written: int = 0) -> bool:
+        """Return whether processes should share so many times the work that was done since.
+
+        `n_written` is the number of rows that are written before they can begin.
+        """
+        seconds, cpu_seconds = perf_counter() - self._began[0], process_time() - self._began[1]
+        return pays(seconds, cpu_seconds, factor, jobs, n_written)
+
+
+def pays(seconds: float, cpu_seconds: float, factor: float, jobs: int, n_written: int) -> bool:
+    """Return whether processes should share `factor` times the work that took so long.
+
+    CPU time is longer than wall time where threads use several cores already.
+    """
+    if jobs == 1 or seconds < PROBE_SECONDS:
+        return False
+    costs = n_written / WRITTEN_ROWS + START_SECONDS + GAIN_SECONDS
+    return factor * (seconds - cpu_seconds / jobs) > costs
+
+
+def ask(criteria: Criteria, queries: Any, measures: str | Iterable[str]) -> Asked:
+    """Read what each run is asked."""
+    texts: tuple[str, ...] = ()
+    if measures:
+        from mediaeval_ap.trec.measures import check_columns, parse_measures, refuse_nonrelevant
+
+        parsed = parse_measures(measures)
+        refuse_nonrelevant(parsed)
+        check_columns(parsed, criteria.K)
+        texts = tuple(map(str, parsed))
+    table = criteria.read_queries(queries)
+    return Asked(criteria, names_asked(criteria, table), table, texts)
+
+
+@dataclass(eq=False)
+class RunInBlocks:
+    """A run that is scored in blocks of queries, which are kept in memory or in a folder."""
+
+    asked: Asked
+    hypothesis: Any
+    folder: BlockFolder | None = None
+    number: int = 0  # of the run in the plan of the folder
+
+    def __post_init__(self) -> None:
+        self._values: dict[int, Evaluation] = {}  # by number of the block, without a folder
+
+    @cached_property
+    def given(self) -> Any:
+        """The run as it was given; a store is opened, if it still is the one of the plan."""
+        # Opened once: another store may take its place while the first queries are scored.
+        store = self.asked.criteria.open_run(self.hypothesis)
+        if store is None:
+            return self.hypothesis
+        if self.folder is not None:
+            planned = self.folder.plan.runs[self.number]
+            _check_unchanged(store.path, store.sha256, planned['content'])
+        return store
+
+    @cached_property
+    def run(self) -> CountedRun:
+        """The run, ready to be scored, if it still is the one of the plan."""
+        run = read_counted(self.asked.criteria, self.given)
+        if self.folder is not None:
+            planned, source = self.folder.plan.runs[self.number], run.ranking.source
+            if planned['content'] is None:
+                _check_unchanged(source.name, source.sha256, planned['sha256'])
+        return run
+
+    @cached_property
+    def warnings(self) -> list[DataWarning]:
+        """What there is to warn of before a query is scored."""
+        return self.run.warnings_with(self.asked.questions.warnings)
+
+    def forget_run(self) -> None:
+        """Let go of the run: all of a command need not be in memory or open together."""
+        for name in 'run', 'given':
+            vars(self).pop(name, None)
+
+    def missing(self, n_blocks: int = 1, part: tuple[int, int] = WHOLE) -> tuple[list[Block], int]:
+        """Return the blocks of a part that are not done, and how many of it are.
+
+        In memory there are up to `n_blocks`; a plan says how many a folder has.
+        """
+        names = self.asked.questions.names
+        if self.folder is not None:
+            return self.folder.missing(self.number, names, part)
+        if self._values:
+            return [], len(self._values)
+        size = max(-(-len(names) // n_blocks), 1)
+        starts = range(0, max(len(names), 1), size)
+        return [Block(n, tuple(names[i : i + size])) for n, i in enumerate(starts, 1)], 0
+
+    def take(self, block: Block, evaluation: Evaluation | None) -> None:
+        """Take the result of a block, unless it is in the folder already."""
+        if evaluation is not None:
+            self._values[block.number] = evaluation
+
+    def compute(self, jobs: int = 1, part: tuple[int, int] = WHOLE) -> Part:
+        """Compute the blocks of a part that are missing."""
+        blocks, n_found = self.missing(1 if jobs == 1 else BLOCKS_EACH * jobs, part)
+        if blocks:
+            self._score(blocks, jobs)
+        return Part(len(blocks), n_found)
+
+    def compute_part(self, part: tuple[int, int], jobs: int = 1) -> Part:
+        """Compute what is missing of a part; if anything is, warn of the run and the queries."""
+        done = self.compute(jobs, part)
+        if done.computed:
+            warn_caller(self.warnings)
+        self.forget_run()
+        return done
+
+    def evaluation(self) -> Evaluation:
+        """Return the result of all blocks, with the warnings."""
+        if self.folder is not None:
+            whole = self.folder.evaluation(self.number)
+        else:
+            whole = Evaluation.concat(self._values[each] for each in sorted(self._values))
+            whole = with_skipped(whole, self.asked.questions.n_skipped)
+        found = self.warnings
+        self.forget_run()
+        return with_warnings(whole, self.asked.criteria, found)
+
+    def job(self, folder: str = '') -> Job:
+        """Return the run as other processes open it: a store, which is written if it is none."""
+        from mediaeval_ap.store.store import as_store
+        from mediaeval_ap.store.writing import write_store
+
+        store = as_store(self.given)
+        if store is None:
+            path = os.path.join(folder, 'run.store')
+            store = write_store(self.run.ranking, path, subset=self.asked.criteria.subset)
+            return Job(self.asked, store.folder, store.sha256, self.run.ranking.source)
+        return Job(self.asked, store.folder, store.sha256, store.ranking.source)
+
+    def _score(self, blocks: Sequence[Block], jobs: int) -> None:
+        """Score blocks here, and let processes share the rest as soon as that pays."""
+        if len(blocks) == 1:
+            self.take(blocks[0], blocks[0].keep(_scored(self.asked, self.run, blocks[0].names)))
+            return
+        run = self.run  # read here, so that no block's time includes it
+        with Bar('scoring', len(blocks), ' blocks') as bar, hidden():
+            if jobs > 1:  # what is laid out for the first query alone is not timed
+                _scored(self.asked, run, blocks[0].names[:1])
+            clock = Clock()
+            for n_done, block in enumerate(blocks, 1):
+                self.take(block, block.keep(_scored(self.asked, run, block.names)))
+                bar.add()
+                rest = blocks[n_done:]
+                if clock.pays(len(rest) / n_done, jobs, _n_unstored(run)):
+                    if self._share(rest, jobs, bar):
+                        return
+                    jobs = 1
+
+    def _share(self, blocks: Sequence[Block], jobs: int, bar: Bar) -> bool:
+        """Score blocks by several processes, if there is room for a temporary store."""
+        from mediaeval_ap.execute.processes import results, temporary_folder
+
+        with ExitStack() as stack:
+            if self.folder is not None:  # a process that is killed as it writes leaves its file
+                stack.enter_context(undone_at_once(self.folder.remove_temporaries))
+            try:
+                is_stored = not _n_unstored(self.run)
+                job = self.job('' if is_stored else stack.enter_context(temporary_folder()))
+            except WriteError:
+                return False
+            for number, evaluation in results(jobs, score_block, job, blocks):
+                if isinstance(evaluation, Exception):
+                    raise evaluation
+                self.take(blocks[number], evaluation)
+                bar.add()
+        return True
+
+
+def score_block(job: Job, block: Block) -> Evaluation | None:
+    """Score a block where its store can be opened; write it to its folder, or return it."""
+    if job.version != __version__:
+        raise ParameterError(
+            f'this process has mediaeval_ap {__version__}, expected {job.version}, as where the '
+            'evaluation was begun; install the same version everywhere'
+        )
+    with hidden():
+        run = _opened(job.asked.criteria, job.run, job.sha256)
+        evaluation = _scored(job.asked, run, block.names)
+    inputs = {**evaluation.inputs, 'hypothesis': job.source}
+    return block.keep(replace(evaluation, inputs=inputs))
+
+
+@lru_cache(OPENED_RUNS)
+def _opened(criteria: Criteria, path: str, sha256: str) -> CountedRun:
+    """Open a store; criteria are compared as objects, so keep those of a job for all its blocks."""
+    from mediaeval_ap.store.store import open_store
+
+    store = open_store(path)
+    if store.sha256 != sha256:
+        expected = f'{sha256}, as when the evaluation was begun; begin it again'
+        raise FormatError(store.path, '', 'sha256', store.sha256, expected)
+    return read_counted(criteria, store)
+
+
+def _scored(asked: Asked, run: CountedRun, names: Sequence[str]) -> Evaluation:
+    """Score a run on names, also by measures of ir_measures; warn of nothing."""
+    if not asked.measures:
+        return score_names(run, list(names), asked.source)
+    from mediaeval_ap.trec.export import topics
+    from mediaeval_ap.trec.measures import depth_of, parse_measures, with_measures
+
+    measures = parse_measures(asked.measures)
+    depth, kept = depth_of(measures), run.ranking.kept
+    if kept is not None and kept < depth:  # no cutoff was asked for
+        found = f'{", ".join(asked.measures)}, computed on rankings of {depth} shots'
+        remedy = f'index the run with --keep {depth} or without --keep'
+        expected = f'rankings of at most {kept}, which this store keeps; {remedy}'
+        raise FormatError(run.ranking.source.name, '', 'measures', found, expected)
+    evaluation = score_names(run, list(names), asked.source)
+    return with_measures(evaluation, topics(run, list(names), depth), measures)
+
+
+def _n_unstored(run: CountedRun) -> int:
+    """Return how many rows other processes could not open: a temporary store has to hold them."""
+    from mediaeval_ap.store.store import StoredRanking
+
+    return 0 if isinstance(run.ranking, StoredRanking) else len(run.ranking)
+
+
+def in_blocks(asked: Asked, runs: Sequence[Any], path: Any = None) -> list[RunInBlocks]:
+    """Return runs that are scored in blocks; those that a folder keeps are not scored again."""
+    if path is None:
+        return [RunInBlocks(asked, run) for run in runs]
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f'resume: found {shown(path)}, expected the path of a folder')
+    planned = [_planned(asked.criteria, run) for run in runs]
+    plan = plan_of(
+        asked.criteria,
+        asked.questions,
+        asked.queries,
+        asked.measures,
+        [inputs for inputs, _ in planned],
+    )
+    folder = BlockFolder.begin(os.fsdecode(path), plan)
+    return [RunInBlocks(asked, run, folder, number) for number, (_, run) in enumerate(planned)]
+
+
+def evaluate_runs(runs: Sequence[RunInBlocks], jobs: int) -> Generator[Evaluation | Exception]:
+    """Yield for each run its result, with warnings, or the error that it is wrong by."""
+    clock = Clock()
+    for number, run in enumerate(runs):
+        rest = runs[number:]
+        sizes = list(map(_size, rest))
+        # As many as there are processes; of fewer runs, the queries are shared.
+        if 1 < jobs <= len(rest) and min(sizes) >= 0:
+            is_large = sum(sizes) > WORTH_SHARING_BYTES
+            if is_large or (number and clock.pays(len(rest) / number, jobs)):
+                yield from _side_by_side(rest, sizes, jobs)
+                return
+        result: Evaluation | Exception
+        try:
+            run.compute(jobs)
+            result = run.evaluation()
+        except ProcessError:  # which says nothing of the run
+            raise
+        except Exception as error:
+            result = error
+        yield result
+
+
+def _side_by_side(
+    runs: Sequence[RunInBlocks], sizes: Sequence[int], jobs: int
 ) -> Generator[Evaluation | Exception]:
-    """Yield for each run its result, with warnings, or the error that one process would raise."""
-    names, n_skipped, about_queries = names_asked(criteria, queries)
-    source = None if queries is None else queries.source
-    with ExitStack() as stack:
-        processes = stack.enter_context(Processes(jobs))
-        bar = stack.enter_context(Bar('scoring', len(runs) * len(names), ' queries'))
-        if len(runs) > 1:
-            stack.enter_context(hidden())  # the bars of single runs
-        texts = tuple(map(str, measures))
-        asked = Asked(criteria, names, source, about_queries, texts, n_skipped)
-        yield from _Evaluating(asked, runs, jobs, processes, bar).results()
+    """Let each of several processes read and score other runs, the largest first."""
+    from mediaeval_ap.execute.processes import results
 
-
-def given_out(result: Evaluation | Exception) -> Evaluation:
-    """Return a result, and give out its warnings; or raise what stands in its place."""
-    if isinstance(result, Exception):
-        raise result
-    warn_caller(result.warnings)
-    return result
-
-
-@dataclass
-class _Run:
-    """The blocks and errors of a run so far."""
-
-    found: list[DataWarning] = field(default_factory=list)
-    blocks: dict[int, Evaluation] = field(default_factory=dict)  # by number
-    errors: dict[int, BaseException] = field(default_factory=dict)
-    n_open: int = 1  # tasks
-
-    def result(self, asked: Asked) -> Evaluation | Exception:
-        """Put the blocks together, or return the error that comes first."""
-        if self.errors:
-            error = self.errors[min(self.errors)]
-            if not isinstance(error, Exception):
-                raise error
-            return error
-        whole = Evaluation.concat(block for _, block in sorted(self.blocks.items()))
-        return with_warnings(with_skipped(whole, asked.n_skipped), asked.criteria, self.found)
-
-
-class _Evaluating:
-    def __init__(
-        self, asked: Asked, runs: Sequence[Any], jobs: int, processes: Processes, bar: Bar
-    ) -> None:
-        self._asked, self._runs, self._jobs = asked, runs, jobs
-        self._processes, self._bar = processes, bar
-        self._known = [_Run() for _ in runs]
-        self._later: list[Task] = []
-        self._began = process_time()
-
-    def results(self) -> Iterator[Evaluation | Exception]:
-        self._begin()
-        n_given = 0
-        for done in self._processes.results():
-            self._note(done)
-            if self._later:
-                self._go_on()
-            while n_given < len(self._known) and not self._known[n_given].n_open:
-                run, self._known[n_given] = self._known[n_given], _Run(n_open=0)
-                yield run.result(self._asked)
+    order = sorted(range(len(runs)), key=sizes.__getitem__, reverse=True)
+    paths = [runs[i].hypothesis for i in order]
+    done: dict[int, Evaluation | Exception] = {}
+    n_given = 0
+    with Bar('scoring', len(runs), ' runs') as bar:
+        for number, result in results(jobs, _evaluated, runs[0].asked, paths):
+            done[order[number]] = result
+            bar.add()
+            while n_given in done:
+                yield done.pop(n_given)
                 n_given += 1
 
-    def _begin(self) -> None:
-        """Let runs be read where that is best: the largest last, whose queries can be shared."""
-        sizes = list(map(_size, self._runs))
-        order = sorted(range(len(sizes)), key=sizes.__getitem__)
-        last = order[-self._jobs :]
 
-        def task(i: int) -> Task:
-            jobs = self._jobs if i in last else 1
-            unbegun = Unbegun(self._runs[i], jobs, self._processes.folder)
-            return Task(begin, self._asked, unbegun, (i, 0))
-
-        self._processes.add_here(task(i) for i in order if sizes[i] < 0)
-        readable = [task(i) for i in order if sizes[i] >= 0]
-        if sum(sizes) > WORTH_SHARING_BYTES:
-            self._processes.add(readable)
-        else:  # the first one tells how long the others will take
-            self._processes.add_here(readable[:1])
-            self._later = readable[1:]
-
-    def _go_on(self) -> None:
-        """Let the runs that wait be read by all processes, if the first one took long enough."""
-        saved = (process_time() - self._began) * len(self._later) * (1 - 1 / self._jobs)
-        add = self._processes.add if saved > START_SECONDS else self._processes.add_here
-        add(self._later)
-        self._later = []
-
-    def _note(self, done: Done) -> None:
-        """Take what a task gave, and add the tasks that follow from it."""
-        number, block = done.task.key
-        run = self._known[number]
-        run.n_open -= 1
-        if done.error is not None:
-            run.errors[block] = done.error
-            # Those that nobody has begun come later: their errors would not be told.
-            run.n_open -= self._processes.discard(done.task.shared) if block else 0
-        elif isinstance(done.value, Begun):
-            run.found = done.value.found
-            self._keep(run, 0, Evaluation.concat(done.value.first))
-            if (job := done.value.job) is not None:
-                # Of another process it has a copy of the criteria, which need not be held here.
-                job = replace(job, criteria=self._asked.criteria)
-                self._share(number, job, done.value.block_queries)
-        else:
-            self._keep(run, block, done.value)
-
-    def _keep(self, run: _Run, number: int, block: Evaluation) -> None:
-        run.blocks[number] = block
-        self._bar.add(len(block.queries))
-
-    def _share(self, number: int, job: Job, block_queries: int) -> None:
-        rest = self._asked.names[len(self._known[number].blocks[0].queries) :]
-        blocks = [rest[i : i + block_queries] for i in range(0, len(rest), block_queries)]
-        self._known[number].n_open += len(blocks)
-        self._processes.add(
-            Task(score_block, job, block, (number, i)) for i, block in enumerate(blocks, 1)
-        )
+def _evaluated(asked: Asked, path: Any) -> Evaluation:
+    run = RunInBlocks(asked, path)
+    run.compute()
+    return run.evaluation()
 
 
-def _size(run: Any) -> int:
-    """Return the size of a file; 0 for a store; -1 for what no other process can read."""
-    if not isinstance(run, str | os.PathLike) or not os.path.exists(run):
+def _size(run: RunInBlocks) -> int:
+    """Return the size of a file; 0 for a store; -1 for what no other process is to read."""
+    path = run.hypothesis
+    if run.folder or not isinstance(path, str | os.PathLike) or not os.path.exists(path):
         return -1
-    if os.path.isdir(run):
+    if os.path.isdir(path):
         return 0
-    return os.path.getsize(run) if os.path.isfile(run) else -1
+    return os.path.getsize(path) if os.path.isfile(path) else -1
+
+
+def _check_unchanged(name: str, found: str | None, expected: str | None) -> None:
+    if found != expected:
+        remedy = 'it was changed; begin again in another folder'
+        raise FormatError(name, '', 'SHA-256', f'{found}', f'{expected}, as before; {remedy}')
+
+
+def _planned(criteria: Criteria, run: Any) -> tuple[Mapping[str, str | None], Any]:
+    """Return a run as a plan has it, and what it can be read from again."""
+    if (store := criteria.open_run(run)) is not None:
+        return described(store.ranking.source, store.sha256), run  # which is opened again later
+    if isinstance(run, str | os.PathLike):
+        source = ByteSource(run, criteria.max_bytes)
+        if not source.is_stored:
+            expected = 'a file, which can be read again'
+            raise ParameterError(f'resume: found {source.name} as a run, expected {expected}')
+        with opening(source.name), source.open_stored() as file:
+            digest = hashlib.file_digest(file, 'sha256').hexdigest()
+        return described(Source(source.name, digest)), run
+    table = criteria.read_run(run)
+    planned = described(table.source, digest_of_rows(table))
+    return planned, run if isinstance(run, Ranking) else table

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mediaeval_ap.campaign.campaign_reporting import named
+from mediaeval_ap.campaign.collected import named
 from mediaeval_ap.errors import ParameterError
 
 

@@ -7,9 +7,9 @@ from threading import Thread
 
 import pytest
 from dask_cluster import dask_cluster
+from mediaeval_ap.cluster.connecting import connected
 
 from mediaeval_ap.cluster import connecting
-from mediaeval_ap.cluster.connecting import connected
 from mediaeval_ap.errors import ClusterError, MissingExtraError
 
 EXPECTED = r'expected the address that dask scheduler prints, as tcp://host:8786'

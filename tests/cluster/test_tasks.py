@@ -11,9 +11,9 @@ from threading import Timer
 
 import pytest
 from dask_cluster import dask_cluster, held
+from mediaeval_ap.cluster.tasks import results
 
 from mediaeval_ap.cluster import tasks, waiting
-from mediaeval_ap.cluster.tasks import results
 from mediaeval_ap.errors import (
     ClusterError,
     FormatError,

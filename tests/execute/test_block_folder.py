@@ -13,6 +13,8 @@ from types import SimpleNamespace
 
 import pytest
 from block_folders import blocks_in, part_of
+from mediaeval_ap.execute.block_files import Block, BlockFile
+from mediaeval_ap.execute.block_folder import TEMPORARY_SECONDS, BlockFolder
 
 from mediaeval_ap import AveragePrecision, Definition, atomic_files, collect
 from mediaeval_ap import __version__ as VERSION
@@ -20,8 +22,6 @@ from mediaeval_ap.atomic_files import machine
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import Error, FormatError, ReadError, WithoutRelevantWarning, WriteError
 from mediaeval_ap.execute import plan
-from mediaeval_ap.execute.block_files import Block, BlockFile
-from mediaeval_ap.execute.block_folder import TEMPORARY_SECONDS, BlockFolder
 from mediaeval_ap.results import result
 
 REMEDY = 'this folder holds another evaluation: choose another folder, or delete it'

@@ -11,12 +11,12 @@ import pytest
 from block_folders import blocks_in
 from hypothesis import given
 from hypothesis import strategies as st
+from mediaeval_ap.execute.beginning import Clock
 from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
 
 from mediaeval_ap import AveragePrecision, Live, Part, choices, collect, definitions
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ReadError
 from mediaeval_ap.execute import plan
-from mediaeval_ap.execute.beginning import Clock
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, read

@@ -1,23 +1,37 @@
-"""The folder of one evaluation in blocks: its plan, and the blocks that are done."""
+"""Blocks of queries: their results, a file each, in a folder with the plan of the evaluation."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
 import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple, NoReturn
 
 from mediaeval_ap.atomic_files import lock_abandoned, machine, why_not_writable, write_whole
-from mediaeval_ap.errors import FormatError, ReadError, WriteError
-from mediaeval_ap.evaluation.whole_run import with_skipped
-from mediaeval_ap.execute.block_files import Block, BlockFile
-from mediaeval_ap.execute.plan import Plan
+from mediaeval_ap.errors import (
+    FormatError,
+    ParameterError,
+    ReadError,
+    WriteError,
+    printable,
+    shown,
+    warn_caller,
+)
+from mediaeval_ap.evaluation.whole_run import about_values, with_skipped
+from mediaeval_ap.execute.plan import KEY_DIGITS, STRAY, Plan
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.results.json_files import read_results
 from mediaeval_ap.results.means_and_notes import SKIPPED
+from mediaeval_ap.tables.json_text import parsed_json
 from mediaeval_ap.tables.sources import content_of, opening
+
+__all__ = ['collect']
 
 PLAN = 'plan.json'
 WHOLE: tuple[int, int] = (1, 1)  # the one part of one
@@ -26,11 +40,73 @@ WHOLE: tuple[int, int] = (1, 1)  # the one part of one
 TEMPORARY_SECONDS = 3600
 
 _temporary = re.compile(r'\.([0-9a-f]{8})?[0-9a-f]{16}\.tmp').fullmatch
+_digits = f'([0-9a-f]{{{KEY_DIGITS}}})'
+_name = re.compile(rf'{_digits}-([0-9]{{5,}})-{_digits}\.json').fullmatch
 
 
-def is_kept(path: str) -> bool:
-    """Return whether a file has the name of a plan or of a block."""
-    return os.path.basename(path) == PLAN or BlockFile.of(path) is not None
+@dataclass(frozen=True)
+class Block:
+    """Some queries of a run, and the folder that keeps their result, if any; it can be pickled."""
+
+    number: int  # from 1
+    names: tuple[str, ...]
+    key: str = ''  # of the run
+    folder: str = ''
+
+    def keep(self, evaluation: Evaluation) -> Evaluation | None:
+        """Write the result of the queries to the folder; return it if there is none."""
+        if not self.folder:
+            return evaluation
+        text = evaluation.to_json(per_query=True)
+        assert text is not None
+        name = _name_of(self.key, self.number, text.encode())
+        # Others follow: a signal must be able to end the process between two of them.
+        write_whole(os.path.join(self.folder, name), text, is_last=False)
+        return None
+
+
+class BlockFile(NamedTuple):
+    """A file that `Block.keep` has written."""
+
+    path: str
+    key: str
+    number: int
+
+    @classmethod
+    def of(cls, path: str) -> BlockFile | None:
+        """Return the file of that path, unless its name is no block's."""
+        match = _name(os.path.basename(path))
+        return None if match is None else cls(path, match[1], int(match[2]))
+
+    def content(self) -> bytes:
+        """Return the content, or refuse it if it is not that of the name."""
+        content = content_of(self.path)
+        if _name_of(self.key, self.number, content) != os.path.basename(self.path):
+            expected = 'the one that its name is made of; delete the file, to compute it again'
+            raise FormatError(self.path, '', '', 'content that was cut or edited', expected)
+        return content
+
+    def refuse(self, plan: Plan) -> NoReturn:
+        """Say how the result differs from those of a plan that does not have it."""
+        (result,) = parsed_json(self.content(), self.path)['results']
+        plan.check_result(result, self.path)
+        field, found, expected = 'key', self.key, 'one of the keys of the plan'
+        if self.key in plan.keys:
+            field, found, expected = 'number', str(self.number), f'1 to {plan.n_blocks}'
+        raise FormatError(self.path, '', field, found, f'{expected}; {STRAY}')
+
+    def read(self) -> Evaluation:
+        """Return the result, as it was written."""
+        (evaluation,) = read_results(io.BytesIO(self.content()))
+        assert isinstance(evaluation, Evaluation)
+        return evaluation
+
+
+def _name_of(key: str, number: int, content: bytes) -> str:
+    """Return the name of a block file, which shows whether it was edited or has moved."""
+    stem = f'{key}-{number:05}'
+    digest = hashlib.sha256(f'{stem}\n'.encode() + content).hexdigest()[:KEY_DIGITS]
+    return f'{stem}-{digest}.json'
 
 
 @dataclass(frozen=True)
@@ -95,7 +171,7 @@ class BlockFolder:
                 n_done += 1
             else:
                 asked = tuple(names[(number - 1) * size : number * size])
-                blocks.append(Block(self.path, key, number, asked))
+                blocks.append(Block(number, asked, key, self.path))
         if blocks:
             self._check_writable()
         return blocks, n_done
@@ -179,3 +255,67 @@ def _remove_abandoned(path: str, is_of_this_machine: bool) -> None:
 
 def _read_plan(path: str) -> Plan:
     return Plan.from_json(content_of(path), path)
+
+
+def is_kept(path: str) -> bool:
+    """Return whether a file has the name of a plan or of a block."""
+    return os.path.basename(path) == PLAN or BlockFile.of(path) is not None
+
+
+def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
+    """Put the blocks of queries together that an evaluation has kept in a folder.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The folder: `resume` of `AveragePrecision.evaluate` or `AveragePrecision.evaluate_part`, or
+        ``--resume`` of the command ``evaluate``.
+
+    Returns
+    -------
+    list of Evaluation
+        A result for each run, equal bit for bit to that of all queries at once.
+
+    Raises
+    ------
+    ReadError
+        When the folder or a file of it cannot be read, or blocks are missing.
+    FormatError
+        When the folder is of another version, or has a file that was cut or edited, or that is of
+        another evaluation.
+
+    Warns
+    -----
+    WithoutRelevantWarning, ScoreAboveOneWarning
+        As `AveragePrecision.evaluate`. Of the run and the queries, the parts have warned.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mediaeval_ap import AveragePrecision
+    >>> folder = pathlib.Path(tempfile.mkdtemp(), 'blocks')
+    >>> average_precision = AveragePrecision(
+    ...     'samples/reference.txt', K=[10], definition='trec'
+    ... )
+    >>> run = 'samples/hypothesis.txt'
+    >>> average_precision.evaluate_part(run, part=(1, 2), resume=folder)
+    Part(computed=11, found=0)
+    >>> average_precision.evaluate_part(run, part=(2, 2), resume=folder)
+    Part(computed=10, found=0)
+    >>> (evaluation,) = collect(folder)
+    >>> evaluation.to_dict() == average_precision.evaluate(run).to_dict()
+    True
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f'collect: found {shown(path)}, expected the path of a folder')
+    folder = BlockFolder.open(os.fsdecode(path))
+    runs = range(len(folder.plan.runs))
+    folder.check_complete(runs)
+    evaluations = []
+    for evaluation in map(folder.evaluation, runs):
+        reference = printable(evaluation.inputs['reference'].name)
+        found = tuple(about_values(evaluation, evaluation.definition, reference))
+        evaluations.append(replace(evaluation, warnings=found))
+    for evaluation in evaluations:
+        warn_caller(evaluation.warnings)
+    return evaluations
