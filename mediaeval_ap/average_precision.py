@@ -38,7 +38,7 @@ from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.evaluation.whole_run import names_asked, read_counted
-from mediaeval_ap.execute.evaluating import ask, in_blocks
+from mediaeval_ap.execute.evaluating import ask, in_blocks, in_folder
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
@@ -300,7 +300,7 @@ class AveragePrecision:
         Part(computed=0, found=1)
         """
         part, n_jobs = check_part(part), check_jobs(jobs)
-        (run,) = in_blocks(ask(self._criteria, queries, measures), [hypothesis], resume)
+        (run,) = in_folder(ask(self._criteria, queries, measures), [hypothesis], resume)
         return run.compute_part(part, n_jobs)
 
     def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:

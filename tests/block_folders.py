@@ -8,6 +8,7 @@ import pytest
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import UnknownQueriesWarning
 from mediaeval_ap.execute import plan
+from mediaeval_ap.execute.evaluating import ask, in_folder
 
 N_NAMES = 40
 
@@ -48,3 +49,8 @@ def part_of(run='run.txt', queries='queries.txt', part=(1, 3), measures=(), **op
         return AveragePrecision(**options).evaluate_part(
             run, queries, part=part, resume='out', measures=measures
         )
+
+
+def kept_in(folder, average_precision, runs):
+    """Runs whose blocks are kept in a folder."""
+    return in_folder(ask(average_precision._criteria, None, ()), runs, folder)

@@ -2,42 +2,18 @@
 
 import os
 import signal
-import time
-from typing import ClassVar
-from weakref import WeakSet
+from contextlib import suppress
 
-from mediaeval_ap.execute.resuming import write_block
-
-from mediaeval_ap.execute.processes import Processes, _Worker
+from mediaeval_ap.execute.evaluating import score_block
 
 
-class Elsewhere(Processes):
-    """Processes of which this one takes no task that another can take, so that tests see these."""
-
-    def add(self, tasks):
-        tasks = list(tasks)
-        super().add(tasks)
-        if tasks and not self._workers:
-            self._workers.append(_Worker(self.folder, self._take, self._done))
-
-    def _next_here(self):
-        return self._here.popleft() if self._here else None
-
-
-class Counted:
-    """What tasks share; each process counts those that it holds."""
-
-    alive: ClassVar = WeakSet()
-
-    def __init__(self):
-        self.alive.add(self)
-
-    def __reduce__(self):
-        return Counted, ()
-
-
-def n_alive(shared, _):
-    return len(shared.alive)
+def here(_, function, shared, arguments):
+    """Do in this process what several would do, from the last task to the first."""
+    for number, argument in reversed(list(enumerate(arguments))):
+        try:
+            yield number, function(shared, argument)
+        except Exception as error:
+            yield number, error
 
 
 def process(_, __):
@@ -52,12 +28,6 @@ def fail(_, error):
     raise error from ValueError('the cause')
 
 
-def fail_strangely(_, __):
-    error = ValueError('this cannot be pickled')
-    error.reason = lambda: None
-    raise error
-
-
 def be_killed(_, __):
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -65,28 +35,25 @@ def be_killed(_, __):
 def write_and_be_killed(job, block):
     """Be killed as a block is in its temporary file."""
     os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
-    write_block(job, block)
+    return score_block(job, block)
 
 
 def write_and_interrupt(job, block):
-    """Interrupt the process that gave the task as a block is in its temporary file."""
+    """Interrupt the process that gave the task, once, as blocks are in their temporary files."""
 
     def interrupt(_):
-        parent = os.getppid()
-        while os.getppid() == parent:  # again where the first came while Python ignores errors
-            os.kill(parent, signal.SIGINT)
-            time.sleep(5)
+        with suppress(FileExistsError):
+            os.mkdir(f'{block.folder}.interrupted')
+            os.kill(os.getppid(), signal.SIGINT)
+        signal.pause()
 
     os.fsync = interrupt
-    write_block(job, block)
-
-
-def leave(_, status):
-    os._exit(status)
+    return score_block(job, block)
 
 
 def tell_and_wait(fifo, _):
-    """Tell the number of the process, then wait for ever."""
+    """Tell the number of the process, then compute for ever."""
     with open(fifo, 'w') as told:
         told.write(f'{os.getpid()}\n')
-    signal.pause()
+    while True:
+        pass

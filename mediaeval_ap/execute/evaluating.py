@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from time import perf_counter, process_time
@@ -268,7 +268,8 @@ class RunInBlocks:
                 job = self.job('' if is_stored else stack.enter_context(temporary_folder()))
             except WriteError:
                 return False
-            for number, evaluation in results(jobs, score_block, job, blocks):
+            finished = stack.enter_context(closing(results(jobs, score_block, job, blocks)))
+            for number, evaluation in finished:
                 if isinstance(evaluation, Exception):
                     raise evaluation
                 self.take(blocks[number], evaluation)
@@ -328,9 +329,14 @@ def _n_unstored(run: CountedRun) -> int:
 
 
 def in_blocks(asked: Asked, runs: Sequence[Any], path: Any = None) -> list[RunInBlocks]:
-    """Return runs that are scored in blocks; those that a folder keeps are not scored again."""
-    if path is None:
-        return [RunInBlocks(asked, run) for run in runs]
+    """Return runs that are scored in blocks, kept in memory or in a folder."""
+    if path is not None:
+        return in_folder(asked, runs, path)
+    return [RunInBlocks(asked, run) for run in runs]
+
+
+def in_folder(asked: Asked, runs: Sequence[Any], path: Any) -> list[RunInBlocks]:
+    """Begin to score runs in blocks that a folder keeps, or go on with it."""
     if not isinstance(path, str | os.PathLike):
         raise ParameterError(f'resume: found {shown(path)}, expected the path of a folder')
     planned = [_planned(asked.criteria, run) for run in runs]
@@ -378,8 +384,11 @@ def _side_by_side(
     paths = [runs[i].hypothesis for i in order]
     done: dict[int, Evaluation | Exception] = {}
     n_given = 0
-    with Bar('scoring', len(runs), ' runs') as bar:
-        for number, result in results(jobs, _evaluated, runs[0].asked, paths):
+    with (
+        closing(results(jobs, _evaluated, runs[0].asked, paths)) as finished,
+        Bar('scoring', len(runs), ' runs') as bar,
+    ):
+        for number, result in finished:
             done[order[number]] = result
             bar.add()
             while n_given in done:

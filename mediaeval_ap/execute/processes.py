@@ -8,8 +8,8 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import pairwise
 from threading import Thread
@@ -29,7 +29,7 @@ _shared: Any = None  # in a process beside: the value that all of its tasks shar
 
 def results(
     jobs: int, function: Callable[[Any, Any], Any], shared: Any, arguments: Sequence[Any]
-) -> Iterator[tuple[int, Any]]:
+) -> Generator[tuple[int, Any]]:
     """Give the number of each argument with `function(shared, argument)`, or with what it raised.
 
     They come as they are finished. Up to `jobs` processes are started, and none is alive once the
@@ -37,27 +37,27 @@ def results(
     """
     from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
-    with _starting():
-        executor = ProcessPoolExecutor(
-            min(jobs, len(arguments)),
-            initializer=_begin,
-            initargs=(os.getpid(), shared),
-            env=ONE_THREAD,
-        )
-        futures = [executor.submit(_outcome, function, each) for each in arguments]
-    try:
-        for number in _finished(futures):
-            value, errors = futures[number].result()
-            for error, cause in pairwise(errors):
-                error.__cause__ = cause
-            yield number, errors[0] if errors else value
-    except BrokenProcessPool as error:
-        raise ProcessError(
-            'a process of this evaluation ended before its work was done: out of memory? use fewer '
-            'jobs, or 1 to see the error in this process'
-        ) from error
-    finally:
-        executor.shutdown(kill_workers=True)
+    with ExitStack() as stack:
+        with _starting():  # a Ctrl-C of meanwhile is raised at its end
+            executor = ProcessPoolExecutor(
+                min(jobs, len(arguments)),
+                initializer=_begin,
+                initargs=(os.getpid(), shared),
+                env=ONE_THREAD,
+            )
+            stack.callback(executor.shutdown, kill_workers=True)
+            futures = [executor.submit(_outcome, function, each) for each in arguments]
+        try:
+            for number in _finished(futures):
+                value, errors = futures[number].result()
+                for error, cause in pairwise(errors):
+                    error.__cause__ = cause
+                yield number, errors[0] if errors else value
+        except BrokenProcessPool as error:
+            raise ProcessError(
+                'a process of this evaluation ended before its work was done: out of memory? use '
+                'fewer jobs, or 1 to see the error in this process'
+            ) from error
 
 
 def _finished(futures: Sequence[Any]) -> Iterator[int]:

@@ -12,7 +12,7 @@ from dask_cluster import dask_cluster, held
 from hanging import no_hang
 
 from mediaeval_ap import index
-from mediaeval_ap.cluster import connecting
+from mediaeval_ap.execute import dask_tasks
 
 SECONDS = 120  # a test takes a few, and several times that on a machine that does much else
 
@@ -60,7 +60,7 @@ def test_the_same_as_in_one_process(folder, address, arguments):
 
 
 def test_a_wrong_address_is_one_line(folder, monkeypatch):
-    monkeypatch.setattr(connecting, 'SECONDS', 1)
+    monkeypatch.setattr(dask_tasks, 'SECONDS', 1)
     code, shown, error = outcome('run.store', '--scheduler', 'tcp://127.0.0.1:1')
     found = (
         r'Error: tcp://127\.0\.0\.1:1: found no answer within 1 seconds, expected the address .*'

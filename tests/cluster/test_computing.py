@@ -14,7 +14,6 @@ from metric_rows import METRICS, columns_of, rows_of, updated, value_of, write_r
 from pyarrow import parquet
 
 from mediaeval_ap import cluster as package
-from mediaeval_ap.cluster import computing
 from mediaeval_ap.errors import (
     FormatError,
     MissingExtraError,
@@ -110,14 +109,14 @@ def test_what_was_begun_is_forgotten_after_an_interrupt(client, tmp_path, users)
 
 def meanwhile(monkeypatch, change):
     """Do something between planning and reading: what a worker sees is not what the client saw."""
-    planned = computing.planned
+    planned = package.planned
 
     def planned_and_changed(*arguments):
         parts = planned(*arguments)
         change()
         return parts
 
-    monkeypatch.setattr(computing, 'planned', planned_and_changed)
+    monkeypatch.setattr(package, 'planned', planned_and_changed)
 
 
 def test_a_worker_that_does_not_see_a_file_is_an_error(client, users, monkeypatch):

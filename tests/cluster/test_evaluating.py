@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
 
 from mediaeval_ap import AveragePrecision, choices, cluster, definitions
-from mediaeval_ap.cluster import evaluating
+from mediaeval_ap.cluster import evaluate
 from mediaeval_ap.errors import ClusterError, FormatError, ReadError
 from mediaeval_ap.evaluation.criteria import in_subset
-from mediaeval_ap.execute import job
+from mediaeval_ap.execute import dask_tasks, evaluating
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
@@ -43,7 +43,7 @@ def store(tmp_path):
 @pytest.fixture(scope='module', autouse=True)
 def small_blocks():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('mediaeval_ap.cluster.evaluating.BLOCK_QUERIES', 2)
+        patch.setattr('mediaeval_ap.execute.dask_tasks.BLOCK_QUERIES', 2)
         patch.setattr('mediaeval_ap.execute.plan.BLOCK_QUERIES', 2)
         yield
 
@@ -168,29 +168,29 @@ def test_few_stores_are_open_at_once(store, tmp_path, monkeypatch):
     expected = average_precision.evaluate(store)
     path, n_open = store.path, []
 
-    def done(_, function, jobs, tasks, go_on):
+    def results(_, function, jobs, tasks, go_on):
         n_open.append(n_files_open(path))
-        values = [function(jobs, task) for task in tasks]
-        job._opened.cache_clear()  # which is that of a worker
-        return values
+        found = [(number, function(jobs, task)) for number, task in enumerate(tasks)]
+        evaluating._opened.cache_clear()  # which is that of a worker
+        yield from found
 
     del store
-    monkeypatch.setattr(evaluating, '_done', done)
-    job._opened.cache_clear()
+    monkeypatch.setattr(dask_tasks, 'results', results)
+    evaluating._opened.cache_clear()
     before = n_files_open(path)
-    runs = [path, path, path]
-    found = evaluating.evaluate_runs(average_precision, runs, None, (), None)
-    kept = average_precision._keep(runs, None, (), tmp_path / 'kept')
-    evaluating.compute_kept(kept, None)
+    asked = evaluating.ask(average_precision._criteria, None, ())
+    for folder in None, tmp_path / 'kept':
+        runs = evaluating.in_blocks(asked, [path, path, path], folder)
+        dask_tasks.compute_on_workers(runs, None)
+        for run in runs:
+            assert run.evaluation().to_dict() == expected.to_dict()
     assert n_open == [before] * 2
-    for evaluation in [*found, *(each.evaluation() for each in kept)]:
-        assert evaluation.to_dict() == expected.to_dict()
 
 
 def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatch):
     average_precision = AveragePrecision(REFERENCE)
     expected = told(average_precision.evaluate, store)
-    monkeypatch.setattr(evaluating, '_score', gated(evaluating._score, calls, 5))
+    monkeypatch.setattr(dask_tasks, '_score', gated(dask_tasks._score, calls, 5))
 
     def kill():
         while not has_begun(calls, 7):
@@ -201,14 +201,13 @@ def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatc
         cluster.add_worker('--no-nanny')
 
     Timer(0, kill).start()
-    assert told(evaluating.evaluate, average_precision, store, client=client) == expected
+    assert told(evaluate, average_precision, store, client=client) == expected
 
 
 def test_a_killed_scheduler_costs_the_blocks_in_flight(store, calls, tmp_path, monkeypatch):
     average_precision, kept = AveragePrecision(REFERENCE), tmp_path / 'kept'
     expected = told(average_precision.evaluate, store)
-    write = gated(evaluating._score_and_write, calls, 5)
-    monkeypatch.setattr(evaluating, '_score_and_write', write)
+    monkeypatch.setattr(dask_tasks, '_score', gated(dask_tasks._score, calls, 5))
     with dask_cluster(tmp_path) as first, first.client() as client:
         first.replenish(2)
         go_on = f'; finished blocks are in {kept}: call the same again with another scheduler$'
@@ -258,7 +257,7 @@ def test_a_worker_that_does_not_see_the_folder_of_blocks_is_an_error(
     client, store, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(
-        evaluating, 'replace', lambda block, folder: replace(block, folder='/nothing')
+        dask_tasks, 'replace', lambda block, folder: replace(block, folder='/nothing')
     )
     with pytest.raises(
         ReadError, match=r'/nothing \(worker tcp://.*\): is no folder; every worker'

@@ -13,7 +13,6 @@ import pytest
 from dask_cluster import dask_cluster, held
 from mediaeval_ap.cluster.tasks import results
 
-from mediaeval_ap.cluster import tasks, waiting
 from mediaeval_ap.errors import (
     ClusterError,
     FormatError,
@@ -55,7 +54,7 @@ def test_no_argument_has_no_result(client):
 
 
 def test_few_tasks_are_at_the_scheduler_at_once(client, monkeypatch):
-    monkeypatch.setattr(tasks, 'SENT', 3)
+    monkeypatch.setattr(dask_tasks, 'SENT', 3)
     taken = []
 
     def arguments():
@@ -66,7 +65,7 @@ def test_few_tasks_are_at_the_scheduler_at_once(client, monkeypatch):
     found = {}
     with closing(results(client, mul, 2, arguments())) as finished:
         for n_results, (number, value) in enumerate(finished):
-            assert len(taken) <= n_results + 2 * tasks.SENT
+            assert len(taken) <= n_results + 2 * dask_tasks.SENT
             found[number] = value
     assert found == {number: 2 * number for number in range(40)}
 
@@ -133,10 +132,11 @@ def test_an_interrupt_releases_all_tasks(client, tmp_path):
 @pytest.fixture
 def told(monkeypatch):
     """The warnings about what is waited for, after a second and each second."""
-    monkeypatch.setattr(waiting, 'SECONDS', 1)  # less, and a busy machine does not answer, either
-    monkeypatch.setattr(waiting, 'AGAIN_SECONDS', 1)
+    # Less, and a busy machine does not answer, either.
+    monkeypatch.setattr(dask_tasks, 'SECONDS', 1)
+    monkeypatch.setattr(dask_tasks, 'AGAIN_SECONDS', 1)
     found = []
-    monkeypatch.setattr(waiting, 'warn_caller', found.extend)
+    monkeypatch.setattr(dask_tasks, 'warn_caller', found.extend)
     return found
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mediaeval_ap.execute.block_files import Block, BlockFile
 from strategies import allowed, cutoffs, examples, names
 
 from mediaeval_ap import Evaluation, atomic_files, definitions
 from mediaeval_ap.errors import FormatError, ReadError
+from mediaeval_ap.execute.blocks import Block, BlockFile
 from mediaeval_ap.tables import Source
 
 KEY = '0123456789abcdef'
@@ -57,7 +57,7 @@ def evaluations(draw):
 
 
 def written(folder, evaluation, number=17):
-    Block(folder, KEY, number, tuple(evaluation.queries)).write(evaluation)
+    Block(number, tuple(evaluation.queries), KEY, folder).keep(evaluation)
     (name,) = os.listdir(folder)
     return os.path.join(folder, name)
 

@@ -12,9 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from block_folders import blocks_in, part_of
-from mediaeval_ap.execute.block_files import Block, BlockFile
-from mediaeval_ap.execute.block_folder import TEMPORARY_SECONDS, BlockFolder
+from block_folders import blocks_in, kept_in, part_of
 
 from mediaeval_ap import AveragePrecision, Definition, atomic_files, collect
 from mediaeval_ap import __version__ as VERSION
@@ -22,6 +20,7 @@ from mediaeval_ap.atomic_files import machine
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import Error, FormatError, ReadError, WithoutRelevantWarning, WriteError
 from mediaeval_ap.execute import plan
+from mediaeval_ap.execute.blocks import TEMPORARY_SECONDS, Block, BlockFile, BlockFolder
 from mediaeval_ap.results import result
 
 REMEDY = 'this folder holds another evaluation: choose another folder, or delete it'
@@ -89,7 +88,7 @@ def test_another_evaluation_is_refused(campaign, what):
 
 def test_another_number_of_runs_is_refused(campaign):
     average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-    average_precision._keep(['run.txt', 'other.txt'], None, (), 'out')
+    kept_in('out', average_precision, ['run.txt', 'other.txt'])
     with pytest.raises(
         FormatError, match=r'^out/plan\.json, number of runs: found 2, expected 1; t'
     ):
@@ -183,7 +182,7 @@ def test_a_block_of_another_version_is_refused(campaign, monkeypatch):
 def test_a_block_beyond_the_last_is_refused(campaign):
     part_of(part=(1, 1))
     first = BlockFile.of(str(blocks_in(Path('out'))[0]))
-    Block('out', first.key, 99, ()).write(first.read())
+    Block(99, (), first.key, 'out').keep(first.read())
     with pytest.raises(
         FormatError, match=r'-00099-[0-9a-f]*\.json, number: found 99, expected 1 to'
     ):
@@ -198,7 +197,7 @@ def test_two_results_of_a_block_are_refused(campaign):
     file = BlockFile.of(str(first))
     evaluation = file.read()
     evaluation.n_relevant[0] += 1
-    Block('out', file.key, file.number, tuple(evaluation.queries)).write(evaluation)
+    Block(file.number, tuple(evaluation.queries), file.key, 'out').keep(evaluation)
     for call in part_of, lambda: collect('out'):
         with pytest.raises(
             FormatError, match=r'found other values, expected those of out/.*; delete'
@@ -277,7 +276,7 @@ def test_a_folder_that_cannot_be_written_to(campaign, monkeypatch, flag, reason)
 def test_a_plan_that_is_replaced_meanwhile(campaign):
     """As by a process that began at the same moment, on the same empty folder."""
     average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-    (kept,) = average_precision._keep(['run.txt'], None, (), 'out')
+    (kept,) = kept_in('out', average_precision, ['run.txt'])
     os.unlink('out/plan.json')
     part_of()
     with pytest.raises(FormatError, match=r'^out/plan\.json, K: found 5, all, expected 5; this'):
@@ -336,7 +335,7 @@ BEGINNING = """
 import sys
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.execute import plan
-from mediaeval_ap.execute.block_files import Block, BlockFile
+from mediaeval_ap.execute.blocks import Block, BlockFile
 plan.BLOCK_QUERIES = 3
 average_precision = AveragePrecision('reference.txt', [5], definition='trec')
 print('ready', flush=True)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from block_folders import blocks_in
+from block_folders import blocks_in, kept_in
 
 from mediaeval_ap import AveragePrecision, collect
 from mediaeval_ap.errors import FormatError, ReadError
@@ -11,7 +11,7 @@ from mediaeval_ap.errors import FormatError, ReadError
 
 def kept_runs(*runs):
     average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-    return average_precision._keep(runs, None, (), 'out')
+    return kept_in('out', average_precision, runs)
 
 
 def test_several_runs_in_their_order(campaign):
@@ -25,7 +25,7 @@ def test_several_runs_in_their_order(campaign):
 
 def test_parts_share_the_blocks_of_all_runs(campaign):
     n_blocks = [
-        [kept.compute((i, 4)).computed for kept in kept_runs('run.txt', 'other.txt')]
+        [kept.compute(part=(i, 4)).computed for kept in kept_runs('run.txt', 'other.txt')]
         for i in range(1, 5)
     ]
     shares = [sum(each) for each in n_blocks]
@@ -41,10 +41,10 @@ def test_missing_blocks_are_counted(campaign):
     with pytest.raises(ReadError) as caught:
         collect('out')
     assert str(caught.value) == f'out: no block is computed yet; {remedy}'
-    first.compute((2, 2))
-    second.compute((1, 3))
-    n_first = n_blocks - first.compute((2, 2)).found
-    n_second = n_blocks - second.compute((1, 3)).found
+    first.compute(part=(2, 2))
+    second.compute(part=(1, 3))
+    n_first = n_blocks - first.compute(part=(2, 2)).found
+    n_second = n_blocks - second.compute(part=(1, 3)).found
     with pytest.raises(ReadError) as caught:
         collect('out')
     assert str(caught.value) == (

@@ -9,14 +9,13 @@ import process_tasks
 import pytest
 import strategies
 from hanging import no_hang
-from hypothesis import Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from process_tasks import Elsewhere
 
 from mediaeval_ap import AveragePrecision, choices, definitions
-from mediaeval_ap.errors import Error, FormatError, ParameterError, ProcessError, WriteError
-from mediaeval_ap.execute import beginning, evaluating, resuming
-from mediaeval_ap.execute.processes import Processes
+from mediaeval_ap.errors import Error, FormatError, ParameterError, ProcessError
+from mediaeval_ap.execute import evaluating, processes
+from mediaeval_ap.execute.evaluating import pays
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
@@ -27,14 +26,15 @@ folder = commands.folder
 
 @pytest.fixture(autouse=True)
 def _always_shared(monkeypatch):
-    """Share every evaluation, in the smallest blocks; small ones would stay in one process."""
-    for name in ('PROBE_SECONDS', 'GAIN_SECONDS', 'LEAST_BLOCK_SECONDS'):
-        monkeypatch.setattr(beginning, name, -1e9)
+    """Share every evaluation; small ones would stay in one process."""
+    for name in ('PROBE_SECONDS', 'GAIN_SECONDS'):
+        monkeypatch.setattr(evaluating, name, -1e9)
 
 
-def alone(_):
+@pytest.fixture
+def here(monkeypatch):
     """Do in this process what several would do."""
-    return Processes(1)
+    monkeypatch.setattr(processes, 'results', process_tasks.here)
 
 
 def told(function, *arguments, **settings):
@@ -117,31 +117,22 @@ def check_the_same(case, path, **settings):
 @given(cases, st.sampled_from(['', 'P@5 nDCG@3 RR']))
 def test_blocks_give_what_the_whole_gives(tmp_path_factory, case, measures):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluating, 'Processes', alone)
+        patch.setattr(processes, 'results', process_tasks.here)
         check_the_same(case, tmp_path_factory.mktemp('run'), measures=measures)
 
 
-@settings(max_examples=5, phases=[Phase.generate])  # each starts a process: few, not shrunk
-@given(cases)
-def test_other_processes_give_what_one_gives(tmp_path_factory, case):
-    with pytest.MonkeyPatch.context() as patch, no_hang():
-        patch.setattr(evaluating, 'Processes', Elsewhere)
-        check_the_same(case, tmp_path_factory.mktemp('run'), measures='P@5')
-
-
-def test_blocks_that_are_kept(tmp_path, monkeypatch):
-    """The blocks of a folder are the same, whoever computes them."""
-    monkeypatch.setattr(resuming, 'Processes', Elsewhere)
+@pytest.mark.parametrize('resume', [False, True])
+def test_other_processes_give_what_one_gives(tmp_path, resume):
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
-    asked = [*average_precision.queries] * 2
+    asked = average_precision.queries
     one, of_one = told(average_precision.evaluate, 'samples/hypothesis.txt', asked)
-    settings = {'resume': tmp_path / 'blocks', 'jobs': 2}
+    settings = {'resume': tmp_path / 'blocks'} if resume else {}
     with no_hang():
         run = 'samples/hypothesis.txt'
-        several, of_several = told(average_precision.evaluate, run, asked, **settings)
+        several, of_several = told(average_precision.evaluate, run, asked, jobs=2, **settings)
     assert several.to_json(per_query=True) == one.to_json(per_query=True)
     assert of_several == of_one
-    assert len(list((tmp_path / 'blocks').iterdir())) > 3
+    assert len(list(tmp_path.rglob('*-*.json'))) == 21 * resume
 
 
 @pytest.mark.parametrize(
@@ -152,51 +143,81 @@ def test_blocks_that_are_kept(tmp_path, monkeypatch):
     ],
 )
 def test_no_temporary_file_of_a_block_is_left(tmp_path, monkeypatch, task, error):
-    monkeypatch.setattr(resuming, 'Processes', Elsewhere)
-    monkeypatch.setattr(resuming, 'write_block', task)
-    monkeypatch.setattr(beginning.Clock, 'worth_sharing', lambda *_: True)
+    monkeypatch.setattr(evaluating, 'score_block', task)
+    blocks = tmp_path / 'blocks'
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
+    asked = average_precision.queries
     with no_hang(), pytest.raises(error):
-        average_precision.evaluate('samples/hypothesis.txt', resume=tmp_path, jobs=2)
-    assert [path.name for path in tmp_path.iterdir() if path.suffix != '.json'] == []
+        average_precision.evaluate('samples/hypothesis.txt', asked, resume=blocks, jobs=2)
+    assert [path.name for path in blocks.iterdir() if path.suffix != '.json'] == []
 
 
-@pytest.mark.parametrize(
-    ('in_use', 'shared_bytes'),
-    [(Processes, 0), (Elsewhere, 0), (Processes, evaluating.WORTH_SHARING_BYTES)],
-)
+@pytest.mark.parametrize('side_by_side', [False, True])
 @pytest.mark.parametrize('options', [(), ('--keep-going',), ('--strict',)])
-def test_runs_of_the_command(folder, monkeypatch, in_use, shared_bytes, options):
+def test_runs_of_the_command(folder, monkeypatch, here, side_by_side, options):
     """Several runs, one of them wrong or without a shot in common, read by any process."""
-    monkeypatch.setattr(evaluating, 'Processes', in_use)
-    monkeypatch.setattr(evaluating, 'WORTH_SHARING_BYTES', shared_bytes)
+    monkeypatch.setattr(evaluating, 'WORTH_SHARING_BYTES', 0 if side_by_side else 1e9)
     (folder / 'strange.txt').write_text('x z 1 ann 0.5\n')
     for runs in ['run.txt', 'run.txt'], ['strange.txt', 'bad.txt', 'run.txt']:
         command = 'evaluate', 'reference.txt', *runs, '--format', 'json', '--per-query', *options
         one = commands.run(*command)
-        with no_hang():
-            several = commands.run(*command, '--jobs', '2')
+        several = commands.run(*command, '--jobs', '2')
         assert (several.exit_code, several.output) == (one.exit_code, one.output)
 
 
-def test_queries_of_the_largest_runs_alone_are_shared(folder, monkeypatch):
-    """Of as many as there are processes: a store of each of many runs would fill the disk."""
-    stored = []
+@pytest.mark.parametrize(
+    ('sizes', 'jobs', 'shared'),
+    [
+        ([3, 9, 4], 2, [[9, 4, 3]]),  # the largest first, so that all processes end together
+        ([3, 9, 4], 3, [[9, 4, 3]]),
+        ([3, 9], 3, []),  # fewer than processes: the queries of each are shared
+        ([3, 9, 4], 1, []),
+        ([3, None, 9, 4], 2, [[9, 4]]),  # rows in memory are scored here
+    ],
+)
+def test_files_are_read_side_by_side(tmp_path, monkeypatch, sizes, jobs, shared):
+    monkeypatch.setattr(evaluating, 'WORTH_SHARING_BYTES', 0)
+    monkeypatch.setattr(evaluating, 'pays', lambda *_: False)
+    seen = []
 
-    def write(ranking, *arguments, **options):
-        stored.append(ranking.source.name)
-        return write_store(ranking, *arguments, **options)
+    def results(n_jobs, function, asked, runs):
+        seen.append([os.path.getsize(run) // 100 for run in runs])
+        assert n_jobs == jobs
+        return process_tasks.here(n_jobs, function, asked, runs)
 
-    monkeypatch.setattr(evaluating, 'Processes', alone)
-    monkeypatch.setattr(beginning.Clock, 'worth_sharing', lambda _, __, jobs, ___: jobs > 1)
-    monkeypatch.setattr(beginning, 'write_store', write)
-    text = (folder / 'run.txt').read_text()
-    runs = [f'{size}.txt' for size in (3, 1, 4, 2)]
-    for run in runs:
-        (folder / run).write_text(text + ''.join(f'x z {n} eve 0.1\n' for n in range(int(run[0]))))
-    given = 'evaluate', 'reference.txt', *runs, '--format', 'json', '--per-query'
-    assert commands.run(*given, '--jobs', '2').output == commands.run(*given).output
-    assert stored == ['3.txt', '4.txt']
+    monkeypatch.setattr(processes, 'results', results)
+    average_precision = AveragePrecision([('x', 'v', '1', 'ann')])
+    runs = []
+    for size in sizes:
+        line = 'x v 1 ann 0.5'
+        runs.append(tmp_path / f'{size}.txt' if size else [('x', 'v', '1', 'ann', 0.5)])
+        if size:
+            runs[-1].write_text(line + ' ' * (100 * size - len(line) - 1) + '\n')
+    asked = evaluating.ask(average_precision._criteria, None, ())
+    found = list(evaluating.evaluate_runs(evaluating.in_blocks(asked, runs), jobs))
+    names = [evaluation.inputs['hypothesis'].name for evaluation in found]
+    assert names == [str(run) if size else '<rows>' for run, size in zip(runs, sizes, strict=True)]
+    assert seen == shared
+
+
+@pytest.mark.parametrize(
+    ('seconds', 'cpu_seconds', 'factor', 'jobs', 'n_written', 'expected'),
+    [
+        (1, 1, 10, 2, 0, True),  # 5 s are saved, and 0.4 s paid
+        (1, 1, 10, 1, 0, False),
+        (1, 2, 10, 2, 0, False),  # threads use both cores already
+        (1, 2, 10, 4, 0, True),
+        (0.04, 0.04, 1000, 2, 0, False),  # too short to tell anything
+        (0.06, 0.06, 1000, 2, 0, True),
+        (0.1, 0.1, 7, 2, 0, False),  # 0.35 s are saved, and 0.4 s paid
+        (0.1, 0.1, 9, 2, 0, True),
+        (1, 1, 10, 2, 12_000_000, True),  # 4 s more are paid for the store
+        (1, 1, 10, 2, 15_000_000, False),
+    ],
+)
+def test_when_processes_pay(monkeypatch, seconds, cpu_seconds, factor, jobs, n_written, expected):
+    monkeypatch.undo()
+    assert pays(seconds, cpu_seconds, factor, jobs, n_written) is expected
 
 
 @pytest.mark.parametrize('jobs', [0, -1, 1025, 1.5, True, None, 'some', '2'])
@@ -210,9 +231,15 @@ def test_numbers_of_processes_that_are_none(jobs):
 
 def test_all_cores(monkeypatch):
     found = []
-    monkeypatch.setattr(evaluating, 'Processes', lambda count: found.append(count) or Processes(1))
+
+    def results(jobs, *arguments):
+        found.append(jobs)
+        return process_tasks.here(jobs, *arguments)
+
+    monkeypatch.setattr(processes, 'results', results)
     monkeypatch.setattr(choices, 'machine_cores', lambda: 3)
-    AveragePrecision([('x', 'v', '1', 'ann')]).evaluate([('x', 'v', '1', 'ann', 0.5)], jobs='all')
+    average_precision = AveragePrecision('samples/reference.txt', definition='trec')
+    average_precision.evaluate('samples/hypothesis.txt', jobs='all')
     assert found == [3]
 
 
@@ -220,7 +247,7 @@ def store_at(path, run='samples/hypothesis.txt', **options):
     return write_store(Ranking(read(run, HYPOTHESIS)), path, **options)
 
 
-def test_a_store_that_is_replaced_meanwhile_is_refused(tmp_path, monkeypatch):
+def test_a_store_that_is_replaced_meanwhile_is_refused(tmp_path, monkeypatch, here):
     """Blocks of two stores would make one result."""
     path = tmp_path / 'run.store'
     store_at(path)
@@ -229,15 +256,13 @@ def test_a_store_that_is_replaced_meanwhile_is_refused(tmp_path, monkeypatch):
         store_at(path, [('x', 'v', '1', 'ann', 0.5)])
         return True
 
-    monkeypatch.setattr(beginning.Clock, 'worth_sharing', replaced)
-    monkeypatch.setattr(evaluating, 'Processes', alone)
+    monkeypatch.setattr(evaluating, 'pays', replaced)
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
     with pytest.raises(FormatError, match=rf'^{path}, sha256: found .*; begin it again$'):
         average_precision.evaluate(path, jobs=2)
 
 
-def test_a_store_of_a_relative_path_is_found_from_another_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(evaluating, 'Processes', alone)
+def test_a_store_of_a_relative_path_is_found_from_another_folder(tmp_path, monkeypatch, here):
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
     table = read('samples/hypothesis.txt', HYPOTHESIS)
     monkeypatch.chdir(tmp_path)
@@ -250,8 +275,7 @@ def test_a_store_of_a_relative_path_is_found_from_another_folder(tmp_path, monke
 
 
 @pytest.mark.parametrize('given', ['store', 'path'])
-def test_a_store_whose_path_is_not_in_unicode(tmp_path, monkeypatch, given):
-    monkeypatch.setattr(evaluating, 'Processes', alone)
+def test_a_store_whose_path_is_not_in_unicode(tmp_path, here, given):
     path = tmp_path / os.fsdecode(b'run\xff.store')
     run = {'store': store_at(path), 'path': path}[given]
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
@@ -261,8 +285,7 @@ def test_a_store_whose_path_is_not_in_unicode(tmp_path, monkeypatch, given):
 
 
 @pytest.mark.parametrize('jobs', [1, 2])
-def test_measures_that_need_more_than_a_store_keeps_are_named(tmp_path, monkeypatch, jobs):
-    monkeypatch.setattr(evaluating, 'Processes', alone)
+def test_measures_that_need_more_than_a_store_keeps_are_named(tmp_path, here, jobs):
     store = store_at(tmp_path / 'run.store', keep=10)
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
     with pytest.raises(FormatError) as caught:
@@ -274,11 +297,8 @@ def test_measures_that_need_more_than_a_store_keeps_are_named(tmp_path, monkeypa
     )
 
 
-def test_without_room_for_a_store_one_process_goes_on(monkeypatch):
-    def full(*_, **__):
-        raise WriteError('run.store', 'No space left on device')
-
-    monkeypatch.setattr(beginning, 'write_store', full)
+def test_without_room_for_a_store_one_process_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr('tempfile.tempdir', str(tmp_path / 'gone'))
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
     several, _ = told(average_precision.evaluate, 'samples/hypothesis.txt', jobs=2)
     one, _ = told(average_precision.evaluate, 'samples/hypothesis.txt')
@@ -289,10 +309,11 @@ def test_a_process_that_is_killed_ends_the_command(folder, monkeypatch):
     """Also with --keep-going, which is for runs that are wrong."""
 
     def killed(*_):
-        raise ProcessError('a process of this evaluation was ended by SIGKILL')
+        raise ProcessError('a process of this evaluation ended')
 
-    monkeypatch.setattr(evaluating, 'begin', killed)
+    monkeypatch.setattr(processes, 'results', killed)
+    monkeypatch.setattr(evaluating, 'WORTH_SHARING_BYTES', 0)
     given = 'evaluate', 'reference.txt', 'run.txt', 'run.txt', '--jobs', '2', '--keep-going'
     result = commands.run(*given)
-    told = 'Error: run 1 of 2: a process of this evaluation was ended by SIGKILL\n'
-    assert (result.exit_code, result.output) == (1, told.replace('run 1 of 2: ', ''))
+    told = 'Error: a process of this evaluation ended\n'
+    assert (result.exit_code, result.output) == (1, told)

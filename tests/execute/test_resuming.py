@@ -7,16 +7,16 @@ import warnings
 from pathlib import Path
 
 import pandas
+import process_tasks
 import pytest
-from block_folders import blocks_in
+from block_folders import blocks_in, kept_in
 from hypothesis import given
 from hypothesis import strategies as st
-from mediaeval_ap.execute.beginning import Clock
 from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
 
 from mediaeval_ap import AveragePrecision, Live, Part, choices, collect, definitions
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ReadError
-from mediaeval_ap.execute import plan
+from mediaeval_ap.execute import evaluating, plan, processes
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, read
@@ -164,7 +164,8 @@ def test_runs_from_anywhere(campaign, kind):
 @pytest.mark.parametrize('kind', ['path', 'frame', 'store'])
 @pytest.mark.parametrize('measures', ['', 'RR'])
 def test_processes_share_what_is_missing(campaign, monkeypatch, kind, measures):
-    monkeypatch.setattr(Clock, 'worth_sharing', lambda *_: True)
+    monkeypatch.setattr(evaluating, 'pays', lambda *_: True)
+    monkeypatch.setattr(processes, 'results', process_tasks.here)
     average_precision = AveragePrecision('reference.txt', [5, 'all'], definition='trec')
     options = {'measures': measures}
     whole = average_precision.evaluate(RUNS[kind]('run.txt'), **options)
@@ -206,7 +207,7 @@ def test_another_store_of_the_same_run_is_another_plan(campaign):
 def test_a_store_that_changes_before_it_is_opened_again(campaign):
     path = store_of('run.txt').path
     average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-    (kept,) = average_precision._keep([path], None, (), 'out')
+    (kept,) = kept_in('out', average_precision, [path])
     store_of('other.txt')
     with pytest.raises(FormatError, match=r'^run\.store, SHA-256: found [0-9a-f]{64}, expected '):
         kept.compute()
@@ -218,7 +219,7 @@ def test_few_stores_are_open_at_once(campaign):
     path = store_of('run.txt').path
     average_precision = AveragePrecision('reference.txt', [5], definition='trec')
     before = open_files()
-    runs = average_precision._keep([path, Path(path), f'./{path}'], None, (), 'out')
+    runs = kept_in('out', average_precision, [path, Path(path), f'./{path}'])
     assert open_files() == before
     for kept in runs:
         kept.compute()
@@ -228,7 +229,7 @@ def test_few_stores_are_open_at_once(campaign):
 
 def test_a_run_that_changes_before_it_is_read(campaign, monkeypatch):
     average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-    (kept,) = average_precision._keep(['run.txt'], None, (), 'out')
+    (kept,) = kept_in('out', average_precision, ['run.txt'])
     Path('run.txt').write_bytes(Path('other.txt').read_bytes())
     with pytest.raises(FormatError, match=r'^run\.txt, SHA-256: found [0-9a-f]{64}, expected '):
         kept.compute()
@@ -253,7 +254,7 @@ def test_a_run_that_is_not_there(campaign):
 def test_a_run_is_read_only_where_blocks_are_missing(campaign):
     average_precision = AveragePrecision('reference.txt', [5], definition='trec')
     average_precision.evaluate_part('run.txt', part=(1, 1), resume='out')
-    (kept,) = average_precision._keep(['run.txt'], None, (), 'out')
+    (kept,) = kept_in('out', average_precision, ['run.txt'])
     kept.compute()
     assert 'run' not in vars(kept)
 
@@ -261,7 +262,7 @@ def test_a_run_is_read_only_where_blocks_are_missing(campaign):
 def test_a_run_is_let_go_of_when_it_is_done(campaign):
     """All runs of a command need not fit in memory together."""
     average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-    (kept,) = average_precision._keep(['run.txt'], None, (), 'out')
+    (kept,) = kept_in('out', average_precision, ['run.txt'])
     kept.compute_part((1, 2))
     assert 'run' not in vars(kept)
     kept.compute()

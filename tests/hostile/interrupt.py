@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mediaeval_ap.execute.block_folder import is_kept
+from mediaeval_ap.execute.blocks import is_kept
 
 SAMPLES = Path(__file__).resolve().parents[2] / 'samples'
 ROWS = 60_000

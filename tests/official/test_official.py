@@ -60,7 +60,7 @@ def test_every_query(run, published):
 
 @pytest.mark.parametrize('definition', definitions.names())
 def test_the_parts_of_the_loss_add_up(run, definition):
-    """At several cutoffs, for every eighth query; each AP is that of the evaluation, bit for bit."""
+    """At several cutoffs, for every eighth query; each AP is that of the evaluation to the bit."""
     reference, subset, hypothesis, _, expected = run
     queries = sorted(expected['queries'])[::8]
     K = [1, 10, 100, 1000]
