@@ -7,10 +7,10 @@ from threading import Thread
 
 import pytest
 from dask_cluster import dask_cluster
-from mediaeval_ap.cluster.connecting import connected
 
 from mediaeval_ap.errors import ClusterError, MissingExtraError
 from mediaeval_ap.execute import dask_tasks
+from mediaeval_ap.execute.dask_tasks import connected
 
 EXPECTED = r'expected the address that dask scheduler prints, as tcp://host:8786'
 

@@ -11,7 +11,6 @@ from threading import Timer
 
 import pytest
 from dask_cluster import dask_cluster, held
-from mediaeval_ap.cluster.tasks import results
 
 from mediaeval_ap.errors import (
     ClusterError,
@@ -22,6 +21,8 @@ from mediaeval_ap.errors import (
     WaitingWarning,
     WriteError,
 )
+from mediaeval_ap.execute import dask_tasks
+from mediaeval_ap.execute.dask_tasks import results
 
 
 def gate(folder):
