@@ -307,8 +307,8 @@ def _scored(asked: Asked, run: CountedRun, names: Sequence[str]) -> Evaluation:
     """Score a run on names, also by measures of ir_measures; warn of nothing."""
     if not asked.measures:
         return score_names(run, list(names), asked.source)
-    from mediaeval_ap.trec.export import topics
     from mediaeval_ap.trec.measures import depth_of, parse_measures, with_measures
+    from mediaeval_ap.trec.topics import topics
 
     measures = parse_measures(asked.measures)
     depth, kept = depth_of(measures), run.ranking.kept
