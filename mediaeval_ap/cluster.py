@@ -13,8 +13,7 @@ from mediaeval_ap.errors import warn_caller
 from mediaeval_ap.execute.dask_tasks import check_client, check_stores, compute_on_workers, results
 from mediaeval_ap.execute.evaluating import ask, in_blocks
 from mediaeval_ap.metrics import Accumulator
-from mediaeval_ap.metrics.computing import add_part, planned
-from mediaeval_ap.metrics.dataset_parts import Part
+from mediaeval_ap.metrics.datasets import DatasetPart, add_part, planned
 from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.results.evaluation import Evaluation
 
@@ -182,7 +181,7 @@ def compute(
 
 
 def _accumulated(
-    metric_and_columns: tuple[Accumulator, Mapping[str, str]], part: Part
+    metric_and_columns: tuple[Accumulator, Mapping[str, str]], part: DatasetPart
 ) -> Accumulator:
     """Return a metric of the rows of a part."""
     metric = copy(metric_and_columns[0])

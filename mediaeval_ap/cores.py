@@ -1,11 +1,15 @@
-"""The number of cores that this process may use at once."""
+"""The number of cores that this process may use at once, and work that they share."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
+
+Item = TypeVar('Item')
+Outcome = TypeVar('Outcome')
 
 _is_one_of_several: ContextVar[bool] = ContextVar('_is_one_of_several', default=False)
 
@@ -30,3 +34,14 @@ def one_core() -> Iterator[None]:
         yield
     finally:
         _is_one_of_several.reset(token)
+
+
+def on_all_cores(work: Callable[[Item], Outcome], items: Sequence[Item]) -> list[Outcome]:
+    """Call `work`, of numpy, on each item, in threads if that may help; keep the order."""
+    n_threads = own_cores()
+    if len(items) == 1 or n_threads == 1:
+        return [work(item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(work, items))

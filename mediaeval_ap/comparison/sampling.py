@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.cores import on_all_cores
 from mediaeval_ap.errors import require
-from mediaeval_ap.metrics.parallel import on_all_cores
 from mediaeval_ap.progress import Bar
 
 SUM_BITS = 51  # a sum, and twice the difference of two, stay below 2**53, so doubles hold them

@@ -16,8 +16,13 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences, ranges, run_starts
 from mediaeval_ap.definitions import Definition, Repeats
-from mediaeval_ap.metrics.ap_of_hits import Counts, least, precision_at_hits
-from mediaeval_ap.metrics.precision_with_ties import TieBlocks, expected_precisions
+from mediaeval_ap.metrics.ap_of_hits import (
+    Counts,
+    TieBlocks,
+    expected_precisions,
+    least,
+    precision_at_hits,
+)
 from mediaeval_ap.results.means_and_notes import notes_of
 
 BOUNDS = ('min', 'expected', 'max')

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from mediaeval_ap.choices import TIES, Ties, check_policy
 from mediaeval_ap.errors import ParameterError, PositionalError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
-from mediaeval_ap.metrics.label_input import arrow_array, label_array, same_kind
-from mediaeval_ap.metrics.precision_with_ties import mean_precisions, precisions_at_correct
+from mediaeval_ap.metrics.ap_of_hits import mean_precisions, precisions_at_correct
+from mediaeval_ap.metrics.label_lists import arrow_array, label_array, same_kind
 
 if TYPE_CHECKING:
     import pandas

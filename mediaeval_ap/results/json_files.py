@@ -21,8 +21,8 @@ from mediaeval_ap.errors import (
     UnknownDefinitionError,
     shown,
 )
-from mediaeval_ap.metrics.exact_sums import ExactSums
-from mediaeval_ap.metrics.reciprocal_rank import ReciprocalRank
+from mediaeval_ap.metrics.accumulator import ExactSums
+from mediaeval_ap.metrics.ranked_labels import ReciprocalRank
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, ResultByQuery
 from mediaeval_ap.results.means_and_notes import SKIPPED
 from mediaeval_ap.results.result import SCHEMA, Result

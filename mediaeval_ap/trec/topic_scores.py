@@ -33,8 +33,12 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
 from mediaeval_ap.evaluation.likely_causes import likely_cause
 from mediaeval_ap.evaluation.queries import skipped
-from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms, precision_at_hits
-from mediaeval_ap.metrics.precision_with_ties import TieBlocks, expected_precisions
+from mediaeval_ap.metrics.ap_of_hits import (
+    TieBlocks,
+    average_precision_of_terms,
+    expected_precisions,
+    precision_at_hits,
+)
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.means_and_notes import SKIPPED
 from mediaeval_ap.tables import MAX_BYTES

@@ -21,7 +21,7 @@ from mediaeval_ap.errors import (
     ReadError,
     UndefinedScoreError,
 )
-from mediaeval_ap.metrics import GlobalAveragePrecision, MeanAveragePrecision, dataset_parts
+from mediaeval_ap.metrics import GlobalAveragePrecision, MeanAveragePrecision, datasets
 
 COLUMNS = ('actual', 'predicted')
 N_FILES = 6
@@ -54,7 +54,7 @@ def waiting(folder):
 
 @pytest.mark.parametrize('name', METRICS)
 def test_workers_give_the_value_of_one_process(client, tmp_path, monkeypatch, name):
-    monkeypatch.setattr(dataset_parts, 'BYTES_IN_PART', 1)  # a task for each row group
+    monkeypatch.setattr(datasets, 'BYTES_IN_PART', 1)  # a task for each row group
     rows = rows_of(name, Random(7), 3000)  # any rows would do
     for number, n_rows in enumerate((1, 0, 999, 2000)):
         path = tmp_path / f'{number}.parquet'

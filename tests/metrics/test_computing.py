@@ -19,9 +19,9 @@ from mediaeval_ap.metrics import (
     LabelRankingAveragePrecision,
     MeanAveragePrecision,
     compute,
-    dataset_parts,
+    datasets,
 )
-from mediaeval_ap.metrics.computing import add_part, planned
+from mediaeval_ap.metrics.datasets import add_part, planned
 
 randoms = st.randoms(use_true_random=True)
 IN_ORDER = {**METRICS, 'gap stable': lambda: GlobalAveragePrecision('stable')}
@@ -50,8 +50,8 @@ def test_any_division_gives_the_value_of_all_rows_at_once(name, random, n, data)
     sizes = st.integers(1, 12)
     metric = IN_ORDER[name]()
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dataset_parts, 'BYTES_IN_PART', data.draw(st.sampled_from([1, 999, 1 << 20])))
-        patch.setattr(dataset_parts, 'ROWS_IN_BATCH', data.draw(sizes))
+        patch.setattr(datasets, 'BYTES_IN_PART', data.draw(st.sampled_from([1, 999, 1 << 20])))
+        patch.setattr(datasets, 'ROWS_IN_BATCH', data.draw(sizes))
         for number, (begin, end) in enumerate(pairwise(bounds)):
             path = f'{folder}/{number}.parquet'
             write_rows(path, name, rows[begin:end], data.draw(sizes))
@@ -129,7 +129,7 @@ def test_after_an_error_a_metric_is_empty(users):
 
 
 def test_a_wrong_row_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(dataset_parts, 'ROWS_IN_BATCH', 7)
+    monkeypatch.setattr(datasets, 'ROWS_IN_BATCH', 7)
     actual, predicted = [['a']] * 40, [['a']] * 40
     actual[29] = None
     write(tmp_path / 'users.parquet', actual, predicted, row_group_size=10)

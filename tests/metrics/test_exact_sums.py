@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.metrics import exact_sums
-from mediaeval_ap.metrics.exact_sums import ExactSums
+from mediaeval_ap.metrics import accumulator
+from mediaeval_ap.metrics.accumulator import ExactSums
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -42,9 +42,12 @@ def test_sums_are_not_shared():
 
 
 def test_as_many_terms_as_can_be_counted(monkeypatch):
-    largest_halves = 1 << exact_sums.LOW_BITS, 1 << (exact_sums.MANTISSA_BITS - exact_sums.LOW_BITS)
-    assert all(exact_sums.MAX_TERMS * half < 2**63 for half in largest_halves)
-    monkeypatch.setattr(exact_sums, 'MAX_TERMS', 10)
+    largest_halves = (
+        1 << accumulator.LOW_BITS,
+        1 << (accumulator.MANTISSA_BITS - accumulator.LOW_BITS),
+    )
+    assert all(accumulator.MAX_TERMS * half < 2**63 for half in largest_halves)
+    monkeypatch.setattr(accumulator, 'MAX_TERMS', 10)
     one, other = ExactSums(), ExactSums()
     one.add(np.ones(6))
     other.add(np.ones(4))

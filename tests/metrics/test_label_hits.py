@@ -10,11 +10,7 @@ from hypothesis import strategies as st
 from oracle import CLOSE
 
 from mediaeval_ap import definitions
-from mediaeval_ap.metrics import (
-    MeanAveragePrecision,
-    average_precision_at_k,
-    label_hits,
-)
+from mediaeval_ap.metrics import MeanAveragePrecision, average_precision_at_k, label_lists
 
 
 @pytest.mark.parametrize('definition', definitions.names())
@@ -26,7 +22,7 @@ def test_blocks_are_scored_as_the_whole(monkeypatch, definition):
     y_true, y_pred = zip(*users, strict=True)
     expected = [average_precision_at_k(*user, 12, definition) for user in users]
     for n_labels in 1, 10, 100:
-        monkeypatch.setattr(label_hits, 'LABELS_IN_BLOCK', n_labels)
+        monkeypatch.setattr(label_lists, 'LABELS_IN_BLOCK', n_labels)
         for lists in list, pyarrow.array:
             metric = MeanAveragePrecision(12, definition)
             assert metric.update(lists(y_true), lists(y_pred))[0].tolist() == expected

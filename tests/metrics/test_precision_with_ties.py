@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from mediaeval_ap.metrics import (
-    global_average_precision,
-    precision_with_ties,
-)
+from mediaeval_ap.metrics import ap_of_hits, global_average_precision
 
 
 @pytest.mark.parametrize('ties', ['expected', 'best', 'worst'])
@@ -18,8 +15,8 @@ def test_ranges_are_sorted_apart(ties, monkeypatch):
         'y_true': random.integers(0, 3, 500),
     }
     expected = global_average_precision(**rows, ties=ties)
-    monkeypatch.setattr(precision_with_ties, 'WORTH_SHARING', 1)
+    monkeypatch.setattr(ap_of_hits, 'WORTH_SHARING', 1)
     for n_cores, n_edges in (1, 2), (2, 3), (4, 5), (64, 5):
-        monkeypatch.setattr(precision_with_ties, 'own_cores', lambda n_cores=n_cores: n_cores)
-        assert len(precision_with_ties._edges(rows['confidence'])) == n_edges
+        monkeypatch.setattr(ap_of_hits, 'own_cores', lambda n_cores=n_cores: n_cores)
+        assert len(ap_of_hits._edges(rows['confidence'])) == n_edges
         assert global_average_precision(**rows, ties=ties) == expected

@@ -48,7 +48,7 @@ def test_pieces_and_blocks_of_sparse_labels(monkeypatch):
     truth = generator.random((50, 20)) < 0.1
     scores = generator.random((50, 20))
     expected = LabelRankingAveragePrecision().update(truth, scores)
-    monkeypatch.setattr('mediaeval_ap.metrics.label_ranking_kernel.SCORES_IN_BLOCK', 60)
+    monkeypatch.setattr('mediaeval_ap.metrics.label_ranking_ap.SCORES_IN_BLOCK', 60)
     metric = LabelRankingAveragePrecision()
     sparse = scipy.sparse.csr_array(truth)
     values = [metric.update(sparse[rows], scores[rows]) for rows in (slice(0, 20), slice(20, 50))]

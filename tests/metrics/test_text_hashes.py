@@ -11,7 +11,7 @@ from strategies import examples
 
 from mediaeval_ap import definitions
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.metrics import MeanAveragePrecision, label_hits, text_hashes
+from mediaeval_ap.metrics import MeanAveragePrecision, label_lists
 from mediaeval_ap.tables.byte_words import WIDEST
 
 
@@ -44,7 +44,7 @@ some_lists = st.sampled_from([labels, st.sampled_from(TEXT), st.sampled_from('ab
     lambda labels: st.lists(st.lists(labels, max_size=7), max_size=6)
 )
 CONTAINERS = [list, tuple, set, frozenset, str, lambda text: np.array(list(text)), to_series]
-WEAK = [np.uint64(0), np.uint64(1), text_hashes.ODD]
+WEAK = [np.uint64(0), np.uint64(1), label_lists.ODD]
 
 
 def outcome(y_true, y_pred, k, definition):
@@ -62,10 +62,10 @@ def by_pyarrow(*args):
     """Return the outcome if nothing is hashed."""
 
     def refuse(_):
-        raise text_hashes.Unproved
+        raise label_lists.Unproved
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(label_hits, 'lists_of_python', refuse)
+        patch.setattr(label_lists, 'lists_of_python', refuse)
         return outcome(*args)
 
 
@@ -83,9 +83,9 @@ def test_as_pyarrow_reads_them(data, k, definition, odd, n_users):
     if data.draw(st.integers(0, 9)):
         y_pred = (y_pred + [[]] * len(y_true))[: len(y_true)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_hashes, 'ODD', odd)
-        patch.setattr(label_hits, 'USERS_AT_ONCE', n_users)
-        patch.setattr(label_hits, 'TEXTS_AT_ONCE', 2)
+        patch.setattr(label_lists, 'ODD', odd)
+        patch.setattr(label_lists, 'USERS_AT_ONCE', n_users)
+        patch.setattr(label_lists, 'TEXTS_AT_ONCE', 2)
         found = outcome(y_true, y_pred, k, definition)
     assert found == by_pyarrow(y_true, y_pred, k, definition)
 
@@ -107,7 +107,7 @@ def test_in_any_container(users, outer):
 @pytest.mark.parametrize('odd', WEAK[:2])
 def test_different_labels_with_the_same_hash(monkeypatch, odd):
     """They are looked at again, and are no hit."""
-    monkeypatch.setattr(text_hashes, 'ODD', odd)
+    monkeypatch.setattr(label_lists, 'ODD', odd)
     for y_true, y_pred, n_relevant, value in (
         ('a', 'bc', 1, 0),
         ('ab', 'cb', 2, 1 / 4),
@@ -121,7 +121,7 @@ def test_different_labels_with_the_same_hash(monkeypatch, odd):
 @pytest.mark.parametrize('make', [list, tuple, pandas.Series, iter])
 def test_lists_of_short_text_are_hashed(monkeypatch, make):
     """Pyarrow is not asked: it takes several times as long."""
-    monkeypatch.delattr(label_hits, 'label_lists')
+    monkeypatch.delattr(label_lists, 'label_lists')
     y_true = [{'a', 'é' * 32}, [], ('', 'b')]
     y_pred = [('x' * 64, 'a'), [''], ['b', np.str_('')]]
     values, _ = MeanAveragePrecision().update(make(y_true), make(y_pred))
@@ -129,9 +129,9 @@ def test_lists_of_short_text_are_hashed(monkeypatch, make):
 
 
 def test_long_labels_are_found_before_more_text_is_joined(monkeypatch):
-    joined, texts = label_hits.joined, []
-    monkeypatch.setattr(label_hits, 'joined', lambda *given: texts.append(given) or joined(*given))
-    monkeypatch.setattr(label_hits, 'USERS_AT_ONCE', 1)
+    joined, texts = label_lists.joined, []
+    monkeypatch.setattr(label_lists, 'joined', lambda *given: texts.append(given) or joined(*given))
+    monkeypatch.setattr(label_lists, 'USERS_AT_ONCE', 1)
     lists = [['x' * (WIDEST + 1)]] * 3
     assert MeanAveragePrecision().update(lists, lists)[0].tolist() == [1, 1, 1]
     assert len(texts) == 1

@@ -1,0 +1,411 @@
+"""Lists of labels, in whatever container, matched as integers to find the hits.
+
+Text is never equal to integers: input that mixes the two is an error, not a silent score of 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.arrays import find, first_occurrences
+from mediaeval_ap.cores import on_all_cores
+from mediaeval_ap.definitions import Repeats
+from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.tables.byte_words import WIDEST, words_at
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Result = TypeVar('Result')
+
+ORDERED: frozenset[type] = frozenset({list, tuple})
+NUL = '\0'
+ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: spreads bits upwards
+# Workers of Dask give memory back at once (MALLOC_TRIM_THRESHOLD_); then the system maps arrays of
+# 128 KiB and more anew, page by page. With few such arrays in a block this takes half the time, and
+# elsewhere no longer than with larger blocks.
+LABELS_IN_BLOCK = 1 << 17
+FILTERED_AT_ONCE = 15_000  # of 8 bytes each
+USERS_AT_ONCE = 1 << 12  # their lists stay in the cache: 1 << 14 took a third longer to join
+TEXTS_AT_ONCE = 32  # 23 MB for 12 predictions of ten letters, six times as much for the longest
+LOW_SIX_BITS = 63  # of a code: the number of a bit in a filter of 64 bits
+
+
+@dataclass(frozen=True)
+class LabelLists:
+    """Lists of labels as integers, one list after another; equal labels have equal codes.
+
+    If there are words, codes are hashes, and only labels with equal words are equal.
+    """
+
+    codes: NDArray[np.integer]  # shape (n_labels,)
+    offsets: NDArray[np.int64]  # shape (n_lists + 1,): where each list begins, and the last ends
+    words: Sequence[NDArray[np.uint64]] = ()  # each of shape (n_labels,)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, part: slice) -> LabelLists:
+        begin, end, _ = part.indices(len(self))
+        offsets = self.offsets[begin : end + 1]
+        labels = slice(offsets[0], offsets[-1])
+        words = [word[labels] for word in self.words]
+        return LabelLists(self.codes[labels], offsets - offsets[0], words)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of labels of each list."""
+        return np.diff(self.offsets)
+
+
+def collected(lists: Any) -> Any:
+    """Return lists in a container that can be read twice."""
+    if hasattr(lists, 'iloc'):  # of pandas: a frame, or a column of lists
+        return lists.to_numpy()
+    return list(lists) if isinstance(lists, Iterator) else lists
+
+
+def label_lists(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
+    """Return true and predicted lists with one coding; both are as `collected` gives them."""
+    if any(issubclass(kind, Set) for kind in _kinds(y_pred)):
+        raise ParameterError('y_pred: found a set, expected labels in an order')
+    truth, truth_offsets = _flattened(_unpacked(y_true), 'y_true')
+    predictions, offsets = _flattened(_unpacked(y_pred), 'y_pred')
+    if len(truth_offsets) != len(offsets):
+        expected = f'{len(truth_offsets) - 1} as in y_true'
+        raise ParameterError(f'y_pred: found {len(offsets) - 1} lists, expected {expected}')
+    truth, predictions = same_kind(truth, predictions, 'y_true', 'y_pred')
+    if truth.type == 'large_string':
+        import pyarrow
+
+        codes = pyarrow.concat_arrays([truth, predictions]).dictionary_encode().indices.to_numpy()
+        of_truth, of_predictions = codes[: len(truth)], codes[len(truth) :]
+    else:
+        of_truth, of_predictions = truth.to_numpy(), predictions.to_numpy()
+    return LabelLists(of_truth, truth_offsets), LabelLists(of_predictions, offsets)
+
+
+def arrow_array(values: Any, name: str) -> pyarrow.Array:
+    """Return a sequence as one pyarrow array, in which ``None``, ``NaN`` and ``NA`` are null."""
+    import pyarrow
+
+    if not _is_sequence(values):
+        raise ParameterError(f'{name}: found {shown(values)}, expected a sequence')
+    if not isinstance(values, pyarrow.Array | pyarrow.ChunkedArray):
+        try:
+            sized = values if hasattr(values, '__len__') else list(values)
+            values = pyarrow.array(sized, from_pandas=True)
+        except MemoryError:
+            raise
+        except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
+            reason = str(error).splitlines()[0]
+            raise ParameterError(f'{name}: {reason}, expected values of one kind') from None
+    return values.combine_chunks() if isinstance(values, pyarrow.ChunkedArray) else values
+
+
+def label_array(values: Any, name: str) -> pyarrow.Array:
+    """Return labels as one pyarrow array of large strings or integers; missing ones are null."""
+    import pyarrow
+
+    array = arrow_array(values, name)
+    if pyarrow.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if array.null_count == len(array):
+        return pyarrow.nulls(len(array))
+    kind = array.type
+    if pyarrow.types.is_floating(kind):
+        return _integers(array, name)
+    if pyarrow.types.is_integer(kind):
+        try:
+            return array if kind.bit_width < 64 else array.cast(pyarrow.int64())
+        except pyarrow.ArrowInvalid:
+            raise ParameterError(f'{name}: found a number beyond 2**63, expected less') from None
+    if kind in (pyarrow.string(), pyarrow.large_string()):
+        return array.cast(pyarrow.large_string())
+    raise ParameterError(f'{name}: found labels of type {kind}, expected text or integers')
+
+
+def same_kind(
+    one: pyarrow.Array, other: pyarrow.Array, one_name: str, other_name: str
+) -> tuple[pyarrow.Array, pyarrow.Array]:
+    """Return two arrays of labels that can be compared, or refuse text beside integers."""
+    import pyarrow
+
+    # An array without a label has no kind of its own, and gets that of the other.
+    null, text = pyarrow.null(), pyarrow.large_string()
+    kind = next((each.type for each in (one, other) if each.type != null), pyarrow.int64())
+    one, other = (each.cast(kind) if each.type == null else each for each in (one, other))
+    expected, found = ('text' if each.type == text else 'integers' for each in (one, other))
+    if found != expected:
+        raise ParameterError(f'{other_name}: found {found}, expected {expected} as in {one_name}')
+    return one, other
+
+
+def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:
+    """Return floats as integers, which pandas makes floats of where some are missing."""
+    import pyarrow
+
+    floats = array.to_numpy(zero_copy_only=False)
+    limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)  # from here on, one stands for several
+    missing = np.isnan(floats)
+    numbers = np.where(missing, 0, floats).astype(np.float64)
+    if not ((np.abs(numbers) < limit) & (np.trunc(numbers) == numbers)).all():
+        raise ParameterError(f'{name}: found floats, expected text or integers')
+    return pyarrow.array(numbers.astype(np.int64), mask=missing)
+
+
+def _is_sequence(values: Any) -> bool:
+    return hasattr(values, '__iter__') and not isinstance(values, str | bytes | dict | Set)
+
+
+def _kinds(lists: Any) -> set[type]:
+    """Return the types of lists that are objects of Python, in whatever container."""
+    import pyarrow
+
+    if isinstance(lists, pyarrow.Array | pyarrow.ChunkedArray) or not _is_sequence(lists):
+        return set()
+    if isinstance(lists, np.ndarray) and (lists.dtype != object or lists.ndim != 1):
+        return set()
+    return set(map(type, lists))
+
+
+def _unpacked(lists: Any) -> Any:
+    """Return lists as an array or a sequence that pyarrow takes."""
+    if isinstance(lists, list | tuple) and any(hasattr(kind, 'to_numpy') for kind in _kinds(lists)):
+        return [row.tolist() if hasattr(row, 'to_numpy') else row for row in lists]
+    return lists
+
+
+def _flattened(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]:
+    """Return the labels of all lists, one list after another, and the offsets of the lists."""
+    import pyarrow
+
+    if isinstance(lists, np.ndarray) and lists.ndim == 2:
+        n_lists, length = lists.shape
+        labels = label_array(lists.ravel(), name)
+        offsets = np.arange(n_lists + 1) * length
+    else:
+        array = arrow_array(lists, name)
+        if pyarrow.types.is_null(array.type) and not len(array):
+            array = array.cast(pyarrow.list_(pyarrow.null()))
+        if pyarrow.types.is_fixed_size_list(array.type):
+            array = array.cast(pyarrow.large_list(array.type.value_type))
+        if not (pyarrow.types.is_list(array.type) or pyarrow.types.is_large_list(array.type)):
+            raise ParameterError(f'{name}: found {array.type}, expected lists of labels')
+        if array.null_count:
+            raise ParameterError(f'{name}: found a missing list, expected lists of labels')
+        labels = label_array(array.flatten(), name)
+        offsets = array.offsets.to_numpy().astype(np.int64)
+        offsets -= offsets[0]  # those of a slice begin later
+    if labels.null_count:
+        raise ParameterError(f'{name}: found a missing label, expected text or integers')
+    return labels, offsets
+
+
+class Unproved(Exception):
+    """Raised where the fast path cannot prove its input; the slow path decides then."""
+
+
+def lists_of_python(lists: Any) -> Sequence[Any]:
+    """Return the lists if a list, a tuple or an object array holds them; else raise `Unproved`."""
+    if type(lists) is np.ndarray and lists.ndim == 1 and lists.dtype == object:
+        lists = lists.tolist()
+    if type(lists) not in ORDERED:
+        raise Unproved
+    return lists  # type: ignore[no-any-return]
+
+
+def lengths_of(lists: Sequence[Any], kinds: frozenset[type] = ORDERED) -> NDArray[np.int64]:
+    """Return the number of labels of each list; refuse lists of other kinds."""
+    if not kinds.issuperset(map(type, lists)):
+        raise Unproved
+    return np.fromiter(map(len, lists), np.int64, len(lists))
+
+
+def joined(n_labels: int, *lists: Sequence[Any]) -> bytes:
+    """Return the text of all labels of some sequences of lists, with NUL between labels."""
+    filled = filter(None, chain(*lists))
+    try:
+        text = NUL.join(map(NUL.join, filled)).encode()
+    except (TypeError, UnicodeEncodeError):  # no text; surrogates
+        raise Unproved from None
+    if len(text) > n_labels * (WIDEST + 1):  # found now, before more such text is kept
+        raise Unproved
+    return text
+
+
+def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
+    """Return joined lists of some lengths, with hashes of their words of 8 bytes as codes."""
+    hashes = np.zeros(int(lengths.sum()), dtype=np.uint64)
+    words = _words(text, len(hashes)) if len(hashes) else []
+    for word in words:
+        hashes = (hashes ^ word) * ODD
+        hashes ^= hashes >> np.uint64(32)
+    n_bits = 1 + len(lengths).bit_length()  # bits freed for the number of the list
+    codes = (hashes >> np.uint64(n_bits)).view(np.int64)
+    return LabelLists(codes, np.append(0, lengths.cumsum()), words)
+
+
+def _words(text: bytes, n_labels: int) -> list[NDArray[np.uint64]]:
+    """Return the first words of 8 bytes of all labels of joined text, the second ones, and on."""
+    buffer = np.frombuffer(text + bytes(WIDEST), np.uint8)
+    ends = np.append(np.flatnonzero(buffer[: len(text)] == 0), len(text))
+    if len(ends) != n_labels:  # NUL in a label
+        raise Unproved
+    starts = np.append(0, ends[:-1] + 1)
+    sizes = ends - starts
+    if sizes.max() > WIDEST:
+        raise Unproved
+    return [*words_at(buffer, starts, sizes).T]
+
+
+class Matches(NamedTuple):
+    """Hits, list after list, and the counts that average precision needs."""
+
+    rankings: NDArray[np.int64]  # of each hit, from 0, ascending
+    ranks: NDArray[np.int64]  # of each hit, from 1, ascending in each ranking
+    n_relevant: NDArray[np.int64]  # of each ranking: true labels, predicted or not
+    n_returned: NDArray[np.int64]  # of each ranking: predictions
+
+
+def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> Matches:
+    """Find the hits in each list of predictions, in O(n log n) for n labels in all."""
+    if repeats is Repeats.DROP:
+        predictions = _distinct(predictions)
+    hits = _possible_hits(truth, predictions)
+    rows = predictions.offsets.searchsorted(hits, side='right') - 1
+    codes, n_codes = _small(np.concatenate([truth.codes, predictions.codes[hits]]), len(truth))
+    true_keys, keys = codes[: len(truth.codes)], codes[len(truth.codes) :]
+    true_keys += np.repeat(np.arange(len(truth)) * n_codes, truth.lengths)
+    keys += rows * n_codes
+    ascending = np.sort(true_keys, kind='stable')  # fast: only labels of one short list are moved
+    found = np.flatnonzero(find(ascending, keys) >= 0)
+    if truth.words:
+        pairs = zip(truth.words, predictions.words, strict=True)
+        words = [np.append(word, other[hits[found]]) for word, other in pairs]
+        _expect_equal(np.append(true_keys, keys[found]), words)
+    if repeats is Repeats.IRRELEVANT:
+        found = found[first_occurrences(keys[found])]
+    hits, rows = hits[found], rows[found]
+    n_relevant = truth.lengths  # repeated labels count again only if repeated predictions do
+    if repeats is not Repeats.COUNT:
+        repeated = ascending[1:][ascending[1:] == ascending[:-1]]
+        n_relevant = n_relevant - np.bincount(repeated // n_codes, minlength=len(truth))
+    ranks = hits + 1 - predictions.offsets[rows]
+    return Matches(rows, ranks, n_relevant, predictions.lengths)
+
+
+def map_blocks(
+    score: Callable[[LabelLists, LabelLists], Result], y_true: Any, y_pred: Any
+) -> list[Result]:
+    """Score blocks of lists on all cores, and return the results in order: at least one."""
+    y_true, y_pred = collected(y_true), collected(y_pred)
+    try:
+        return _map_text(score, y_true, y_pred)
+    except Unproved:
+        truth, predictions = label_lists(y_true, y_pred)
+    blocks = list(_blocks(truth.offsets + predictions.offsets, LABELS_IN_BLOCK)) or [slice(0)]
+    return on_all_cores(lambda block: score(truth[block], predictions[block]), blocks)
+
+
+def _map_text(
+    score: Callable[[LabelLists, LabelLists], Result], y_true: Any, y_pred: Any
+) -> list[Result]:
+    """Score lists of short text as hashes; raise `Unproved` for anything else."""
+
+    def score_text(text_and_lengths: tuple[bytes, NDArray[np.int64]]) -> Result:
+        text, lengths = text_and_lengths
+        lists = hashed_lists(text, lengths.ravel())
+        n_users = lengths.shape[1]
+        return score(lists[:n_users], lists[n_users:])
+
+    results: list[Result] = []
+    texts = _texts(lists_of_python(y_true), lists_of_python(y_pred))
+    # Several texts are joined before threads begin: joining holds the interpreter, so beside it
+    # each step of numpy would wait for a whole text.
+    while some := list(islice(texts, TEXTS_AT_ONCE)):
+        results += on_all_cores(score_text, some)
+    return results
+
+
+def _texts(
+    y_true: Sequence[Any], y_pred: Sequence[Any]
+) -> Iterator[tuple[bytes, NDArray[np.int64]]]:
+    """Give the text of blocks of users, and the lengths of their true and predicted lists."""
+    if not len(y_true) == len(y_pred) > 0:
+        raise Unproved
+    for begin in range(0, len(y_true), USERS_AT_ONCE):
+        some = slice(begin, begin + USERS_AT_ONCE)
+        truth, predictions = y_true[some], y_pred[some]
+        lengths = np.array([lengths_of(truth, ORDERED | {set}), lengths_of(predictions)])
+        for block in _blocks(np.append(0, lengths.sum(axis=0).cumsum()), LABELS_IN_BLOCK):
+            n_labels = int(lengths[:, block].sum())
+            yield joined(n_labels, truth[block], predictions[block]), lengths[:, block]
+
+
+def _blocks(offsets: NDArray[np.int64], n_labels: int) -> Iterator[slice]:
+    """Cut lists into blocks of about so many labels."""
+    begin = 0
+    while begin < len(offsets) - 1:
+        end = int(np.searchsorted(offsets, offsets[begin] + n_labels))
+        end = min(max(end, begin + 1), len(offsets) - 1)
+        yield slice(begin, end)
+        begin = end
+
+
+def _distinct(lists: LabelLists) -> LabelLists:
+    """Drop each label that stands before in its list."""
+    rows = np.repeat(np.arange(len(lists)), lists.lengths)
+    codes, n_codes = _small(lists.codes, len(lists))
+    keys = rows * n_codes + codes
+    ascending = np.sort(keys, kind='stable')  # as in `match`
+    if (ascending[1:] != ascending[:-1]).all():
+        return lists
+    if lists.words:
+        _expect_equal(keys, lists.words)
+    kept = first_occurrences(keys)
+    lengths = np.bincount(rows[kept], minlength=len(lists))
+    words = [word[kept] for word in lists.words]
+    return LabelLists(lists.codes[kept], np.concatenate([[0], lengths.cumsum()]), words)
+
+
+def _expect_equal(keys: NDArray[np.int64], words: Sequence[NDArray[np.uint64]]) -> None:
+    """Raise `Unproved` if labels with equal keys have different words."""
+    order = np.argsort(keys, kind='stable')
+    ascending = keys[order]
+    again = np.flatnonzero(ascending[1:] == ascending[:-1])
+    one, other = order[again], order[again + 1]
+    if any((word[one] != word[other]).any() for word in words):
+        raise Unproved
+
+
+def _small(codes: NDArray[np.integer], n_lists: int) -> tuple[NDArray[np.int64], int]:
+    """Return codes from 0 and their number, such that `list * number + code` fits in 64 bits."""
+    low, high = int(codes.min(initial=0)), int(codes.max(initial=0))
+    if (high - low + 1) * n_lists > np.iinfo(np.int64).max:
+        distinct, codes = np.unique(codes, return_inverse=True)
+        low, high = 0, len(distinct) - 1
+    return np.subtract(codes, low, dtype=np.int64), high - low + 1
+
+
+def _possible_hits(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:
+    """Return where predictions are that can be hits, ascending."""
+    # Most cannot. A filter of 64 bits for each list, of which each true label sets one, proves it
+    # of nearly all of them without looking them up.
+    bits = np.int64(1) << np.append(truth.codes & LOW_SIX_BITS, 0)
+    filters = np.bitwise_or.reduceat(bits, truth.offsets[:-1])
+    filters[truth.lengths == 0] = 0  # reduceat gives an empty list the bit of the next label
+    possible = np.empty(len(predictions.codes), dtype=np.bool_)
+    for some in _blocks(predictions.offsets, FILTERED_AT_ONCE):
+        labels = slice(*predictions.offsets[[some.start, some.stop]])
+        filter_of_each = np.repeat(filters[some], predictions.lengths[some])
+        filter_of_each >>= predictions.codes[labels] & LOW_SIX_BITS
+        filter_of_each &= 1
+        possible[labels] = filter_of_each
+    return possible.nonzero()[0]
