@@ -1,22 +1,31 @@
-"""Tests of pairs: corrections, effect sizes, wins."""
+"""Tests of pairs and the leaderboard: corrections, effects, power, ranks, letters."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import oracle_comparison as oracle
 import pytest
-from compared_runs import several
+from compared_runs import evaluation, several
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.stats.power import TTestPower
 
 from mediaeval_ap import compare
-from mediaeval_ap.comparison.testing import adjusted, effect_size
+from mediaeval_ap.campaign.headline import lead_of
+from mediaeval_ap.comparison.testing import (
+    MOST_QUERIES,
+    adjusted,
+    effect_size,
+    group_letters,
+    queries_for_power,
+    rank_intervals,
+)
+
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NarrowIntervalWarning')
 
 # A product or quotient of doubles.
 CLOSE = {'rel': 1e-14}
 P = st.lists(st.fractions(0, 1, max_denominator=1000).map(float), min_size=1, max_size=12)
-
-pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NarrowIntervalWarning')
 
 
 @given(P)
@@ -68,3 +77,246 @@ def test_values_that_rounding_alone_tells_apart_are_ties():
     assert (pair.wins, pair.ties, pair.losses, pair.n_nonzero) == (0, 3, 0, 0)
     assert (pair.dz, pair.p, pair.reason) == (None, 1, 'all differences are 0')
     assert [standing.rank for standing in comparison.leaderboard] == [1, 1]
+
+
+@pytest.mark.parametrize('level', [0.9, 0.95, 0.99])
+def test_queries_are_those_of_the_solver(level):
+    sizes = np.array([0.01, 0.05, 0.2, 0.348, 0.5, 1, 1.5, -0.2])
+    solved = [TTestPower().solve_power(abs(each), None, 1 - level, 0.8) for each in sizes]
+    assert queries_for_power(sizes, level).tolist() == np.ceil(solved).tolist()
+
+
+@pytest.mark.parametrize(
+    ('dz', 'expected'),
+    [
+        # With two queries t is Cauchy but for its centre, and 11.5 is where its power is 80 %.
+        (11.7, 2),
+        (11.3, 3),
+        (1e4, 2),  # where SciPy has no number for either tail
+        (1e-9, MOST_QUERIES + 1),
+    ],
+)
+def test_the_largest_and_the_smallest_effects(dz, expected):
+    assert queries_for_power(np.array([dz]), 0.95).tolist() == [expected]
+
+
+def test_each_pair_says_how_many_or_why_not():
+    comparison = compare(
+        several([1, 0, 0.5, 0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0.5, 1]),
+        resamples=10,
+        permutations=10,
+    )
+    by_runs = {pair.a + pair.b: pair for pair in comparison.pairs}
+    same = by_runs['bc']
+    assert (same.n_for_power, same.n_for_power_reason) == (None, 'all differences are 0')
+    found = by_runs['ab']
+    expected = TTestPower().solve_power(found.dz, None, 0.05, 0.8)
+    assert (found.n_for_power, found.n_for_power_reason) == (int(np.ceil(expected)), '')
+
+
+def test_a_mean_difference_of_0_is_never_told():
+    (pair,) = compare(several([1, 0], [0, 1]), resamples=10, permutations=10).pairs
+    assert (pair.dz, pair.n_for_power) == (0, None)
+    assert pair.n_for_power_reason == 'the mean difference is 0'
+
+
+FAST = {'resamples': 100, 'permutations': 200}
+
+
+def standings(comparison):
+    return {each.run: each for each in comparison.leaderboard}
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=6))
+def test_equal_runs_share_the_better_rank(means):
+    results = several(*[[mean / 4, 0] for mean in means])
+    found = compare(results, correction='tukey', **FAST).leaderboard
+    by_run = {each.run: each for each in found}
+    assert [by_run[run].rank for run in sorted(by_run)] == oracle.ranks(means)
+    assert [each.map for each in found] == sorted((mean / 8 for mean in means), reverse=True)
+
+
+def test_each_metric_has_its_own_order():
+    found = compare(several([[1, 0], [1, 0]], [[0, 1], [0, 1]]), **FAST)
+    assert [(each.metric, each.run) for each in found.leaderboard] == [
+        ('MAP@1', 'a'),
+        ('MAP@1', 'b'),
+        ('MAP@10', 'b'),
+        ('MAP@10', 'a'),
+    ]
+    assert found.runs == ['b', 'a']
+    assert found.values['MAP@1'].tolist() == [[0, 0], [1, 1]]
+
+
+def test_without_a_baseline_nothing_is_compared_with_it():
+    for each in compare(several([1, 0], [0, 0]), **FAST).leaderboard:
+        assert (each.difference, each.p, each.wins, each.reason) == (
+            None,
+            None,
+            None,
+            'no baseline',
+        )
+
+
+@pytest.mark.parametrize('baseline', ['best', 'middle', 'worst'])
+def test_runs_are_compared_with_the_baseline(baseline):
+    values = np.random.default_rng(1).random((3, 40))  # fixed: some values, whichever
+    names = ['best', 'middle', 'worst']
+    means = {'best': 0.2, 'middle': 0.1, 'worst': 0.0}
+    results = {
+        name: evaluation(row / 2 + means[name]) for name, row in zip(names, values, strict=True)
+    }
+    comparison = compare(results, baseline=baseline, **FAST)
+    found = standings(comparison)
+    assert found[baseline].difference is None
+    assert found[baseline].reason == 'the baseline itself'
+    others = [name for name in names if name != baseline]
+    for name in others:
+        (pair,) = [each for each in comparison.pairs if {each.a, each.b} == {name, baseline}]
+        sign = 1 if pair.a == name else -1
+        standing = found[name]
+        assert standing.difference == sign * pair.difference
+        bounds = sorted(sign * bound for bound in (pair.interval.low, pair.interval.high))
+        assert [standing.difference_interval.low, standing.difference_interval.high] == bounds
+        assert (standing.p, standing.dz) == (pair.p, sign * pair.dz)
+        assert (standing.wins, standing.losses) == (pair.wins, pair.losses)[::sign]
+    # These two comparisons are the family, not all three pairs.
+    expected = oracle.holm([found[name].p for name in others])
+    assert [found[name].p_adjusted for name in others] == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize('correction', ['holm', 'bh', 'tukey'])
+def test_groups_are_those_of_each_correction(correction):
+    """Two runs that are about equal, and one that is far below."""
+    values = np.random.default_rng(2).random((3, 60)) / 4  # fixed: equal but for chance
+    values[:2] += 0.5
+    results = several(*values)
+    comparison = compare(results, correction=correction, **FAST)
+    assert [each.group for each in comparison.leaderboard] == ['a', 'a', 'b']
+    assert [each.rank_interval for each in comparison.leaderboard] == [(1, 2), (1, 2), (3, 3)]
+
+
+@pytest.mark.parametrize('level', [0.9, 0.8, 0.95])
+def test_a_p_of_exactly_alpha_tells_runs_apart_everywhere(level):
+    """With n permutations, a clear difference has p = 1 / (n + 1)."""
+    permutations = {0.9: 9, 0.8: 4, 0.95: 19}[level]
+    values = np.random.default_rng(4).random((2, 60)) / 4  # fixed: far apart in any case
+    values[0] += 0.5
+    settings = {'correction': 'tukey', 'level': level, 'permutations': permutations}
+    comparison = compare(several(*values), resamples=100, **settings)
+    (pair,) = comparison.pairs
+    assert pair.p_adjusted == {0.9: 0.1, 0.8: 0.2, 0.95: 0.05}[level]
+    assert [each.group for each in comparison.leaderboard] == ['a', 'b']
+    headline = lead_of(comparison.to_dict())['headline']
+    assert headline == f'a is better than b (p = {pair.p_adjusted:.4f}, Tukey)'
+    with_baseline = compare(several(*values), resamples=100, baseline='b', **settings)
+    assert '†' in with_baseline.to_markdown().partition('run')[2]
+
+
+def test_tukey_compares_all_pairs_with_a_baseline_too():
+    results = several(*np.random.default_rng(3).random((3, 30)))
+    comparison = compare(results, correction='tukey', baseline='a', **FAST)
+    p = {frozenset((each.a, each.b)): each.p_adjusted for each in comparison.pairs}
+    for name, standing in standings(comparison).items():
+        assert standing.p_adjusted == p.get(frozenset((name, 'a')))
+
+
+def test_the_floor_and_means_without_it():
+    results = several([1, 0.5, 1, 0], n_relevant=[0, 1, 0, 2], definition='mediaeval-2016')
+    (standing,) = compare(results, **FAST).leaderboard
+    assert (standing.map, standing.floor, standing.map_without_floor) == (0.625, 0.5, 0.25)
+    assert (standing.n_queries, standing.n_queries_without_floor) == (4, 2)
+    assert (standing.floor_reason, standing.map_without_floor_reason) == ('', '')
+    comparison = compare(results, **FAST)
+    assert comparison.notes[:1] == [
+        '2 of 4 queries have no relevant shot: each counts 1, and an empty run has MAP 0.500'
+    ]
+
+
+def test_no_query_has_a_relevant_shot():
+    (standing,) = compare(
+        several([1, 1], n_relevant=[0, 0], definition='mediaeval-2016')
+    ).leaderboard
+    assert (standing.floor, standing.map_without_floor) == (1, None)
+    assert standing.map_without_floor_reason == 'no query has a relevant shot'
+
+
+TABLES = st.integers(1, 8).flatmap(
+    lambda n: st.lists(st.booleans(), min_size=n * (n - 1) // 2, max_size=n * (n - 1) // 2).map(
+        lambda pairs: symmetric(n, pairs)
+    )
+)
+
+
+def symmetric(n_runs, pairs):
+    """A table of who is told apart, from that of the pairs."""
+    apart = np.zeros((n_runs, n_runs), dtype=bool)
+    apart[np.triu_indices(n_runs, 1)] = pairs
+    return apart | apart.T
+
+
+def groups_of(letters):
+    """The runs that have each letter."""
+    return [
+        {run for run, each in enumerate(letters) if letter in each}
+        for letter in sorted({*''.join(letters)})
+    ]
+
+
+def alike(groups, n_runs):
+    """Runs, and pairs of runs, that share a letter."""
+    return {
+        pair
+        for pair in [*combinations(range(n_runs), 2), *((run, run) for run in range(n_runs))]
+        if any({*pair} <= group for group in groups)
+    }
+
+
+@given(TABLES)
+def test_runs_share_a_letter_if_and_only_if_they_are_not_told_apart(apart):
+    n_runs = len(apart)
+    groups = groups_of(group_letters(apart))
+    assert alike(groups, n_runs) == {
+        (i, j) for i, j in zip(*np.nonzero(~apart), strict=True) if i <= j
+    }
+    for group in groups:
+        others = [each for each in groups if each is not group]
+        assert alike(others, n_runs) < alike(groups, n_runs)
+        assert not any(group <= each for each in others)
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=8), st.integers(0, 12))
+def test_letters_of_an_order_are_its_longest_stretches(means, least):
+    means = sorted(means, reverse=True)
+
+    def differ(i, j):
+        return abs(means[i] - means[j]) > least
+
+    apart = symmetric(len(means), [differ(*pair) for pair in combinations(range(len(means)), 2)])
+    assert group_letters(apart) == oracle.groups_of(means, differ)
+
+
+def test_a_table_that_no_stretches_can_say():
+    """The first and the third are alike, and both differ from the second."""
+    assert group_letters(symmetric(3, [True, False, True])) == ['a', 'b', 'a']
+
+
+def test_a_table_of_too_many_groups():
+    """Of twenty triples told apart within, 3**20 groups can be made; a few of them say all."""
+    triples = np.arange(60) // 3
+    letters = group_letters((triples[:, None] == triples) & ~np.eye(60, dtype=bool))
+    assert len({*''.join(letters)}) < 60
+
+
+def test_more_groups_than_letters():
+    found = group_letters(~np.eye(54, dtype=bool))
+    assert (found[0], found[51], found[52], found[53]) == ('a', 'Z', '(53)', '(54)')
+
+
+@given(TABLES)
+def test_ranks_and_letters_say_the_same(apart):
+    letters = [{*each} for each in group_letters(apart)]
+    n_runs = len(apart)
+    for run, (low, high) in enumerate(rank_intervals(np.triu(apart))):
+        assert low == 1 + sum(not letters[run] & letters[other] for other in range(run))
+        assert high == n_runs - sum(not letters[run] & each for each in letters[run + 1 :])

@@ -1,8 +1,9 @@
-"""Diagnoses for people: what is listed, in which order, and how wide."""
+"""What a diagnosis shows to people, and draws."""
 
 import csv
 import io
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from rich.cells import cell_len
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.diagnosis.findings import FOUND
 from mediaeval_ap.diagnosis.loss import KINDS, PARTS
+from mediaeval_ap.errors import MissingExtraError, ParameterError, WithoutRelevantWarning
 from mediaeval_ap.render.formats import render
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -256,3 +258,77 @@ def test_what_markdown_and_latex_would_obey_is_escaped():
 def test_what_a_terminal_obeys_is_escaped():
     shown = render(describe(explain([('x', 'v', '1', 'a\x1bb', 0.5)]).of(QUERY)), 'table')
     assert '\x1b' not in shown
+
+
+DRAWN_REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann'), ('x', 'v', '3', 'bob')]
+DRAWN_RUN = [('x', 'v', '3', 'ann', 0.9), ('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'bob', 0.5)]
+explain_drawn = AveragePrecision(DRAWN_REFERENCE, definition='trec').explain
+DRAWN = explain_drawn(DRAWN_RUN)
+
+
+def rows_of(chart):
+    return chart.to_dict()['data']['values']
+
+
+def test_loss_has_the_mean_parts_of_each_run():
+    better = explain_drawn(DRAWN_RUN[1:])
+    rows = rows_of(DRAWN.plot.loss(better, names=['worse', 'better']))
+    for name, diagnosis in [('worse', DRAWN), ('better', better)]:
+        parts = {row['part']: row['value'] for row in rows if row['run'] == name}
+        expected = {part.replace('_', ' '): v for part, v in diagnosis.mean_parts.items() if v}
+        assert parts == expected
+        assert sum(parts.values()) == pytest.approx(1 - diagnosis.map, abs=1e-12)  # rounded sums
+
+
+@pytest.mark.parametrize('names', [None, ['one'], ['one', 'one'], ['one', 'two', 'three']])
+def test_runs_need_names_that_differ(names):
+    with pytest.raises(ParameterError, match='expected 2 names, all different'):
+        DRAWN.plot.loss(explain_drawn(DRAWN_RUN[1:]), names=names)
+
+
+def test_runs_of_other_queries_are_refused():
+    with pytest.raises(ParameterError, match='quer'):
+        DRAWN.plot.loss(explain_drawn(DRAWN_RUN, ['ann']), names=['one', 'two'])
+
+
+def test_runs_are_named_by_their_files(tmp_path):
+    paths = [tmp_path / 'a' / 'run.txt', tmp_path / 'b' / 'run.txt', tmp_path / 'b' / 'other.txt']
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text('x v 1 ann 0.5\n')
+    same_a, same_b, other = map(explain_drawn, paths)
+    chart = same_a.plot.loss(other)
+    assert {row['run'] for row in rows_of(chart)} == {'run.txt', 'other.txt'}
+    chart = same_a.plot.loss(same_b)
+    assert {row['run'] for row in rows_of(chart)} == {str(paths[0]), str(paths[1])}
+
+
+def test_confused_has_the_pairs_of_the_diagnosis():
+    rows = rows_of(DRAWN.plot.confused())
+    found = [(row['query'], row['name'], row['count']) for row in rows]
+    assert found == [(each.query, each.name, each.count) for each in DRAWN.confused]
+    assert ('ann', 'bob', 1) in found
+    assert len(rows_of(DRAWN.plot.confused(1))) == 1
+    with pytest.raises(ParameterError):
+        DRAWN.plot.confused(0)
+
+
+def test_precision_recall_counts_hits_by_rank():
+    rows = rows_of(DRAWN.plot.precision_recall('ann'))
+    found = [(row['rank'], row['x'], row['value']) for row in rows]
+    assert found == [(2, 0.5, 0.5), (3, 1, 2 / 3)]
+
+
+def test_precision_recall_needs_a_relevant_shot():
+    with pytest.raises(ParameterError, match="'carl'"):
+        DRAWN.plot.precision_recall('carl')
+    with pytest.warns(WithoutRelevantWarning):
+        diagnosis = explain_drawn(DRAWN_RUN, ['ann', 'carl'])
+    with pytest.raises(ParameterError, match='expected a query with a relevant shot'):
+        diagnosis.plot.precision_recall('carl')
+
+
+def test_without_altair_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'altair', None)
+    with pytest.raises(MissingExtraError, match=r'mediaeval-ap\[report\]'):
+        _ = DRAWN.plot

@@ -1,0 +1,375 @@
+"""Sums over units, intervals and p: against SciPy, enumeration and exact fractions."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import oracle_comparison as oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from mediaeval_ap.comparison import sampling
+from mediaeval_ap.comparison.sampling import (
+    Interval,
+    bootstrap_intervals,
+    enumerated,
+    plus2_interval,
+    sign_flips,
+    t_interval,
+    tukey,
+    units_of,
+)
+
+VALUES = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=1, max_size=40)
+
+
+@given(VALUES, st.data())
+def test_sums_over_clusters_are_those_of_rounded_values(values, data):
+    drawn = [data.draw(st.integers(0, 3)) for _ in values]
+    clusters = np.unique(drawn, return_inverse=True)[1]
+    units = units_of(np.array([values]), clusters)
+    step = Fraction(2) ** -units.exponent
+    for cluster, total in enumerate(units.sums[:, 0].tolist()):
+        members = [Fraction(v) for v, c in zip(values, clusters, strict=True) if c == cluster]
+        assert units.sizes[cluster] == len(members)
+        assert abs(Fraction(total) * step - sum(members)) <= step / 2 * len(members)
+
+
+@given(VALUES)
+def test_twice_the_difference_of_the_largest_sums_is_exact(values):
+    units = units_of(np.array([values]), np.arange(len(values)))
+    largest = np.abs(units.sums).max() * len(values)
+    assert 4 * largest <= 2**53
+
+
+def test_a_value_is_rounded_to_less_than_a_millionth_of_a_millionth():
+    """599 values of a campaign: intervals are right to 12 decimals."""
+    units = units_of(np.full((1, 599), 1 / 3), np.arange(599))
+    assert 2.0**-units.exponent < 1e-12
+
+
+def test_means_are_those_of_queries_not_of_clusters():
+    units = units_of(np.array([[1, 1, 0.25]]), np.array([0, 0, 1]))
+    drawn = np.array([1.0, 1.0])
+    assert units.means(drawn @ units.sums, drawn @ units.sizes).tolist() == [0.75]
+
+
+def test_nothing_but_zeros():
+    assert units_of(np.zeros((2, 3)), np.arange(3)).sums.tolist() == [[0, 0]] * 3
+
+
+# Values are rounded to steps below 1e-12 once.
+STEP = 1e-12
+PAIRS = np.array([0, 0, 1]), np.array([1, 2, 2])
+
+
+def intervals(values, clusters=None, level=0.95, resamples=2000, seed=1):
+    values = np.asarray(values, dtype=float)
+    clusters = np.arange(values.shape[1]) if clusters is None else np.array(clusters)
+    pairs = PAIRS if len(values) == 3 else (np.array([0]), np.array([1]))
+    return bootstrap_intervals(units_of(values, clusters), pairs, level, resamples, seed)
+
+
+@pytest.fixture(params=[(25, 0.95), (300, 0.9)])
+def sample(request):
+    """(values of three runs, level); eighths, so that sums are exact in SciPy's call, too."""
+    n, level = request.param
+    return np.random.default_rng(2).integers(0, 9, (3, n)) / 8, level
+
+
+def test_runs_and_differences_are_those_of_scipy(sample):
+    values, level = sample
+    found = intervals(values, level=level)
+    plain = [*values, *(values[a] - values[b] for a, b in zip(*PAIRS, strict=True))]
+    for interval, each in zip([*found.runs, *found.pairs], plain, strict=True):
+        expected = stats.bootstrap(
+            (each,),
+            np.mean,
+            n_resamples=2000,
+            confidence_level=level,
+            rng=np.random.default_rng(1),
+        ).confidence_interval
+        assert interval.low == pytest.approx(expected.low, abs=STEP)
+        assert interval.high == pytest.approx(expected.high, abs=STEP)
+
+
+def test_clusters_are_those_of_scipy():
+    """A mean over the queries of the clusters drawn: a ratio of two sums."""
+    generator = np.random.default_rng(3)
+    values, clusters = generator.integers(0, 9, (2, 60)) / 8, generator.integers(0, 20, 60)
+    clusters = np.unique(clusters, return_inverse=True)[1]
+    sizes = np.bincount(clusters).astype(float)
+    sums = np.bincount(clusters, values[0])
+    expected = stats.bootstrap(
+        (sums, sizes),
+        lambda s, n, axis: s.sum(axis=axis) / n.sum(axis=axis),
+        paired=True,
+        n_resamples=2000,
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    found = intervals(values, clusters).runs[0]
+    assert [found.low, found.high] == pytest.approx([expected.low, expected.high], abs=STEP)
+
+
+def test_batches_change_nothing(monkeypatch):
+    values = np.random.default_rng(4).random((3, 30))
+    at_once = intervals(values)
+    monkeypatch.setattr('mediaeval_ap.comparison.sampling.DRAWN_AT_ONCE', 30 * 7)
+    assert intervals(values) == at_once
+
+
+def test_equal_runs_have_equal_intervals():
+    values = np.random.default_rng(7).random(40)
+    found = intervals([values, values])
+    assert found.runs[0] == found.runs[1]
+    assert found.pairs[0] == Interval(None, None, 'all resamples have one mean')
+
+
+def test_one_query_has_no_interval_but_a_reason():
+    found = intervals([[0.5], [0.25]])
+    assert [each.reason for each in [*found.runs, *found.pairs]] == ['one query'] * 3
+
+
+def test_one_cluster_has_no_interval_but_a_reason():
+    found = intervals([[0.5, 0.25], [0, 1]], clusters=[0, 0])
+    assert [each.reason for each in [*found.runs, *found.pairs]] == ['one cluster of queries'] * 3
+
+
+def test_what_bca_is_not_defined_for_has_a_reason():
+    """Two resamples, both with a mean above that of the values."""
+    drawn = np.random.default_rng(4).integers(0, 3, (2, 3))  # fixed: two such resamples
+    values = np.array([0, 0, 1])
+    assert values[drawn].mean(axis=1).min() > values.mean()
+    found = intervals([values, [0, 0, 0]], resamples=2, seed=4).runs[0]
+    assert (found.low, found.high) == (None, None)
+    assert found.reason == 'BCa is not defined: all resamples are on one side of the mean'
+
+
+def test_no_unit_is_left_out_by_a_resample(monkeypatch):
+    """Time grows with the units, not with their square."""
+    n_drawn = []
+    counted = sampling._times_drawn
+    monkeypatch.setattr(
+        sampling,
+        '_times_drawn',
+        lambda drawn, n_units: n_drawn.append(len(drawn)) or counted(drawn, n_units),
+    )
+    intervals(np.random.default_rng(8).random((2, 500)), resamples=50)
+    assert sum(n_drawn) == 50
+
+
+CLOSE = {'rel': 1e-12, 'abs': 1e-14}  # some sums, a root and a quotient of doubles
+EIGHTHS = st.integers(-24, 24).map(lambda number: number / 8)  # beyond 1, too
+DIFFERENCES = st.lists(EIGHTHS, min_size=1, max_size=9)
+CLUSTERS = st.lists(st.tuples(EIGHTHS, st.integers(1, 4)), min_size=1, max_size=9)
+
+
+def bounds(interval):
+    return [interval.low, interval.high]
+
+
+def by_scipy(values, level):
+    return list(stats.ttest_1samp(values, 0).confidence_interval(level))
+
+
+def of_units(interval_of, sums, sizes, level=0.95):
+    return interval_of(np.array(sums, dtype=float), np.array(sizes, dtype=float), level)
+
+
+@pytest.mark.parametrize(
+    ('interval_of', 'appended'), [(t_interval, lambda *units: units), (plus2_interval, None)]
+)
+@given(CLUSTERS, st.sampled_from([0.5, 0.95, 0.99]))
+def test_clusters_are_those_of_the_oracle(interval_of, appended, clusters, level):
+    sums, sizes = zip(*clusters, strict=True)
+    found = of_units(interval_of, sums, sizes, level)
+    sums, sizes = (appended or oracle.with_plus2)(sums, sizes)
+    if len({Fraction(total) / size for total, size in zip(sums, sizes, strict=True)}) == 1:
+        assert (found.low, found.high) == (None, None)
+        assert found.reason
+        return
+    mean, variance = oracle.ratio(sums, sizes)
+    half = stats.t.ppf((1 + level) / 2, len(sums) - 1) * float(variance) ** 0.5
+    assert bounds(found) == pytest.approx([float(mean) - half, float(mean) + half], **CLOSE)
+
+
+@given(DIFFERENCES)
+def test_plus2_of_queries_is_student_with_two_more(differences):
+    m = max(1, *map(abs, differences))
+    expected = by_scipy([*differences, m, -m], 0.95)
+    found = of_units(plus2_interval, differences, [1] * len(differences))
+    assert bounds(found) == pytest.approx(expected, **CLOSE)
+
+
+@given(DIFFERENCES, st.integers(1, 5))
+def test_clusters_of_one_size_are_as_their_means(means, size):
+    alone = of_units(plus2_interval, means, [1] * len(means))
+    sums = [mean * size for mean in means]
+    found = of_units(plus2_interval, sums, [size] * len(means))
+    assert bounds(found) == pytest.approx(bounds(alone), **CLOSE)
+
+
+@given(CLUSTERS)
+def test_plus2_holds_the_difference_that_was_found(clusters):
+    sums, sizes = zip(*clusters, strict=True)
+    found = of_units(plus2_interval, sums, sizes)
+    assert found.low < sum(sums) / sum(sizes) < found.high
+
+
+def test_plus2_exists_where_all_differences_are_0():
+    """Four zeros, 1 and -1: t of 5 degrees of freedom, by a deviation of sqrt(2 / 5)."""
+    half = 2.5705818 * (2 / 5 / 6) ** 0.5
+    assert bounds(of_units(plus2_interval, [0] * 4, [1] * 4)) == pytest.approx([-half, half])
+    low, high = bounds(of_units(plus2_interval, [0.5], [1]))
+    assert low < 0 < 0.5 < high
+
+
+def test_what_has_no_interval_says_why():
+    reasons = {
+        'one query': ([0.5], [1]),
+        'one cluster of queries': ([0.5], [2]),
+        'all units have one mean': ([0.5, 1], [1, 2]),
+    }
+    for reason, units in reasons.items():
+        found = of_units(t_interval, *units)
+        assert (found.low, found.high, found.reason) == (None, None, reason)
+
+
+FRACTIONS = st.fractions(0, 1, max_denominator=12)
+PAIR = (np.array([0]), np.array([1]))
+
+
+def flipped(a, b, permutations=1000, seed=0):
+    units = units_of(np.array([a, b], dtype=float), np.arange(len(a)))
+    p, n_nonzero = sign_flips(units.sums, units.sizes, PAIR, units.tolerance, permutations, seed)
+    return p[0], n_nonzero[0]
+
+
+@given(st.lists(st.tuples(FRACTIONS, FRACTIONS), min_size=1, max_size=9))
+def test_few_differences_are_enumerated(pairs):
+    a, b = zip(*pairs, strict=True)
+    differences = oracle.differences(a, b)
+    p, n_nonzero = flipped(a, b)
+    assert Fraction(p) == oracle.sign_flip_p(differences)
+    assert n_nonzero == sum(each != 0 for each in differences)
+
+
+@pytest.mark.parametrize('tenths', [(1, 2, -3, 7), (-1, -2, 3, 7)])
+def test_sums_that_rounding_alone_tells_apart_are_equal(tenths):
+    """0.1 + 0.2 - 0.3 + 0.7 and -0.1 - 0.2 + 0.3 + 0.7 differ in the last step."""
+    a, b = ([max(0, sign * each) / 10 for each in tenths] for sign in (1, -1))
+    assert flipped(a, b)[0] == oracle.sign_flip_p([Fraction(each, 10) for each in tenths])
+
+
+@pytest.mark.parametrize('sign', [1, -1])
+def test_no_pattern_is_less_extreme_than_a_sum_of_zero(sign):
+    """36 differences are drawn, and rounding makes some steps of their sum."""
+    a, b = [0.1, 0.2, 0] * 12, [0, 0, 0.3] * 12
+    assert flipped(*(a, b)[::sign])[0] == 1
+
+
+@pytest.mark.parametrize('n', [5, 12])
+def test_exact_p_is_that_of_scipy(n):
+    a, b = np.random.default_rng(3).random((2, n))  # fixed: some values, whichever
+    expected = stats.permutation_test(
+        (a, b),
+        lambda x, y, axis: np.mean(x - y, axis=axis),
+        permutation_type='samples',
+        vectorized=True,
+        n_resamples=np.inf,
+    )
+    assert flipped(a, b)[0] == expected.pvalue
+
+
+def test_drawn_p_is_that_of_scipy():
+    generator = np.random.default_rng(4)  # fixed: a p in the middle, whichever
+    a = generator.random(60)
+    b = np.clip(a + generator.normal(0.03, 0.15, 60), 0, 1)
+    n = 20_000
+    expected = stats.permutation_test(
+        (a, b),
+        lambda x, y, axis: np.mean(x - y, axis=axis),
+        permutation_type='samples',
+        vectorized=True,
+        n_resamples=n,
+        rng=np.random.default_rng(5),
+    ).pvalue
+    p, n_nonzero = flipped(a, b, n)
+    assert 0.01 < p < 0.99
+    # A share of n draws has variance 1 / 4 n at most; SciPy's p is twice the share of one tail, so
+    # four times that. Five deviations of the difference are exceeded once in a million times.
+    assert abs(p - expected) < 5 * np.sqrt((1 + 4) / (4 * n))
+    assert n_nonzero > 20
+
+
+def test_drawn_p_tends_to_the_exact_one():
+    """21 differences are drawn; 2**21 patterns are counted by the function that is exact."""
+    differences = np.random.default_rng(6).integers(-9, 20, 21).astype(float)
+    differences[differences == 0] = 1
+    p, _ = flipped(np.maximum(differences, 0) / 32, np.maximum(-differences, 0) / 32, 50_000)
+    exact = enumerated(differences, 0)
+    assert abs(p - exact) < 5 * np.sqrt(exact * (1 - exact) / 50_000) + 1 / 50_001
+
+
+def test_least_p_is_that_of_one_in_all_draws():
+    assert flipped(np.ones(60), np.zeros(60), 999)[0] == 1 / 1000
+
+
+def test_other_pairs_and_the_order_of_a_pair_change_nothing():
+    values = np.random.default_rng(7).random((3, 40))
+    units = units_of(values, np.arange(40))
+    a, b = np.array([0, 1, 0, 2]), np.array([1, 0, 2, 1])
+    p, _ = sign_flips(units.sums, units.sizes, (a, b), units.tolerance, 5000, 0)
+    assert p[0] == p[1]
+    for place in range(4):
+        columns = a[place : place + 1], b[place : place + 1]
+        alone, _ = sign_flips(units.sums, units.sizes, columns, units.tolerance, 5000, 0)
+        assert alone[0] == p[place]
+
+
+def test_the_seed_decides():
+    a, b = np.random.default_rng(8).random((2, 40))
+    assert flipped(a, b, seed=1) == flipped(a, b, seed=1) != flipped(a, b, seed=2)
+
+
+TINY = [
+    [[1, 0, 1], [0, 1, 0], [0.5, 0, 0]],
+    [[0.5, 0.25, 1, 0], [0.25, 0.25, 0, 0], [0, 0.25, 0.5, 0]],
+    [[0.75, 0.5, 1, 0.25], [0.75, 0.5, 1, 0.25]],
+]
+
+
+# Tenths, of which 1 + 2 + 7 and 3 + 7 give the same difference but for rounding.
+TINY += [
+    [[Fraction(max(0, sign * each), 10) for each in tenths] for sign in (1, -1)]
+    for tenths in ((1, 2, -3, 7), (-1, -2, 3, 7))
+]
+
+
+@pytest.mark.parametrize('runs', TINY)
+def test_p_is_the_share_of_all_permutations(runs):
+    units = units_of(np.array(runs, dtype=float), np.arange(len(runs[0])))
+    pairs = list(combinations(range(len(runs)), 2))
+    n = 20_000
+    (p,) = tukey(units.sums[:, :, None], tuple(np.array(pairs).T), units.tolerance, n, 0)
+    for pair, found in zip(pairs, p, strict=True):
+        exact = float(oracle.tukey_p(runs)[pair])
+        # A share of n draws: five deviations are exceeded once in a million times.
+        assert abs(found - exact) <= 5 * np.sqrt(exact * (1 - exact) / n) + 1 / (n + 1)
+
+
+def test_metrics_are_families_of_their_own():
+    """The permutations are those of all metrics, and the largest difference is of each."""
+    values = np.random.default_rng(1).integers(0, 9, (3, 12, 2)) / 8
+    pairs = np.array([0, 0, 1]), np.array([1, 2, 2])
+    sums = [units_of(values[:, :, metric], np.arange(12)).sums for metric in range(2)]
+    together = tukey(np.stack(sums, axis=2), pairs, 0, 2000, 0)
+    exchanged = tukey(np.stack(sums[::-1], axis=2), pairs, 0, 2000, 0)
+    assert together.tolist() == exchanged[::-1].tolist()
+
+
+def test_runs_that_are_equal_everywhere():
+    pair = np.array([0]), np.array([1])
+    assert tukey(np.ones((4, 2, 1)), pair, 0, 100, 0).tolist() == [[1.0]]
