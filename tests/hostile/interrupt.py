@@ -6,21 +6,20 @@ signal, say nothing, and leave no output and nothing temporary, here or in TMPDI
 and has to have exited with 0 and all of its output.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import NamedTuple
 
 from mediaeval_ap.execute.blocks import is_kept
 
@@ -50,19 +49,13 @@ from {module} import {function}
 sys.argv[0] = 'mediaeval-ap'
 sys.exit({function}())
 """
-ENTRY_POINT = """
-from importlib.metadata import entry_points
-(found,) = entry_points(group='console_scripts', name='mediaeval-ap')
-print(found.module, found.attr)
-"""
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(NamedTuple):
     """A command, and the files that it writes in the folder it runs in."""
 
     arguments: str
-    outputs: tuple[str, ...] = ()
+    outputs: tuple = ()
     is_endless: bool = False
 
 
@@ -90,18 +83,16 @@ JOBS = {
 }
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(NamedTuple):
     """What a command left behind."""
 
     code: int
     stdout: str
     stderr: str
-    files: Mapping[str, bytes]
+    files: dict
 
 
-@dataclass(frozen=True)
-class Try:
+class Try(NamedTuple):
     """One interrupted command, and what is wrong with its end, if anything is."""
 
     job: str
@@ -110,21 +101,20 @@ class Try:
     ended: Ended
     defect: str
 
-    def __str__(self) -> str:
+    def __str__(self):
         return (
             f'{self.job}: {self.signal.name} after {self.seconds:.4f} s: exit code '
             f'{self.ended.code}, {self.defect or "as it should be"}'
         )
 
 
-def copy_samples(folder: Path) -> None:
+def copy_samples(folder):
     """Write what those commands read that need no large runs."""
-    (folder / 'reference.txt').write_bytes((SAMPLES / 'reference.txt').read_bytes())
-    (folder / 'run.txt').write_bytes((SAMPLES / 'hypothesis.txt').read_bytes())
-    (folder / 'queries.txt').write_bytes((SAMPLES / 'queries.txt').read_bytes())
+    for sample, name in ('reference',) * 2, ('hypothesis', 'run'), ('queries',) * 2:
+        shutil.copy(SAMPLES / f'{sample}.txt', folder / f'{name}.txt')
 
 
-def make_inputs(folder: Path) -> None:
+def make_inputs(folder):
     """Write what the commands read: samples, and runs so large that they take all readers."""
     import pyarrow
     from pyarrow import parquet
@@ -169,29 +159,19 @@ def make_inputs(folder: Path) -> None:
 
 
 class Interrupter:
-    """Starts commands and ends them by signals.
+    """Starts commands, each in a folder within that of what they read, and ends them by signals."""
 
-    Parameters
-    ----------
-    folder : Path
-        Holds what the commands read; each runs in a folder of its own within it.
-    python : str
-        The interpreter of the environment that the package is installed in.
-    """
-
-    def __init__(self, folder: Path, python: str = sys.executable) -> None:
+    def __init__(self, folder):
         # A shell that starts this in the background may let all of it ignore SIGINT.
         for number in SIGNALS:
             if signal.getsignal(number) == signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)
         self._folder = folder
-        self._python = python
-        entry = subprocess.check_output([python, '-c', ENTRY_POINT], text=True, cwd=folder)
-        module, function = entry.split()
-        self._script = COMMAND.format(module=module, function=function)
-        self._whole: dict[str, tuple[Ended, float]] = {}
+        (entry,) = entry_points(group='console_scripts', name='mediaeval-ap')
+        self._script = COMMAND.format(module=entry.module, function=entry.attr)
+        self._whole = {}
 
-    def whole(self, name: str) -> tuple[Ended, float]:
+    def whole(self, name):
         """How a command ends that nothing interrupts, and after how many seconds."""
         if name not in self._whole:
             if JOBS[name].is_endless:
@@ -204,21 +184,21 @@ class Interrupter:
                 self._whole[name] = ended, seconds
         return self._whole[name]
 
-    def interrupt(self, name: str, number: signal.Signals, fraction: float) -> Try:
+    def interrupt(self, name, number, fraction):
         """Interrupt a command when a fraction of its time has passed."""
         whole, seconds = self.whole(name)
         moment = seconds * fraction
         ended, _ = self._run(name, number, moment)
         return Try(name, number, moment, ended, find_defect(JOBS[name], number, whole, ended))
 
-    def _run(self, name: str, number: signal.Signals | None, seconds: float) -> tuple[Ended, float]:
+    def _run(self, name, number, seconds):
         job = JOBS[name]
         told, tell = os.pipe()
         with tempfile.TemporaryDirectory(dir=self._folder) as folder:
             for output in job.outputs:
                 Path(folder, output).write_bytes(OLD)
             with subprocess.Popen(
-                [self._python, '-c', self._script, str(tell), *job.arguments.split()],
+                [sys.executable, '-c', self._script, str(tell), *job.arguments.split()],
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -246,7 +226,7 @@ class Interrupter:
             return Ended(process.returncode, stdout, stderr, files), took
 
 
-def find_defect(job: Job, number: signal.Signals, whole: Ended, ended: Ended) -> str:
+def find_defect(job, number, whole, ended):
     """What is wrong with the end of an interrupted command; empty if nothing is."""
     if unexpected := _unexpected(ended.stderr):
         return f'on standard error {unexpected[-2000:]!r}'
@@ -261,13 +241,13 @@ def find_defect(job: Job, number: signal.Signals, whole: Ended, ended: Ended) ->
     return ''
 
 
-def _unexpected(stderr: str) -> str:
+def _unexpected(stderr):
     """All but warnings, which are about the data."""
     lines = stderr.splitlines(keepends=True)
     return ''.join(line for line in lines if not line.startswith('Warning: '))
 
 
-def tries(interrupter: Interrupter, names: list[str], count: int, seed: int) -> Iterator[Try]:
+def tries(interrupter, names, count, seed):
     """Interrupt commands in turn, each by one signal after another, at a random moment."""
     chance = random.Random(seed)
     for turn in range(count):
@@ -275,22 +255,21 @@ def tries(interrupter: Interrupter, names: list[str], count: int, seed: int) -> 
         yield interrupter.interrupt(names[turn % len(names)], number, chance.random())
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument('jobs', nargs='*', metavar='JOB', help=f'of {", ".join(JOBS)}')
     parser.add_argument('--tries', type=int, default=500)
     parser.add_argument('--seed', type=int, default=time.time_ns() % 10**6)
-    parser.add_argument('--python', default=sys.executable, help='where the package is installed')
     given = parser.parse_args()
     names = given.jobs or list(JOBS)
     print(f'{given.tries} tries, seed {given.seed}', flush=True)
-    codes: Counter[int] = Counter()
+    codes = Counter()
     n_defects = 0
     with tempfile.TemporaryDirectory() as folder:
         make_inputs(Path(folder))
-        interrupter = Interrupter(Path(folder), given.python)
+        interrupter = Interrupter(Path(folder))
         for each in tries(interrupter, names, given.tries, given.seed):
             codes[each.ended.code] += 1
             if each.defect:

@@ -441,7 +441,7 @@ QUICK = WORST[:1]
 )
 def test_problems_take_little_memory(shape, command):
     """In a process of a process, as the memory of the one that starts it counts for it as well."""
-    arguments = [shape, '--suffix', '.gz', '--command', command]
+    arguments = [shape, command]
     done = subprocess.run(
         [sys.executable, sixteen_mib.__file__, *arguments],
         capture_output=True,
