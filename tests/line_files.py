@@ -67,13 +67,18 @@ def as_rows(table, layout):
     return list(zip(*texts, strict=True))
 
 
-def parse(data, layout):
-    return as_rows(reader.parse(io.BytesIO(data), layout, 'file'), layout)
+def parse(data, layout, by_python=math.inf):
+    return as_rows(reader.parse(io.BytesIO(data), layout, 'file', by_python), layout)
+
+
+def parse_in_bulk(stream, layout, source):
+    """Read every line by pyarrow first."""
+    return reader.parse(stream, layout, source, 0)
 
 
 def causes_and_lines(found):
     """The wrong lines that are kept of a lenient table, in their order, each after its cause."""
-    wrong = [(cause, each) for cause in Cause for each in found.wrong.of(cause)]
+    wrong = [(cause, each) for cause in Cause for each in found.wrong.kept[cause]]
     return sorted(wrong, key=lambda pair: pair[1].line)
 
 

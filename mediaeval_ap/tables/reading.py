@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import io
+import math
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import chain
 from time import sleep
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -21,41 +19,29 @@ import numpy as np
 from mediaeval_ap.choices import MAX_BYTES, MAX_PROBLEMS, check_limit
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.sources import PARQUET, STANDARD_INPUT, ByteSource, Chunks, opening
+from mediaeval_ap.tables.sources import PARQUET, STANDARD_INPUT, ByteSource, opening
 from mediaeval_ap.tables.table import NumberedRows, Source, Table
-from mediaeval_ap.tables.text.fast import (
-    BLOCK_BYTES,
-    N_THREADS,
-    Doubt,
-    Rows,
-    read_block,
-    results_of,
-    text_column,
-    up_to_endless,
-)
 from mediaeval_ap.tables.text.format import (
+    BLOCK_BYTES,
     BYTE_ORDER_MARK,
+    Cause,
     Read,
-    blocks,
-    endless,
+    explained,
     no_row_of_text,
     no_rows,
     numbered,
-    split,
+    up_to_endless,
     whole_lines,
 )
 from mediaeval_ap.tables.text.reader import (
     PROVED_BYTES,
-    LenientReading,
     LenientTable,
     Piece,
-    RowCollector,
+    Reading,
     WrongLines,
-    explained,
     parse,
-    prove,
-    proved_pieces,
-    wrong_places,
+    parse_leniently,
+    pieces,
 )
 
 if TYPE_CHECKING:
@@ -173,9 +159,8 @@ def is_arrow(value: object) -> bool:
 
 # What a run of text does not need is imported where it is used.
 
-
-# A choice: pyarrow, with its import, takes as long as the strict parser for 4 MiB, and a quarter
-# less for 8 MiB; there it takes twice the memory (138 MiB for 69).
+# A choice: pyarrow, with its import, takes as long as Python for 4 MiB, and a quarter less for 8
+# MiB; there it takes twice the memory (138 MiB for 69).
 BULK_BYTES = 4 << 20
 
 
@@ -249,21 +234,14 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
 
 
 def _read_text(source: ByteSource, layout: Layout) -> Table:
-    if source.size() > BULK_BYTES:
-        from mediaeval_ap.tables.text.fast import parse_in_bulk
-
-        with source.open() as stream:
-            proved = parse_in_bulk(stream, layout, source.name)
-        if proved is not None:
-            return replace(proved, source=source.described())
-    return read_strictly(source, layout)
-
-
-def read_strictly(source: ByteSource, layout: Layout) -> Table:
-    """Read text by the strict parser alone, which names what is wrong."""
     with source.open() as stream:
-        table = parse(stream, layout, source.name)
+        table = parse(stream, layout, source.name, _by_python(source))
     return replace(table, source=source.described())
+
+
+def _by_python(source: ByteSource) -> int:
+    """Return how many bytes Python should read before pyarrow does."""
+    return 0 if source.size() > BULK_BYTES else BULK_BYTES
 
 
 def read_leniently(
@@ -277,12 +255,9 @@ def read_leniently(
     given = Origin.of(origin)
     if given.kind is not Kind.TEXT:
         return LenientTable(read(given, layout), WrongLines(layout))
-    reading = LenientReading(layout, max_problems)
     with given.value.open() as stream:
-        reading.read(stream)
-    table = reading.rows.table(given.value.described())
-    n_lines = reading.rows.lines.next_line - 1
-    return LenientTable(table, reading.wrong, reading.starts, n_lines, reading.other)
+        found = parse_leniently(stream, layout, max_problems, _by_python(given.value))
+    return replace(found, table=replace(found.table, source=given.value.described()))
 
 
 def _read_parquet(source: ByteSource, layout: Layout) -> Table:
@@ -352,40 +327,44 @@ def arriving(
     if follow and source.format:
         raise ReadError(source.name, f'{source.format} cannot be followed, only plain text')
 
-    n_wrong = 0
-
-    def pass_over(number: int, lines: list[bytes]) -> Iterator[Piece]:
-        nonlocal n_wrong
-        begin = 0
-        for place in [*wrong_places(lines, layout), len(lines)]:
-            right = prove(lines[begin:place], layout)
-            assert right is not None
-            yield right
-            if place < len(lines):
-                wrong = explained(lines[place], layout)
-                n_wrong += 1
-                on_wrong(wrong.error(source.name, f'line {number + place}'))
-            begin = place + 1
-
-    n_lines = n_rows = 0
+    n_lines = n_rows = n_wrong = 0
     with _opened(source, follow) as read_arrived:
-        arrived = blocks(read_arrived, source.name, PROVED_BYTES)
-        for piece in proved_pieces(arrived, layout, pass_over):
-            n_lines += len(piece.lines)
-            for row in _rows(piece, layout):
-                n_rows += 1
-                yield row
+        arrived = up_to_endless(whole_lines(read_arrived, PROVED_BYTES))
+        for piece in pieces(arrived, layout, math.inf):
+            for at, row in _rows_and_wrong(piece, layout):
+                if row is not None:
+                    n_rows += 1
+                    yield row
+                    continue
+                n_wrong += 1
+                cause, line = piece.wrong[at]
+                error = explained(line, cause, layout).error(
+                    source.name, f'line {n_lines + at + 1}'
+                )
+                if cause is Cause.LENGTH:
+                    raise error
+                on_wrong(error)
+            n_lines += piece.n_lines
     if not n_rows and n_wrong:
         raise no_rows(source.name, layout)
     if not n_rows:
         raise no_row_of_text(source.name, layout, n_lines)
 
 
-def _rows(piece: Piece, layout: Layout) -> Iterator[tuple[Any, ...]]:
+def _rows_and_wrong(piece: Piece, layout: Layout) -> Iterator[tuple[int, tuple[Any, ...] | None]]:
+    """Yield the positions of rows and wrong lines in their order, with the row or None."""
     columns: list[Iterable[Any]] = [map(bytes.decode, fields) for fields in piece.texts]
     if columns and layout.number is not None:
         columns.insert(layout.number_at, piece.numbers)
-    return zip(*columns, strict=True)
+    rows = zip(
+        range(piece.n_lines) if piece.rows is None else piece.rows,
+        zip(*columns, strict=True),
+        strict=True,
+    )
+    if not piece.wrong:
+        return rows
+    found = dict(rows) | dict.fromkeys(piece.wrong)
+    return iter(sorted(found.items()))
 
 
 def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
@@ -424,7 +403,7 @@ def following(source: ByteSource) -> Iterator[Read]:
         yield read_more
 
 
-BLOCKS_OF_PART = 16  # a choice: 32 MiB of text; distinct texts are looked up once for each part
+PART_BYTES = 32 << 20  # a choice: distinct texts are looked up once for each part
 CHANGED = 'begins otherwise than when it was read before'
 
 
@@ -462,10 +441,52 @@ class TableParts:
             yield from self._of_text()
 
     def _of_text(self) -> Iterator[tuple[Table, Position]]:
-        with self._file.open() as stream, ThreadPoolExecutor(N_THREADS) as threads:
-            reader = _TextReader(stream, self._layout, self._file.name, self._begin)
-            yield from reader.parts(threads)
+        name, layout, position = self._file.name, self._layout, self._begin
+        with self._file.open() as stream:
+            digest = self._pass_over(stream)
+            blocks = up_to_endless(whole_lines(stream.read, is_start=not position.units))
+            reading, units = self._reading(position), position.units
+            for piece in pieces(blocks, layout, 0):
+                reading.add_strictly(piece, name)
+                if reading.wrong.counts:  # the others are counted, too
+                    continue
+                digest.update(piece.block)
+                units += len(piece.block)
+                n_lines, n_rows = reading.lines.next_line - 1, reading.lines.n_rows
+                if n_rows and units - position.units >= PART_BYTES:
+                    n_rows += position.n_rows
+                    position = Position(units, n_lines, n_rows, digest.hexdigest())
+                    yield reading.table(Source(name)), position
+                    reading = self._reading(position)
+            reading.refuse_wrong(name)
+            n_lines, n_rows = reading.lines.next_line - 1, reading.lines.n_rows
+            if not position.n_rows + n_rows:
+                raise no_row_of_text(name, layout, n_lines)
+            if n_rows:
+                n_rows += position.n_rows
+                position = Position(units, n_lines, n_rows, digest.hexdigest())
+                yield reading.table(Source(name)), position
         self.source = self._file.described()
+
+    def _reading(self, position: Position) -> Reading:
+        reading = Reading(self._layout, most=1)
+        reading.begin_behind(position.n_lines, position.n_rows)
+        return reading
+
+    def _pass_over(self, stream: BinaryIO) -> hashlib._Hash:
+        """Pass over what was read before, if it is what it was, and return its hash."""
+        digest = hashlib.sha256()
+        left = self._begin.units
+        chunk = stream.read(len(BYTE_ORDER_MARK)) if left else b''
+        if chunk == BYTE_ORDER_MARK:
+            chunk = stream.read(min(left, BLOCK_BYTES))
+        while chunk:
+            digest.update(chunk)
+            left -= len(chunk)
+            chunk = stream.read(min(left, BLOCK_BYTES)) if left > 0 else b''
+        if left or (self._begin.units and digest.hexdigest() != self._begin.sha256):
+            raise ChangedError(self._file.name, CHANGED)
+        return digest
 
     def _of_parquet(self) -> Iterator[tuple[Table, Position | None]]:
         from mediaeval_ap.tables.columnar import ParquetParts, check_names, from_arrow
@@ -497,105 +518,3 @@ class TableParts:
         except FormatError:
             read(Origin(Kind.PARQUET, self._file), self._layout)
             raise
-
-
-class _TextReader:
-    """Lines of text of a layout with a number, read in blocks, side by side."""
-
-    def __init__(self, stream: BinaryIO, layout: Layout, source: str, begin: Position) -> None:
-        self._layout = layout
-        self._source = source
-        self._hash = hashlib.sha256()
-        self._position = begin
-        if begin.units:
-            self._pass_over(stream, begin)
-        self._blocks = whole_lines(stream.read, BLOCK_BYTES, is_start=not begin.units)
-
-    def _pass_over(self, stream: BinaryIO, begin: Position) -> None:
-        """Pass over what was read before, if it is what it was."""
-        chunk = stream.read(len(BYTE_ORDER_MARK))
-        left = begin.units
-        if chunk == BYTE_ORDER_MARK:
-            chunk = stream.read(min(left, BLOCK_BYTES))
-        while chunk:
-            self._hash.update(chunk)
-            left -= len(chunk)
-            chunk = stream.read(min(left, BLOCK_BYTES)) if left > 0 else b''
-        if left or self._hash.hexdigest() != begin.sha256:
-            raise ChangedError(self._source, CHANGED)
-
-    def parts(self, threads: ThreadPoolExecutor) -> Iterator[tuple[Table, Position]]:
-        """Yield tables of some blocks each."""
-        pending: list[Rows] = []
-        results = results_of(self._read, up_to_endless(self._blocks), threads)
-        for block, rows in results:
-            if block is None:
-                raise endless().error(self._source, f'line {self._position.n_lines + 1}')
-            if pending and (rows is None or len(pending) == BLOCKS_OF_PART):
-                yield self._part(pending), self._position
-                pending = []
-            if rows is not None:
-                self._advance(block, rows.n_lines or 1, len(rows.texts))  # 0: a last line of spaces
-                pending.append(rows)
-            else:
-                table = self._strictly(block, (each for each, _ in results))
-                self._advance(block, len(split(block)), len(table))
-                yield table, self._position
-        if pending:
-            yield self._part(pending), self._position
-        if not self._position.n_rows:
-            raise no_row_of_text(self._source, self._layout, self._position.n_lines)
-
-    def _read(self, block: bytes | None) -> tuple[bytes | None, Rows | None]:
-        try:
-            return block, read_block(block, self._layout)
-        except Doubt:
-            return block, None
-
-    def _advance(self, block: bytes, n_lines: int, n_rows: int) -> None:
-        self._hash.update(block)
-        now = self._position
-        self._position = Position(
-            now.units + len(block),
-            now.n_lines + n_lines,
-            now.n_rows + n_rows,
-            self._hash.hexdigest(),
-        )
-
-    def _part(self, pieces: list[Rows]) -> Table:
-        import pyarrow
-
-        texts = pyarrow.concat_tables([rows.texts for rows in pieces])
-        columns = {field: text_column(texts[field]) for field in self._layout.texts}
-        numbers = np.concatenate([each for rows in pieces for each in rows.numbers])
-        return Table(self._layout, columns, numbers, Source(self._source))
-
-    def _strictly(self, block: bytes, rest: Iterable[bytes | None]) -> Table:
-        """Read a block by the strict parser; where it is wrong, tell so.
-
-        The error counts the wrong lines of the rest of the file, too.
-        """
-        collector = RowCollector(self._layout)
-        wrong: list[int] = []
-
-        def remember(number: int, _: list[bytes]) -> Iterable[Piece]:
-            wrong.append(number)
-            return ()
-
-        for piece in proved_pieces([block], self._layout, remember):
-            collector.add(piece)
-        if wrong:
-            now = self._position
-            stream = io.BufferedReader(Chunks(self._bytes(chain([block], rest))))
-            first_line, has_rows = now.n_lines + 1, now.n_rows > 0
-            parse(stream, self._layout, self._source, first_line=first_line, has_rows=has_rows)
-        return collector.table(Source(self._source))
-
-    def _bytes(self, blocks: Iterable[bytes | None]) -> Iterator[bytes]:
-        """Yield blocks from here on; one that is endless is the error then."""
-        n_lines = self._position.n_lines
-        for block in blocks:
-            if block is None:
-                raise endless().error(self._source, f'line {n_lines + 1}')
-            yield block
-            n_lines += block.count(b'\n')

@@ -23,12 +23,12 @@ from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.tables import Column, Layout, Source, Table, read, reading
 from mediaeval_ap.tables.byte_words import WIDEST, WORD, width_for, words_at
 from mediaeval_ap.tables.layouts import QRELS
-from mediaeval_ap.tables.reading import Kind, Origin, read_strictly
+from mediaeval_ap.tables.reading import Kind, Origin
 from mediaeval_ap.tables.rows import explain_row, from_rows
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.table import LineCounter, LineNumbers, NumberedRows
 from mediaeval_ap.tables.text import fast
-from mediaeval_ap.tables.text.format import no_rows, whole_lines
+from mediaeval_ap.tables.text.format import no_rows, up_to_endless, whole_lines
 
 Documents: TypeAlias = NDArray[Any]  # of `S8`, `S16`, … or of objects
 TOPIC, DOCUMENT = 'qid', 'docno'
@@ -127,7 +127,7 @@ def read_entries(origin: Any, layout: Layout) -> Entries:
     given = Origin.of(origin)
     if given.kind is Kind.TEXT and given.value.size() > reading.BULK_BYTES:
         entries = _read_blocks(given.value, layout)
-        return _entries(read_strictly(given.value, layout)) if entries is None else entries
+        return _entries(read(given, layout)) if entries is None else entries
     if not given.kind.has_all_fields:
         layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number, integers=layout.integers)
     table = _read_in_memory(given, layout)
@@ -150,22 +150,18 @@ def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
     # One thread, as memory that several free is hardly used again; none would leave signals to
     # pyarrow. What is kept is made here.
     with source.open() as stream, ThreadPoolExecutor(1) as thread:
-        blocks = fast.up_to_endless(whole_lines(stream.read, BLOCK_BYTES))
-        read = partial(fast.read_block, layout=layout, as_written=(TOPIC, DOCUMENT))
-        try:
-            for rows in fast.results_of(read, blocks, thread):
-                if rows is None:
-                    return None
-                counter.count(rows.n_lines, rows.places)
-                topic = rows.texts[TOPIC].combine_chunks().dictionary_encode()
-                values = topic.dictionary.to_pylist()
-                codes = [code_of.setdefault(value, len(code_of)) for value in values]
-                topics.append(np.array(codes, np.int32)[np.from_dlpack(topic.indices)])
-                documents.append(_documents_of(rows.texts[DOCUMENT].combine_chunks()))
-                for each in rows.numbers:
-                    numbers.append(each)
-        except fast.Doubt:
-            return None
+        blocks = up_to_endless(whole_lines(stream.read, BLOCK_BYTES))
+        prove = partial(fast.proved_block, layout=layout, as_written=(TOPIC, DOCUMENT))
+        for rows in fast.results_of(prove, blocks, thread):
+            if rows is None:
+                return None
+            counter.count(rows.n_lines, rows.places)
+            topic = rows.texts[TOPIC].combine_chunks().dictionary_encode()
+            values = topic.dictionary.to_pylist()
+            codes = [code_of.setdefault(value, len(code_of)) for value in values]
+            topics.append(np.array(codes, np.int32)[np.from_dlpack(topic.indices)])
+            documents.append(_documents_of(rows.texts[DOCUMENT].combine_chunks()))
+            numbers.append(rows.numbers)
     pyarrow.default_memory_pool().release_unused()
     if not counter.n_rows:
         return None

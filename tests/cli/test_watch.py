@@ -20,7 +20,7 @@ import pytest
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.cli.growing_run import Ending
-from mediaeval_ap.errors import FormatError, ReadError
+from mediaeval_ap.errors import ReadError
 from mediaeval_ap.tables import HYPOTHESIS, read, reading
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.text import format
@@ -225,7 +225,7 @@ def test_half_a_line_is_waited_for(tmp_path, monkeypatch):
             file.flush()
 
         monkeypatch.setattr(reading, 'sleep', grow)
-        assert list(islice(format.blocks(read_more, 'file'), 3)) == [b'a\n', b'bc\n', b'c\n']
+        assert list(islice(format.whole_lines(read_more), 3)) == [b'a\n', b'bc\n', b'c\n']
 
 
 def test_followed_lines_have_a_limit(tmp_path, monkeypatch):
@@ -233,10 +233,9 @@ def test_followed_lines_have_a_limit(tmp_path, monkeypatch):
     path = tmp_path / 'run.txt'
     path.write_bytes(b'ab\n' + b'ab' * 5)
     with reading.following(ByteSource(path)) as read_more:
-        blocks = format.blocks(read_more, 'file', 4)
+        blocks = format.whole_lines(read_more, 4)
         assert next(blocks) == b'ab\n'
-        with pytest.raises(FormatError, match='line 2'):
-            next(blocks)
+        assert next(blocks) is None
     with (
         pytest.raises(ReadError, match='No such file'),
         reading.following(ByteSource('none')),

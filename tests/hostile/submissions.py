@@ -101,9 +101,8 @@ def in_blocks(longest=format.MAX_LINE_BYTES):
     for module, name, value in [
         (format, 'BLOCK_BYTES', 40),
         (format, 'MAX_LINE_BYTES', longest),
-        (reader, 'STRICT_BLOCKS', 1),
-        (reader, 'BLOCKS_AT_ONCE', 2),
-        (reader, 'PROVED_LINES', 2),
+        (reader, 'PROVED_BYTES', 20),
+        (reading, 'BULK_BYTES', 60),
     ]:
         stack.enter_context(patch.object(module, name, value))
     return stack

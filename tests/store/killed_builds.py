@@ -18,6 +18,7 @@ from stores import stored
 from mediaeval_ap import index, open_store
 from mediaeval_ap.store import external_sort, spool
 from mediaeval_ap.tables import reading
+from mediaeval_ap.tables.text import format
 
 OLDER = [('TV', 'v1', '1', 'older', 0.5)] * 3  # of the store that is replaced
 EVENTS = {'open', 'os.rename', 'os.remove', 'os.truncate', 'os.mkdir', 'os.rmdir'}
@@ -48,7 +49,7 @@ def assert_there(path):
 def main(seed, path, *run):
     stored(OLDER, path)
     external_sort.RUN_KEYS, external_sort.MERGED_KEYS = 50, 40
-    spool.CHUNK_ROWS, reading.BLOCK_BYTES, reading.BLOCKS_OF_PART = 30, 200, 2
+    spool.CHUNK_ROWS, format.BLOCK_BYTES, reading.PART_BYTES = 30, 200, 300
     choose = random.Random(seed)
     n_killed = 0
     while True:

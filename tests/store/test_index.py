@@ -23,14 +23,15 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store import external_sort, manifest, spool
 from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, read, reading
+from mediaeval_ap.tables.text import format
 
 KILLED_BUILDS = Path(__file__).parent / 'killed_builds.py'
 SMALL = {  # a few keys, rows and bytes at a time, so that little data takes many steps
     (external_sort, 'RUN_KEYS'): 5,
     (external_sort, 'MERGED_KEYS'): 4,
     (spool, 'CHUNK_ROWS'): 3,
-    (reading, 'BLOCK_BYTES'): 16,
-    (reading, 'BLOCKS_OF_PART'): 2,
+    (format, 'BLOCK_BYTES'): 16,
+    (reading, 'PART_BYTES'): 20,
 }
 
 

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from line_files import as_rows, parse
+from line_files import as_rows, parse, parse_in_bulk
 
+from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE
 from mediaeval_ap.tables.layouts import QRELS, RUN
-from mediaeval_ap.tables.text import fast
-from mediaeval_ap.tables.text.fast import parse_in_bulk
+from mediaeval_ap.tables.text import fast, format
 
 
 def test_bulk_reader_proves_clean_files():
@@ -26,7 +26,7 @@ def test_bulk_reader_proves_clean_files():
 
 def test_bulk_reader_proves_files_with_comments(monkeypatch):
     """In whatever block they stand; what follows one of comments alone is no first line."""
-    monkeypatch.setattr(fast, 'BLOCK_BYTES', 9)
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 9)
     data = b'# \xff\r\n  # by me\n7 Q0 #1 1 0.5 #\r\n\t#\n8 Q0 d 1 0.5 me\n# end'
     rows = [('7', 'Q0', '#1', '1', 0.5, '#'), ('8', 'Q0', 'd', '1', 0.5, 'me')]
     assert as_rows(parse_in_bulk(io.BytesIO(data), RUN, 'file'), RUN) == rows
@@ -36,7 +36,7 @@ def test_bulk_reader_proves_files_with_comments(monkeypatch):
 
 
 def test_byte_order_marks_between_blocks_are_text(monkeypatch):
-    monkeypatch.setattr(fast, 'BLOCK_BYTES', 1)
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 1)
     data = b'\xef\xbb\xbf\xef\xbb\xbfa\n\xef\xbb\xbfb\n\xef\xbb\xbf'
     proved = parse_in_bulk(io.BytesIO(data), QUERIES, 'file')
     assert as_rows(proved, QUERIES) == [('\ufeffa',), ('\ufeffb',), ('\ufeff',)]
@@ -47,10 +47,16 @@ def test_byte_order_marks_between_blocks_are_text(monkeypatch):
 )
 @pytest.mark.parametrize('n_before', [0, 1, 50])
 @pytest.mark.parametrize('n_behind', [0, 50])
-def test_a_wrong_line_is_a_doubt_in_every_block(line, n_before, n_behind, monkeypatch):
-    monkeypatch.setattr(fast, 'BLOCK_BYTES', 20)
+def test_a_wrong_line_is_explained_in_every_block(line, n_before, n_behind, monkeypatch):
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 20)
     data = b'a b c d\n' * n_before + line + b'\n' + b'a b c d\n' * n_behind
-    assert parse_in_bulk(io.BytesIO(data), REFERENCE, 'file') is None
+    assert fast.proved_block(data, REFERENCE) is None
+    with pytest.raises(FormatError) as caught:
+        parse(data, REFERENCE, by_python=0)
+    with pytest.raises(FormatError) as slow:
+        parse(data, REFERENCE)
+    assert str(caught.value) == str(slow.value)
+    assert caught.value.further == slow.value.further
 
 
 @given(st.lists(st.integers()))
@@ -88,8 +94,4 @@ def test_work_is_in_order_and_few_items_are_begun(items):
     ],
 )
 def test_normal_lines_are_what_pyarrow_sees(data, normal):
-    if normal is None:
-        with pytest.raises(fast.Doubt):
-            fast._normal(data)
-    else:
-        assert fast._normal(data) == normal
+    assert fast._normal(data) == normal

@@ -1,6 +1,7 @@
 """The strict parser and the bulk reader, against a plain reading of the line format."""
 
 import io
+import math
 
 import pytest
 import strategies
@@ -10,8 +11,7 @@ from line_files import as_rows, layouts_and_files, parse, read_plainly
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET
 from mediaeval_ap.tables.layouts import QRELS, RUN
-from mediaeval_ap.tables.text import fast, reader
-from mediaeval_ap.tables.text.fast import parse_in_bulk
+from mediaeval_ap.tables.text import fast, format, reader
 from mediaeval_ap.tables.text.format import holds_no_row, parse_line
 
 
@@ -40,21 +40,19 @@ def test_readers_read_the_format(layout_and_file):
     rows, numbers, wrong = read_plainly(data, layout)
     for block_bytes in (1, 7, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(fast, 'BLOCK_BYTES', block_bytes)
+            patch.setattr(format, 'BLOCK_BYTES', block_bytes)
             patch.setattr(reader, 'PROVED_BYTES', block_bytes)
-            proved = parse_in_bulk(io.BytesIO(data), layout, 'file')
-            if not wrong and rows:
-                check(reader.parse(io.BytesIO(data), layout, 'file'), layout, rows, numbers)
-                if proved is None:
-                    assert b'+' in data  # which older versions of pyarrow do not take
-                else:
-                    check(proved, layout, rows, numbers)
-                continue
-            assert proved is None
-            with pytest.raises(FormatError) as caught:
-                parse(data, layout)
-            assert caught.value.place == (f'line {wrong[0]}' if wrong else '')
-            assert caught.value.further == max(0, len(wrong) - 1)
+            for by_python in (math.inf, 0, 9):
+                if not wrong and rows:
+                    table = reader.parse(io.BytesIO(data), layout, 'file', by_python)
+                    check(table, layout, rows, numbers)
+                    continue
+                with pytest.raises(FormatError) as caught:
+                    parse(data, layout, by_python)
+                assert caught.value.place == (f'line {wrong[0]}' if wrong else '')
+                assert caught.value.further == max(0, len(wrong) - 1)
+    is_proved = fast.proved_block(data.removeprefix(b'\xef\xbb\xbf'), layout) is not None
+    assert is_proved == (not wrong) or b'+' in data  # which older versions of pyarrow do not take
 
 
 def check(table, layout, rows, numbers):

@@ -3,19 +3,18 @@
 import io
 
 import pytest
-from line_files import as_rows, causes_and_lines
+from line_files import as_rows, causes_and_lines, parse_in_bulk
 
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import REFERENCE, SUBSET
 from mediaeval_ap.tables.reading import read_leniently
-from mediaeval_ap.tables.text import fast, format, reader
-from mediaeval_ap.tables.text.fast import parse_in_bulk
+from mediaeval_ap.tables.text import format, reader
 from mediaeval_ap.tables.text.format import Cause
 
 
 @pytest.mark.parametrize('parser', [reader.parse, parse_in_bulk])
 def test_lines_across_blocks(parser, monkeypatch):
-    monkeypatch.setattr(fast, 'BLOCK_BYTES', 7)
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 7)
     monkeypatch.setattr(reader, 'PROVED_BYTES', 7)
     rows = [('corpus', f'video{i % 3}', str(i), 'name' * (i % 5 + 1)) for i in range(50)]
     data = '\r\n'.join(' '.join(row) for row in rows).encode()
@@ -24,7 +23,7 @@ def test_lines_across_blocks(parser, monkeypatch):
 
 @pytest.mark.parametrize('parser', [reader.parse, parse_in_bulk])
 def test_endless_line(parser, monkeypatch):
-    monkeypatch.setattr(fast, 'BLOCK_BYTES', 16)
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 16)
     monkeypatch.setattr(reader, 'PROVED_BYTES', 16)
     monkeypatch.setattr(format, 'MAX_LINE_BYTES', 1 << 20)
     with pytest.raises(FormatError, match='line 2: found more than 1 MiB without a line end'):
@@ -39,7 +38,7 @@ def test_nothing_is_read_behind_an_endless_line(parser, monkeypatch):
                 raise OSError
             return super().read(size)
 
-    monkeypatch.setattr(fast, 'BLOCK_BYTES', 16)
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 16)
     monkeypatch.setattr(reader, 'PROVED_BYTES', 16)
     monkeypatch.setattr(format, 'MAX_LINE_BYTES', 500)
     with pytest.raises(FormatError, match='without a line end'):
@@ -60,7 +59,6 @@ def accepted(parser, data):
 def test_every_reader_takes_lines_of_the_same_length(before, after, too_many, monkeypatch):
     """At the limit, whatever blocks the line lies in, and however it ends."""
     monkeypatch.setattr(format, 'BLOCK_BYTES', 16)
-    monkeypatch.setattr(fast, 'BLOCK_BYTES', 16)
     monkeypatch.setattr(reader, 'PROVED_BYTES', 16)
     monkeypatch.setattr(format, 'MAX_LINE_BYTES', 100)
     data = before + b'a ' + b'x' * (98 + too_many) + after

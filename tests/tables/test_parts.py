@@ -22,8 +22,8 @@ RIGHT = b'x v 1 ann 0.5\n'
 @pytest.fixture(scope='module')
 def small_parts():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, 'BLOCK_BYTES', 24)
-        patch.setattr(reading, 'BLOCKS_OF_PART', 2)
+        patch.setattr(format, 'BLOCK_BYTES', 24)
+        patch.setattr(reading, 'PART_BYTES', 40)
         yield
 
 

@@ -3,23 +3,19 @@
 import io
 import pickle
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from line_files import causes_and_lines
 
-from mediaeval_ap.tables import HYPOTHESIS, SUBSET
+from mediaeval_ap.tables import SUBSET
 from mediaeval_ap.tables.reading import read_leniently
-from mediaeval_ap.tables.text import reader
-from mediaeval_ap.tables.text.format import Cause, cause_of, count_fields, find_fields
-from mediaeval_ap.tables.text.reader import RIGHT, causes_of
+from mediaeval_ap.tables.text.format import Cause, count_fields, find_fields
 
 
 def test_wrong_lines_are_kept_by_cause():
     wrong = read_leniently(io.BytesIO(b'x\nx v\n\xff\nx w y\n'), SUBSET).wrong
-    assert [each.line for each in wrong.of(Cause.FIELDS)] == [1, 4]
-    assert [each.line for each in wrong.of(Cause.BYTES)] == [3]
-    assert list(wrong.of(Cause.FIELDS)) == list(wrong.of(Cause.FIELDS))
+    assert [each.line for each in wrong.kept[Cause.FIELDS]] == [1, 4]
+    assert [each.line for each in wrong.kept[Cause.BYTES]] == [3]
 
 
 def test_lines_that_are_not_kept_are_not_held():
@@ -29,41 +25,9 @@ def test_lines_that_are_not_kept_are_not_held():
     assert [each.line for _, each in causes_and_lines(found)] == [1, 2, 3, 4, 5, 6]
     assert +found.wrong.counts == {Cause.FIELDS: 1001, Cause.BYTES: 1000}
     _, last = causes_and_lines(read_leniently(io.BytesIO(content), SUBSET))[-1]
-    assert len(pickle.dumps(last)) < reader.LONG_LINE / 4
+    assert len(pickle.dumps(last)) < 1000
     assert last.wrong.found.startswith("4 fields in 'x v w yyy")
     assert last.column == 5
-
-
-dirty = st.sampled_from(
-    [
-        b' ',
-        b'\t',
-        b'\v',
-        b'\f',
-        b'\r',
-        b'\0',
-        b'\xff',
-        b'\xc3',
-        b'\xc3\xa9',
-        b'\xed\xa0\x80',
-        b'\xf0\x9f',
-    ]
-)
-some_lines = st.lists(
-    st.lists(
-        st.sampled_from([b'x', b'v', b'1', b'-', b' ', b' ', b'nan']) | dirty, max_size=12
-    ).map(b''.join)
-)
-
-
-@given(some_lines, st.sampled_from([HYPOTHESIS, SUBSET]))
-def test_causes_of_many_lines_are_those_of_each(lines, layout):
-    """The slow way is the specification; so it is for a line that is long, and goes that way."""
-    each = [cause_of(line, layout) or RIGHT for line in lines]
-    assert causes_of(lines, layout).tolist() == each
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reader, 'LONG', 3)
-        assert causes_of(lines, layout).tolist() == each
 
 
 @given(

@@ -15,7 +15,7 @@ from submissions import found, named
 
 from mediaeval_ap import Problem, errors, validate
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.tables import HYPOTHESIS
+from mediaeval_ap.tables import HYPOTHESIS, reading
 from mediaeval_ap.tables.text import format, reader
 from mediaeval_ap.validation import examine
 from mediaeval_ap.validation.document import describe
@@ -46,9 +46,8 @@ def test_in_blocks_as_at_once(submission):
     expected = as_slow(submission, '2016')
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(format, 'BLOCK_BYTES', 30)
-        patch.setattr(reader, 'STRICT_BLOCKS', 1)
-        patch.setattr(reader, 'BLOCKS_AT_ONCE', 3)
-        patch.setattr(reader, 'PROVED_LINES', 2)
+        patch.setattr(reader, 'PROVED_BYTES', 20)
+        patch.setattr(reading, 'BULK_BYTES', 45)
         assert as_slow(submission, '2016') == expected
 
 
@@ -118,6 +117,7 @@ def test_a_line_without_end_is_passed_over(monkeypatch):
 
 def test_large_files_are_read_in_bulk(monkeypatch):
     monkeypatch.setattr(format, 'BLOCK_BYTES', 1 << 12)
+    monkeypatch.setattr(reading, 'BULK_BYTES', 1 << 14)
     rows = [f'x v {shot} name_{"ab"[shot % 2] * 3} {shot}\n' for shot in range(5000)]
     assert [each[0] for each in found(''.join(rows)) if each[0] != 'near-names'] == []
     rows[4000] = 'x v\n'

@@ -1,4 +1,8 @@
-"""The bulk reader: a fast parser that proves, and leaves all explaining to the strict one."""
+"""The bulk reader: pyarrow, which proves blocks of lines right, and explains nothing.
+
+Blocks are made normal first: pyarrow then sees one space between fields, and its quoting, nulls and
+comments are switched off. What it reads is accepted when every field is proved right.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +12,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from os import cpu_count
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.cores import own_cores
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.table import Column, LineCounter, LineNumbers, Source, Table
+from mediaeval_ap.tables.table import Column
 from mediaeval_ap.tables.text.format import (
     BYTE_ORDER_MARK,
-    endless,
     holds_text,
-    is_header,
     is_number,
-    whole_lines,
 )
 
 if TYPE_CHECKING:
     import pyarrow
 
-# Blocks of two or four times the size take as long; of half, a tenth longer, as more blocks encode
-# the same texts. With larger ones a process of little memory aborted in a thread of pyarrow.
-BLOCK_BYTES = 2 << 20
 N_THREADS = min(cpu_count() or 1, 8)  # a choice: each more holds a block, its text and columns
 CSV_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh more time, double no less
 
@@ -39,73 +37,6 @@ Result = TypeVar('Result')
 
 _collapse_spaces = re.compile(rb' {2,}').sub
 _is_comment_behind = re.compile(rb'\n[ \t]*#').search  # faster than to look at each line
-
-
-# Texts by field, numbers where the layout has them, and the line of each row.
-_Read: TypeAlias = tuple['dict[str, pyarrow.ChunkedArray]', NDArray[np.float64] | None, LineNumbers]
-
-
-class Doubt(Exception):
-    """Something in the bytes that the strict parser has to look at."""
-
-
-class Rows(NamedTuple):
-    """The rows of a block of lines."""
-
-    n_lines: int
-    places: NDArray[np.int64] | None  # of the lines that hold rows, from 0; None for all lines
-    texts: pyarrow.Table
-    numbers: list[NDArray[np.float64]]  # in pieces; none where the layout has no number
-
-
-def parse_in_bulk(stream: BinaryIO, layout: Layout, source: str) -> Table | None:
-    """Read lines fast, or not at all: None on any doubt; a `FormatError` for an endless line."""
-    import pyarrow
-
-    with ThreadPoolExecutor(min(own_cores(), N_THREADS)) as threads:
-        blocks = up_to_endless(whole_lines(stream.read, BLOCK_BYTES))
-        read = _read(blocks, layout, source, threads)
-        if read is None:
-            return None
-        texts, numbers, lines = read
-        # Each is given up when it is done, as the next ones need its memory.
-        given = map(texts.pop, layout.texts)
-        columns = dict(zip(layout.texts, results_of(text_column, given, threads), strict=True))
-    pyarrow.default_memory_pool().release_unused()  # of ten million lines it would keep 340 MiB
-    if is_header(' '.join(column.text(0) for column in columns.values()), layout):
-        return None
-    return Table(layout, columns, numbers, Source(source), lines)
-
-
-def _read(
-    blocks: Iterable[bytes | None],
-    layout: Layout,
-    source: str,
-    threads: ThreadPoolExecutor,
-) -> _Read | None:
-    """Read blocks of lines, side by side, if all of them are proved right."""
-    import pyarrow
-
-    counter = LineCounter()
-    found: list[Rows] = []
-    read = partial(read_block, layout=layout)
-    try:
-        for rows in results_of(read, blocks, threads):
-            if rows is None:
-                raise endless().error(source, f'line {counter.next_line}')
-            counter.count(rows.n_lines, rows.places)
-            found.append(rows)
-    except Doubt:
-        return None
-    if not counter.n_rows:
-        return None
-    table = pyarrow.concat_tables([rows.texts for rows in found])
-    numbers = [each for rows in found for each in rows.numbers]
-    return (
-        {field: table[field] for field in layout.texts},
-        np.concatenate(numbers) if numbers else None,
-        counter.line_numbers(),
-    )
 
 
 def results_of(
@@ -124,16 +55,19 @@ def results_of(
         yield pending.popleft().result()
 
 
-def up_to_endless(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
-    """Yield blocks, and nothing behind an endless line, which may go on for long."""
-    for block in blocks:
-        yield block
-        if block is None:
-            return
+class Rows(NamedTuple):
+    """The rows of a block of lines, all of which are right."""
+
+    n_lines: int
+    places: NDArray[np.int64] | None  # of the lines that hold rows, from 0; None for all lines
+    texts: pyarrow.Table
+    numbers: NDArray[np.float64]  # none where the layout has no number
 
 
-def read_block(block: bytes | None, layout: Layout, as_written: Sequence[str] = ()) -> Rows | None:
-    """Read a block of lines; a doubt if not all of them are proved right.
+def proved_block(
+    block: bytes | None, layout: Layout, as_written: Sequence[str] = ()
+) -> Rows | None:
+    """Read a block of lines; None unless all of them are proved right.
 
     Texts are encoded, all of them; or only those of `as_written` are read, and stay as they are.
     """
@@ -145,22 +79,29 @@ def read_block(block: bytes | None, layout: Layout, as_written: Sequence[str] = 
     if layout.number is not None:
         digits = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
         types[layout.number] = digits if layout.integers else pyarrow.float64()
-    block = _normal(_without_comments(block, layout))
-    n_lines, places = _count(block)
-    text = block
-    if not block or block.startswith(BYTE_ORDER_MARK):
-        text = b'\n' + block  # pyarrow refuses an empty file, and drops a mark at its beginning
+    text = _normal(_without_comments(block, layout))
+    if text is None:
+        return None
+    n_lines, places = _count(text)
+    n_rows = n_lines if places is None else len(places)
+    if not block.endswith(b'\n') and text[-1:] in (b'', b'\n'):  # the last line was spaces alone
+        n_lines, places = n_lines + 1, np.arange(n_lines) if places is None else places
+    if not text or text.startswith(BYTE_ORDER_MARK):
+        text = b'\n' + text  # pyarrow refuses an empty file, and drops a mark at its beginning
     content = pyarrow.BufferReader(text)
     table = _parsed(content, layout.fields, types, len(text) + 1, delimiter=' ')
-    if table is None or len(table) != (n_lines if places is None else len(places)):
-        raise Doubt
-    numbers = []
+    if table is None or len(table) != n_rows:
+        return None
+    numbers = None
     if layout.number is not None:
-        numbers = [_doubles(chunk, layout) for chunk in table[layout.number].chunks]
-    if as_written:
-        return Rows(n_lines, places, table.select(as_written), numbers)
-    columns = [table[field].dictionary_encode() for field in layout.texts]
-    return Rows(n_lines, places, pyarrow.table(columns, list(layout.texts)), numbers)
+        numbers = _doubles(table[layout.number].combine_chunks(), layout)
+        if numbers is None:
+            return None
+    texts = table.select(as_written or layout.texts)
+    if not as_written:
+        columns = [column.dictionary_encode() for column in texts.columns]
+        texts = pyarrow.table(columns, list(layout.texts))
+    return Rows(n_lines, places, texts, np.empty(0) if numbers is None else numbers)
 
 
 def _without_comments(block: bytes, layout: Layout) -> bytes:
@@ -186,14 +127,14 @@ def _count(block: bytes) -> tuple[int, NDArray[np.int64] | None]:
     return len(starts), np.flatnonzero(~is_end[starts])
 
 
-def _normal(block: bytes) -> bytes:
-    """Return lines with one space between fields, and LF for every line end."""
+def _normal(block: bytes) -> bytes | None:
+    """Return lines with one space between fields, and LF for every line end; None if no text."""
     if b'\t' in block:  # a search for two bytes takes 50 times as long as one for one byte
         block = block.replace(b'\t', b' ')
     if b'\r' in block:
         block = block.replace(b'\r\n', b'\n')
     if not holds_text(block):
-        raise Doubt
+        return None
     # Control characters are text, and count for white space here, which costs no more than time.
     is_low = np.frombuffer(block, np.uint8) <= ord(' ')
     if not (is_low[:1].any() or block.endswith(b' ') or (is_low[1:] & is_low[:-1]).any()):
@@ -202,19 +143,17 @@ def _normal(block: bytes) -> bytes:
     return block.replace(b' \n', b'\n').replace(b'\n ', b'\n').strip(b' ')
 
 
-def _doubles(chunk: Any, layout: Layout) -> NDArray[Any]:
+def _doubles(column: Any, layout: Layout) -> NDArray[Any] | None:
     """Return numbers as doubles if all of them are right."""
     doubles: NDArray[Any]
     if layout.integers:
-        fields = chunk.dictionary.to_pylist()  # of which there are few
+        fields = column.dictionary.to_pylist()  # of which there are few
         if not all(is_number(field, layout) for field in fields):
-            raise Doubt
-        doubles = np.array(list(map(float, fields)))[np.from_dlpack(chunk.indices)]
+            return None
+        doubles = np.array(list(map(float, fields)), np.float64)[np.from_dlpack(column.indices)]
     else:
-        doubles = np.from_dlpack(chunk)
-    if not np.isfinite(doubles).all():
-        raise Doubt
-    return doubles
+        doubles = np.from_dlpack(column)
+    return doubles if np.isfinite(doubles).all() else None
 
 
 def read_csv(
@@ -275,3 +214,18 @@ def text_column(column: pyarrow.ChunkedArray) -> Column:
     # pyarrow's own way to an array imports pandas first.
     codes = np.concatenate([np.from_dlpack(chunk.indices) for chunk in chunks])
     return Column(codes.astype(np.int32, copy=False), chunks[-1].dictionary.to_pylist())
+
+
+def joined_columns(tables: list[pyarrow.Table]) -> list[Column]:
+    """Join tables of the same columns, side by side; each is given up when it is done."""
+    import pyarrow
+
+    joined = pyarrow.concat_tables(tables)
+    columns = joined.columns[::-1]
+    tables.clear()
+    del joined
+    with ThreadPoolExecutor(min(own_cores(), N_THREADS)) as threads:
+        given = (columns.pop() for _ in range(len(columns)))
+        found = list(results_of(text_column, given, threads))
+    pyarrow.default_memory_pool().release_unused()  # of ten million lines it would keep 340 MiB
+    return found

@@ -46,7 +46,7 @@ def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
     """Find the lines that the strict parser refuses for a cause."""
 
     def problems() -> Iterator[Problem]:
-        for each in file.wrong.of(cause):
+        for each in file.wrong.kept[cause]:
             detail = each.wrong.field, each.wrong.found, each.wrong.expected
             yield problem_at(kind, file, each.line, each.column, detail, each.wrong.remedy)
 
