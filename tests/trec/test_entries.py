@@ -276,7 +276,7 @@ def read_in_blocks(path, layout, n_bytes):
 
 def read_strictly(path, layout):
     try:
-        table = reading.read_strictly(ByteSource(path), layout)
+        table = read(path, layout)
     except FormatError:
         return None
     return rows_of(table['qid'], table.texts('docno'), table)
