@@ -45,20 +45,13 @@ ROOMS = sorted({module.split('.')[0] for module in MODULES} - {'__init__'})
 
 @cache
 def imports(path):
-    """The modules that a module imports, at its top or in a function, but not for types alone."""
+    """The modules that a module imports: at its top, in a function, or for types alone."""
     return tuple(_imports(path))
 
 
 def _imports(path):
-    tree = ast.parse(path.read_text())
-    for_types = {
-        id(each)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == 'TYPE_CHECKING'
-        for each in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if id(node) in for_types or not isinstance(node, ast.ImportFrom):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.ImportFrom):
             continue
         assert not node.level, f'{path}, line {node.lineno}: a relative import'
         base, _, module = (node.module or '').partition('.')
