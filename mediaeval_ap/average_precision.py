@@ -31,13 +31,11 @@ from mediaeval_ap.definitions import (
     depths,
 )
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
-from mediaeval_ap.evaluation.criteria import Criteria, in_subset
+from mediaeval_ap.evaluation.criteria import Criteria, check_query, in_subset
 from mediaeval_ap.evaluation.data_warnings import repeated_rows, unknown_queries
-from mediaeval_ap.evaluation.queries import check_query
 from mediaeval_ap.evaluation.relevance import Reference
-from mediaeval_ap.evaluation.scoring import Scorer
+from mediaeval_ap.evaluation.scoring import Scorer, names_asked, read_counted
 from mediaeval_ap.evaluation.session import Session
-from mediaeval_ap.evaluation.whole_run import names_asked, read_counted
 from mediaeval_ap.execute.evaluating import ask, in_blocks, in_folder
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation

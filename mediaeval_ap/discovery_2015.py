@@ -21,13 +21,17 @@ from mediaeval_ap.choices import (
 )
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown, warn_caller
-from mediaeval_ap.evaluation.data_warnings import no_overlap, unknown_queries, without_relevant
-from mediaeval_ap.evaluation.likely_causes import likely_cause
-from mediaeval_ap.evaluation.queries import (
+from mediaeval_ap.evaluation.criteria import (
     answerable,
     queries_or_default,
     read_queries,
     without_placeholders,
+)
+from mediaeval_ap.evaluation.data_warnings import (
+    likely_cause,
+    no_overlap,
+    unknown_queries,
+    without_relevant,
 )
 from mediaeval_ap.evaluation.relevance import nearest_name
 from mediaeval_ap.metrics import average_precision_of_hits

@@ -20,7 +20,7 @@ from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.diagnosis.explaining import diagnose
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.whole_run import CountedRun, evaluate_run, names_asked, read_counted
+from mediaeval_ap.evaluation.scoring import CountedRun, evaluate_run, names_asked, read_counted
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.means_and_notes import short_names
 from mediaeval_ap.tables import Table

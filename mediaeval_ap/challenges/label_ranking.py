@@ -18,8 +18,8 @@ from mediaeval_ap.choices import (
     parameter_of_skipped,
 )
 from mediaeval_ap.errors import ParameterError, printable, shown
-from mediaeval_ap.evaluation.likely_causes import likely_cause
-from mediaeval_ap.evaluation.queries import skipped
+from mediaeval_ap.evaluation.criteria import skipped
+from mediaeval_ap.evaluation.data_warnings import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.means_and_notes import NO_LABEL, SKIPPED

@@ -21,8 +21,7 @@ from mediaeval_ap.choices import (
     check_policy,
 )
 from mediaeval_ap.errors import printable, shown
-from mediaeval_ap.evaluation.data_warnings import no_overlap
-from mediaeval_ap.evaluation.likely_causes import likely_cause
+from mediaeval_ap.evaluation.data_warnings import likely_cause, no_overlap
 from mediaeval_ap.plain_text import BETWEEN_LABELS
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.score import Basis, Score

@@ -227,7 +227,7 @@ def rank(
 
     csv, json and jsonl have the rows of the ranking alone.
     """
-    from mediaeval_ap.evaluation.queries import check_query
+    from mediaeval_ap.evaluation.criteria import check_query
 
     try:
         check_query(query)

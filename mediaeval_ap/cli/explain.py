@@ -90,7 +90,7 @@ def _document(
 
 
 def _check_query(query: str) -> None:
-    from mediaeval_ap.evaluation.queries import check_query
+    from mediaeval_ap.evaluation.criteria import check_query
 
     try:
         check_query(query)

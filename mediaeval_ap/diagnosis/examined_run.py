@@ -30,7 +30,7 @@ from mediaeval_ap.diagnosis.reconcile import Facts, Listing, Sizes, list_first
 from mediaeval_ap.diagnosis.ties import TiedHits, put_together, tied_hits
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.whole_run import CountedRun
+from mediaeval_ap.evaluation.scoring import CountedRun
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.edit_distances import Distances

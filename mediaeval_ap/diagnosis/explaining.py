@@ -28,7 +28,7 @@ from mediaeval_ap.diagnosis.reconcile import reconcile_run
 from mediaeval_ap.diagnosis.ties import tie_bounds
 from mediaeval_ap.errors import printable, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.whole_run import (
+from mediaeval_ap.evaluation.scoring import (
     CountedRun,
     evaluation_of,
     names_asked,

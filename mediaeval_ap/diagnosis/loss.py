@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import combine, ranges, ranks_in_runs, run_starts
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.diagnosis.reconcile import Facts, Listing
-from mediaeval_ap.evaluation.queries import without_placeholders
-from mediaeval_ap.evaluation.relevance import Relevance
+from mediaeval_ap.evaluation.relevance import Relevance, without_placeholders
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 

@@ -1,22 +1,109 @@
-"""Evaluation criteria: reference, cutoffs, definition, subset."""
+"""What runs are scored by: the criteria (reference, cutoffs, definition, subset), and the queries."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mediaeval_ap.choices import WithoutRelevant, parameter_of_skipped
 from mediaeval_ap.definitions import Cutoff, Definition
-from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.evaluation.queries import read_queries
-from mediaeval_ap.evaluation.relevance import Reference
+from mediaeval_ap.errors import (
+    DataWarning,
+    FormatError,
+    ParameterError,
+    QueryError,
+    ReadError,
+    UndefinedScoreError,
+    WithoutRelevantWarning,
+    printable,
+    shown,
+)
+from mediaeval_ap.evaluation.data_warnings import likely_cause, repeated_queries
+from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference
+from mediaeval_ap.plain_text import TEXT, is_text, plain_text
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.render.document import counted
-from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, Table, read
+from mediaeval_ap.results.means_and_notes import NO_RELEVANT, notes_of_skipped
+from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, QUERIES, Table, read
 from mediaeval_ap.tables.reading import may_be_store
 
 if TYPE_CHECKING:
     from mediaeval_ap.store.store import Store
+
+
+def check_query(query: object) -> str:
+    """Return a query as plain text, or raise `QueryError` for what is no name."""
+    if query is None:
+        raise QueryError(
+            'query: found None, expected a name; a session is primed already, and close() ends it'
+        )
+    text = plain_text(query)
+    if text is None or not is_text(text):
+        raise QueryError(f'query: found {shown(query)}, expected {TEXT}')
+    return text
+
+
+def read_queries(queries: Any, max_bytes: int) -> Table:
+    """Read queries; of text that is no path, the error says how to ask for one name."""
+    try:
+        return read(queries, QUERIES, max_bytes=max_bytes)
+    except ReadError as error:
+        name = plain_text(queries)
+        is_no_file = isinstance(error.__cause__, FileNotFoundError)
+        if name is None or not is_text(name) or not is_no_file:
+            raise
+        hint = f'for one name, give a list: queries=[{shown(name)}]'
+        raise ReadError(error.name, f'{error.reason}; {hint}') from error.__cause__
+
+
+def answerable(
+    queries: Table, names: Collection[str], reference: str
+) -> tuple[Table, int, list[DataWarning]]:
+    """Return the queries that a reference has, how many it lacks, and the warning about these."""
+    column = queries['person_name']
+    is_known = np.array([name in names for name in column.values])[column.codes]
+    n_skipped = int(np.count_nonzero(~is_known))
+    cause = '' if is_known.any() else likely_cause(column.values, names)
+    found = skipped(queries.source.name, reference, n_skipped, len(queries), cause=cause)
+    return queries.select(is_known), n_skipped, found
+
+
+def skipped(
+    source: str,
+    reference: str,
+    n_skipped: int,
+    n_queries: int,
+    lack: str = NO_RELEVANT,
+    cause: str = '',
+) -> list[DataWarning]:
+    """Warn that queries are left out, or refuse to leave out all of those in a source."""
+    if n_skipped and n_skipped == n_queries:
+        where = '' if source == reference else f' in {printable(reference)}'
+        finding = f'{n_queries:,} of {n_queries:,} queries {lack}{where}'
+        remedy = (
+            'none is left to score: score them by --queries-without-relevant count, in Python '
+            "queries_without_relevant='count'"
+        )
+        raise UndefinedScoreError(f'{printable(source)}: {finding}; {cause or remedy}')
+    notes = notes_of_skipped(n_skipped, n_queries - n_skipped, lack)
+    return [WithoutRelevantWarning(f'{printable(reference)}: {note}') for note in notes]
+
+
+def queries_or_default(
+    queries: Table | None, by_default: Sequence[str], reference: str
+) -> tuple[list[str], list[DataWarning]]:
+    """Return the queries in their order, by default those of a reference, and warnings."""
+    if queries is not None:
+        return queries.texts('person_name'), repeated_queries(queries)
+    if not by_default:
+        raise ParameterError(
+            f'{printable(reference)}: every name of this reference begins with {PLACEHOLDER}, and '
+            'stands for people without a name; give the queries to ask for'
+        )
+    return list(by_default), []
 
 
 @dataclass(frozen=True, eq=False)

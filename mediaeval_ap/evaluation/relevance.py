@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -10,9 +10,15 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import SpareArrays, combine, first_occurrences, run_starts
 from mediaeval_ap.errors import printable
-from mediaeval_ap.evaluation.queries import without_placeholders
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import Table
+
+PLACEHOLDER = '?'  # begins a name of the reference that stands for people without a name
+
+
+def without_placeholders(names: Iterable[str]) -> list[str]:
+    """Return the names that stand for a person, sorted."""
+    return sorted(name for name in names if not name.startswith(PLACEHOLDER))
 
 
 class Reference:

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.choices import NEAR
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
-from mediaeval_ap.errors import DataWarning
-from mediaeval_ap.evaluation.data_warnings import above_one, scores_above_one
-from mediaeval_ap.evaluation.relevance import Relevance
+from mediaeval_ap.errors import DataWarning, shown
+from mediaeval_ap.evaluation import data_warnings
+from mediaeval_ap.evaluation.criteria import Criteria, answerable, in_subset, queries_or_default
+from mediaeval_ap.evaluation.data_warnings import (
+    above_one,
+    likely_cause,
+    likely_cause_in_tables,
+    scores_above_one,
+)
+from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.edit_distances import Distances
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.ranking.nearest_names import NearestFirst
+from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.results.means_and_notes import SKIPPED
+from mediaeval_ap.tables import Source, Table
 
 NO_HITS = np.empty(0, dtype=np.int64)
 
@@ -76,3 +90,184 @@ class Scorer:
         """Return the warning that average precision exceeds 1 for some queries, if it does."""
         above = above_one(ap, queries)
         return scores_above_one(above, self.ranking.source.name, self.definition)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRun:
+    """The hypotheses of a run that are in the subset, ready to be ranked and scored."""
+
+    criteria: Criteria
+    ranking: Ranking
+    scorer: Scorer
+    warnings: list[DataWarning]
+    about_shots: list[DataWarning]
+
+    def warnings_with(self, about_queries: Sequence[DataWarning]) -> list[DataWarning]:
+        """Return what there is to warn of before a query is scored."""
+        return [*self.warnings, *about_queries, *self.about_shots]
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """Sizes of the reference, the run and the subset, by name."""
+        reference, ranking, shots = self.criteria.reference, self.ranking, self.ranking.shots
+        counts = {
+            'reference_rows': len(reference.table),
+            'hypotheses': ranking.n_hypotheses,
+            'names': len(ranking.names),
+            'names_in_reference': ranking.names.n_among(reference.names),
+            'videos': shots.n_videos,
+            'videos_in_reference': shots.n_videos_in(reference.table),
+            'shots': ranking.n_shots,
+            'shots_in_reference': self.scorer.relevance.n_in_both,
+        }
+        if self.criteria.subset is not None:
+            counts['subset_videos'] = len(set(self.criteria.subset.rows()))
+        return counts
+
+
+def read_counted(criteria: Criteria, run: Any) -> CountedRun:
+    """Read and index the hypotheses of a run that are in the subset."""
+    if (store := criteria.open_run(run)) is not None:
+        ranking: Ranking = store.ranking
+        n_read = store.manifest.counts.read
+    else:
+        ranking, n_read = _indexed(criteria, run)
+    name, n_hypotheses = ranking.source.name, ranking.n_hypotheses
+    found = data_warnings.empty_run(name, n_read, n_hypotheses)
+    found += data_warnings.repeated_rows(name, n_hypotheses, ranking.n_repeated, kept=True)
+    scorer, about_shots = scorer_of(criteria, ranking)
+    return CountedRun(criteria, ranking, scorer, found, about_shots)
+
+
+def _indexed(criteria: Criteria, run: Any) -> tuple[Ranking, int]:
+    """Return the ranking of the hypotheses in the subset, and the number of all hypotheses."""
+    table = criteria.read_run(run)
+    counted = in_subset(table, criteria.subset)
+    is_ready = isinstance(run, Ranking) and len(counted) == len(table)
+    return run if is_ready else Ranking(counted), len(table)
+
+
+class Questions(NamedTuple):
+    """The names to ask for, how many others were left out, and warnings about them."""
+
+    names: list[str]
+    n_skipped: int
+    warnings: list[DataWarning]
+
+
+def names_asked(criteria: Criteria, queries: Table | None) -> Questions:
+    """Return the queries in their order, by default those of the reference."""
+    reference, source = criteria.reference, criteria.reference.table.source.name
+    kept, n_skipped = queries, 0
+    about_skipped: list[DataWarning] = []
+    if queries is not None and criteria.queries_without_relevant == 'skip':
+        kept, n_skipped, about_skipped = answerable(queries, reference.names, source)
+    names, found = queries_or_default(kept, reference.queries, source)
+    if queries is None:
+        return Questions(names, n_skipped, found)
+    distinct = queries['person_name'].values
+    if any(name in reference for name in distinct):
+        found += data_warnings.unknown_queries(distinct, reference, len(distinct))
+    else:
+        finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
+        cause = likely_cause(distinct, reference.names) or nearest_of(distinct, reference)
+        found = data_warnings.no_overlap(queries.source.name, finding, cause) + found
+    return Questions(names, n_skipped, found + about_skipped)
+
+
+def nearest_of(queries: Sequence[str], reference: Reference) -> str:
+    """Return the nearest name to one of a few queries, if it may be another spelling of it."""
+    for query in queries[: data_warnings.QUERIES_IN_WARNING]:
+        nearest = None if reference.has(query) else reference.nearest(query, NEAR)
+        if nearest is not None:
+            return f'the nearest to {shown(query)} is {shown(nearest)}'
+    return ''
+
+
+def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, list[DataWarning]]:
+    """Return the scorer of a run, and the warning that no shot of it is in the reference."""
+    reference = criteria.reference
+    relevance = Relevance(reference, ranking.shots)
+    scorer = Scorer(ranking, relevance, criteria.K, criteria.definition)
+    if not len(ranking) or relevance.n_in_both:
+        return scorer, []
+    shots = ranking.shots
+    of_videos = f'{shots.n_videos_in(reference.table):,} of {shots.n_videos:,} videos'
+    finding = f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} ({of_videos})'
+    cause = likely_cause_in_tables(ranking, reference.table)
+    return scorer, data_warnings.no_overlap(ranking.source.name, finding, cause)
+
+
+def evaluate_run(run: CountedRun, queries: Table | None) -> Evaluation:
+    """Score a run on the queries, by default those of the reference."""
+    names, n_skipped, about_queries = names_asked(run.criteria, queries)
+    source = None if queries is None else queries.source
+    evaluation = with_skipped(score_names(run, names, source), n_skipped)
+    return with_warnings(evaluation, run.criteria, run.warnings_with(about_queries))
+
+
+def score_names(run: CountedRun, names: list[str], queries: Source | None) -> Evaluation:
+    """Score a run on names, all queries or a block of them, without warnings."""
+    ap, n_relevant = run.scorer.score(names)
+    return evaluation_of(run, names, queries, ap, n_relevant)
+
+
+def evaluation_of(
+    run: CountedRun,
+    names: list[str],
+    queries: Source | None,
+    ap: NDArray[np.float64],
+    n_relevant: NDArray[np.int64],
+) -> Evaluation:
+    """Add inputs and counts to the values of names; `queries` is where these were given, if so."""
+    criteria = run.criteria
+    counts = {
+        'queries': len(names),
+        'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
+        **({SKIPPED: 0} if criteria.queries_without_relevant == 'skip' else {}),
+        'placeholders': criteria.reference.n_placeholders if queries is None else 0,
+        **run.counts,
+    }
+    sources = {
+        'reference': criteria.reference.table.source,
+        'hypothesis': run.ranking.source,
+        'subset': None if criteria.subset is None else criteria.subset.source,
+        'queries': queries,
+    }
+    inputs = {role: source for role, source in sources.items() if source is not None}
+    return Evaluation(
+        names,
+        list(criteria.K),
+        ap,
+        n_relevant,
+        criteria.definition,
+        inputs,
+        counts,
+        parameters=criteria.parameters,
+    )
+
+
+def with_skipped(evaluation: Evaluation, n_skipped: int) -> Evaluation:
+    """Add how many queries were left out, which blocks of the others do not know."""
+    if SKIPPED not in evaluation.counts:
+        return evaluation
+    return replace(evaluation, counts={**evaluation.counts, SKIPPED: n_skipped})
+
+
+def with_warnings(
+    evaluation: Evaluation, criteria: Criteria, found: Sequence[DataWarning]
+) -> Evaluation:
+    """Add the warnings that were found before, and those about the values of all queries."""
+    about = about_values(evaluation, criteria.definition, criteria.reference.name)
+    return replace(evaluation, warnings=(*found, *about))
+
+
+def about_values(
+    evaluation: Evaluation, definition: Definition, reference: str
+) -> list[DataWarning]:
+    """Return the warnings about the values of all queries."""
+    above = data_warnings.above_one(evaluation.ap, evaluation.queries)
+    return [
+        *data_warnings.scores_above_one(above, evaluation.inputs['hypothesis'].name, definition),
+        *data_warnings.without_relevant(reference, evaluation.n_relevant, definition),
+    ]

@@ -22,7 +22,7 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
-from mediaeval_ap.evaluation.whole_run import about_values, with_skipped
+from mediaeval_ap.evaluation.scoring import about_values, with_skipped
 from mediaeval_ap.execute.plan import KEY_DIGITS, STRAY, Plan
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation

@@ -23,7 +23,7 @@ from mediaeval_ap.errors import (
     warn_caller,
 )
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.whole_run import (
+from mediaeval_ap.evaluation.scoring import (
     CountedRun,
     Questions,
     names_asked,

@@ -12,7 +12,7 @@ from typing import Any
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.whole_run import Questions
+from mediaeval_ap.evaluation.scoring import Questions
 from mediaeval_ap.results.means_and_notes import SKIPPED
 from mediaeval_ap.tables import Source, Table
 from mediaeval_ap.tables.json_text import parsed_json

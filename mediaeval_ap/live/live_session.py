@@ -16,9 +16,14 @@ from mediaeval_ap.errors import CopyError, HalfStepError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.data_warnings import empty_run, without_relevant
 from mediaeval_ap.evaluation.relevance import Relevance
-from mediaeval_ap.evaluation.scoring import Scorer
+from mediaeval_ap.evaluation.scoring import (
+    Scorer,
+    evaluate_run,
+    names_asked,
+    read_counted,
+    scorer_of,
+)
 from mediaeval_ap.evaluation.session import Session
-from mediaeval_ap.evaluation.whole_run import evaluate_run, names_asked, read_counted, scorer_of
 from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses, KnownShots
 from mediaeval_ap.live.incremental import IncrementalScorer
 from mediaeval_ap.live.live_ranking import LiveRanking

@@ -31,8 +31,8 @@ from mediaeval_ap.errors import (
     warn_caller,
 )
 from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
-from mediaeval_ap.evaluation.likely_causes import likely_cause
-from mediaeval_ap.evaluation.queries import skipped
+from mediaeval_ap.evaluation.data_warnings import likely_cause
+from mediaeval_ap.evaluation.criteria import skipped
 from mediaeval_ap.metrics.ap_of_hits import (
     TieBlocks,
     average_precision_of_terms,

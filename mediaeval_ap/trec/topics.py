@@ -16,8 +16,7 @@ from mediaeval_ap import definitions
 from mediaeval_ap.atomic_files import write_all_whole
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
 from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown, warn_caller
-from mediaeval_ap.evaluation.scoring import Scorer
-from mediaeval_ap.evaluation.whole_run import CountedRun
+from mediaeval_ap.evaluation.scoring import CountedRun, Scorer
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, Table
 from mediaeval_ap.tables.table import texts_at

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun
 from mediaeval_ap.diagnosis.reconcile import causes, list_first, reconcile, reconcile_run
-from mediaeval_ap.evaluation.whole_run import read_counted
+from mediaeval_ap.evaluation.scoring import read_counted
 from mediaeval_ap.ranking import frozen_ranking
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, read

@@ -19,7 +19,7 @@ from mediaeval_ap.errors import (
     UndefinedScoreError,
     WithoutRelevantWarning,
 )
-from mediaeval_ap.evaluation.likely_causes import likely_cause
+from mediaeval_ap.evaluation.data_warnings import likely_cause
 
 REFERENCE = [
     ('INA', 'F2', f'{shot:06}', name) for shot in range(1, 30) for name in ('ann_lee', 'bob_ray')
