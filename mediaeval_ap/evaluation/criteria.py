@@ -1,4 +1,4 @@
-"""What runs are scored by: the criteria (reference, cutoffs, definition, subset), and the queries."""
+"""What runs are scored by: criteria (reference, cutoffs, definition, subset) and queries."""
 
 from __future__ import annotations
 

@@ -30,9 +30,8 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
-from mediaeval_ap.evaluation.data_warnings import no_overlap, without_relevant
-from mediaeval_ap.evaluation.data_warnings import likely_cause
 from mediaeval_ap.evaluation.criteria import skipped
+from mediaeval_ap.evaluation.data_warnings import likely_cause, no_overlap, without_relevant
 from mediaeval_ap.metrics.ap_of_hits import (
     TieBlocks,
     average_precision_of_terms,
