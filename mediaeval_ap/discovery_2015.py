@@ -25,7 +25,6 @@ from mediaeval_ap.evaluation.criteria import (
     answerable,
     queries_or_default,
     read_queries,
-    without_placeholders,
 )
 from mediaeval_ap.evaluation.data_warnings import (
     likely_cause,
@@ -33,7 +32,7 @@ from mediaeval_ap.evaluation.data_warnings import (
     unknown_queries,
     without_relevant,
 )
-from mediaeval_ap.evaluation.relevance import nearest_name
+from mediaeval_ap.evaluation.relevance import nearest_name, without_placeholders
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import BLOCK_CELLS
 from mediaeval_ap.ranking.shots import Shots
