@@ -6,7 +6,7 @@ import gc
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, repeat
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -116,14 +116,15 @@ def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list
     units = [units_of(values, clusters) for values in runs.values]
     means = [[exact_mean(row) for row in values] for values in runs.values]
     orders = [np.argsort(-np.array(each), kind='stable').tolist() for each in means]
-    numbers = [list(combinations(order, 2)) for order in orders]
+    first, second = np.triu_indices(len(runs.names), 1)  # of each pair, the better one first
+    numbers = [(np.array(order)[first], np.array(order)[second]) for order in orders]
     p, n_nonzero = _flipped(settings, units, numbers)
     p_adjusted = _corrected(settings, units, numbers, p)
     found = []
     for at, (metric, values) in enumerate(zip(runs.metrics, runs.values, strict=True)):
         intervals = _intervals(settings, units[at], values, numbers[at])
         pairs = []
-        for pair, (a, b) in enumerate(numbers[at]):
+        for pair, (a, b) in enumerate(zip(*numbers[at], strict=True)):
             differences = units[at].differences(values[a], values[b])
             dz, reason = effect_size(differences)
             pairs.append(
@@ -199,37 +200,38 @@ def queries_for_power(dz: Floats, level: float) -> NDArray[np.int64]:
 
 
 def _flipped(
-    settings: Settings, units: Sequence[Units], numbers: Sequence[Sequence[tuple[int, int]]]
+    settings: Settings, units: Sequence[Units], numbers: Sequence[NumberedPairs]
 ) -> tuple[list[list[float]], list[list[int]]]:
     """Return p, and the number of differences, by metric and pair, from one set of flips."""
     n_runs = units[0].sums.shape[1]
     sums = np.concatenate([each.sums for each in units], axis=1)
-    pairs = [(a + at * n_runs, b + at * n_runs) for at, each in enumerate(numbers) for a, b in each]
+    shifted = [(a + at * n_runs, b + at * n_runs) for at, (a, b) in enumerate(numbers)]
+    a, b = np.concatenate(shifted, axis=1)
     p, n_nonzero = sign_flips(
-        *(sums, units[0].sizes, _columns(pairs), units[0].tolerance),
+        *(sums, units[0].sizes, (a, b), units[0].tolerance),
         *(settings.permutations, settings.seed),
     )
-    shape = len(units), len(numbers[0])
+    shape = len(units), len(numbers[0][0])
     return p.reshape(shape).tolist(), n_nonzero.reshape(shape).tolist()
 
 
 def _corrected(
     settings: Settings,
     units: Sequence[Units],
-    numbers: Sequence[Sequence[tuple[int, int]]],
+    numbers: Sequence[NumberedPairs],
     p: Sequence[Sequence[float]],
 ) -> list[list[float]]:
     """Return p corrected for all pairs of a metric, by metric and pair."""
     if settings.correction != 'tukey' or not p[0]:
         return [adjusted(each, settings.correction) for each in p]
     sums = np.stack([each.sums for each in units], axis=2)
-    a, b = _columns(list(combinations(range(sums.shape[1]), 2)))
-    found = tukey(sums, (a, b), units[0].tolerance, settings.permutations, settings.seed)
-    table = np.empty((len(units), sums.shape[1], sums.shape[1]))
-    table[:, a, b] = table[:, b, a] = found
-    return [
-        of_metric[_columns(each)].tolist() for of_metric, each in zip(table, numbers, strict=True)
-    ]
+    n_runs = sums.shape[1]
+    a, b = np.triu_indices(n_runs, 1)
+    table = np.empty((len(units), n_runs, n_runs))
+    table[:, a, b] = table[:, b, a] = tukey(
+        sums, (a, b), units[0].tolerance, settings.permutations, settings.seed
+    )
+    return [each[pairs].tolist() for each, pairs in zip(table, numbers, strict=True)]
 
 
 def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
@@ -247,22 +249,21 @@ def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
     return corrected
 
 
-def _intervals(
-    settings: Settings, units: Units, values: Floats, numbers: Sequence[tuple[int, int]]
-) -> Intervals:
+def _intervals(settings: Settings, units: Units, values: Floats, pairs: NumberedPairs) -> Intervals:
     """Return the intervals of one metric: those of means are BCa, unless all are Student's."""
-    kind, level = settings.interval, settings.level
+    kind, level, sizes = settings.interval, settings.level, units.sizes
+    both = list(zip(*pairs, strict=True))
     if kind == 't':
-        of_runs = [t_interval(units.sums_of(run), units.sizes, level) for run in range(len(values))]
+        of_runs = [t_interval(units.sums_of(run), sizes, level) for run in range(len(values))]
         found = Intervals(of_runs, [])
     else:
-        pairs = _columns(numbers if kind == 'bca' else [])
-        found = bootstrap_intervals(units, pairs, level, settings.resamples, settings.seed)
+        resampled = pairs if kind == 'bca' else (pairs[0][:0], pairs[1][:0])
+        found = bootstrap_intervals(units, resampled, level, settings.resamples, settings.seed)
     if kind != 'bca':
         interval_of = plus2_interval if kind == 'plus2' else t_interval
-        sums = (units.differences_of_sums(a, b) for a, b in numbers)
-        found = found._replace(pairs=[interval_of(each, units.sizes, level) for each in sums])
-    differences = [units.differences(values[a], values[b]) for a, b in numbers]
+        sums = (units.differences_of_sums(a, b) for a, b in both)
+        found = found._replace(pairs=[interval_of(each, sizes, level) for each in sums])
+    differences = [units.differences(values[a], values[b]) for a, b in both]
     return Intervals(
         list(map(_with_reason, found.runs, values, repeat('values'))),
         list(map(_with_reason, found.pairs, differences, repeat('differences'))),
@@ -274,11 +275,6 @@ def _with_reason(interval: Interval, values: Floats, what: str) -> Interval:
     if interval.low is None and len(values) > 1 and values.min() == values.max():
         return Interval(None, None, f'all {what} are {values[0]:g}')
     return interval
-
-
-def _columns(pairs: Sequence[tuple[int, int]]) -> NumberedPairs:
-    a, b = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    return a, b
 
 
 def ranks_of(means: Floats) -> list[int]:

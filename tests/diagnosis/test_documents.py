@@ -188,6 +188,17 @@ def test_rows_and_json_hold_the_same():
         assert row['reason'] == ''
 
 
+def test_rows_and_json_of_a_difference_hold_the_same():
+    found = replace(explain(RUN[:4]).against(explain(RUN[1:4])), runs=('one', 'other'))
+    value = json.loads(found.to_json())
+    rows = list(csv.DictReader(io.StringIO(found.to_csv())))
+    for row, query in zip(rows, [*value['queries'], value | {'query': 'all'}], strict=True):
+        assert (row['run'], row['minus'], row['query']) == ('other', 'one', query['query'])
+        assert float(row['AP@100']) == query['difference']
+        assert {part: float(row[part]) for part in PARTS} == query['loss']
+    assert [row['n_queries'] for row in rows] == ['', '', '', '3']
+
+
 def nulls(value):
     """Each null of a JSON value: its name, and the object that it is a value of."""
     if isinstance(value, dict | list):
