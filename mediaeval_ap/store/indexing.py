@@ -6,19 +6,24 @@ import fcntl
 import os
 import shutil
 import stat
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
 from mediaeval_ap.atomic_files import named
 from mediaeval_ap.choices import check_limit
 from mediaeval_ap.errors import (
-    Error,
     FormatError,
+    MissingExtraError,
     ParameterError,
     ReadError,
     RestartedBuildWarning,
@@ -30,22 +35,31 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.plain_text import is_uri, plain_text
 from mediaeval_ap.progress import Bar, shows_progress
 from mediaeval_ap.ranking.frozen_ranking import MOST_HYPOTHESES, Ranking
-from mediaeval_ap.store.building import write_files_again, write_files_from
-from mediaeval_ap.store.manifest import Input, Manifest, Subset, check_names
-from mediaeval_ap.store.spool import Spool
+from mediaeval_ap.store.large import DATABASE, RowDatabase, write_large
+from mediaeval_ap.store.manifest import Input, Subset, check_names
 from mediaeval_ap.store.store import Store, as_store, open_store
 from mediaeval_ap.store.writing import check_target, clear_up, put_in_place, write_store
-from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, STANDARD_INPUT, SUBSET, Table, read
+from mediaeval_ap.tables import (
+    HYPOTHESIS,
+    MAX_BYTES,
+    STANDARD_INPUT,
+    SUBSET,
+    Column,
+    Source,
+    Table,
+    read,
+)
 from mediaeval_ap.tables.reading import ChangedError, Position, TableParts, is_store
 from mediaeval_ap.tables.sources import BUFFER_BYTES, ByteSource, Limit, opening, standard_input
+
+LARGEST_IN_MEMORY = 10_000_000  # hypotheses, which take about 1.2 GB
 
 __all__ = ['index']
 
 BUILDING = '.building'  # the suffix of the folder beside a store
 LOCK = 'mediaeval-ap.lock'  # a name that no other program gives
-COLUMNS = 'columns'
+WHOLE = 'whole'  # a store of a large run, before any of it is dropped
 COPY = 'copy'  # the name of the copy of a file that is not on this machine
-AGAIN = 'again'  # the files of a store that is made of another one
 
 
 @shows_progress
@@ -60,7 +74,7 @@ def index(
 ) -> Store:
     """Rank a run once, and write it as a store, from which all cutoffs and names can be scored.
 
-    The run need not fit in memory.
+    The run need not fit in memory: more than ten million hypotheses need the extra ``large``.
 
     Parameters
     ----------
@@ -95,12 +109,15 @@ def index(
         When the store cannot be written, or another process is building it.
     ParameterError
         When a parameter is not valid.
+    MissingExtraError
+        When the run does not fit in memory, and the extra ``large`` is not installed.
 
     Notes
     -----
-    Rows go to a folder beside the store, whose name is that of the store and ``.building``. After
-    an interruption the next call goes on with what it holds: what was read is not read again. If
-    a part has changed meanwhile, the call begins anew and warns (`RestartedBuildWarning`).
+    More than ten million rows go to a folder beside the store, whose name is that of the store and
+    ``.building``. After an interruption the next call goes on with what it holds: what was read is
+    not read again. If a part has changed meanwhile, the call begins anew and warns
+    (`RestartedBuildWarning`).
 
     Examples
     --------
@@ -128,16 +145,26 @@ def index(
         with named(name):
             clear_up(target)
         if files is not None:
-            _build(files, name, work, keep, videos, max_bytes)
-            return open_store(path)
-        if (store := as_store(run)) is not None:
+            _build(files, path, work, keep, videos, max_bytes)
+        elif (store := as_store(run)) is not None:
             _check_again(store, keep, videos)
-            if videos is None:
-                _write_again(store, keep, work, name)
-                return open_store(path)
-            return _of_table(store.ranking.table, path, keep, videos, store.manifest)
-        table = read(run, HYPOTHESIS, max_bytes=max_bytes)
-        return _of_table(table, path, keep, videos)
+            of = store.manifest
+            ranking: Ranking = store.ranking
+            if videos is not None:
+                ranking = Ranking(_within(ranking.table, videos))
+            write_store(
+                ranking, path, keep=keep, subset=videos, inputs=of.inputs, n_read=of.counts.read
+            )
+        else:
+            table = read(run, HYPOTHESIS, max_bytes=max_bytes)
+            write_store(
+                Ranking(_within(table, videos)), path, keep=keep, subset=videos, n_read=len(table)
+            )
+    return open_store(path)
+
+
+def _within(table: Table, subset: Table | None) -> Table:
+    return table if subset is None else table.select(table.within(subset))
 
 
 def _files(run: Any, target: str) -> list[RunFile] | None:
@@ -178,64 +205,44 @@ def _check_again(store: Store, keep: int | None, subset: Table | None) -> None:
         raise ParameterError(f'{printable(store.path)}: {reason}')
 
 
-def _of_table(
-    table: Table,
-    path: str | os.PathLike[str],
-    keep: int | None,
-    subset: Table | None,
-    of: Manifest | None = None,
-) -> Store:
-    """Store a table in memory, which is perhaps that of a store."""
-    inside = table if subset is None else table.select(table.within(subset))
-    inputs, n_read = (None, len(table)) if of is None else (of.inputs, of.counts.read)
-    ranking = Ranking(inside)
-    return write_store(ranking, path, keep=keep, subset=subset, inputs=inputs, n_read=n_read)
-
-
 def _build(
     files: Sequence[RunFile],
-    name: str,
+    path: str | os.PathLike[str],
     work: Path,
     keep: int | None,
     subset: Table | None,
     max_bytes: int,
 ) -> None:
-    """Build a store by way of a folder beside it, whose files stay after an interruption."""
-    with named(name):
-        spool = Spool(work)
-    ingestion = Ingestion(spool, files, subset, max_bytes)
-    try:
-        inputs = ingestion.read(work)
-        write = partial(write_files_from, spool, keep=keep, subset=subset, inputs=inputs)
-        _write(write, work, name)
-    except Error as error:
-        # The next call would find the same, or there is nothing that it need not do again.
-        if isinstance(error, FormatError | ParameterError) or not ingestion.has_read:
-            _empty(work)
-        raise
-    except OSError as error:
-        raise WriteError(name, error.strerror or str(error)) from error
-    _empty(work)
-
-
-def _write(write: Callable[[Path, Path], None], work: Path, name: str) -> None:
-    """Have the files of a store written to a folder, and put it in its place."""
-    columns = work / COLUMNS
-    shutil.rmtree(columns, ignore_errors=True)
-    columns.mkdir()
-    write(work, columns)
-    put_in_place(str(columns), name)
-
-
-def _write_again(store: Store, keep: int | None, work: Path, name: str) -> None:
-    again = work / AGAIN
-    shutil.rmtree(again, ignore_errors=True)
-    try:
-        with named(name):
-            again.mkdir()
-            _write(partial(write_files_again, store, keep=keep), again, name)
-    finally:
-        shutil.rmtree(again, ignore_errors=True)
+    """Build a store of files, by way of a folder beside it where they do not fit in memory."""
+    with named(os.fsdecode(path)):
+        rows = _RowsOfFiles(work, files, subset, max_bytes)
+        is_wanted = False  # what is in the folder
+        try:
+            inputs = rows.read()
+            n_read = sum(each.n_rows for each in inputs)
+            write = partial(
+                write_store, path=path, keep=keep, subset=subset, inputs=inputs, n_read=n_read
+            )
+            if rows.database is None:
+                write(rows.ranking())
+                return
+            whole = work / WHOLE
+            shutil.rmtree(whole, ignore_errors=True)
+            whole.mkdir()
+            rows.write(str(whole), inputs)
+            if keep is None:
+                put_in_place(str(whole), os.fsdecode(path))
+            else:
+                write(open_store(whole).ranking)
+        except (FormatError, ParameterError, MissingExtraError):
+            raise  # the next call would find the same
+        except BaseException:
+            is_wanted = rows.database is not None
+            raise
+        finally:
+            rows.close()
+            if not is_wanted:
+                _empty(work)
 
 
 def _empty(work: Path) -> None:
@@ -277,13 +284,18 @@ def _locked(work: Path, name: str) -> Iterator[Path]:
                     work.rmdir()
 
 
-class Ingestion:
-    """The reading of files to a spool, of which each file and each part is done once."""
+class _RowsOfFiles:
+    """The rows of files: in memory, and once they are too many in a file that outlives the process.
+
+    Each part of a file is read, and with a journal of what was read, saved once.
+    """
+
+    database: RowDatabase | None = None
 
     def __init__(
-        self, spool: Spool, files: Sequence[RunFile], subset: Table | None, max_bytes: int
+        self, work: Path, files: Sequence[RunFile], subset: Table | None, max_bytes: int
     ) -> None:
-        self._spool = spool
+        self._work = work
         self._files = files
         self._subset = subset
         self._max_bytes = max_bytes
@@ -293,35 +305,63 @@ class Ingestion:
             'list of files': [file.name for file in files],
             'subset': described and described.videos,
         }
+        self._begin()
+        if os.path.lexists(work / DATABASE):
+            self._open()
 
-    def read(self, work: Path) -> list[Input]:
+    def _begin(self) -> None:
+        """Begin with nothing."""
+        self.close()
+        self._journal: dict[str, Any] = {
+            'about': self._about,
+            'done': [],
+            'file': None,
+            'position': None,
+        }
+        self._held: list[tuple[dict[str, NDArray[np.int32]], NDArray[np.float64]]] = []
+        self._n_rows = 0
+        self._code_of: dict[str, defaultdict[str, int]] = {}
+        for field in HYPOTHESIS.texts:
+            codes = self._code_of[field] = defaultdict(int)
+            codes.default_factory = codes.__len__
+        self._n_saved = dict.fromkeys(HYPOTHESIS.texts, 0)
+
+    def _open(self) -> None:
+        """Keep rows in a file from now on; take up those that it has."""
+        self.database = RowDatabase(self._work, LARGEST_IN_MEMORY)
+        journal, texts, n_rows = self.database.load()
+        if not journal:
+            return
+        self._journal, self._n_rows = journal, n_rows
+        for field, values in texts.items():
+            self._code_of[field].update(zip(values, range(len(values)), strict=True))
+            self._n_saved[field] = len(values)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self.database is not None:
+            self.database.close()
+        self.database = None
+
+    def read(self) -> list[Input]:
         """Read what is not there yet, and describe all files; all anew if one was changed."""
-        if not self._spool.journal:
-            self._begin()
-        elif (what := self._changed()) is not None:
-            self._begin(what)
+        if (what := self._changed()) is not None:
+            self._begin_anew(what)
         try:
-            return self._read(work)
+            return self._read()
         except ChangedError as error:
-            self._begin(error.name)
-            return self._read(work)
+            self._begin_anew(error.name)
+            return self._read()
 
-    @property
-    def has_read(self) -> bool:
-        """Return whether anything was read that need not be read again."""
-        journal = self._spool.journal
-        return bool(journal.get('done') or journal.get('position'))
-
-    def _begin(self, changed: str = '') -> None:
-        """Begin anew; say so if something was read already."""
-        if changed and self.has_read:
-            warning = f'{printable(changed)} changed since the build was interrupted: begins anew'
-            warn_caller([RestartedBuildWarning(warning)])
-        self._spool.begin({'about': self._about, 'done': [], 'file': None, 'position': None})
+    def _begin_anew(self, changed: str) -> None:
+        warning = f'{printable(changed)} changed since the build was interrupted: begins anew'
+        warn_caller([RestartedBuildWarning(warning)])
+        self._begin()
+        _empty(self._work)
 
     def _changed(self) -> str | None:
         """Return what is not as the journal has it, if anything."""
-        journal = self._spool.journal
+        journal = self._journal
         for key, value in self._about.items():
             if journal['about'][key] != value:
                 return f'the {key}'
@@ -331,8 +371,8 @@ class Ingestion:
                 return file.name
         return None
 
-    def _read(self, work: Path) -> list[Input]:
-        journal = self._spool.journal
+    def _read(self) -> list[Input]:
+        journal = self._journal
         for file in self._files[len(journal['done']) :]:
             begin = journal['position']
             position = Position() if begin is None else Position(**begin)
@@ -340,28 +380,66 @@ class Ingestion:
                 'name': file.name,
                 'version': file.version and list(file.version),
             }
-            with file.source(work, self._max_bytes) as source:
+            with file.source(self._work, self._max_bytes) as source:
                 parts = TableParts(source, HYPOTHESIS, position)
                 n_rows = position.n_rows
                 for table, end in parts:
                     n_rows += len(table)
-                    self._add(table)
+                    self._add(table if self._subset is None else _within(table, self._subset))
                     if end is not None:
                         journal |= {'file': about, 'position': asdict(end)}
-                        self._spool.save()
+                        self._save()
             about |= {'sha256': parts.source.sha256, 'n_rows': n_rows}
             journal['done'].append(about)
             journal |= {'file': None, 'position': None}
-            self._spool.save()
+            self._save()
         return [Input(each['name'], each['sha256'], each['n_rows']) for each in journal['done']]
 
     def _add(self, table: Table) -> None:
-        if self._subset is not None:
-            table = table.select(table.within(self._subset))
-        self._spool.add(table)
-        if self._spool.n_rows > MOST_HYPOTHESES:
+        self._n_rows += len(table)
+        if self._n_rows > MOST_HYPOTHESES:
             found = f'found more than {MOST_HYPOTHESES:,} hypotheses'
             raise ParameterError(f'{printable(table.source.name)}: {found}, expected at most these')
+        codes = {}
+        for field, code_of in self._code_of.items():
+            values = table[field].values
+            new = np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))
+            codes[field] = new[table[field].codes]
+        self._held.append((codes, table.confidence))
+        if self.database is None and self._n_rows > LARGEST_IN_MEMORY:
+            self._open()
+        if self.database is not None:
+            for rows in self._held:
+                self.database.add(*rows)
+            self._held = []
+
+    def _save(self) -> None:
+        if self.database is None:
+            return
+        new = {
+            field: dict(islice(code_of.items(), self._n_saved[field], None))
+            for field, code_of in self._code_of.items()
+        }
+        self.database.save(self._journal, new)
+        self._n_saved = {field: len(code_of) for field, code_of in self._code_of.items()}
+
+    def ranking(self) -> Ranking:
+        """Rank the rows in memory, which are here no longer."""
+        held, self._held = self._held, []
+        columns = {
+            field: Column(np.concatenate([codes[field] for codes, _ in held]), list(code_of))
+            for field, code_of in self._code_of.items()
+        }
+        confidence = np.concatenate([confidence for _, confidence in held])
+        del held
+        source = Source(self._files[0].name)
+        return Ranking(Table(HYPOTHESIS, columns, confidence, source))
+
+    def write(self, folder: str, inputs: Sequence[Input]) -> None:
+        """Write all rows of the file as the files of a store, to an empty folder."""
+        texts = {field: list(code_of) for field, code_of in self._code_of.items()}
+        assert self.database is not None
+        write_large(self.database, texts, self._n_rows, folder, subset=self._subset, inputs=inputs)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,26 +18,22 @@ from mediaeval_ap.errors import WriteError
 from mediaeval_ap.ranking.edit_distances import NameColumns
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.ranking.shots import ShotColumns
-from mediaeval_ap.ranking.tie_breaking import by_name
 from mediaeval_ap.store.manifest import Input, Manifest, RunCounts, Subset, why_not_replaced
-from mediaeval_ap.store.mapped_columns import SUFFIX, TEXTS, ColumnFile, write_column
+from mediaeval_ap.store.mapped_columns import (
+    DTYPES,
+    SUFFIX,
+    TEXTS,
+    ColumnFile,
+    ColumnWriter,
+    write_column,
+)
 from mediaeval_ap.store.store import Store, open_store
 from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.reading import REPLACED, STORE_MANIFEST, folders_beside
 from mediaeval_ap.tables.table import encoded
 
+BLOCK_ROWS = 1 << 20  # of a stored column, that are copied together
 BEGUN = '.tmp'  # ends the name of a folder until its store is complete
-
-
-class _AtPlaces(NamedTuple):
-    """The columns by place, and the places of each name."""
-
-    shot_at: NDArray[np.int32]
-    name_at: NDArray[np.int32]
-    confidence: NDArray[np.float64]
-    temporal_rank: NDArray[np.int32]
-    places: NDArray[np.int32]
-    held: NDArray[np.int64]
 
 
 def write_store(
@@ -68,32 +64,72 @@ def write_files(
     inputs: Sequence[Input] | None = None,
     n_read: int | None = None,
 ) -> None:
-    """Write the files of a store to an empty folder."""
-    at_places = _at_places(ranking, keep)
+    """Write the files of a store to an empty folder, of a ranking in memory or of a store."""
     n_read = len(ranking) if n_read is None else n_read
     if inputs is None:
         inputs = [Input(ranking.source.name, ranking.source.sha256, n_read)]
-    shots = ranking.shots.columns
-    columns = dict(
-        [
-            *(
-                (name, write_column(folder, name, each))
-                for name, each in at_places._asdict().items()
-            ),
-            *name_files(folder, ranking.names.values, ranking.names.columns),
-            *shot_files(folder, shots),
-        ]
-    )
+    is_kept = None if keep is None else _kept(ranking, keep)
+    columns = {
+        name: _write_kept(folder, name, values, is_kept)
+        for name, values in {
+            'shot_at': ranking.shot_at,
+            'name_at': ranking.name_at,
+            'confidence': ranking.confidence_at,
+            'temporal_rank': ranking.temporal_rank_at,
+        }.items()
+    }
+    places, held = ranking.places[:], ranking.columns.held
+    if is_kept is not None:
+        is_kept_by_name = is_kept[places]
+        places = (is_kept.cumsum(dtype=np.int32) - np.int32(1))[places[is_kept_by_name]]
+        n_kept = np.concatenate([[0], is_kept_by_name.cumsum(dtype=np.int32)])
+        held = np.diff(n_kept[held.cumsum()], prepend=0)
+    columns['places'] = write_column(folder, 'places', places)
+    columns['held'] = write_column(folder, 'held', held)
+    columns |= name_files(folder, ranking.names.values, ranking.names.columns)
+    columns |= shot_files(folder, ranking.shots.columns)
     counts = RunCounts(
         read=n_read,
-        hypotheses=len(ranking),
+        hypotheses=ranking.n_hypotheses,
         repeated=ranking.n_repeated,
-        names=len(ranking.names),
-        videos=len(shots.video_keys),
-        shots=len(shots.shot_keys),
-        held=len(at_places.shot_at),
+        names=len(held),
+        videos=ranking.shots.n_videos,
+        shots=ranking.n_shots,
+        held=len(places),
     )
     Manifest(inputs, Subset.of(subset), keep, counts, columns).write(folder)
+
+
+def _write_kept(
+    folder: str, name: str, values: NDArray[Any], is_kept: NDArray[np.bool_] | None
+) -> ColumnFile:
+    n_values = len(values) if is_kept is None else int(np.count_nonzero(is_kept))
+    with ColumnWriter(folder, name, DTYPES[name][0], (n_values,)) as writer:
+        for begin in range(0, len(values), BLOCK_ROWS):
+            here = slice(begin, begin + BLOCK_ROWS)
+            writer.add(values[here] if is_kept is None else values[here][is_kept[here]])
+        return writer.finish()
+
+
+def _kept(ranking: Ranking, depth: int) -> NDArray[np.bool_]:
+    """Return which places a score at some depth or less can need, some names at a time."""
+    is_kept = np.zeros(len(ranking), dtype=np.bool_)
+    ends = ranking.columns.held.cumsum()
+    begin = 0
+    while begin < len(ranking):
+        last = max(0, int(ends.searchsorted(begin + BLOCK_ROWS, 'right')) - 1)
+        if ends[last] <= begin:  # the next name has more rows than a block
+            last = int(ends.searchsorted(begin, 'right'))
+        end = int(ends[last])
+        places = ranking.places[begin:end]
+        n_rows = BLOCK_ROWS
+        while n_rows < len(places) and len(np.unique(ranking.shot_at[places[:n_rows]])) < depth:
+            n_rows *= 2
+        if n_rows < len(places):
+            places = places[:n_rows]  # of one name, whose other rows are not kept
+        is_kept[places] = kept(ranking.name_at[places], ranking.shot_at[places], depth)
+        begin = end
+    return is_kept
 
 
 def name_files(
@@ -120,23 +156,6 @@ def _text_files(folder: str, name: str, texts: Sequence[str]) -> Iterator[tuple[
     content, ends = encoded(texts)
     yield f'{name}_bytes', write_column(folder, f'{name}_bytes', content)
     yield f'{name}_ends', write_column(folder, f'{name}_ends', ends)
-
-
-def _at_places(ranking: Ranking, keep: int | None) -> _AtPlaces:
-    columns: dict[str, Any] = {
-        'shot_at': ranking.shot_at,
-        'name_at': ranking.name_at,
-        'confidence': ranking.confidence_at,
-        'temporal_rank': ranking.temporal_rank_at,
-    }
-    places, held = ranking.places, ranking.columns.held
-    if keep is not None:
-        is_kept = np.zeros(len(ranking), dtype=np.bool_)
-        is_kept[places] = kept(ranking.name_at[places], ranking.shot_at[places], keep)
-        columns = {name: each[is_kept] for name, each in columns.items()}
-        places = by_name(columns['name_at'])
-        held = np.bincount(columns['name_at'], minlength=len(ranking.names))
-    return _AtPlaces(**columns, places=places, held=held)
 
 
 def kept(names: NDArray[np.integer], shots: NDArray[np.integer], depth: int) -> NDArray[np.bool_]:

@@ -1,7 +1,7 @@
 """Build a store in processes that are killed: `killed_builds.py SEED STORE PART...`.
 
-Each process ends by SIGKILL at one of its system events (a file opened, renamed or removed), until
-one has built the store. Prints how many were killed.
+Each process ends by SIGKILL at a random moment, later and later, until one has built the store.
+Prints how many were killed.
 """
 
 import glob
@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -16,28 +17,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from stores import stored
 
 from mediaeval_ap import index, open_store
-from mediaeval_ap.store import external_sort, spool
+from mediaeval_ap.store import indexing
 from mediaeval_ap.tables import reading
 from mediaeval_ap.tables.text import format
 
 OLDER = [('TV', 'v1', '1', 'older', 0.5)] * 3  # of the store that is replaced
-EVENTS = {'open', 'os.rename', 'os.remove', 'os.truncate', 'os.mkdir', 'os.rmdir'}
-
-
-def build(run, path, n_events):
-    """Build the store; the process is killed when so many events have come."""
-    left = n_events
-
-    def count(event, _):
-        nonlocal left
-        if event not in EVENTS:
-            return
-        left -= 1
-        if not left:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.addaudithook(count)
-    index(run, path)
+SECONDS = 0.05  # by which the longest time until a process is killed grows
 
 
 def assert_there(path):
@@ -48,16 +33,16 @@ def assert_there(path):
 
 def main(seed, path, *run):
     stored(OLDER, path)
-    external_sort.RUN_KEYS, external_sort.MERGED_KEYS = 50, 40
-    spool.CHUNK_ROWS, format.BLOCK_BYTES, reading.PART_BYTES = 30, 200, 300
+    indexing.LARGEST_IN_MEMORY, format.BLOCK_BYTES, reading.PART_BYTES = 20, 200, 300
     choose = random.Random(seed)
     n_killed = 0
     while True:
-        n_events = choose.randint(1, 100 * (n_killed + 1))
         process = os.fork()
         if not process:
-            build(list(run), path, n_events)
+            index(list(run), path)
             os._exit(0)
+        time.sleep(choose.uniform(0, SECONDS * (n_killed + 1)))
+        os.kill(process, signal.SIGKILL)
         _, status = os.waitpid(process, 0)
         if os.WIFSIGNALED(status):
             assert_there(path)
