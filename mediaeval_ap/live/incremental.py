@@ -115,31 +115,15 @@ def positions_of_distances(
     The hits of some successive queries stand from `firsts` to `ends`; `segment` says to which of
     these queries a distance is. No distance is larger than that of the last hit of its query.
     """
-    # A table of slots says where most are; bisection of all took twice as long.
+    # Complex numbers are ordered by their real parts, and where these are equal by the others.
     begin = firsts[0]
-    hit_distance = hits.distance[begin : ends[-1]]
-    of_hits = np.arange(len(firsts)).repeat(ends - firsts)
-    n_slots = len(firsts) * (SLOTS + 1)
-    starts = np.append(0, np.bincount(slots(of_hits, hit_distance), minlength=n_slots).cumsum())
-    slot = slots(segment, distance)
-    low, high = starts[slot], starts[slot + 1]
-    # Several distances may have one slot.
-    at = hit_distance.take(low, mode='clip')
-    several = ((low < high) & (at < distance)).nonzero()[0]
-    low[several] = bisect((hit_distance,), low[several], high[several], (distance,), several)
-    at[several] = hit_distance.take(low[several], mode='clip')
-    ties = run_starts([of_hits, hit_distance])
-    sizes = np.diff(ties, append=len(of_hits))
-    tie_ends = (ties + sizes).repeat(sizes)
-    is_tied = (low < high) & (at == distance)
-    high = np.where(is_tied, tie_ends.take(low, mode='clip'), low)
+    hit_keys = np.arange(len(firsts)).repeat(ends - firsts) + 1j * hits.distance[begin : ends[-1]]
+    keys = segment + 1j * distance
+    low = hit_keys.searchsorted(keys)
+    high = low.copy()
+    is_tied = hit_keys.take(low, mode='clip') == keys
+    high[is_tied] = hit_keys.searchsorted(keys[is_tied], side='right')
     return low + begin, high + begin
-
-
-def slots(column: NDArray[np.int64], distance: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the slots of distances; those of each column follow those of the one before."""
-    numbers: NDArray[np.int64] = column * (SLOTS + 1) + (distance * SLOTS).astype(np.int64)
-    return numbers
 
 
 def positions_among_tied(
@@ -361,7 +345,8 @@ class IncrementalScorer:
         distances = self._distances[: self._n_names].take(queries, axis=1)
         columns = np.arange(len(queries))
         shares = self._shares.repeat(len(queries))
-        sums = np.bincount(slots(columns, distances).ravel(), shares, (SLOTS + 1) * len(queries))
+        slots = columns * (SLOTS + 1) + (distances * SLOTS).astype(np.int64)
+        sums = np.bincount(slots.ravel(), shares, (SLOTS + 1) * len(queries))
         sums = sums.reshape(len(queries), SLOTS + 1).cumsum(axis=1)
         last = np.minimum((sums < SLACK * self._enough).sum(axis=1), SLOTS)
         self._radius[queries] = (last + 1) / SLOTS
