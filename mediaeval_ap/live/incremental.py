@@ -30,10 +30,20 @@ from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.tie_breaking import TieKeys, bisect, in_order, precedes
 
 SLOTS = 256  # of distances; a power of two, so that a distance times it is exact
+# Pairs of a query and a hypothesis that are looked at together, at most. To watch 30,000 of these,
+# all of them hits of 599 queries, takes 35 MiB at most; with four times as many cells 53 MiB, and
+# no less time.
+BLOCK_CELLS = 1 << 18
+BEYOND_ALL = 1 + 1 / SLOTS  # a radius that no distance reaches
+# What a new radius holds at least, and how far a fence is, as a multiple of the largest cutoff: so
+# many have to go before it is set anew. 1.05 takes as long, 1.5 a tenth longer.
+SLACK = 1.25
+UNIT = 1 << 20  # what a shot counts; its hypotheses share it
+MOST = 1 << 40  # more hypotheses than a run has, so that no product with UNIT overflows
 
 
 class LiveHits(NamedTuple):
-    """LiveHits of queries; once they are ranked, query by query in order."""
+    """Hits of queries; once they are ranked, query by query in order."""
 
     query: NDArray[np.int64]  # its row
     distance: NDArray[np.float64]
@@ -45,10 +55,10 @@ class LiveHits(NamedTuple):
 
     def joined(self, other: LiveHits) -> LiveHits:
         return LiveHits(
-            np.concatenate([self.query, other.query]),
-            np.concatenate([self.distance, other.distance]),
+            np.append(self.query, other.query),
+            np.append(self.distance, other.distance),
             self.rows.joined(other.rows),
-            np.concatenate([self.rank, other.rank]),
+            np.append(self.rank, other.rank),
         )
 
     def segments(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -66,12 +76,18 @@ class Near(NamedTuple):
     low: NDArray[np.int64]  # the first hit that is no nearer
     high: NDArray[np.int64]  # the first hit that is farther, or the end of the segment
 
-    def by_row(self, names: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
-        """Return the hypotheses of some names, and segment, low and high beside each."""
+    def by_row(
+        self, names: NDArray[np.int64], keys: TieKeys, hit_keys: TieKeys
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the hypotheses of some names, and segment and position among hits of each."""
         held = self.held[names]
         columns = self.segment, self.low, self.high
-        beside = (column[names].repeat(held) for column in columns)
-        return ranges(self.begin[names], held), *beside
+        segment, low, high = (column[names].repeat(held) for column in columns)
+        row = ranges(self.begin[names], held)
+        # Most are behind all hits at their distance, which one comparison tells.
+        last = hit_keys.confidence.take(high - 1, mode='clip')
+        low = np.where(keys.confidence[row] > last, high, low)
+        return row, segment, bisect(hit_keys, low, high, keys, row)
 
 
 class CountsAtHits:
@@ -101,55 +117,6 @@ class CountsAtHits:
         first = self._begins + np.arange(len(self._begins))
         counts: NDArray[np.int64] = sums[hits + 1] - sums[first][self._segment]
         return counts
-
-
-def positions_of_distances(
-    hits: LiveHits,
-    firsts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    segment: NDArray[np.int64],
-    distance: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the range of hits at each distance: an empty one where there is none.
-
-    The hits of some successive queries stand from `firsts` to `ends`; `segment` says to which of
-    these queries a distance is. No distance is larger than that of the last hit of its query.
-    """
-    # Complex numbers are ordered by their real parts, and where these are equal by the others.
-    begin = firsts[0]
-    hit_keys = np.arange(len(firsts)).repeat(ends - firsts) + 1j * hits.distance[begin : ends[-1]]
-    keys = segment + 1j * distance
-    low = hit_keys.searchsorted(keys)
-    high = low.copy()
-    is_tied = hit_keys.take(low, mode='clip') == keys
-    high[is_tied] = hit_keys.searchsorted(keys[is_tied], side='right')
-    return low + begin, high + begin
-
-
-def positions_among_tied(
-    hit_keys: TieKeys,
-    low: NDArray[np.int64],
-    high: NDArray[np.int64],
-    keys: TieKeys,
-    row: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Return the position of each hypothesis among hits at its distance, from low to high."""
-    # Most are behind all of these, which one comparison tells.
-    last = hit_keys.confidence.take(high - 1, mode='clip')
-    low = np.where(keys.confidence[row] > last, high, low)
-    return bisect(hit_keys, low, high, keys, row)
-
-
-# Pairs of a query and a hypothesis that are looked at together, at most. To watch 30,000 of these,
-# all of them hits of 599 queries, takes 35 MiB at most; with four times as many cells 53 MiB, and
-# no less time.
-BLOCK_CELLS = 1 << 18
-BEYOND_ALL = 1 + 1 / SLOTS  # a radius that no distance reaches
-# What a new radius holds at least, and how far a fence is, as a multiple of the largest cutoff: so
-# many have to go before it is set anew. 1.05 takes as long, 1.5 a tenth longer.
-SLACK = 1.25
-UNIT = 1 << 20  # what a shot counts; its hypotheses share it
-MOST = 1 << 40  # more hypotheses than a run has, so that no product with UNIT overflows
 
 
 class IncrementalScorer:
@@ -387,16 +354,15 @@ class IncrementalScorer:
             last = hit_keys.confidence.take(near.high - 1, mode='clip')
             is_among = (near.low < near.high) & (keys.confidence[near.begin] <= last)
             counts.add(near.segment, near.high, np.where(is_among, 0, near.held))
-            row, segment, low, high = near.by_row(is_among.nonzero()[0])
-            counts.add(segment, positions_among_tied(hit_keys, low, high, keys, row))
+            _, segment, position = near.by_row(is_among.nonzero()[0], keys, hit_keys)
+            counts.add(segment, position)
         return counts.up_to_each()
 
     def _count_shots(self, hits: LiveHits, rows: LiveRows) -> NDArray[np.int64]:
         counts = CountsAtHits(hits)
         keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
         for near in self._near(hits, rows):
-            row, segment, low, high = near.by_row(np.arange(len(near.low)))
-            position = positions_among_tied(hit_keys, low, high, keys, row)
+            row, segment, position = near.by_row(np.arange(len(near.low)), keys, hit_keys)
             # A shot counts once, where it comes first.
             shot = rows.shot[row]
             order = in_order(segment, shot, position)
@@ -409,14 +375,20 @@ class IncrementalScorer:
         begins = run_starts([rows.name])
         held = np.diff(begins, append=len(rows.name))
         firsts, ends = hits.segments()
+        # Complex numbers are ordered by their real parts, and where these are equal by the others.
+        ordered = np.arange(len(firsts)).repeat(ends - firsts) + 1j * hits.distance
         for block in _blocks(len(firsts), max(len(rows.name), SLOTS)):
-            first, end = firsts[block], ends[block]
+            first, farthest = firsts[block], hits.distance[ends[block] - 1]
             distances = self._distances_of(rows.name[begins], hits.query[first])
-            cell = np.flatnonzero(distances <= hits.distance[end - 1])
+            cell = np.flatnonzero(distances <= farthest)
             name = cell // len(first)
-            segment = cell - name * len(first)
-            low, high = positions_of_distances(hits, first, end, segment, distances.ravel()[cell])
-            yield Near(segment + block.start, begins[name], held[name], low, high)
+            segment = cell - name * len(first) + block.start
+            wanted = segment + 1j * distances.ravel()[cell]
+            low = ordered.searchsorted(wanted)
+            high = low.copy()
+            is_tied = ordered[low] == wanted
+            high[is_tied] = ordered.searchsorted(wanted[is_tied], side='right')
+            yield Near(segment, begins[name], held[name], low, high)
 
 
 def _blocks(n_columns: int, n_rows: int) -> Iterator[slice]:
