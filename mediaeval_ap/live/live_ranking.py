@@ -70,34 +70,17 @@ class LiveRanking(NearestFirst):
 
     def came_and_went(self, before: LiveRanking) -> tuple[LiveRows, LiveRows]:
         """Return the hypotheses that an earlier ranking has not, and those that it has alone."""
-        changed = self._changed_since(before)
-        earlier = changed[changed < len(before.names)]  # the codes are ascending
-        starts, held = self._starts[changed], self._held[changed]
-        starts_before, held_before = np.zeros((2, len(changed)), dtype=np.int64)
-        starts_before[: len(earlier)] = before._starts[earlier]
-        held_before[: len(earlier)] = before._held[earlier]
-        # Most of a segment stays as it is. So what is equal at its beginning and at its end is left
-        # out, and only what is between has to be sorted.
-        rows, others = self._rows, before._rows
-        common = np.minimum(held, held_before)
-        equal = _n_equal(rows, starts, others, starts_before, common)
-        starts, starts_before = starts + equal, starts_before + equal
-        held, held_before, common = held - equal, held_before - equal, common - equal
-        ends, ends_before = starts + held - 1, starts_before + held_before - 1
-        equal = _n_equal(rows, ends, others, ends_before, common, step=-1)
-        return _differing(
-            rows.at(ranges(starts, held - equal)),
-            others.at(ranges(starts_before, held_before - equal)),
-        )
-
-    def _changed_since(self, before: LiveRanking) -> NDArray[np.int64]:
-        """Return the codes of the names that may have changed since an earlier ranking."""
-        same = np.zeros(len(self.names), dtype=np.bool_)
+        is_same = np.zeros(len(self.names), dtype=np.bool_)
+        n_before = len(before.names)
         # A segment is told by where it begins, which holds within the same columns only.
         if before._columns is self._columns:
-            n = len(before.names)
-            same[:n] = (self._starts[:n] == before._starts) & (self._held[:n] == before._held)
-        return (~same).nonzero()[0]
+            is_same[:n_before] = self._starts[:n_before] == before._starts
+            is_same[:n_before] &= self._held[:n_before] == before._held
+        changed = (~is_same).nonzero()[0]
+        rows, others = self.rows(changed), before.rows(changed)
+        groups, other_groups = _equal_rows(rows, others)
+        alone = np.bincount(np.concatenate([groups, other_groups])) == 1
+        return rows.at(alone[groups]), others.at(alone[other_groups])
 
     def rows(self, names: NDArray[np.int64] | None = None) -> LiveRows:
         """Return the hypotheses of some names, or of all: name after name, each in its order."""
@@ -162,34 +145,6 @@ def are_among(rows: LiveRows, others: LiveRows) -> NDArray[np.bool_]:
     among = np.isin(rows.name, others.name)
     among[among] = np.isin(*_equal_rows(rows.at(among), others))
     return among
-
-
-def _n_equal(
-    rows: LiveRows,
-    starts: NDArray[np.int64],
-    others: LiveRows,
-    other_starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    step: int = 1,
-) -> NDArray[np.int64]:
-    """Return how many rows are equal from the start of ranges, forwards or backwards."""
-    ends = sizes.cumsum()
-    begins = ends - sizes
-    offsets = step * (np.arange(ends[-1] if len(ends) else 0) - begins.repeat(sizes))
-    row, other = starts.repeat(sizes) + offsets, other_starts.repeat(sizes) + offsets
-    differ = np.zeros(len(offsets), dtype=np.bool_)
-    for column, other_column in zip(rows, others, strict=True):
-        differ |= column[row] != other_column[other]
-    differing = np.append(differ.nonzero()[0], len(differ))
-    first: NDArray[np.int64] = np.minimum(differing[differing.searchsorted(begins)], ends)
-    return first - begins
-
-
-def _differing(rows: LiveRows, others: LiveRows) -> tuple[LiveRows, LiveRows]:
-    """Return the hypotheses that are not among others, and the others that are not among them."""
-    groups, other_groups = _equal_rows(rows, others)
-    alone = np.bincount(np.concatenate([groups, other_groups])) == 1
-    return rows.at(alone[groups]), others.at(alone[other_groups])
 
 
 def _equal_rows(rows: LiveRows, others: LiveRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
