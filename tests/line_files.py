@@ -78,7 +78,7 @@ def parse_in_bulk(stream, layout, source):
 
 def causes_and_lines(found):
     """The wrong lines that are kept of a lenient table, in their order, each after its cause."""
-    wrong = [(cause, each) for cause in Cause for each in found.wrong.kept[cause]]
+    wrong = [(cause, each) for cause in Cause for each in found.wrong.of(cause)]
     return sorted(wrong, key=lambda pair: pair[1].line)
 
 

@@ -21,7 +21,7 @@ from mediaeval_ap.arrays import (
 )
 from mediaeval_ap.tables import HYPOTHESIS, read
 from mediaeval_ap.tables.reading import read_leniently
-from mediaeval_ap.validation.rules import repeats
+from mediaeval_ap.validation import rules
 
 keys = st.lists(st.integers(-3, 5), max_size=12)
 
@@ -167,8 +167,8 @@ def test_no_row_is_said_to_repeat_another_that_differs():
         table = read(pyarrow.table(content, list(HYPOTHESIS.fields)), HYPOTHESIS)
         return read_leniently(table, HYPOTHESIS)
 
-    assert [each.count for each in repeats.repeated_rows(rows(1))] == [0, 0]
-    assert [each.count for each in repeats.repeated_rows(rows(2))] == [1, 0]
+    assert [each.count for each in rules.repeated_rows(rows(1))] == [0, 0]
+    assert [each.count for each in rules.repeated_rows(rows(2))] == [1, 0]
 
 
 def test_a_spare_array_is_with_one_borrower_alone():

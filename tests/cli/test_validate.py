@@ -15,7 +15,7 @@ from submissions import EVIDENCE, RUN, SHOTS
 from mediaeval_ap import errors, validate
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.document import describe
+from mediaeval_ap.validation.findings import describe
 from mediaeval_ap.validation.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]

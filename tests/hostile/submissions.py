@@ -20,7 +20,8 @@ from mediaeval_ap.tables.reading import read_leniently
 from mediaeval_ap.tables.text import format, reader
 from mediaeval_ap.trec import entries as trec_entries
 from mediaeval_ap.trec.entries import read_entries
-from mediaeval_ap.validation import document, examine
+from mediaeval_ap.validation import examine
+from mediaeval_ap.validation.findings import describe as listed_problems
 
 BETWEEN = b'----\n'  # stands between the files of one input
 
@@ -156,9 +157,9 @@ def validated(data):
     for rules in ('2016', '2015', 'none'):
         submission = {role: io.BytesIO(content) for role, content in parts.items()}
         findings = examine(**submission, rules=rules)
-        text = render(document.describe(findings), 'table')
+        text = render(listed_problems(findings), 'table')
         assert all(line.isprintable() for line in text.split('\n'))
-        listed = json.loads(render(document.describe(findings), 'json'))['problems']
+        listed = json.loads(render(listed_problems(findings), 'json'))['problems']
         assert len(listed) == findings.count('error') + findings.count('warning')
         assert len(re.findall('^.+?:[0-9]+:.*: (?:error|warning): \\[', text, re.M)) == len(listed)
 

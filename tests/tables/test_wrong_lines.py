@@ -14,8 +14,8 @@ from mediaeval_ap.tables.text.format import Cause, count_fields, find_fields
 
 def test_wrong_lines_are_kept_by_cause():
     wrong = read_leniently(io.BytesIO(b'x\nx v\n\xff\nx w y\n'), SUBSET).wrong
-    assert [each.line for each in wrong.kept[Cause.FIELDS]] == [1, 4]
-    assert [each.line for each in wrong.kept[Cause.BYTES]] == [3]
+    assert [each.line for each in wrong.of(Cause.FIELDS)] == [1, 4]
+    assert [each.line for each in wrong.of(Cause.BYTES)] == [3]
 
 
 def test_lines_that_are_not_kept_are_not_held():

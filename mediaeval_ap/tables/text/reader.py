@@ -12,7 +12,7 @@ import zlib
 from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 PROVED_BYTES = 1 << 15  # double takes a sixth more time, as fields no longer fit the caches
+LONG_LINE = 1 << 12
+LONG_BYTES = 1 << 20  # a choice: a list of the fields of one line takes some times its bytes
 CONTINUATIONS = bytes(range(0x80, 0xC0))  # the bytes of UTF-8 that begin no character
 _NO_SEPARATOR = bytes(set(range(256)) - set(b' \t\n'))
 _TAB_TO_SPACE = bytes.maketrans(b'\t', b' ')
@@ -180,21 +182,28 @@ def _line_by_line(block: bytes, layout: Layout) -> Piece:
     lines = split(block)
     wrong: dict[int, tuple[Cause, bytes]] = {}
     rows: list[int] = []
-    fields: list[Fields] = []
+    columns: list[Fields] = []
     numbers = array('d')
+    # In most blocks all is text, and no line holds very many fields: few causes remain.
+    is_plain = len(block) <= LONG_BYTES and layout.comment is None
+    is_plain = is_plain and holds_text(b'\n'.join(lines))
     for at, line in enumerate(lines):
+        fields = find_fields(line) if is_plain else []
+        if fields and len(fields) != len(layout.fields):
+            wrong[at] = Cause.FIELDS, line
+            continue
         cause = cause_of(line, layout)
         if cause is not None:
             wrong[at] = cause, line
         if cause not in (None, Cause.NUMBER) or holds_no_row(line, layout):
             continue
-        words = find_fields(line)
+        fields = fields or find_fields(line)
         if layout.number is not None:
-            number = words.pop(layout.number_at)
+            number = fields.pop(layout.number_at)
             numbers.append(float(number) if cause is None else np.nan)
         rows.append(at)
-        fields.append(words)
-    return Piece(block, len(lines), rows, list(zip(*fields, strict=True)), numbers, wrong)
+        columns.append(fields)
+    return Piece(block, len(lines), rows, list(zip(*columns, strict=True)), numbers, wrong)
 
 
 class WrongLine(NamedTuple):
@@ -206,24 +215,37 @@ class WrongLine(NamedTuple):
 
 
 class WrongLines:
-    """The wrong lines of a file: all are counted, and the first `most` of each cause explained."""
+    """The wrong lines of a file: all are counted, and the first `most` of each cause are kept.
+
+    They are explained when they are asked for, but for long ones, of which only that is kept.
+    """
 
     def __init__(self, layout: Layout, most: int = 0) -> None:
         self.counts: Counter[Cause] = Counter()
-        self.kept: dict[Cause, list[WrongLine]] = {cause: [] for cause in Cause}
         self.other = ''  # the file that the first row, which is wrong, fits
+        self._kept: dict[Cause, list[WrongLine | tuple[int, bytes]]] = {each: [] for each in Cause}
         self._layout = layout
         self._most = most
 
-    def add(self, number: int, cause: Cause, line: bytes) -> None:
-        """Add a line that is wrong for a cause, by its number."""
-        self.counts[cause] += 1
-        if len(self.kept[cause]) < self._most:
-            wrong = explained(line, cause, self._layout)
-            if self.other and not wrong.remedy and other_file(line, self._layout) == self.other:
-                wrong = replace(wrong, remedy=exchanged(self.other))
-            column = n_characters(line[: wrong.at]) + 1  # what is before the fault is text
-            self.kept[cause].append(WrongLine(number, column, wrong))
+    def add(self, first_line: int, wrong: Mapping[int, tuple[Cause, bytes]]) -> None:
+        """Add wrong lines by their position behind the first of some lines."""
+        self.counts.update(cause for cause, _ in wrong.values())
+        for position, (cause, line) in wrong.items():
+            if len(kept := self._kept[cause]) < self._most:
+                number = first_line + position
+                is_long = len(line) > LONG_LINE
+                kept.append(self._explained(number, cause, line) if is_long else (number, line))
+
+    def of(self, cause: Cause) -> Iterator[WrongLine]:
+        """Explain the lines that are kept of those that are wrong for a cause."""
+        for each in self._kept[cause]:
+            yield each if isinstance(each, WrongLine) else self._explained(each[0], cause, each[1])
+
+    def _explained(self, number: int, cause: Cause, line: bytes) -> WrongLine:
+        wrong = explained(line, cause, self._layout)
+        if self.other and not wrong.remedy and other_file(line, self._layout) == self.other:
+            wrong = replace(wrong, remedy=exchanged(self.other))
+        return WrongLine(number, n_characters(line[: wrong.at]) + 1, wrong)  # before it is text
 
 
 def n_characters(text: bytes) -> int:
@@ -317,8 +339,7 @@ class Reading:
         """Add the rows and the wrong lines of a piece."""
         if not self._has_begun:
             piece = self._begin(piece)
-        for position, (cause, line) in piece.wrong.items():
-            self.wrong.add(self.lines.next_line + position, cause, line)
+        self.wrong.add(self.lines.next_line, piece.wrong)
         if self._irregular is not None:
             self._irregular.add(piece, self.lines.n_rows)
         self.lines.count(piece.n_lines, piece.rows)
@@ -390,7 +411,7 @@ class Reading:
 
     def refuse_wrong(self, source: str) -> None:
         """Raise the error of the first wrong line, which counts the others, if there is any."""
-        wrong = [each for kept in self.wrong.kept.values() for each in kept]
+        wrong = [each for cause in Cause for each in self.wrong.of(cause)]
         if wrong:
             first = min(wrong, key=lambda each: each.line)
             further = self.wrong.counts.total() - 1
@@ -439,6 +460,6 @@ def parse_leniently(
         reading.add(piece)
     if reading.header is not None:
         number, line = reading.header
-        reading.wrong.add(number, Cause.HEADER, line)
+        reading.wrong.add(number, {0: (Cause.HEADER, line)})
     n_lines = reading.lines.next_line - 1
     return LenientTable(reading.table(Source('')), reading.wrong, irregular, n_lines, reading.other)

@@ -1,4 +1,4 @@
-"""Problems of a submission: counted at once, written out when they are asked for."""
+"""The problems of a submission: counted at once, written out when they are asked for."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap import __version__
 from mediaeval_ap.choices import MAX_PROBLEMS
+from mediaeval_ap.errors import printable
+from mediaeval_ap.render.document import Document, Remark, Remarks
 from mediaeval_ap.tables.table import Source
 from mediaeval_ap.tables.text.reader import LenientTable
 from mediaeval_ap.validation.kinds import KINDS, Kind, Severity
+
+SCHEMA = 'mediaeval-ap/problems/1'
 
 Detail: TypeAlias = tuple[str, str, str]  # field, found, expected
 
@@ -99,6 +104,12 @@ def problem_at(
     return Problem(known, known.severity, name, line, column, *detail, remedy or known.remedy)
 
 
+def at_place(kind: str, file: LenientTable, line: int, detail: Detail) -> Finding:
+    """Return the one problem of a whole file, at the beginning of a line."""
+    problem = problem_at(kind, file, line, 1, detail)
+    return Finding(KINDS[kind], 1, lambda: iter((problem,)))
+
+
 def at_rows(
     kind: str, file: LenientTable, rows: NDArray[np.int64], describe: Callable[[int], Detail]
 ) -> Finding:
@@ -149,11 +160,82 @@ class Findings:
 
     def problems(self, most: int | None = None) -> list[Problem]:
         """Return the first problems of each kind, errors first, in the order of the files."""
-        most = self.max_problems if most is None else min(most, self.max_problems)
-        problems: list[Problem] = []
-        for found in self._findings.values():
-            problems.extend(islice(merge(*found, key=self._place), most))
-        return problems
+        return list(chain.from_iterable(self.by_kind(most).values()))
 
-    def _place(self, problem: Problem) -> tuple[int, int, int]:
+    def by_kind(self, most: int | None = None) -> dict[Kind, list[Problem]]:
+        """Return the first problems of each kind."""
+        most = self.max_problems if most is None else min(most, self.max_problems)
+        return {
+            kind: list(islice(merge(*found, key=self._where), most))
+            for kind, found in self._findings.items()
+        }
+
+    def _where(self, problem: Problem) -> tuple[int, int, int]:
         return self._names.index(problem.source), problem.line, problem.column or 0
+
+
+def describe(findings: Findings, most: int | None = None) -> Document:
+    """Return findings as a document, with `most` problems of each kind (all that are kept)."""
+    return Document(lambda: _blocks(findings, most), lambda: _value(findings, most))
+
+
+def _blocks(findings: Findings, most: int | None) -> Iterator[Remarks | str]:
+    for kind, listed in findings.by_kind(most).items():
+        remarks = [_remark(problem) for problem in listed]
+        more = ''
+        if n_more := findings.counts[kind] - len(remarks):
+            more = f'… and {n_more:,} more [{kind}]'
+            if n_beyond := findings.left_out.get(kind):
+                more += f', {n_beyond:,} of them beyond --max-problems {findings.max_problems}'
+        yield Remarks(remarks, more)
+    yield _summary(findings)
+
+
+def _remark(problem: Problem) -> Remark:
+    field = f'{problem.field}: ' if problem.field else ''
+    return Remark(
+        problem.severity,
+        problem.kind.name,
+        problem.source,
+        problem.line,
+        problem.column,
+        f'{field}found {problem.found}, expected {problem.expected}',
+        problem.remedy,
+    )
+
+
+def _summary(findings: Findings) -> str:
+    """Return how many errors and warnings there are, and of what."""
+    counts = (_counted(findings.count(severity), severity) for severity in ('error', 'warning'))
+    rows = _counted(findings.rows['hypothesis'], 'row')
+    name = printable(findings.inputs['hypothesis'].name)
+    return f'{", ".join(counts)} in {rows} of {name} (rules {findings.rules})\n'
+
+
+def _counted(count: int, what: str) -> str:
+    return f'{count:,} {what}{"" if count == 1 else "s"}'
+
+
+def _value(findings: Findings, most: int | None) -> dict[str, Any]:
+    listed = findings.by_kind(most)
+    left_out = {
+        kind.name: count - len(listed[kind])
+        for kind, count in findings.counts.items()
+        if count > len(listed[kind])
+    }
+    return {
+        'schema': SCHEMA,
+        'version': __version__,
+        'rules': findings.rules,
+        'inputs': {
+            role: {'name': source.name, 'sha256': source.sha256, 'rows': findings.rows[role]}
+            for role, source in findings.inputs.items()
+        },
+        'errors': findings.count('error'),
+        'warnings': findings.count('warning'),
+        'counts': {kind.name: count for kind, count in findings.counts.items()},
+        'max_problems': findings.max_problems,
+        'truncated': bool(left_out),
+        'left_out': left_out,
+        'problems': [problem.to_dict() for problems in listed.values() for problem in problems],
+    }

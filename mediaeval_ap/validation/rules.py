@@ -1,0 +1,372 @@
+"""The rules of validation, and which files of a submission each needs."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.arrays import combine, first_equal, first_occurrences, run_starts
+from mediaeval_ap.choices import Campaign
+from mediaeval_ap.errors import printable, shown
+from mediaeval_ap.tables.table import Table
+from mediaeval_ap.tables.text.format import (
+    FINITE_DECIMAL,
+    Cause,
+    file_of,
+    is_finite_decimal,
+    no_row_of_text,
+)
+from mediaeval_ap.tables.text.reader import LenientTable
+from mediaeval_ap.validation.findings import Detail, Finding, Problem, at_place, at_rows, problem_at
+from mediaeval_ap.validation.kinds import KINDS
+from mediaeval_ap.validation.near_names import earlier_neighbours
+
+VIDEO = ('corpus_id', 'video_id')  # of which files of 2015 have no corpus
+SHOT = (*VIDEO, 'shot_id')
+NOT_NEGATIVE = f'{FINITE_DECIMAL}, not negative'
+# By the field that holds them: the campaigns of 2015 and of 2016 call it differently.
+MODALITIES = {'source': ('image', 'audio', 'both'), 'modality': ('written', 'pronounced')}
+_is_name = re.compile('[a-z_]+').fullmatch
+
+
+def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterator[Finding]:
+    """Yield what every rule finds in the files that are given, by role."""
+    run = files['hypothesis']
+    for file in files.values():
+        yield from wrong_format(file)
+    yield wrong_lines('confidence', Cause.NUMBER, run)
+    yield from repeated_rows(run)
+    yield several_names(run)
+    yield near_names(run)
+    yield from misspelt_names(run)
+    yield from equal_confidences(run)
+    yield single_precision(run)
+    if shots := files.get('shots'):
+        for field in ('start_time', 'end_time'):
+            yield wrong_texts('timestamp', shots, field, _is_time, NOT_NEGATIVE)
+    if evidence := files.get('evidence'):
+        yield wrong_lines('timestamp', Cause.NUMBER, evidence)
+        yield from negative_timestamps(evidence)
+    if videos := files.get('videos'):
+        yield without('unlisted-video', run, videos, VIDEO)
+    if reference := files.get('reference'):
+        yield without('unreferenced-video', run, reference, VIDEO)
+        yield without('unreferenced-name', run, reference, ['person_name'])
+    if campaign != 'none':
+        yield from _judge(files)
+
+
+def _judge(files: Mapping[str, LenientTable]) -> Iterator[Finding]:
+    """Yield what the rules find that only a campaign has."""
+    run, evidence, shots = files['hypothesis'], files.get('evidence'), files.get('shots')
+    letters = 'name', 'person_name', _is_name, 'a name of a-z and _ only'
+    yield wrong_texts(letters[0], run, *letters[1:])
+    if shots:
+        yield from unknown_shots(run, shots)
+    if evidence:
+        yield wrong_texts(letters[0], evidence, *letters[1:])
+        if shots:
+            yield from unknown_shots(evidence, shots)
+        lists = [files[role] for role in ('videos', 'shots') if role in files]
+        if lists:
+            yield unknown_videos(evidence, lists)
+        (field,) = MODALITIES.keys() & evidence.table.columns.keys()
+        known = MODALITIES[field]
+        expected = f'{", ".join(known[:-1])} or {known[-1]}'
+        yield wrong_texts('modality', evidence, field, known.__contains__, expected)
+        yield repeated_evidence(evidence)
+        yield without('missing-evidence', run, evidence, ['person_name'])
+        yield without('unused-evidence', evidence, run, ['person_name'])
+
+
+def fields_of(table: Table, fields: Sequence[str]) -> list[str]:
+    """Return those fields that a table has."""
+    return [field for field in fields if field in table.columns]
+
+
+def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
+    """Return a number for each row, equal where the rows hold the same in some fields."""
+    return combine([table[field].codes for field in fields_of(table, fields)])
+
+
+# Lines, fields, numbers, times and words.
+
+
+def wrong_format(file: LenientTable) -> Iterator[Finding]:
+    """Find what is wrong with any file: lines that are no rows, and no row at all."""
+    yield wrong_lines('long-line', Cause.LENGTH, file)
+    yield wrong_lines('encoding', Cause.BYTES, file)
+    if not file.wrong.counts.total() and not len(file.table):
+        error = no_row_of_text(file.table.source.name, file.table.layout, file.n_lines)
+        yield at_place('empty', file, 1, ('', error.found, error.expected))
+    yield wrong_lines('header', Cause.HEADER, file)
+    yield wrong_lines('field-count', Cause.FIELDS, file)
+    if file.other:
+        found = f'a first row that fits {file_of(file.other)}'
+        detail = '', found, f'one of {file_of(file.table.layout.name)}'
+        yield at_place('other-file', file, file.table.lines[0], detail)
+
+
+def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
+    """Find the lines that the strict parser refuses for a cause."""
+
+    def problems() -> Iterator[Problem]:
+        for each in file.wrong.of(cause):
+            detail = each.wrong.field, each.wrong.found, each.wrong.expected
+            yield problem_at(kind, file, each.line, each.column, detail, each.wrong.remedy)
+
+    return Finding(KINDS[kind], file.wrong.counts[cause], problems)
+
+
+def wrong_texts(
+    kind: str, file: LenientTable, field: str, is_right: Callable[[str], object], expected: str
+) -> Finding:
+    """Find the rows whose text in a field is wrong; each distinct text is looked at once."""
+    column = file.table[field]
+    is_wrong = np.array([not is_right(value) for value in column.values], dtype=np.bool_)
+    rows = np.flatnonzero(is_wrong[column.codes])
+    return at_rows(kind, file, rows, lambda row: (field, shown(column.text(row)), expected))
+
+
+def _is_time(text: str) -> bool:
+    """Return whether a time of a shot is right; it is kept as text, as nothing computes with it."""
+    field = text.encode()
+    return is_finite_decimal(field) and float(field) >= 0
+
+
+def negative_timestamps(evidence: LenientTable) -> Iterator[Finding]:
+    seconds = evidence.table.numbers
+    if seconds is None:  # as in the campaign of 2015
+        return
+
+    def describe(row: int) -> Detail:
+        return ('timestamp', f'{float(seconds[row])!r}', NOT_NEGATIVE)
+
+    yield at_rows('timestamp', evidence, np.flatnonzero(seconds < 0), describe)
+
+
+# The spelling of names.
+
+
+def _distinct_names(table: Table) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the row of each distinct name where it stands first, ascending, and the names."""
+    rows = first_occurrences(table['person_name'].codes)
+    return rows, table.texts('person_name', rows)
+
+
+def near_names(file: LenientTable) -> Finding:
+    """Find names one insertion, deletion or substitution from an earlier one."""
+    distinct, names = _distinct_names(file.table)
+    neighbours = earlier_neighbours(names)
+    near = np.flatnonzero(neighbours >= 0)
+    rows = distinct[near]
+
+    def describe(row: int) -> Detail:
+        name = near[np.searchsorted(rows, row)]
+        before = neighbours[name]
+        where = f'{shown(names[before])} of {file.table.place(distinct[before])}'
+        return ('person_name', f'{shown(names[name])}, one edit from {where}', 'one spelling')
+
+    return at_rows('near-names', file, rows, describe)
+
+
+def misspelt_names(file: LenientTable) -> Iterator[Finding]:
+    """Find names that are not in NFC, or have upper-case letters, each where it stands first."""
+    distinct, names = _distinct_names(file.table)
+    text = file.table['person_name'].text
+
+    def describe(mended: Callable[[str], str], quoted: Callable[[str], str], row: int) -> Detail:
+        return ('person_name', quoted(text(row)), quoted(mended(text(row))))
+
+    as_nfc = partial(unicodedata.normalize, 'NFC')
+    for kind, mended, quoted in (
+        ('not-nfc', as_nfc, _in_ascii),
+        ('upper-case', _in_lower_case, shown),
+    ):
+        wrong = [at for at, name in enumerate(names) if mended(name) != name]
+        yield at_rows(kind, file, distinct[wrong], partial(describe, mended, quoted))
+
+
+def _in_lower_case(name: str) -> str:
+    if name == name.lower():
+        return name
+    # Not str.lower alone, which changes more than upper-case letters (title case, final sigma).
+    return ''.join(letter.lower() if letter.isupper() else letter for letter in name)
+
+
+def _in_ascii(name: str) -> str:
+    """Quote a name by its code points: what is not in NFC looks like what is."""
+    text = ascii(name[:61])
+    return text if len(text) <= 62 else f'{text[:60]}…'
+
+
+# Shots, videos and names that another file lacks.
+
+
+def unknown_shots(file: LenientTable, shots: LenientTable) -> Iterator[Finding]:
+    """Find rows whose shot is not listed; the video is wrong where none of its shots is."""
+    if 'shot_id' not in file.table.columns:
+        return
+    table = file.table
+    rows = np.flatnonzero(~table.within(shots.table, fields_of(table, SHOT)))
+    has_known_video = table.within(shots.table, fields_of(table, VIDEO))
+
+    def describe(row: int) -> Detail:
+        if not has_known_video[row]:
+            return _missing(file, row, VIDEO, shots)
+        shot = shown(table['shot_id'].text(row))
+        return ('shot_id', shot, f'a shot of its video in {_listed(shots)}')
+
+    yield at_rows('unknown-shot', file, rows, describe)
+
+
+def unknown_videos(file: LenientTable, lists: Sequence[LenientTable]) -> Finding:
+    """Find evidence whose video is in none of the lists."""
+    fields = fields_of(file.table, VIDEO)
+    known = [file.table.within(each.table, fields) for each in lists]
+    rows = np.flatnonzero(~np.logical_or.reduce(known))
+    return at_rows('unknown-video', file, rows, lambda row: _missing(file, row, VIDEO, *lists))
+
+
+def without(kind: str, file: LenientTable, others: LenientTable, fields: Sequence[str]) -> Finding:
+    """Find videos or names that another file lacks, each where it stands first."""
+    table = file.table
+    first = first_equal(row_key(table, fields))
+    counts = np.bincount(first, minlength=len(table))
+    is_first = first == np.arange(len(table))
+    rows = np.flatnonzero(is_first & ~table.within(others.table, fields_of(table, fields)))
+
+    def describe(row: int) -> Detail:
+        field, found, expected = _missing(file, row, fields, others)
+        n_rows = f'{counts[row]:,} {"row" if counts[row] == 1 else "rows"}'
+        return (field, f'{found} in {n_rows}', expected)
+
+    return at_rows(kind, file, rows, describe)
+
+
+def _missing(file: LenientTable, row: int, fields: Sequence[str], *lists: LenientTable) -> Detail:
+    """Describe the video or name of a row that lists lack; a video with its corpus, if any."""
+    texts = [shown(file.table[field].text(row)) for field in fields_of(file.table, fields)]
+    what = 'a video' if fields[-1] == 'video_id' else 'a name'
+    return (fields[-1], ' of corpus '.join(reversed(texts)), f'{what} of {_listed(*lists)}')
+
+
+def _listed(*lists: LenientTable) -> str:
+    return ' or '.join(printable(each.table.source.name) for each in lists)
+
+
+# Shots, names and confidences that come more than once.
+
+
+def repeated_rows(file: LenientTable) -> Iterator[Finding]:
+    """Find rows with the shot and the name of an earlier row, with its confidence or another."""
+    table = file.table
+    shot_and_name = row_key(table, table.layout.texts)
+    _, confidence = np.unique(table.confidence, return_inverse=True)
+    same = first_equal(combine([shot_and_name, confidence]))  # the first row that says the same
+    is_first = same == np.arange(len(table))
+    is_right = np.isfinite(table.confidence)
+
+    def quoted(row: int) -> str:
+        return shown(' '.join(table[field].text(row) for field in table.layout.texts))
+
+    def repeats(row: int) -> Detail:
+        found = f'{quoted(row)} again, as in {table.place(same[row])}'
+        return (table.layout.texts[0], found, 'each row once')
+
+    yield at_rows('repeated-row', file, np.flatnonzero(is_right & ~is_first), repeats)
+
+    rows = np.flatnonzero(is_right & is_first)
+    before = np.arange(len(table))
+    before[rows] = rows[first_equal(shot_and_name[rows])]
+
+    def differs(row: int) -> Detail:
+        found = f'{float(table.confidence[row])!r} for {quoted(row)}'
+        earlier = f'{float(table.confidence[before[row]])!r}, as in {table.place(before[row])}'
+        return ('confidence', found, f'{earlier}, or no second row')
+
+    yield at_rows('two-confidences', file, np.flatnonzero(before != np.arange(len(table))), differs)
+
+
+def several_names(file: LenientTable) -> Finding:
+    """Find shots that are returned under several names, each where its second name stands."""
+    names = file.table['person_name']
+    shot = row_key(file.table, SHOT)
+    distinct = first_occurrences(combine([shot, names.codes]))
+    before = np.empty(len(shot), np.int64)  # set for distinct pairs: the first row of their shot
+    before[distinct] = distinct[first_equal(shot[distinct])]
+    further = distinct[before[distinct] != distinct]
+    n_further = np.bincount(before[further], minlength=len(shot))
+
+    def describe(row: int) -> Detail:
+        first = before[row]
+        later, earlier = (shown(names.text(each)) for each in (row, first))
+        where = f'{later} after {earlier} of {file.table.place(first)}'
+        found = f'{where}, {n_further[first] + 1} names in all'
+        return ('person_name', found, 'one name, or several people')
+
+    rows = further[first_occurrences(before[further])]
+    return at_rows('several-names', file, rows, describe)
+
+
+def repeated_evidence(file: LenientTable) -> Finding:
+    column = file.table['person_name']
+    first = first_equal(column.codes)
+
+    def describe(row: int) -> Detail:
+        found = f'{shown(column.text(row))} again, as in {file.table.place(first[row])}'
+        return ('person_name', found, 'each name once')
+
+    rows = np.flatnonzero(first != np.arange(len(first)))
+    return at_rows('repeated-evidence', file, rows, describe)
+
+
+def equal_confidences(file: LenientTable) -> Iterator[Finding]:
+    """Find that all confidences are equal, where there are two or more: one problem at most."""
+    confidence = file.table.confidence
+    rows = np.flatnonzero(np.isfinite(confidence))
+    if len(rows) < 2 or confidence[rows].min() != confidence[rows].max():
+        return
+
+    def describe(row: int) -> Detail:
+        found = f'{float(confidence[row])!r} in each of {len(rows):,} rows'
+        return ('confidence', found, 'higher confidences for surer hypotheses')
+
+    yield at_rows('equal-confidences', file, rows[:1], describe)
+
+
+def single_precision(file: LenientTable) -> Finding:
+    """Find confidences that tie with an earlier, different one in single precision."""
+    confidence = file.table.confidence
+    right = np.flatnonzero(np.isfinite(confidence))
+    distinct, first = np.unique(confidence[right], return_index=True)
+    first = right[first]
+    before = first_of_single_ties(distinct, first)
+    is_later = first != before
+    order = np.argsort(first[is_later])
+    rows, earlier = first[is_later][order], before[is_later][order]
+
+    def describe(row: int) -> Detail:
+        other = earlier[np.searchsorted(rows, row)]
+        tied = f'{float(confidence[other])!r} of {file.table.place(other)}'
+        found = f'{float(confidence[row])!r}, which is {tied} in single precision'
+        return ('confidence', found, 'equal confidences, or ones further apart')
+
+    return at_rows('single-precision', file, rows, describe)
+
+
+def first_of_single_ties(
+    distinct: NDArray[np.float64], first: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return, for each value, the first row of those that tie with it in single precision."""
+    if not len(distinct):
+        return first
+    with np.errstate(over='ignore'):  # what single precision cannot hold is infinite in it
+        starts = run_starts([distinct.astype(np.float32)])
+    sizes = np.diff(starts, append=len(distinct))
+    return np.minimum.reduceat(first, starts).repeat(sizes)
