@@ -13,9 +13,8 @@ Each reads a truth and predictions (of other columns, if they are named), matche
 updates a metric of `mediaeval_ap.metrics` piece by piece, and returns a `Score`.
 """
 
-from mediaeval_ap.challenges.first_hit import evaluate_first_hit
-from mediaeval_ap.challenges.global_ap import evaluate_gap
-from mediaeval_ap.challenges.label_ranking import evaluate_lrap
-from mediaeval_ap.challenges.map_at_k import evaluate_map
+from mediaeval_ap.challenges.gap import evaluate_gap
+from mediaeval_ap.challenges.lists_of_labels import evaluate_first_hit, evaluate_map
+from mediaeval_ap.challenges.lrap import evaluate_lrap
 
 __all__ = ['evaluate_first_hit', 'evaluate_gap', 'evaluate_lrap', 'evaluate_map']

@@ -119,11 +119,13 @@ def score_lists(
         raise click.UsageError('-K: found all, expected positive integers')
     cutoffs = cutoffs or [CUTOFF_OF_FIRST_HIT if first_hit else CUTOFF]
     options.check_cutoffs(cutoffs, definition or 'kaggle')
-    from mediaeval_ap.challenges import first_hit as first_hits
-    from mediaeval_ap.challenges import map_at_k
+    from mediaeval_ap.challenges.lists_of_labels import FIRST_HIT, MAP
 
-    scores_at = first_hits.scores_at if first_hit else map_at_k.scores_at
-    _score(evaluate=scores_at, cutoffs=cutoffs, definition=definition, **settings)
+    task, of_metric = (
+        (FIRST_HIT, {}) if first_hit else (MAP, {'definition': definition or 'kaggle'})
+    )
+    metrics = [task.metric(k, **of_metric) for k in cutoffs]
+    _score(evaluate=task.scores, metrics=metrics, **settings)
 
 
 @main.command(

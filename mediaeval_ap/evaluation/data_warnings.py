@@ -1,6 +1,6 @@
 """Warnings about data that is scored all the same: each function returns the warning, or none.
 
-A public function collects them in its result, and gives them out with `errors.warn_caller`.
+Ids that one of two files lacks are refused here, or warned of, as the user asks. A public function collects them in its result, and gives them out with `errors.warn_caller`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import definitions, errors
+from mediaeval_ap.choices import (
+    MISSING,
+    MISSING_REMEDY,
+    UNKNOWN,
+    UNKNOWN_REMEDY,
+    Missing,
+    Unknown,
+    check_policy,
+)
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.errors import DataWarning, printable, shown
+from mediaeval_ap.errors import DataWarning, FormatError, printable, shown
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.means_and_notes import note_of_floor
 from mediaeval_ap.tables import Table
+from mediaeval_ap.tables.table import NumberedRows
 
 QUERIES_IN_WARNING = 5  # a choice: enough to look at, and still one line
 
@@ -211,3 +221,45 @@ def likely_cause_in_tables(run: Ranking, reference: Table) -> str:
         one, other = min(here['corpus_id']), min(there['corpus_id'])
         return f'corpus_id is another: {shown(one)} here, {shown(other)} there'
     return ''
+
+
+class IdPolicy:
+    """What becomes of ids that the predictions lack, and of those that the truth lacks."""
+
+    def __init__(
+        self,
+        missing: Missing,
+        unknown: Unknown,
+        noun: str = 'id',
+        of_truth: str = 'an id of the truth',
+    ) -> None:
+        self.missing = check_policy('missing', missing, MISSING)
+        self.unknown = check_policy('unknown', unknown, UNKNOWN)
+        self._noun = noun
+        self._of_truth = of_truth
+
+    def refuse_unknown(
+        self,
+        predictions: NumberedRows,
+        rows: NDArray[np.int64],
+        field: str,
+        first: str,
+        truth: str,
+        cause: str,
+    ) -> None:
+        """Refuse rows with an id that the truth lacks; `cause` is the likely one if all do."""
+        if self.unknown == 'error':
+            remedy = f'; no {self._noun} is in both files: {cause}' if cause else UNKNOWN_REMEDY
+            found = f'{shown(first)}, which {truth} lacks'
+            raise predictions.error(rows, field, found, f'{self._of_truth}{remedy}')
+
+    def refuse_missing(
+        self, predictions: str, field: str, first: str, n_missing: int, truth: str
+    ) -> None:
+        """Refuse predictions that lack ids."""
+        if self.missing == 'error':
+            others = f' and {n_missing - 1} more' if n_missing > 1 else ''
+            expected = f'one for each {self._noun} of {truth}{MISSING_REMEDY}'
+            raise FormatError(
+                predictions, '', field, f'no row for {shown(first)}{others}', expected
+            )

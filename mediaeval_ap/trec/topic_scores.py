@@ -23,7 +23,6 @@ from mediaeval_ap.choices import (
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs, depths
 from mediaeval_ap.errors import (
     DataWarning,
-    FormatError,
     ParameterError,
     UndefinedScoreError,
     printable,
@@ -31,7 +30,12 @@ from mediaeval_ap.errors import (
     warn_caller,
 )
 from mediaeval_ap.evaluation.criteria import skipped
-from mediaeval_ap.evaluation.data_warnings import likely_cause, no_overlap, without_relevant
+from mediaeval_ap.evaluation.data_warnings import (
+    IdPolicy,
+    likely_cause,
+    no_overlap,
+    without_relevant,
+)
 from mediaeval_ap.metrics.ap_of_hits import (
     TieBlocks,
     average_precision_of_terms,
@@ -140,8 +144,7 @@ def evaluate_trec(
     definition = definitions.get(definition)
     cutoffs = check_cutoffs(K, definition)
     ties = _check_ties(ties, definition)
-    missing = check_policy('missing', missing, choices.MISSING)
-    unknown = check_policy('unknown', unknown, choices.UNKNOWN)
+    policy = IdPolicy(missing, unknown, 'topic', 'a topic of the qrels')
     skip_or_count = check_without_relevant(queries_without_relevant)
     level = _check_level(relevance_level)
     parsed = _check_measures(measures, cutoffs, ties, level)
@@ -159,10 +162,10 @@ def evaluate_trec(
     qrels_name = judged.source.name
     about_skipped = skipped(qrels_name, qrels_name, n_skipped, len(topics), NO_RELEVANT_DOCUMENT)
     lacking = (n_returned == 0) & scored
-    _refuse_topics(judged, returned, topic, lacking, missing, unknown)
+    _refuse_topics(judged, returned, topic, lacking, policy)
     terms = precisions(returned, topic, hit, n_returned, ties)
     ap = average_precision_of_terms(*terms, n_relevant, n_returned, depths(cutoffs), definition)
-    kept = _topics_to_score(judged, returned, scored, lacking & (missing == 'skip'))
+    kept = _topics_to_score(judged, returned, scored, lacking & (policy.missing == 'skip'))
     n_relevant = n_relevant[kept]
     counts = _counts(judged, returned, hit, n_relevant, n_returned, lacking)
     if skip_or_count == 'skip':
@@ -182,12 +185,12 @@ def evaluate_trec(
         {
             'ties': ties,
             'relevance_level': level,
-            'missing': missing,
-            'unknown': unknown,
+            'missing': policy.missing,
+            'unknown': policy.unknown,
             **parameter_of_skipped(skip_or_count),
         },
         warnings=(
-            *_warnings(judged, returned, counts, missing, n_relevant, definition),
+            *_warnings(judged, returned, counts, policy.missing, n_relevant, definition),
             *about_skipped,
         ),
     )
@@ -237,25 +240,19 @@ def _refuse_topics(
     returned: Entries,
     topic: NDArray[np.int32],
     lacking: NDArray[np.bool_],
-    missing: Missing,
-    unknown: Unknown,
+    policy: IdPolicy,
 ) -> None:
     """Refuse topics that are in one file alone, unless they may be."""
     truth = printable(judged.source.name)
-    rows = np.flatnonzero(topic < 0)
-    if len(rows) and unknown == 'error':
-        remedy = choices.UNKNOWN_REMEDY
-        if (topic < 0).all():
+    if len(rows := np.flatnonzero(topic < 0)):
+        cause = ''
+        if len(rows) == len(topic):
             cause = likely_cause(returned.topic.values, judged.topic.values)
-            remedy = f'; no topic is in both files: {cause}' if cause else remedy
-        found = f'{shown(returned.topic.text(rows[0]))}, which {truth} lacks'
-        raise returned.error(rows, TOPIC, found, f'a topic of the qrels{remedy}')
-    missed = np.flatnonzero(lacking)
-    if len(missed) and missing == 'error':
-        others = f' and {len(missed) - 1} more' if len(missed) > 1 else ''
-        found = f'no row for {shown(judged.topic.values[missed[0]])}{others}'
-        expected = f'one for each topic of {truth}{choices.MISSING_REMEDY}'
-        raise FormatError(returned.source.name, '', TOPIC, found, expected)
+        first = returned.topic.text(rows[0])
+        policy.refuse_unknown(returned, rows, TOPIC, first, truth, cause)
+    if len(missed := np.flatnonzero(lacking)):
+        first = judged.topic.values[missed[0]]
+        policy.refuse_missing(returned.source.name, TOPIC, first, len(missed), truth)
 
 
 def _topics_to_score(

@@ -7,7 +7,9 @@ import pytest
 from challenge_inputs import SAMPLES, table, written
 
 from mediaeval_ap import challenges, progress
-from mediaeval_ap.challenges import first_hit, label_ranking, map_at_k, matched_files
+from mediaeval_ap.challenges import lrap
+from mediaeval_ap.challenges import task as task_room
+from mediaeval_ap.challenges.lists_of_labels import FIRST_HIT, MAP
 from mediaeval_ap.errors import (
     FormatError,
     MissingIdsWarning,
@@ -18,10 +20,10 @@ from mediaeval_ap.errors import (
 )
 
 SAMPLE_CALLS = {
-    'whales': (challenges.evaluate_first_hit, 'predictions', matched_files, 'QUERIES_IN_PIECE'),
-    'fashion': (challenges.evaluate_map, 'predictions', matched_files, 'QUERIES_IN_PIECE'),
-    'landmarks': (challenges.evaluate_gap, 'predictions', matched_files, 'QUERIES_IN_PIECE'),
-    'sounds': (challenges.evaluate_lrap, 'scores', label_ranking, 'SCORES_IN_PIECE'),
+    'whales': (challenges.evaluate_first_hit, 'predictions', task_room, 'QUERIES_IN_PIECE'),
+    'fashion': (challenges.evaluate_map, 'predictions', task_room, 'QUERIES_IN_PIECE'),
+    'landmarks': (challenges.evaluate_gap, 'predictions', task_room, 'QUERIES_IN_PIECE'),
+    'sounds': (challenges.evaluate_lrap, 'scores', lrap, 'SCORES_IN_PIECE'),
 }
 
 
@@ -118,16 +120,17 @@ def test_no_id_is_left(challenge):
 
 
 @pytest.mark.parametrize(
-    ('module', 'evaluate', 'name'),
+    ('task', 'evaluate', 'name'),
     [
-        (map_at_k, challenges.evaluate_map, 'fashion'),
-        (first_hit, challenges.evaluate_first_hit, 'whales'),
+        (MAP, challenges.evaluate_map, 'fashion'),
+        (FIRST_HIT, challenges.evaluate_first_hit, 'whales'),
     ],
 )
-def test_several_cutoffs_in_one_reading(module, evaluate, name):
+def test_several_cutoffs_in_one_reading(task, evaluate, name):
     files = [SAMPLES / f'{name}_{role}.csv' for role in ('truth', 'predictions')]
     with files[0].open() as truth, files[1].open() as predictions:  # which can be read once
-        scores = module.scores_at(truth, predictions, [12, 1, 3], per_query=True)
+        metrics = [task.metric(k) for k in (12, 1, 3)]
+        scores = task.scores(truth, predictions, metrics, per_query=True)
     for k, score in zip([12, 1, 3], scores, strict=True):
         alone = evaluate(*files, k, per_query=True)
         assert (score.metric, score.value, score.counts) == (
@@ -142,9 +145,9 @@ def test_several_cutoffs_in_one_reading(module, evaluate, name):
 def test_warnings_about_files_are_given_out_once_for_several_cutoffs():
     truth = table('Image,Id', ('a', 'w'), ('b', 'w'))
     with pytest.warns() as caught:
-        scores = first_hit.scores_at(
-            truth, table('Image,Id', ('a', 'w')), [1, 2, 3], missing='zero'
-        )
+        metrics = [FIRST_HIT.metric(k) for k in (1, 2, 3)]
+        predictions = table('Image,Id', ('a', 'w'))
+        scores = FIRST_HIT.scores(truth, predictions, metrics, per_query=False, missing='zero')
     assert [warning.category for warning in caught] == [MissingIdsWarning]
     assert [len(score.warnings) for score in scores] == [1, 1, 1]
 

@@ -13,7 +13,7 @@ from oracle import CLOSE
 from pyarrow import parquet
 
 from mediaeval_ap import challenges
-from mediaeval_ap.challenges.matched_files import split
+from mediaeval_ap.challenges.task import split
 from mediaeval_ap.errors import FormatError, UndefinedScoreError
 from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import QUERIES, columnar, read

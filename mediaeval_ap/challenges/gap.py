@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.challenges.columns import Columns, Shape
-from mediaeval_ap.challenges.matched_files import Files, none_if_empty, split, taken, unique_ids
+from mediaeval_ap.challenges.task import (
+    Columns,
+    Files,
+    Shape,
+    Task,
+    none_if_empty,
+    split,
+    taken,
+    unique_ids,
+)
 from mediaeval_ap.choices import Missing, Ties, Unknown
 from mediaeval_ap.errors import shown
 from mediaeval_ap.metrics import GlobalAveragePrecision
 from mediaeval_ap.metrics.global_ap import ranked
 from mediaeval_ap.progress import shows_progress
-from mediaeval_ap.results.score import Basis, Score
+from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.csv_text import decimals, explain_number
 from mediaeval_ap.tables.records import Records
@@ -23,11 +32,6 @@ from mediaeval_ap.tables.text.format import EXACT_NUMBER
 if TYPE_CHECKING:
     import pandas
     import pyarrow
-
-TRUTH: list[Shape] = [{'id': 'id', 'label': 'landmark_id'}]
-LABEL_WITH_CONFIDENCE: Shape = {'id': 'id', 'label': 'landmarks'}
-PREDICTIONS: list[Shape] = [LABEL_WITH_CONFIDENCE, {**LABEL_WITH_CONFIDENCE, 'confidence': None}]
-
 
 OWN_COLUMN = '; a column of confidences by --columns confidence=…, in Python columns='
 
@@ -97,19 +101,27 @@ def evaluate_gap(
     >>> evaluate_gap(truth, said, columns=columns).value
     0.25
     """
-    import pyarrow
-    from pyarrow import compute
-
-    metric = GlobalAveragePrecision(ties)
-    files = Files(
-        (truth, TRUTH),
-        (predictions, PREDICTIONS),
+    (score,) = GAP.scores(
+        truth,
+        predictions,
+        [GlobalAveragePrecision(ties)],
+        per_query=per_query,
         columns=columns,
         truth_columns=truth_columns,
         missing=missing,
         unknown=unknown,
         max_bytes=max_bytes,
     )
+    return score
+
+
+def _gap(
+    files: Files, metrics: Sequence[GlobalAveragePrecision], *, per_query: bool
+) -> list[Score]:
+    import pyarrow
+    from pyarrow import compute
+
+    (metric,) = metrics
     labels, confidence, truths = _match(files)
     correct = compute.equal(labels, truths).fill_null(False).to_numpy(zero_copy_only=False)
     order = files.rows.argsort(kind='stable')  # that of the predictions, for stable ties
@@ -121,18 +133,15 @@ def evaluate_gap(
         files.warn_of_other_labels(truths, labels)
     table = None
     if per_query:
-        names = ('id', 'predicted', 'confidence', 'truth', 'correct')
-        columns_of_rows = (files.ids.take(order), *queries.values(), correct[order])
-        rows = dict(zip(names, columns_of_rows, strict=True))
-        table = pyarrow.table(rows).to_pandas().dropna(subset='predicted')
-    return files.score(
-        'GAP',
-        {'ties': metric.ties},
-        {'predictions': metric.n_predictions, 'without_truth': metric.n_queries - metric.n_true},
-        {'confidence': confidence, 'correct': correct},
-        table,
-        Basis(metric, 'have no true label: a prediction for one of them is wrong', (), _ranked),
-    )
+        columns = [files.ids.take(order), *queries.values(), correct[order]]
+        names = ['id', 'predicted', 'confidence', 'truth', 'correct']
+        table = pyarrow.table(columns, names).to_pandas().dropna(subset='predicted')
+    counts = {
+        'predictions': metric.n_predictions,
+        'without_truth': metric.n_queries - metric.n_true,
+    }
+    values, parameters = {'confidence': confidence, 'correct': correct}, {'ties': metric.ties}
+    return [files.score('GAP', metric, parameters, values, counts, table, complete=_ranked)]
 
 
 def _ranked(metric: GlobalAveragePrecision, table: pandas.DataFrame) -> pandas.DataFrame:
@@ -188,3 +197,13 @@ def _expected(words: list[str]) -> str:
     if len(words) == 2 and explain_number(words[1].encode()) == EXACT_NUMBER:
         return f'a label and {EXACT_NUMBER}'
     return f'a label and its finite confidence, or nothing{OWN_COLUMN * (len(words) == 1)}'
+
+
+LABEL_WITH_CONFIDENCE: Shape = {'id': 'id', 'label': 'landmarks'}
+GAP = Task(
+    truth=[{'id': 'id', 'label': 'landmark_id'}],
+    predictions=[LABEL_WITH_CONFIDENCE, {**LABEL_WITH_CONFIDENCE, 'confidence': None}],
+    metric=GlobalAveragePrecision,
+    score=_gap,
+    note='have no true label: a prediction for one of them is wrong',
+)

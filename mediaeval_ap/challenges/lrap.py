@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_equal
-from mediaeval_ap.challenges.columns import Columns, Shape
-from mediaeval_ap.challenges.matched_files import Files, none_if_empty, places_of, unique_ids
+from mediaeval_ap.challenges.task import (
+    Columns,
+    Files,
+    Task,
+    none_if_empty,
+    places_of,
+    unique_ids,
+)
 from mediaeval_ap.choices import (
     Missing,
     Unknown,
@@ -23,7 +30,7 @@ from mediaeval_ap.evaluation.data_warnings import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.means_and_notes import NO_LABEL, SKIPPED
-from mediaeval_ap.results.score import Basis, Score
+from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.records import Records
 
@@ -31,9 +38,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-TRUTH: list[Shape] = [{'id': 'fname', 'labels': 'labels'}, {'id': 'fname', 'label': None}]
-SCORES: list[Shape] = [{'id': 'fname'}]
-SCORES_IN_PIECE = 1 << 22  # a choice: 32 MiB of doubles at a time
+SCORES_IN_PIECE = 1 << 22  # 32 MiB of doubles at a time
 
 
 @shows_progress
@@ -111,23 +116,37 @@ def evaluate_lrap(
     >>> evaluate_lrap(truth, scores, columns={'id': 'clip', 'label': 'tag'}).value
     0.75
     """
-    import pyarrow
-    from pyarrow import compute
-
     if per_query and per_class:
         raise ParameterError('per_query: found True with per_class, expected one table or none')
     skip_or_count = check_without_relevant(queries_without_relevant)
-    metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
-    files = Files(
-        (truth, TRUTH),
-        (scores, SCORES),
+    (score,) = LRAP.scores(
+        truth,
+        scores,
+        [LabelRankingAveragePrecision(label_weighted=label_weighted)],
+        per_class=per_class,
+        skip_or_count=skip_or_count,
+        per_query=per_query,
         columns=columns,
         truth_columns=truth_columns,
         missing=missing,
         unknown=unknown,
         max_bytes=max_bytes,
-        other_numbers=True,
     )
+    return score
+
+
+def _lrap(
+    files: Files,
+    metrics: Sequence[LabelRankingAveragePrecision],
+    *,
+    per_query: bool,
+    per_class: bool,
+    skip_or_count: WithoutRelevant,
+) -> list[Score]:
+    import pyarrow
+    from pyarrow import compute
+
+    (metric,) = metrics
     id_column = files.predictions.layout.by_role['id']
     classes = [name for name in files.predictions.columns.column_names if name != id_column]
     samples, labels = _true_labels(files.truth, classes, files.predictions.source.name)
@@ -139,36 +158,30 @@ def evaluate_lrap(
         files.warnings += skipped(source, source, n_skipped[SKIPPED], len(samples), NO_LABEL)
     kept = files.match(samples, unique_ids(files.predictions), are_scored=are_scored)
     values, n_labels = _add_samples(metric, files, labels.take(pyarrow.array(kept)), classes)
+    zero = ', or 0 if it has no scores' if files.policy.missing == 'zero' else ''
+    files.note += 'they do not count' if metric.label_weighted else f'each counts 1{zero}'
+    counts = {
+        'classes': len(classes),
+        'labels': int(metric.n_labels.sum()),
+        'without_truth': metric.n_without_label,
+        **n_skipped,
+    }
     table: dict[str, Any] | None = None
     if per_query:
         table = {'id': files.ids.to_pandas(), 'LRAP': values, 'n_labels': n_labels}
     elif per_class:
         table = {'class': classes}
-    return files.score(
-        'lwlrap' if label_weighted else 'LRAP',
-        {'label_weighted': label_weighted, **parameter_of_skipped(skip_or_count)},
-        {
-            'classes': len(classes),
-            'labels': int(metric.n_labels.sum()),
-            'without_truth': metric.n_without_label,
-            **n_skipped,
-        },
-        {'LRAP': values},
-        table,
-        Basis(
-            metric,
-            f'{NO_LABEL}: {_without_truth(label_weighted, files.missing)}',
-            classes,
-            _table if per_class else None,
-            NO_LABEL,
-        ),
-    )
-
-
-def _without_truth(label_weighted: bool, missing: Missing) -> str:
-    if label_weighted:
-        return 'they do not count'
-    return 'each counts 1' + ', or 0 if it has no scores' * (missing == 'zero')
+    parameters: dict[str, Any] = {
+        'label_weighted': metric.label_weighted,
+        **parameter_of_skipped(skip_or_count),
+    }
+    basis: dict[str, Any] = {
+        'classes': classes,
+        'complete': _table if per_class else None,
+        'skipped': NO_LABEL,
+    }
+    name = 'lwlrap' if metric.label_weighted else 'LRAP'
+    return [files.score(name, metric, parameters, {'LRAP': values}, counts, table, **basis)]
 
 
 def _add_samples(
@@ -242,3 +255,13 @@ def _words(
     given = compute.not_equal(true['label'], '')
     rows = np.flatnonzero(given.to_numpy(zero_copy_only=False))
     return ids.dictionary, ids.indices.to_numpy()[rows], rows, true['label'].filter(given)
+
+
+LRAP = Task(
+    truth=[{'id': 'fname', 'labels': 'labels'}, {'id': 'fname', 'label': None}],
+    predictions=[{'id': 'fname'}],
+    metric=LabelRankingAveragePrecision,
+    score=_lrap,
+    note=f'{NO_LABEL}: ',
+    other_numbers=True,
+)

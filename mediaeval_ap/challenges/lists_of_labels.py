@@ -1,0 +1,267 @@
+"""MAP at k and first-hit MAP, on the files of two challenges of lists of labels.
+
+They are H&M Personalized Fashion Recommendations, and Humpback Whale Identification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mediaeval_ap.challenges.task import (
+    Columns,
+    Files,
+    LabelLists,
+    Shape,
+    Task,
+    taken,
+    unique_ids,
+)
+from mediaeval_ap.choices import Missing, Unknown
+from mediaeval_ap.definitions import Definition
+from mediaeval_ap.errors import RepeatedRowsWarning
+from mediaeval_ap.evaluation.data_warnings import scores_above_one
+from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
+from mediaeval_ap.progress import shows_progress
+from mediaeval_ap.results.score import Score
+from mediaeval_ap.tables import MAX_BYTES
+
+
+@shows_progress
+def evaluate_map(
+    truth: Any,
+    predictions: Any,
+    k: int = 12,
+    *,
+    definition: str | Definition = 'kaggle',
+    columns: Columns | None = None,
+    truth_columns: Columns | None = None,
+    missing: Missing = 'error',
+    unknown: Unknown = 'error',
+    per_query: bool = False,
+    progress: bool = False,
+    max_bytes: int = MAX_BYTES,
+) -> Score:
+    """Score ranked labels of users by mean average precision at k.
+
+    Parameters
+    ----------
+    truth : str, path-like, file object, DataFrame or pyarrow table
+        ``customer_id,prediction``: relevant labels separated by white space; or
+        ``customer_id,article_id``: one in each row. Files are CSV, TSV (``.tsv``) or Parquet, and
+        may be compressed.
+    predictions : like truth
+        ``customer_id,prediction``: labels separated by white space, best first.
+    k : int
+        The cutoff.
+    definition : str or Definition
+        Definition of average precision.
+    columns : mapping of str to str or int, optional
+        Other names of the columns: of ``'id'``, and of ``'labels'`` (several in a field) or
+        ``'label'`` (one in each row; in the predictions, the rows of a user are best first).
+        Integers are positions from 1, in a file without a header. It holds for both files, unless
+        `truth_columns` is given.
+    truth_columns : like columns, optional
+        The columns of the truth.
+    missing : {'error', 'zero', 'skip'}
+        A user whom the predictions lack is an error, scored as without predictions, or left out.
+    unknown : {'error', 'drop'}
+        A user whom the truth lacks is an error, or left out.
+    per_query : bool
+        Keep a table of users: ``id``, ``AP@k`` and ``n_relevant``.
+    progress : bool
+        Show progress on standard error, if it takes longer than half a second.
+    max_bytes : int
+        Limit of what a compressed file, Parquet or a pipe may come to.
+
+    Returns
+    -------
+    Score
+        MAP at k over the users with a relevant label.
+
+    Raises
+    ------
+    ReadError, FormatError
+        When a file cannot be read, or a user is repeated, missing or unknown.
+    ParameterError
+        When k is no positive integer, or another parameter is none of these.
+    UndefinedScoreError
+        When no user has a relevant label, or none is left.
+
+    Warns
+    -----
+    MissingIdsWarning, UnknownIdsWarning, NoOverlapWarning
+        When users are missing or unknown without an error; no user, or no label, is in both files.
+    RepeatedRowsWarning, ScoreAboveOneWarning
+        When the truth repeats labels that the definition counts once; AP exceeds 1, as the
+        definition counts repeated labels again.
+
+    Examples
+    --------
+    >>> score = evaluate_map('samples/fashion_truth.csv', 'samples/fashion_predictions.csv')
+    >>> score.metric, score.counts['without_truth']
+    ('MAP@12', 0)
+
+    Files with other columns:
+
+    >>> import pandas
+    >>> bought = pandas.DataFrame({'user': ['ann', 'bob'], 'items': ['a b', 'c']})
+    >>> listed = pandas.DataFrame({'user': ['ann', 'bob'], 'items': ['a x b', 'x c']})
+    >>> evaluate_map(bought, listed, k=2, columns={'id': 'user', 'labels': 'items'}).value
+    0.5
+    """
+    metric = MeanAveragePrecision(k, definition)
+    (score,) = MAP.scores(
+        truth,
+        predictions,
+        [metric],
+        per_query=per_query,
+        columns=columns,
+        truth_columns=truth_columns,
+        missing=missing,
+        unknown=unknown,
+        max_bytes=max_bytes,
+    )
+    return score
+
+
+def _map(files: Files, metrics: Sequence[MeanAveragePrecision], *, per_query: bool) -> list[Score]:
+    relevant, predicted = LabelLists(files.truth), LabelLists(files.predictions)
+    users = files.match(relevant.ids, predicted.ids, predicted.codes)
+    n_labels = 0
+
+    def labels(part: slice) -> tuple[Any, Any]:
+        nonlocal n_labels
+        true = relevant.take(users[part])
+        n_labels += len(true.flatten())
+        return true, predicted.take(files.rows[part])
+
+    found = files.updated(metrics, labels)
+    if n_repeated := n_labels - int(found[0][1].sum()):
+        text = (
+            f'{files.truth_name}: {n_repeated} of {n_labels} labels repeat another of their user; '
+            f'{metrics[0].definition} counts them once'
+        )
+        files.warnings.append(RepeatedRowsWarning(text))
+    if not any(ap[n_relevant > 0].any() for ap, n_relevant in found):
+        files.warn_of_other_labels(
+            relevant.take(users).flatten(), predicted.take(files.rows).flatten()
+        )
+    scores = []
+    for metric, (ap, n_relevant) in zip(metrics, found, strict=True):
+        above = files.ids.filter(ap > 1).to_pylist()
+        parameters: dict[str, Any] = {'k': metric.k, 'definition': metric.definition.name}
+        values = {f'AP@{metric.k}': ap, 'n_relevant': n_relevant}
+        counts = {'without_truth': metric.n_without_truth}
+        table = {'id': files.ids.to_pandas(), **values} if per_query else None
+        warnings = scores_above_one(above, files.predictions.source.name, metric.definition)
+        scores.append(
+            files.score(f'MAP@{metric.k}', metric, parameters, values, counts, table, warnings)
+        )
+    return scores
+
+
+LISTS: Shape = {'id': 'customer_id', 'labels': 'prediction'}
+MAP = Task(
+    truth=[LISTS, {'id': 'customer_id', 'label': 'article_id'}],
+    predictions=[LISTS, {'id': 'customer_id', 'label': None}],
+    metric=MeanAveragePrecision,
+    score=_map,
+    note='have no relevant label, and are left out',
+)
+
+
+@shows_progress
+def evaluate_first_hit(
+    truth: Any,
+    predictions: Any,
+    k: int = 5,
+    *,
+    columns: Columns | None = None,
+    truth_columns: Columns | None = None,
+    missing: Missing = 'error',
+    unknown: Unknown = 'error',
+    per_query: bool = False,
+    progress: bool = False,
+    max_bytes: int = MAX_BYTES,
+) -> Score:
+    """Score ranked labels of images by the rank of the first correct one (first-hit MAP).
+
+    Parameters
+    ----------
+    truth, predictions : str, path-like, file object, DataFrame or pyarrow table
+        ``Image,Id``: the label of each image; and labels separated by white space, best first.
+    k : int
+        The cutoff.
+    per_query : bool
+        Keep a table of images: ``id``, ``label`` and ``RR@k``.
+    columns, truth_columns, missing, unknown, progress, max_bytes
+        As for `evaluate_map`.
+
+    Returns
+    -------
+    Score
+        First-hit MAP at k.
+
+    Raises
+    ------
+    ReadError, FormatError, ParameterError
+        As for `evaluate_map`, and when the truth has not one label for each image.
+
+    Warns
+    -----
+    MissingIdsWarning, UnknownIdsWarning, NoOverlapWarning
+        As for `evaluate_map`.
+
+    Examples
+    --------
+    >>> evaluate_first_hit('samples/whales_truth.csv', 'samples/whales_predictions.csv').metric
+    'first-hit MAP@5'
+
+    Files with other columns, and one label in each row:
+
+    >>> import pandas
+    >>> truth = pandas.DataFrame({'photo': ['1', '2'], 'whale': ['a', 'b']})
+    >>> listed = pandas.DataFrame({'photo': ['1', '2', '2'], 'whale': ['a', 'c', 'b']})
+    >>> evaluate_first_hit(truth, listed, columns={'id': 'photo', 'label': 'whale'}).value
+    0.75
+    """
+    (score,) = FIRST_HIT.scores(
+        truth,
+        predictions,
+        [ReciprocalRank(k)],
+        per_query=per_query,
+        columns=columns,
+        truth_columns=truth_columns,
+        missing=missing,
+        unknown=unknown,
+        max_bytes=max_bytes,
+    )
+    return score
+
+
+def _first_hit(files: Files, metrics: Sequence[ReciprocalRank], *, per_query: bool) -> list[Score]:
+    images, (label,) = unique_ids(files.truth), files.truth.layout.by_role.keys() - {'id'}
+    files.truth.refuse_empty(label)
+    files.truth.refuse_several(label)
+    predicted = LabelLists(files.predictions)
+    labels = taken(files.truth[label], files.match(images, predicted.ids, predicted.codes))
+    found = files.updated(metrics, lambda part: (labels[part], predicted.take(files.rows[part])))
+    if not any(metric.compute() for metric in metrics):
+        files.warn_of_other_labels(labels, predicted.take(files.rows).flatten())
+    scores = []
+    for metric, (reciprocal,) in zip(metrics, found, strict=True):
+        values, table = {f'RR@{metric.k}': reciprocal}, None
+        if per_query:
+            table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}
+        name = f'first-hit MAP@{metric.k}'
+        scores.append(files.score(name, metric, {'k': metric.k}, values, {}, table))
+    return scores
+
+
+FIRST_HIT = Task(
+    truth=[{'id': 'Image', 'label': 'Id'}, {'id': 'Image', 'labels': None}],
+    predictions=[{'id': 'Image', 'labels': 'Id'}, {'id': 'Image', 'label': None}],
+    metric=ReciprocalRank,
+    score=_first_hit,
+)

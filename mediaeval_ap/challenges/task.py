@@ -1,0 +1,420 @@
+"""A challenge as a value, and its files: read, matched by id, cut into pieces, scored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap import errors
+from mediaeval_ap.choices import MAX_BYTES, Missing, Unknown
+from mediaeval_ap.errors import ParameterError, printable, shown
+from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap
+from mediaeval_ap.metrics import Accumulator
+from mediaeval_ap.plain_text import BETWEEN_LABELS, plain_text
+from mediaeval_ap.progress import tracked
+from mediaeval_ap.results.score import Basis, Score
+from mediaeval_ap.tables.columnar import holds_any
+from mediaeval_ap.tables.layouts import RecordLayout, column_at
+from mediaeval_ap.tables.reading import Origin
+from mediaeval_ap.tables.records import Records, read_records
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+Columns = Mapping[str, str | int]  # the name or position of the column of each role
+Shape = Mapping[str, str | None]  # the challenge's own name of each role; None if it has none
+NUMBERS = ('confidence',)  # roles of columns that hold numbers
+OPTIONS = {'columns': '--columns', 'truth_columns': '--truth-columns'}
+OTHERWISE_SPLIT = '\v\f\r'  # pyarrow splits at each; the format at none, but at CR LF
+QUERIES_IN_PIECE = 100_000  # half and twice as many take as long; memory grows
+
+# What a first line without data would have above ids.
+_heads_ids = re.compile(
+    r'(?i:(?:.*[ _-])?id|fname|filename|image|query|sample|user)|.*[a-z]I[dD]'
+).fullmatch
+
+
+@dataclass(frozen=True)
+class Task:
+    """A challenge: the columns of its files, its metric, and how rows become scores.
+
+    `score` checks and matches the files, updates metrics piece by piece, and returns a `Score` for
+    each of them. `note` says what becomes of queries without a true label. With `other_numbers`,
+    every other column of the predictions holds the numbers of a class.
+    """
+
+    truth: Sequence[Shape]
+    predictions: Sequence[Shape]
+    metric: Callable[..., Accumulator]
+    score: Callable[..., list[Score]]
+    note: str = ''
+    other_numbers: bool = False
+
+    def scores(
+        self,
+        truth: Any,
+        predictions: Any,
+        metrics: Sequence[Accumulator],
+        *,
+        columns: Columns | None = None,
+        truth_columns: Columns | None = None,
+        missing: Missing = 'error',
+        unknown: Unknown = 'error',
+        max_bytes: int = MAX_BYTES,
+        **asked: Any,
+    ) -> list[Score]:
+        """Score predictions by some metrics; files are read once."""
+        given = {'columns': columns, 'truth_columns': truth_columns}
+        layouts = _layouts_of_files(self, **given)
+        policy = IdPolicy(missing, unknown)
+        true, predicted = (
+            read_records(Origin.of(origin, max_bytes), fitting)
+            for origin, fitting in zip((truth, predictions), layouts, strict=True)
+        )
+        parameters = {name: _as_text(each) for name, each in given.items() if each}
+        _refuse_header(true)
+        _refuse_header(predicted)
+        files = Files(true, predicted, policy, parameters, self.note)
+        return self.score(files, metrics, **asked)
+
+
+@dataclass
+class Files:
+    """A truth and predictions; their rows are matched by id when a task has checked them."""
+
+    truth: Records
+    predictions: Records
+    policy: IdPolicy
+    parameters: Mapping[str, str]  # the columns that are given, as a score has them
+    note: str
+
+    def __post_init__(self) -> None:
+        self.truth_name = printable(self.truth.source.name)
+        self.warnings: list[errors.DataWarning] = []  # collected, and given out with the score
+        self._given_out: set[str] = set()
+
+    def match(
+        self,
+        ids: pyarrow.Array,
+        predicted: pyarrow.Array,
+        codes: NDArray[np.integer] | None = None,
+        are_scored: NDArray[np.bool_] | None = None,
+    ) -> NDArray[np.int64]:
+        """Find for each id of the truth its place among those predicted, or refuse ids.
+
+        `codes` has the predicted id of each row, where rows are more than ids. Ids of which
+        `are_scored` is False are left out, and may be missing. Returns the places of the ids that
+        are scored; `self.rows` has, for each of these, the place of its prediction, or -1 for none.
+        """
+        import pyarrow
+
+        rows = places_of(ids, predicted)
+        is_unknown = places_of(predicted, ids) < 0
+        scored = np.ones(len(ids), dtype=np.bool_) if are_scored is None else are_scored
+        missing = np.flatnonzero((rows < 0) & scored)
+        unknown = np.flatnonzero(is_unknown if codes is None else is_unknown[codes])
+        self.counts = {'missing': len(missing), 'unknown': len(unknown)}
+        name, cause = printable(self.predictions.source.name), ''
+        if is_unknown.all():
+            cause = likely_cause(predicted.to_pylist(), ids.to_pylist())
+            finding = f'0 of {len(predicted):,} ids occur in {self.truth_name}'
+            self.warnings += no_overlap(name, finding, cause)
+        if len(unknown):
+            first = self.predictions['id'][unknown[0]].as_py()
+            self.policy.refuse_unknown(
+                self.predictions, unknown, 'id', first, self.truth_name, cause
+            )
+        if len(missing):
+            field = self.predictions.layout.by_role['id']
+            source = self.predictions.source.name
+            self.policy.refuse_missing(
+                source, field, ids[missing[0]].as_py(), len(missing), self.truth_name
+            )
+            zero = self.policy.missing == 'zero'
+            how = 'scored as if nothing were predicted' if zero else 'left out'
+            text = (
+                f'{name}: no row for {len(missing)} of {len(ids)} ids of {self.truth_name}, {how}'
+            )
+            self.warnings.append(errors.MissingIdsWarning(text))
+        if len(unknown):
+            which = f'{len(unknown)} of {len(self.predictions)} rows'
+            text = f'{which} have an id that {self.truth_name} lacks, and are left out'
+            self.warnings.append(errors.UnknownIdsWarning(f'{name}: {text}'))
+        kept = np.flatnonzero(scored & (rows >= 0) if self.policy.missing == 'skip' else scored)
+        if not len(kept):
+            self._give_out(self.warnings)
+            raise errors.UndefinedScoreError(f'{name}: no id of {self.truth_name} is left to score')
+        self.ids, self.rows = ids.take(pyarrow.array(kept)), rows[kept]
+        return kept
+
+    def pieces(self, size: int | None = None) -> Iterator[slice]:
+        """Cut the ids into pieces, so that what is made of a piece needs little memory."""
+        size = size or QUERIES_IN_PIECE
+        begins = range(0, len(self.ids), size)
+        for begin in tracked(begins, 'scoring', ' pieces'):
+            yield slice(begin, min(begin + size, len(self.ids)))
+
+    def updated(
+        self, metrics: Sequence[Any], inputs: Callable[[slice], Sequence[Any]]
+    ) -> list[tuple[NDArray[Any], ...]]:
+        """Update metrics piece by piece, and return of each its columns of values."""
+        found: list[list[Any]] = [[] for _ in metrics]
+        for part in self.pieces():
+            given = inputs(part)
+            for pieces, metric in zip(found, metrics, strict=True):
+                columns = metric.update(*given)
+                pieces.append(columns if isinstance(columns, tuple) else (columns,))
+        return [tuple(map(np.concatenate, zip(*pieces, strict=True))) for pieces in found]
+
+    def warn_of_other_labels(self, labels: pyarrow.Array, predicted: pyarrow.Array) -> None:
+        """Warn if no predicted label is a true one; takes time, so call it if there is no hit."""
+        true, said = (set(each.unique().to_pylist()) - {None, ''} for each in (labels, predicted))
+        if true and said and not true & said:
+            finding = f'0 of {len(said):,} predicted labels occur in {self.truth_name}'
+            cause = likely_cause(said, true)
+            self.warnings += no_overlap(self.predictions.source.name, finding, cause)
+
+    def score(
+        self,
+        name: str,
+        metric: Accumulator,
+        parameters: Mapping[str, str | int],
+        values: Mapping[str, NDArray[Any]],
+        counts: Mapping[str, int],
+        table: Mapping[str, Any] | pandas.DataFrame | None,
+        warnings: Sequence[errors.DataWarning] = (),
+        **basis: Any,
+    ) -> Score:
+        """Return the score of a metric, with `warnings` of its own beside those of the files."""
+        if table is not None:
+            import pandas
+
+            table = pandas.DataFrame(table)
+        counts = {'queries': len(self.ids), **counts, **self.counts}
+        warnings = (*self.warnings, *warnings)
+        self._give_out(warnings)  # also where the score is not defined
+        of_all = Basis(metric, self.note, **basis)
+        return Score(
+            metric=name,
+            parameters={
+                **parameters,
+                'missing': self.policy.missing,
+                'unknown': self.policy.unknown,
+                **self.parameters,
+            },
+            inputs={'truth': self.truth.source, 'predictions': self.predictions.source},
+            counts=counts,
+            warnings=warnings,
+            queries=self.ids,
+            values=values,
+            basis=of_all,
+            **of_all.results(counts, table),
+        )
+
+    def _give_out(self, warnings: Sequence[errors.DataWarning]) -> None:
+        """Give out warnings that were not given out with another score of the same files."""
+        new = [warning for warning in warnings if str(warning) not in self._given_out]
+        self._given_out.update(map(str, new))
+        errors.warn_caller(new)
+
+
+class LabelLists:
+    """The labels of each id of a file: in one field, or one in each row, in the order of rows."""
+
+    def __init__(self, records: Records) -> None:
+        import pyarrow
+
+        self.codes: NDArray[np.int64] | None = None  # of each row its id, if rows are more than ids
+        if 'labels' in records.layout.by_role:
+            self.ids, self._fields = unique_ids(records), records['labels']
+            return
+        records.refuse_empty('id')
+        records.refuse_empty('label')
+        records.refuse_several('label')
+        ids = records['id'].dictionary_encode()
+        self.ids, self.codes = ids.dictionary, ids.indices.to_numpy()
+        ends = np.bincount(self.codes).cumsum()
+        offsets = np.concatenate([[0], ends, ends[-1:]])  # an empty list behind those of ids
+        labels = records['label'].take(pyarrow.array(self.codes.argsort(kind='stable')))
+        self._lists = pyarrow.LargeListArray.from_arrays(offsets, labels)
+
+    def take(self, places: NDArray[np.int64]) -> pyarrow.LargeListArray:
+        """Return the lists of the ids at some places; an empty one for place -1."""
+        import pyarrow
+
+        if self.codes is None:
+            return split(taken(self._fields, places))
+        return self._lists.take(pyarrow.array(np.where(places < 0, len(self.ids), places)))
+
+
+def unique_ids(records: Records) -> pyarrow.Array:
+    """Return the ids of a file, or refuse empty and repeated ones."""
+    ids = records['id']
+    records.refuse_empty('id')
+    first = places_of(ids, ids)
+    again = np.flatnonzero(first != np.arange(len(ids)))
+    if len(again):
+        found = f'{shown(ids[again[0]].as_py())} again, as in {records.place(first[again[0]])}'
+        raise records.error(again, 'id', found, 'each id once')
+    return ids
+
+
+def taken(texts: pyarrow.Array, places: NDArray[np.int64]) -> pyarrow.Array:
+    """Return the texts at some places; an empty one for place -1."""
+    import pyarrow
+
+    return texts.take(pyarrow.array(places, mask=places < 0)).fill_null('')
+
+
+def places_of(texts: pyarrow.Array, among: pyarrow.Array) -> NDArray[np.int64]:
+    """Return the first place of each text among others, from 0; -1 if there is none."""
+    from pyarrow import compute
+
+    found = compute.index_in(texts, value_set=among).fill_null(-1)
+    places: NDArray[np.int64] = found.to_numpy().astype(np.int64)
+    return places
+
+
+def none_if_empty(texts: pyarrow.Array) -> pyarrow.Array:
+    """Return texts, null where empty."""
+    import pyarrow
+    from pyarrow import compute
+
+    return compute.if_else(compute.equal(texts, ''), pyarrow.scalar(None, texts.type), texts)
+
+
+def split(texts: pyarrow.Array) -> pyarrow.LargeListArray:
+    """Split texts at spaces, tabs and line ends, however many, into a list of words each."""
+    import pyarrow
+    from pyarrow import compute
+
+    if holds_any(texts, OTHERWISE_SPLIT):
+        lists = compute.split_pattern_regex(texts, BETWEEN_LABELS)
+    else:
+        lists = compute.ascii_split_whitespace(texts)  # in half the time
+    words = lists.flatten()
+    kept = compute.not_equal(words, '')
+    before = np.concatenate([[0], kept.to_numpy(zero_copy_only=False).cumsum()])
+    offsets = before[lists.offsets.to_numpy()]
+    return pyarrow.LargeListArray.from_arrays(offsets, words.filter(kept))
+
+
+def _layouts_of_files(
+    task: Task, columns: Any, truth_columns: Any
+) -> tuple[list[RecordLayout], list[RecordLayout]]:
+    """Return the layouts of a truth and of predictions; `columns` holds for both if it is alone."""
+    truth, predictions, other_numbers = task.truth, task.predictions, task.other_numbers
+    given = _checked(columns, 'columns')
+    if truth_columns is not None:
+        alone = _checked(truth_columns, 'truth_columns')
+        return (
+            _layouts(truth, alone, 'truth_columns'),
+            _layouts(predictions, given, 'columns', other_numbers=other_numbers),
+        )
+    of_truth, of_predictions = (
+        {role for shape in each for role in shape} for each in (truth, predictions)
+    )
+    if given.keys() - of_truth - of_predictions:
+        raise _wrong_roles(given, [*predictions, *truth], 'columns')
+    in_truth, in_predictions = (
+        {role: column for role, column in given.items() if role in roles}
+        for roles in (of_truth, of_predictions)
+    )
+    layouts = _layouts(predictions, in_predictions, 'columns', other_numbers=other_numbers)
+    return _layouts(truth, in_truth, 'columns', is_shared=True), layouts
+
+
+def _as_text(columns: Columns) -> str:
+    """Return columns as the command takes them."""
+    return ','.join(f'{role}={column}' for role, column in columns.items())
+
+
+def _refuse_header(records: Records) -> None:
+    """Refuse a header where columns are given by position, as it would be scored as data."""
+    first = records['id'][0].as_py()
+    if not records.layout.has_header and _heads_ids(first.strip()):
+        expected = 'an id, as columns given by position mean a file without a header'
+        raise records.error([0], 'id', f'{shown(first)}, as in a header', expected)
+
+
+def _checked(columns: Any, parameter: str) -> dict[str, str | int]:
+    """Return columns by role, each once and all of one kind, names or positions."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        expected = "columns by role, as {'id': 'user', 'labels': 'items'}"
+        raise ParameterError(f'{parameter}: found {shown(columns)}, expected {expected}')
+    checked = {str(role): _column(column, parameter) for role, column in columns.items()}
+    if len({type(column) for column in checked.values()}) > 1:
+        expected = 'either names or, for a file without a header, positions'
+        raise ParameterError(f'{parameter}: found {_as_text(checked)}, expected {expected}')
+    if len(set(checked.values())) < len(checked):
+        raise ParameterError(f'{parameter}: found {_as_text(checked)}, expected each column once')
+    return checked
+
+
+def _column(column: Any, parameter: str) -> str | int:
+    if text := plain_text(column):
+        return text
+    if isinstance(column, Integral) and not isinstance(column, bool) and int(column) > 0:
+        return int(column)
+    expected = 'the name of a column, or its position from 1'
+    raise ParameterError(f'{parameter}: found {shown(column)}, expected {expected}')
+
+
+def _wrong_roles(given: Columns, shapes: Sequence[Shape], parameter: str) -> ParameterError:
+    known = ' or '.join(dict.fromkeys(','.join(shape) for shape in shapes))
+    if any(isinstance(column, int) for column in given.values()):
+        known = f'the positions of {known}'
+    return ParameterError(f'{parameter}: found {",".join(given)}, expected {known}')
+
+
+def _layouts(
+    shapes: Sequence[Shape],
+    given: Columns,
+    parameter: str,
+    *,
+    other_numbers: bool = False,
+    is_shared: bool = False,
+) -> list[RecordLayout]:
+    """Return the layouts of a file, by the shapes that have the given roles."""
+    by_position = any(isinstance(column, int) for column in given.values())
+    if by_position and other_numbers:
+        expected = 'the name of a column, as only a header names the classes'
+        raise ParameterError(f'{parameter}: found {_as_text(given)}, expected {expected}')
+    fitting = [
+        {role: given.get(role, name) for role, name in shape.items()}
+        for shape in shapes
+        if given.keys() <= shape.keys() and not (by_position and shape.keys() - given.keys())
+    ]
+    fitting = [columns for columns in fitting if None not in columns.values()]
+    if not fitting:
+        raise _wrong_roles(given, shapes, parameter)
+    remedy = ''
+    if not given or is_shared:
+        option = 'truth_columns' if is_shared else parameter
+        roles = ' or '.join(','.join(f'{role}=…' for role in shape) for shape in shapes)
+        remedy = f'; name other columns by {OPTIONS[option]} {roles}, in Python {option}='
+    return [_layout(columns, other_numbers, not by_position, remedy) for columns in fitting]
+
+
+def _layout(
+    columns: Mapping[str, Any], other_numbers: bool, has_header: bool, remedy: str
+) -> RecordLayout:
+    roles = sorted(columns, key=lambda role: role in NUMBERS)
+    names = {role: columns[role] if has_header else column_at(columns[role]) for role in roles}
+    return RecordLayout(
+        texts=tuple(name for role, name in names.items() if role not in NUMBERS),
+        numbers=tuple(name for role, name in names.items() if role in NUMBERS),
+        roles=tuple(roles),
+        other_numbers=other_numbers,
+        has_header=has_header,
+        remedy=remedy,
+    )
