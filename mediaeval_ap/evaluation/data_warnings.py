@@ -1,6 +1,7 @@
 """Warnings about data that is scored all the same: each function returns the warning, or none.
 
-Ids that one of two files lacks are refused here, or warned of, as the user asks. A public function collects them in its result, and gives them out with `errors.warn_caller`.
+A public function collects them in its result, and gives them out with `errors.warn_caller`. Ids
+that only one of two files has are refused here where the user has not allowed them.
 """
 
 from __future__ import annotations

@@ -144,9 +144,9 @@ def test_several_cutoffs_in_one_reading(task, evaluate, name):
 
 def test_warnings_about_files_are_given_out_once_for_several_cutoffs():
     truth = table('Image,Id', ('a', 'w'), ('b', 'w'))
+    metrics = [FIRST_HIT.metric(k) for k in (1, 2, 3)]
+    predictions = table('Image,Id', ('a', 'w'))
     with pytest.warns() as caught:
-        metrics = [FIRST_HIT.metric(k) for k in (1, 2, 3)]
-        predictions = table('Image,Id', ('a', 'w'))
         scores = FIRST_HIT.scores(truth, predictions, metrics, per_query=False, missing='zero')
     assert [warning.category for warning in caught] == [MissingIdsWarning]
     assert [len(score.warnings) for score in scores] == [1, 1, 1]
