@@ -102,7 +102,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class TestsOfMetric:
+class MetricTests:
     """Runs by one metric and, the better one first, their pairs."""
 
     metric: str
@@ -111,10 +111,10 @@ class TestsOfMetric:
     pairs: list[Pair]
 
 
-def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list[TestsOfMetric]:
+def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list[MetricTests]:
     """Test and rank the runs by each metric."""
     units = [units_of(values, clusters) for values in runs.values]
-    means = [[exact_mean(row) for row in values] for values in runs.values]
+    means = list(runs.means().values())
     orders = [np.argsort(-np.array(each), kind='stable').tolist() for each in means]
     first, second = np.triu_indices(len(runs.names), 1)  # of each pair, the better one first
     numbers = [(np.array(order)[first], np.array(order)[second]) for order in orders]
@@ -151,7 +151,7 @@ def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list
         ranks = ranks_of(units[at].steps(np.array(means[at])))
         of_runs = zip(means[at], ranks, intervals.runs, strict=True)
         standings = _leaderboard(settings, runs, at, orders[at], list(of_runs), pairs)
-        found.append(TestsOfMetric(metric, orders[at], standings, pairs))
+        found.append(MetricTests(metric, orders[at], standings, pairs))
     return found
 
 

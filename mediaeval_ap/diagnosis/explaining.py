@@ -93,14 +93,13 @@ def diagnose(
                     'equal_confidence': equal_confidence[column].of(rows),
                     'arbitrary': arbitrary[column].of(rows),
                 },
-                [ConfusedName(**fields) for _, fields in confused],
+                [lost for _, lost in confused],
                 [
                     NearMiss(
-                        **fields,
-                        n_hypotheses=run.ranking.n_held(pair[1]),
-                        alone=alone[pair][column],
+                        *(lost.name, lost.query, lost.count, run.ranking.n_held(pair[1])),
+                        *(lost.distance, lost.letters, lost.adds, alone[pair][column]),
                     )
-                    for pair, fields in missed
+                    for pair, lost in missed
                 ],
                 reconcile_run(facts, k, definition),
                 examined,
@@ -136,11 +135,11 @@ def _alone(
 
 def _lost_to(
     kind: int, found: Found, added: NDArray[np.float64], queries: Sequence[str], ranking: Ranking
-) -> list[tuple[tuple[int, int], dict[str, Any]]]:
+) -> list[tuple[tuple[int, int], ConfusedName]]:
     """Return the names that relevant shots of a kind were lost to, the costliest first.
 
-    With the numbers of query and name, the fields that `ConfusedName` and `NearMiss` share. `added`
-    is what the repair of the shot of each hypothesis adds.
+    Before each stand the numbers of query and name. `added` is what the repair of the shot of each
+    hypothesis adds.
     """
     returned, kinds = found.returned, found.kinds
     begins = run_starts([returned.query, returned.shot])
@@ -158,35 +157,21 @@ def _lost_to(
     counts = np.diff(begins, append=len(rows)).tolist()
     adds = np.add.reduceat(added[rows], begins).tolist()
     rows = rows[begins]
-    pairs = zip(returned.query[rows].tolist(), returned.name[rows].tolist(), strict=True)
+    columns = (returned.query[rows], returned.name[rows], returned.distance[rows])
     lost = []
-    for pair, count, add, distance in zip(
-        pairs, counts, adds, returned.distance[rows].tolist(), strict=True
+    for count, add, at, name_at, distance in zip(
+        counts, adds, *(column.tolist() for column in columns), strict=True
     ):
-        query, name = queries[pair[0]], ranking.names.values[pair[1]]
-        lost.append(
-            (
-                pair,
-                {
-                    'name': name,
-                    'query': query,
-                    'count': count,
-                    'distance': distance,
-                    'letters': letters_that_differ(query, name),
-                    'adds': add,
-                },
-            )
-        )
-    # What differs by rounding alone is the same.
-    return sorted(
-        lost,
-        key=lambda each: (
-            -round(each[1]['adds'], 12),
-            -each[1]['count'],
-            each[1]['query'],
-            each[1]['name'],
-        ),
-    )
+        query, name = queries[at], ranking.names.values[name_at]
+        letters = letters_that_differ(query, name)
+        confused = ConfusedName(name, query, count, distance, letters, add)
+        lost.append(((at, name_at), confused))
+
+    def order(item: tuple[Any, ConfusedName]) -> tuple[float, int, str, str]:
+        each = item[1]  # what differs by rounding alone is the same
+        return -round(each.adds, 12), -each.count, each.query, each.name
+
+    return sorted(lost, key=order)
 
 
 def letters_that_differ(query: str, name: str) -> tuple[str, ...]:

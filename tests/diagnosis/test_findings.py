@@ -36,7 +36,7 @@ def before(rows, marks, query, at):
     *(strategies.reference_rows, strategies.hypothesis_rows),
     *(st.integers(1, 30), strategies.subsets),
 )
-@strategies.examples(3)
+@strategies.examples(5)
 def test_ranking_and_ranks(definition, reference, hypotheses, k, subset):
     query = reference[0][3]
     reference = [row for row in reference if subset is None or row[:2] in subset]

@@ -36,7 +36,7 @@ registered = st.sampled_from(definitions.names())
 
 
 @given(registered, few | any_corpus, cutoffs, limits, strategies.subsets, strategies.names)
-@strategies.examples(4)
+@strategies.examples(8)
 def test_parts_are_what_repairs_add(definition, corpus, k, near, subset, stranger):
     reference, hypotheses = corpus
     (k,) = strategies.allowed([k], definition)
@@ -65,7 +65,7 @@ def test_parts_are_what_repairs_add(definition, corpus, k, near, subset, strange
 
 
 @given(registered, few, cutoffs, limits, strategies.subsets)
-@strategies.examples(3)
+@strategies.examples(5)
 def test_corrections_alone_are_scored_again(definition, corpus, k, near, subset):
     reference, hypotheses = corpus
     (k,) = strategies.allowed([k], definition)
@@ -124,7 +124,7 @@ def test_hits_below_the_cutoff_count_where_they_are_repaired(definition):
 
 
 @given(registered, few | any_corpus, cutoffs, limits)
-@strategies.examples(3)
+@strategies.examples(5)
 def test_parts_add_up_to_the_loss(definition, corpus, k, near):
     reference, hypotheses = corpus
     (k,) = strategies.allowed([k], definition)
@@ -145,7 +145,7 @@ def test_parts_add_up_to_the_loss(definition, corpus, k, near):
 
 
 @given(registered, few, limits)
-@strategies.examples(1)
+@strategies.examples(2)
 def test_one_ranking_serves_all_cutoffs(definition, corpus, near):
     reference, hypotheses = corpus
     K = strategies.allowed([2, 7, 1], definition)
