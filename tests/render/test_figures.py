@@ -1,6 +1,8 @@
 """Figures: the data in them are the data given, and names stay text."""
 
 import json
+import re
+import sys
 import warnings
 import xml.etree.ElementTree as ET
 
@@ -9,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 from mediaeval_ap.diagnosis.loss import PARTS
-from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.errors import MissingExtraError, ParameterError
 from mediaeval_ap.render import figures, page, palette
 from mediaeval_ap.render.page import on_page, style_sheet
 
@@ -96,24 +99,26 @@ def no_word_from_vega(capfd):
 
 
 @pytest.mark.parametrize('figure', ALL)
-@pytest.mark.parametrize('n', [0, 1, 2, 17])
+@pytest.mark.parametrize('n', [0, 1, 17])
 def test_any_number_of_rows_can_be_drawn(figure, n):
-    names = [f'name_{i}' for i in range(n)]
-    chart = figure(names)
+    chart = figure([f'name_{i}' for i in range(n)])
     assert isinstance(chart, alt.LayerChart)
     svg = page.to_svg(chart)
-    assert svg == page.to_svg(figure(names))
     assert 'NaN' not in svg
     assert 'undefined' not in svg
     assert float(ET.fromstring(svg).get('height')) < 700
 
 
 @pytest.mark.parametrize('figure', OF_RUNS)
-def test_hostile_names_stay_text(figure):
-    shown = texts_of(page.to_svg(figure(HOSTILE)))
+def test_hostile_names_stay_text_and_are_drawn_as_others_are(figure):
+    svg = page.to_svg(figure(HOSTILE))
+    shown = texts_of(svg)
     for name in HOSTILE:
         begin = name.strip()[:10]
         assert any(text.strip().startswith(begin) for text in shown), name
+    marks = marks_of(svg)
+    assert marks == marks_of(page.to_svg(figure([f'run {i}' for i in range(len(HOSTILE))])))
+    assert len(marks) >= len(HOSTILE)
     assert len({row.get('run', row.get('series')) for row in rows_of(figure(HOSTILE))}) == len(
         HOSTILE
     )
@@ -128,13 +133,6 @@ def marks_of(svg):
         if each.get('aria-roledescription')
         in {'bar', 'line mark', 'point', 'rule mark', 'text mark'}
     ]
-
-
-@pytest.mark.parametrize('figure', OF_RUNS)
-def test_hostile_names_are_drawn_as_others_are(figure):
-    marks = marks_of(page.to_svg(figure(HOSTILE)))
-    assert marks == marks_of(page.to_svg(figure([f'run {i}' for i in range(len(HOSTILE))])))
-    assert len(marks) >= len(HOSTILE)
 
 
 def of_scatter(names):
@@ -156,10 +154,11 @@ def test_characters_that_hide_text_are_escaped_as_on_the_page(figure, tmp_path):
     written = json.dumps(chart.to_dict(), ensure_ascii=False)
     assert written.isprintable()
     assert '\\\\ufffename' in written or figure is scatter  # which names the first five
-    chart.save(tmp_path / 'x.svg')
-    ET.parse(tmp_path / 'x.svg')
-    assert page.to_bytes(chart, 'png').startswith(b'\x89PNG')
-    assert page.to_bytes(chart, 'pdf').startswith(b'%PDF')
+    if figure is leaderboard:  # other forms are made of the same
+        chart.save(tmp_path / 'x.svg')
+        ET.parse(tmp_path / 'x.svg')
+        assert page.to_bytes(chart, 'png').startswith(b'\x89PNG')
+        assert page.to_bytes(chart, 'pdf').startswith(b'%PDF')
 
 
 @pytest.mark.parametrize('figure', [*OF_RUNS, confused])
@@ -171,12 +170,11 @@ def test_names_that_look_the_same_are_not_drawn_as_one(figure):
 
 
 def test_hostile_names_are_titles_as_they_are():
-    for name in HOSTILE:
-        if name.strip():
-            chart = figures.scatter(name, 'other', ['q'], [0.5], [0.5])
-            assert any(
-                text.startswith(f'AP of {name}'[:14]) for text in texts_of(page.to_svg(chart))
-            )
+    names = [name for name in HOSTILE if name.strip()]
+    for pair in zip(names[::2], [*names[1::2], 'other'], strict=False):
+        shown = texts_of(page.to_svg(figures.scatter(*pair, ['q'], [0.5], [0.5])))
+        for name in pair:
+            assert any(text.startswith(f'AP of {name}'[:14]) for text in shown)
 
 
 def test_leaderboard_draws_no_interval_that_is_not_there():
@@ -257,6 +255,7 @@ def test_scatter_names_some_queries_of_a_point():
     assert row == {'x': 0.5, 'y': 1, 'count': 7, 'names': 'a, b, c, d, e and 2 more'}
 
 
+@examples(1 / 2)
 @given(
     st.lists(st.one_of(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), st.floats(0, 1.5)), min_size=1)
 )
@@ -338,12 +337,48 @@ def test_the_style_sheet_has_every_variable_in_light_and_dark():
 
 
 def test_a_chart_of_many_rows_can_be_saved():
-    chart = figures.precision_recall(['run'], [range(1, 6001)], 6000)
+    chart = figures.precision_recall(['run'], [range(1, 5002)], 5001)  # Altair refuses these
     with warnings.catch_warnings():
         warnings.simplefilter('error')
-        assert len(page.spec_of(chart)['data']['values']) == 6000
+        assert len(page.spec_of(chart)['data']['values']) == 5001
 
 
 def test_the_axis_of_the_loss_begins_at_the_least_part():
     chart = figures.loss(['run'], {'repeats': [-0.001], 'absent': [0.9]}).to_dict()
     assert chart['layer'][0]['encoding']['x']['scale'] == {'nice': False}
+
+
+CHART = figures.leaderboard(['one', 'two'], [0.5, 0.25], [0.4, 0.2], [0.6, 0.3])
+
+
+def test_png_has_two_pixels_for_each_of_the_chart(tmp_path):
+    png = page.to_bytes(CHART, 'png')
+    width, height = (int.from_bytes(png[i : i + 4]) for i in (16, 20))
+    svg = ET.fromstring(page.to_svg(CHART))
+    assert (width, height) == (2 * int(svg.get('width')), 2 * int(svg.get('height')))
+
+
+def test_a_chart_is_the_same_bytes_each_time():
+    assert page.to_svg(CHART) == page.to_svg(CHART)
+    assert page.to_bytes(CHART, 'png') == page.to_bytes(CHART, 'png')
+
+
+def test_the_script_can_stand_in_a_page():
+    script = page.javascript_bundle()
+    assert not re.search(r'</script|<!--', script, re.IGNORECASE)
+    assert 'window.vegaEmbed=' in script
+    assert script.startswith('(() => {')
+    assert script.endswith('})();\n')
+
+
+def test_the_script_is_of_the_version_that_charts_are_written_for():
+    schema = page.spec_of(CHART)['$schema']
+    (version,) = re.findall(r'/v(\d+\.\d+)', schema)
+    assert f'"{version}.' in page.javascript_bundle()
+
+
+@pytest.mark.parametrize('module', ['altair', 'vl_convert'])
+def test_a_missing_library_is_named_with_its_extra(monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=rf'{module} is not.*mediaeval-ap\[report\]'):
+        page.javascript_bundle()
