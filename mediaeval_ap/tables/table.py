@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import combine, ranges
 from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.render.document import Block, Document, Grid, Heading, counted
-from mediaeval_ap.render.formats import to_html
 from mediaeval_ap.tables.layouts import Layout
 
 
@@ -384,18 +382,23 @@ class Table(NumberedRows):
     lines: LineNumbers = ROW_BY_ROW
 
     def __repr__(self) -> str:
-        n_rows = counted(len(self), 'row', 'rows')
-        return f'Table({self.layout.name} {shown(self.source.name)}, {n_rows})'
+        return f'Table({self.layout.name} {shown(self.source.name)}, {self._counted_rows()})'
 
     def _repr_html_(self) -> str:
+        from mediaeval_ap.render.document import Block, Document, Grid, Heading
+        from mediaeval_ap.render.formats import to_html
+
         n_shown = min(len(self), ROWS_IN_HTML)
         first = self.select(np.arange(len(self)) < n_shown)
-        what = f'{self.layout.name}, {counted(len(self), "row", "rows")}'
+        what = f'{self.layout.name}, {self._counted_rows()}'
         blocks: list[Block] = [Heading(self.source.name, what)]
         blocks.append(Grid(self.layout.fields, list(first.rows()), exact=self.layout.fields))
         if n_more := len(self) - n_shown:
             blocks.append(f'… and {n_more:,} more')
         return to_html(Document(lambda: blocks, list))
+
+    def _counted_rows(self) -> str:
+        return f'{len(self):,} row{"" if len(self) == 1 else "s"}'
 
     def __len__(self) -> int:
         return len(self.columns[self.layout.texts[0]].codes)

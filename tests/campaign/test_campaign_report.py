@@ -245,11 +245,8 @@ def test_small_campaigns_have_a_page(case, definition, monkeypatch):
 def test_the_cutoff_of_the_loss(average_precision):
     by_100 = AveragePrecision(REFERENCE, K=[100, 1000])
     one = {'one': RUNS['one']}
-    for scorer, k, expected in (
-        (average_precision, None, 'all'),
-        (by_100, None, 100),
-        (by_100, 7, 7),
-    ):
+    cases = (average_precision, None, 'all'), (by_100, None, 100), (by_100, 7, 7)
+    for scorer, k, expected in cases:
         assert scorer.report(one, QUERIES, k=k, **QUICK).diagnoses['one'].k == expected
 
 
