@@ -24,9 +24,9 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.metrics.accumulator import ExactSums
 from mediaeval_ap.metrics.ranked_labels import ReciprocalRank
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, ResultByQuery
-from mediaeval_ap.results.means_and_notes import SKIPPED
+from mediaeval_ap.results.means_and_notes import SKIPPED, kind_of_metric
 from mediaeval_ap.results.result import SCHEMA, Result
-from mediaeval_ap.results.score import COUNTS, NO_MEAN, Score
+from mediaeval_ap.results.score import COUNTS, Score
 from mediaeval_ap.tables import MAX_BYTES, Source
 from mediaeval_ap.tables.json_text import parsed_json
 from mediaeval_ap.tables.sources import ByteSource
@@ -139,7 +139,7 @@ def _check(value: Fields, result: Result) -> None:
     if others := sorted(means.keys() - computed_means.keys()):
         raise Fault('means', ', '.join(map(shown, others)), 'means of the values of its queries')
     counts, n_queries = result.counts, len(value['queries'])
-    if 'GAP' in computed_means:  # a row for each prediction
+    if any(kind_of_metric(name).is_one_list for name in computed_means):  # a row for a prediction
         n_queries = counts['queries']
     of_means = result.mean_counts
     stated = {  # and what the queries say
@@ -224,10 +224,10 @@ def _score(value: Fields, manifest: dict[str, Any]) -> Score:
     import pyarrow
 
     metric = _field(value, 'metric', str)
-    if metric in NO_MEAN and 'queries' not in value:  # which would not help to compare it
-        raise Fault('metric', metric, f'a metric that is a mean over queries; {NO_MEAN[metric]}')
-    if metric == 'lwlrap':
-        _field(manifest['counts'], 'labels', int)
+    kind = kind_of_metric(metric)
+    if kind.no_mean and 'queries' not in value:  # which would not help to compare it
+        raise Fault('metric', metric, f'a metric that is a mean over queries; {kind.no_mean}')
+    _field(manifest['counts'], kind.over, int)
     rows = _Rows(value)
     _name_run(value, manifest, Score.RUN)
     counts = {name: rows.counts(name) for name in COUNTS if name in rows.names}
@@ -270,9 +270,10 @@ def _mean(metric: str, rows: _Rows, values: Mapping[str, NDArray[Any]], found: f
     Those of lwlrap and GAP hold rounded parts of it: `found` is returned if they agree.
     """
     each = values['value']
-    if metric in NO_MEAN:
+    kind = kind_of_metric(metric)
+    if kind.no_mean:
         computed = math.fsum(each)
-        if metric == 'lwlrap':
+        if kind.over == 'labels':
             n_labels = rows.counts('n_labels')
             computed = math.fsum(each * n_labels) / max(1, n_labels.sum())
         return found if abs(computed - found) <= ROUNDING else computed

@@ -21,6 +21,39 @@ _of_queries = re.compile(r'(\d+) of (\d+) queries (.*)').fullmatch
 
 
 @dataclass(frozen=True)
+class MetricKind:
+    """What the value of a metric is over, and what follows from that.
+
+    The mean over queries with a true label, in which a run without predictions gets 0, needs no
+    entry in `METRIC_KINDS`.
+    """
+
+    unit: str = 'query'
+    units: str = 'queries'
+    over: str = 'queries'  # the name of the count that the value is over
+    no_mean: str = ''  # why it is no mean over queries
+    is_one_list: bool = False  # all predictions are ranked together, and a table has a row for each
+    scores_all: bool = False  # queries without a true label are in the mean, and none is at 0
+
+
+METRIC_KINDS: Mapping[str, MetricKind] = {
+    'GAP': MetricKind(
+        'query with a true label',
+        'queries with a true label',
+        no_mean='the rank of a prediction depends on those of all queries',
+        is_one_list=True,
+    ),
+    'LRAP': MetricKind(scores_all=True),
+    'lwlrap': MetricKind('label', 'labels', 'labels', no_mean='it is a mean over labels'),
+}
+
+
+def kind_of_metric(metric: str) -> MetricKind:
+    """Return the kind of a metric by its name in results."""
+    return METRIC_KINDS.get(metric, MetricKind())
+
+
+@dataclass(frozen=True)
 class Compared:
     """Values that have a mean over queries, by the name of the mean: runs are compared by them.
 

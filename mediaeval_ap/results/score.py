@@ -14,9 +14,10 @@ from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
 from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.render.document import Grid
 from mediaeval_ap.results.means_and_notes import (
-    N_QUERIES,
     SKIPPED,
     Compared,
+    MetricKind,
+    kind_of_metric,
     notes_of,
     notes_of_skipped,
 )
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 __all__ = ['Score']
 
 COUNTS = ('n_relevant', 'n_labels')  # of which the row of all queries has the sums
-NO_MEAN = {
-    'GAP': 'the rank of a prediction depends on those of all queries',
-    'lwlrap': 'it is a mean over labels',
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,32 +175,28 @@ class Score(Result):
         return self._value(per_query=self._has_queries)
 
     @property
+    def _kind(self) -> MetricKind:
+        return kind_of_metric(self.metric)
+
+    @property
     def _unit(self) -> tuple[str, str]:
-        if self.metric == 'lwlrap':
-            return 'label', 'labels'
-        which = ' with a true label' if self.metric == 'GAP' else ''
-        return f'query{which}', f'queries{which}'
+        return self._kind.unit, self._kind.units
 
     @property
     def mean_counts(self) -> dict[str, int]:
         """What the value is over: queries, for GAP those with a true label, for lwlrap labels."""
-        if self.metric == 'lwlrap':
-            return {self.metric: self.counts['labels']}
-        n_without = 0 if self.metric == 'LRAP' else self.counts.get('without_truth', 0)
-        return {self.metric: self.counts['queries'] - n_without}
+        kind = self._kind
+        is_over_some = kind.over == 'queries' and not kind.scores_all
+        n_without = self.counts.get('without_truth', 0) if is_over_some else 0
+        return {self.metric: self.counts[kind.over] - n_without}
 
     def _count_columns(self) -> dict[str, int]:
-        name = 'n_labels' if self.metric == 'lwlrap' else N_QUERIES
-        return {name: self.mean_counts[self.metric]}
+        return {f'n_{self._kind.over}': self.mean_counts[self.metric]}
 
     @property
     def _has_queries(self) -> bool:
         """True unless only a table would have the place of each query among all predictions."""
-        return not self._needs_table or self.table is not None
-
-    @property
-    def _needs_table(self) -> bool:
-        return self.metric == 'GAP'
+        return not self._kind.is_one_list or self.table is not None
 
     @property
     def _is_of_classes(self) -> bool:
@@ -240,12 +233,12 @@ class Score(Result):
 
     def _columns(self) -> Columns:
         if self.table is not None and not self._is_of_classes:
-            name_of_value = 'term' if self._needs_table else next(iter(self.values))
+            name_of_value = 'term' if self._kind.is_one_list else next(iter(self.values))
             names = {self.table.columns[0]: 'query', name_of_value: 'value'}
             table = self.table.rename(columns=names)
             others = [name for name in table.columns if name not in ('query', 'value')]
             return _columns_of(table[['query', 'value', *others]])
-        if self._needs_table or self.queries is None:
+        if self._kind.is_one_list or self.queries is None:
             raise ParameterError(
                 f'per_query: found a score ({self.metric}) without a table of its queries, '
                 'expected one that was computed with per_query=True'
@@ -254,10 +247,10 @@ class Score(Result):
         return {'query': self.queries.to_pylist(), 'value': value, **dict(further)}
 
     def _compared(self) -> Compared:
-        if self.metric in NO_MEAN:
+        if self._kind.no_mean:
             raise ParameterError(
                 f'{printable(self._run)}: found {self.metric}, expected a metric that is a mean '
-                f'over queries: {NO_MEAN[self.metric]}'
+                f'over queries: {self._kind.no_mean}'
             )
         if self.queries is None:
             raise ParameterError(
@@ -269,7 +262,7 @@ class Score(Result):
             kept = np.flatnonzero(n_relevant)
             queries = [queries[place] for place in kept.tolist()]
             values, n_relevant = values[kept], n_relevant[kept]
-        floor = {} if self.metric == 'LRAP' else {self.metric: 0.0}  # its runs score every label
+        floor = {} if self._kind.scores_all else {self.metric: 0.0}
         return Compared(list(map(str, queries)), {self.metric: values}, n_relevant, floor)
 
     def _mean_row(self) -> dict[str, Any]:
