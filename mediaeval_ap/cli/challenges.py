@@ -42,7 +42,6 @@ def _input(predictions: str, roles: str) -> options.Decorator:
         options.argument('runs', nargs=-1, required=True, metavar=f'{predictions}...'),
         options.option(
             '--columns',
-            heading='Input',
             metavar='ROLE=COLUMN,...',
             callback=_columns,
             help=f'Columns of other files: {roles}. COLUMN is a name or, in a file without a '
@@ -50,7 +49,6 @@ def _input(predictions: str, roles: str) -> options.Decorator:
         ),
         options.option(
             '--truth-columns',
-            heading='Input',
             metavar='ROLE=COLUMN,...',
             callback=_columns,
             help='Columns of TRUTH.  [default: as --columns]',
@@ -99,9 +97,7 @@ def _score(
     f'[default: {CUTOFF}; with --first-hit {CUTOFF_OF_FIRST_HIT}]',
 )
 @options.definition(None, '  [default: kaggle]')
-@options.flag(
-    '--first-hit', heading='Scoring', help='Score by the reciprocal rank of the first hit.'
-)
+@options.flag('--first-hit', help='Score by the reciprocal rank of the first hit.')
 @reports
 def score_lists(
     first_hit: bool, cutoffs: list[Cutoff], definition: str | None, **settings: Any
@@ -157,11 +153,9 @@ def score_global_list(**settings: Any) -> None:
     ],
 )
 @_input('SCORES', 'id, and in TRUTH labels (several in a field) or label (one in each row)')
-@options.flag(
-    '--label-weighted', heading='Scoring', help='Take the mean over labels (lwlrap), not samples.'
-)
+@options.flag('--label-weighted', help='Take the mean over labels (lwlrap), not samples.')
 @options.QUERIES_WITHOUT_RELEVANT
-@options.flag('--per-class', heading='Output', help='Add the values of each class.')
+@options.flag('--per-class', help='Add the values of each class.')
 @reports
 def score_labels(reporting: Reporting, per_class: bool, **settings: Any) -> None:
     """Score one number per sample and class: label ranking AP.

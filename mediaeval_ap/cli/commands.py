@@ -24,7 +24,18 @@ from mediaeval_ap.errors import DataWarning, Error, NoOverlapWarning, ReadError,
 from mediaeval_ap.progress import shown
 from mediaeval_ap.store.damage import damage_told
 
-HEADINGS = ('Input', 'Scoring', 'Output', 'Other')  # of options, in the order of the help
+HEADINGS = {  # of options, in the order of the help; all others stand under Other
+    'Input': '--against --check --columns --consensus --evidence --evidence-reference --follow '
+    '--keep-going --max-bytes --queries --reference --shots --skip-bad --strict --subset '
+    '--truth-columns --videos',
+    'Scoring': '--also-definitions --baseline --by --cluster --correction --cutoff --cutoffs '
+    '--definition --every --first-hit --interval --keep --label-weighted --level --measures '
+    '--missing --near --part --permutations --queries-without-relevant --ratio --relevance-level '
+    '--resamples --resume --rules --seed --ties --unknown',
+    'Output': '--all --costliest --depth --figure --format --max-problems --output --pairs '
+    '--per-class --per-query --qrels --query --run --sort --tag',
+    'Other': '',
+}
 EXIT_STATUS = '0: success; 1: error in the data or files; 2: error in the command line'
 QUIET = 'mediaeval_ap.quiet'  # in what click knows of the command that runs
 
@@ -37,9 +48,10 @@ def is_quiet() -> bool:
 class Option(click.Option):
     """An option that stands under one of the headings of the help."""
 
-    def __init__(self, *arguments: Any, heading: str = 'Other', **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        self.heading = heading
+    @property
+    def heading(self) -> str:
+        name = max(self.opts, key=len)
+        return next((each for each, names in HEADINGS.items() if name in names.split()), 'Other')
 
 
 def print_text(ctx: click.Context, text: str) -> None:

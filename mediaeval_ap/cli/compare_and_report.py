@@ -15,7 +15,7 @@ from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import NEW_FILE, STANDARD_STREAM, Output, write, write_document
 from mediaeval_ap.comparison.settings import require_libraries
-from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
+from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import ParameterError, printable, require, shown
 
 if TYPE_CHECKING:
@@ -25,75 +25,46 @@ if TYPE_CHECKING:
     from mediaeval_ap.results.result import Result
 
 
-def procedure_options() -> options.Decorator:
-    """Return the options of tests and intervals."""
-    return options.together(_tests(), _intervals(), _random_numbers())
-
-
-def _tests() -> options.Decorator:
-    return options.together(
-        options.option(
-            '--baseline',
-            heading='Scoring',
-            metavar='RUN',
-            help='Run to compare the others with, by its name.  [default: none]',
-        ),
-        options.choice(
-            '--correction',
-            choices.CORRECTIONS,
-            'holm',
-            'Correction of p for many pairs: {words}.',
-        ),
-    )
-
-
-def _intervals() -> options.Decorator:
-    return options.together(
-        options.choice(
-            '--interval',
-            choices.INTERVALS,
-            'plus2',
-            'Confidence intervals of differences: {words}; those of means are bca, or t.',
-        ),
-        options.valued(
-            '--level',
-            default=choices.LEVEL,
-            help='Level of confidence, between 0 and 1.',
-            heading='Scoring',
-            type=float,
-            metavar='NUMBER',
-            callback=options.checked(choices.check_level),
-        ),
-        options.choice(
-            '--cluster',
-            choices.CLUSTERS,
-            None,
-            'What is resampled and flipped together: {words}; none is each query by itself.  '
-            '[default: video, where there are 50 or more]',
-        ),
-    )
-
-
-def _random_numbers() -> options.Decorator:
-    return options.together(
-        options.integer(
-            '--resamples',
-            default=choices.RESAMPLES,
-            largest=LARGEST_CUTOFF,
-            heading='Scoring',
-            help='Number of resamples of the bootstrap.',
-        ),
-        options.integer(
-            '--permutations',
-            default=None,
-            largest=LARGEST_CUTOFF,
-            heading='Scoring',
-            help='Number of random permutations of a test.  [default: 100,000; tukey 10,000]',
-        ),
-        options.integer(
-            '--seed', default=0, least=0, heading='Scoring', help='Seed of all random numbers.'
-        ),
-    )
+PROCEDURE = options.together(
+    options.option(
+        '--baseline',
+        metavar='RUN',
+        help='Run to compare the others with, by its name.  [default: none]',
+    ),
+    options.choice(
+        '--correction', choices.CORRECTIONS, 'holm', 'Correction of p for many pairs: {words}.'
+    ),
+    options.choice(
+        '--interval',
+        choices.INTERVALS,
+        'plus2',
+        'Confidence intervals of differences: {words}; those of means are bca, or t.',
+    ),
+    options.option(
+        '--level',
+        default=choices.LEVEL,
+        help='Level of confidence, between 0 and 1.',
+        type=float,
+        metavar='NUMBER',
+        callback=options.checked(choices.check_level),
+    ),
+    options.choice(
+        '--cluster',
+        choices.CLUSTERS,
+        None,
+        'What is resampled and flipped together: {words}; none is each query by itself.  '
+        '[default: video, where there are 50 or more]',
+    ),
+    options.integer(
+        '--resamples', default=choices.RESAMPLES, help='Number of resamples of the bootstrap.'
+    ),
+    options.integer(
+        '--permutations',
+        default=None,
+        help='Number of random permutations of a test.  [default: 100,000; tukey 10,000]',
+    ),
+    options.integer('--seed', default=0, least=0, help='Seed of all random numbers.'),
+)
 
 
 def named_runs(runs: Iterable[str], baseline: str | None) -> dict[str, str]:
@@ -126,15 +97,13 @@ def _definitions(_: click.Context, __: click.Parameter, values: tuple[str, ...])
 
 
 ROWS = ('csv', 'jsonl')
-PROCEDURE = options.together(
-    procedure_options(),
+COMPARISON = options.together(
+    PROCEDURE,
     options.choice(
         '--by', choices.GROUPINGS, None, 'Add means over groups of queries: by {words}.'
     ),
     options.flag(
-        '--pairs',
-        heading='Output',
-        help='Show all pairs of runs; csv and jsonl then have pairs instead of runs.',
+        '--pairs', help='Show all pairs of runs; csv and jsonl then have pairs instead of runs.'
     ),
     options.LIMITS,
     options.FORMAT,
@@ -159,13 +128,12 @@ PROCEDURE = options.together(
 @options.MEASURES
 @options.option(
     '--also-definitions',
-    heading='Scoring',
     metavar='NAME,...',
     multiple=True,
     callback=_definitions,
     help='Definitions whose orders of the runs are compared, too. Can be repeated.',
 )
-@PROCEDURE
+@COMPARISON
 def compare(
     reference: str,
     runs: tuple[str, ...],
@@ -186,7 +154,8 @@ def compare(
     names = _names('RUN', runs, 'evaluate scores one', procedure['baseline'])
     also = {'--by': procedure['by'], '--also-definitions': also_definitions}
     _refuse_rows(procedure['format'], also)
-    _refuse_again(definition, also_definitions)
+    if definition in also_definitions:
+        raise click.UsageError(f'--also-definitions: {definition} is the definition already')
     for each in definition, *also_definitions:
         options.check_cutoffs(cutoffs, each, measures)
     require_libraries()
@@ -230,7 +199,7 @@ def compare(
 @options.argument('results', nargs=-1, required=True, metavar='RESULTS...')
 @options.input_file('--reference', 'Reference of the runs, for --cluster video and --by corpus.')
 @options.SUBSET
-@PROCEDURE
+@COMPARISON
 def compare_results(
     results: tuple[str, ...],
     reference: str | None,
@@ -285,11 +254,6 @@ def _refuse_rows(format: str, given: Mapping[str, object]) -> None:
             )
 
 
-def _refuse_again(definition: str, also: Iterable[str]) -> None:
-    if definition in also:
-        raise click.UsageError(f'--also-definitions: {definition} is the definition already')
-
-
 def _write(
     results: Mapping[str, Result | Sequence[Result]],
     *,
@@ -335,7 +299,7 @@ OF_FIGURES = ('svg', 'png', 'pdf')
     None, 'Cutoff whose loss is split; "all" means no cutoff.  [default: 100, or the last of -K]'
 )
 @options.NEAR
-@procedure_options()
+@PROCEDURE
 @options.LIMITS
 @options.choice(
     '--figure',
@@ -343,18 +307,15 @@ OF_FIGURES = ('svg', 'png', 'pdf')
     None,
     'Write one figure instead of the page: {words}. Those of AP are at the last of -K; scatter '
     'draws the two best runs (give two to choose them).',
-    'Output',
 )
 @options.option(
     '--query',
-    heading='Output',
     metavar='NAME',
     help='Query that precision_recall draws.  [default: the first with a relevant shot]',
 )
 @options.file_format([PAGE, *OF_FIGURES], note='  [default: by the suffix of the output]')
 @options.option(
     *('-o', '--output'),
-    heading='Output',
     type=NEW_FILE,
     metavar='FILE',
     required=True,
@@ -382,7 +343,9 @@ def report(
     if figure == 'scatter' and len(runs) == 1:
         raise click.UsageError('--figure scatter: found one run, expected two or more')
     named_runs(runs, settings['baseline'])
-    _require_libraries(figure)
+    modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *(() if figure else ('jinja2',)))
+    for module in modules:  # before anything is read
+        require(module, 'insight,report', 'report')
     criteria = ('reference', 'subset', 'cutoffs', 'definition', 'max_bytes')
     given = {name: settings.pop(name) for name in (*criteria, 'queries_without_relevant')}
     average_precision = options.read_reference(**given)
@@ -391,13 +354,6 @@ def report(
         write(str(made.to_html()), output)
     else:
         _write_chart(_chart(made, figure, query), format, output)
-
-
-def _require_libraries(figure: str | None) -> None:
-    """Miss what is not installed before anything is read."""
-    of_figures = ('altair', 'vl_convert')
-    for module in ('scipy', 'statsmodels', *of_figures, *(() if figure else ('jinja2',))):
-        require(module, 'insight,report', 'report')
 
 
 def _checked_format(figure: str | None, format: str, output: Output) -> str:

@@ -42,13 +42,11 @@ def _part(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int
 
 RESUME = options.option(
     '--resume',
-    heading='Scoring',
     metavar='DIR',
     help='Keep the result of each block of queries in DIR; compute only blocks that are missing.',
 )
 PART = options.option(
     '--part',
-    heading='Scoring',
     metavar='I/N',
     callback=_part,
     help='Compute every N-th block only, from the I-th; the command collect shows the results. '

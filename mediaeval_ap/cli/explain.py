@@ -37,16 +37,9 @@ COSTLIEST = 10
 @options.DEFINITION
 @options.QUERIES_WITHOUT_RELEVANT
 @options.LIMITS
-@options.flag(
-    '--per-query',
-    heading='Output',
-    help='List every query in tables; CSV and JSON always have them.',
-)
+@options.flag('--per-query', help='List every query in tables; CSV and JSON always have them.')
 @options.integer(
-    '--costliest',
-    default=COSTLIEST,
-    heading='Output',
-    help='Number of queries and of names to list in tables.',
+    '--costliest', default=COSTLIEST, help='Number of queries and of names to list in tables.'
 )
 @options.FORMAT
 @options.OUTPUT

@@ -37,35 +37,26 @@ def checked(check: Callable[[Any], object]) -> Callable[..., Any]:
 
 
 def argument(name: str, **settings: Any) -> Decorator:
-    """Return an argument that takes the path of an input."""
     return click.argument(name, type=FILE, **settings)
 
 
-def option(*names: str, heading: str, **settings: Any) -> Decorator:
-    """Return an option under a heading of the help."""
-    return click.option(*names, cls=Option, heading=heading, **settings)
+def option(*names: str, help: str, **settings: Any) -> Decorator:
+    """Return an option; the help shows its default, if there is one and the text does not."""
+    settings.setdefault('show_default', 'default' in settings and '[default: ' not in help)
+    return click.option(*names, cls=Option, help=help, **settings)
 
 
-def input_file(name: str, help: str, *, heading: str = 'Input', **settings: Any) -> Decorator:
-    """Return an option that takes the path of an input."""
-    return option(name, heading=heading, type=FILE, metavar='FILE', help=help, **settings)
+def input_file(name: str, help: str, **settings: Any) -> Decorator:
+    return option(name, type=FILE, metavar='FILE', help=help, **settings)
 
 
 def queries(default: str) -> Decorator:
-    """Return the option of the names to ask for."""
     help = f'File of names to ask for, one per line.  [default: {default}]'
     return input_file('--queries', help, callback=_file_of_names)
 
 
-def flag(*names: str, heading: str, help: str) -> Decorator:
-    """Return an option without a value."""
-    return option(*names, heading=heading, is_flag=True, help=help)
-
-
-def valued(*names: str, default: Any, help: str, **settings: Any) -> Decorator:
-    """Return an option with a default, which the help shows if its text does not."""
-    is_shown = '[default: ' not in help
-    return option(*names, default=default, show_default=is_shown, help=help, **settings)
+def flag(*names: str, help: str) -> Decorator:
+    return option(*names, is_flag=True, help=help)
 
 
 def integer(
@@ -78,20 +69,17 @@ def integer(
             return value
         raise click.BadParameter(f'found {value}, expected an integer from {least} to {largest}')
 
-    return valued(*names, default=default, type=int, metavar='N', callback=check, **settings)
+    return option(*names, default=default, type=int, metavar='N', callback=check, **settings)
 
 
-def choice(
-    name: str, choices: Iterable[str], default: str | None, help: str, heading: str = 'Scoring'
-) -> Decorator:
+def choice(name: str, choices: Iterable[str], default: str | None, help: str) -> Decorator:
     """Return an option that takes one of some words, which stand in the help at ``{words}``."""
     words = list(choices)
     listed = ' or '.join(filter(None, [', '.join(words[:-1]), words[-1]]))
-    return valued(
+    return option(
         name,
         default=default,
         help=help.format(words=listed),
-        heading=heading,
         type=click.Choice(words),
         metavar='NAME',
     )
@@ -102,23 +90,19 @@ def file_format(
     default: str | None = None,
     note: str = '  [default: by the suffix of the output, else table]',
 ) -> Decorator:
-    """Return the option of the output format."""
     note = '' if default else note
-    return choice('--format', formats, default, 'Output format: {words}.' + note, 'Output')
+    return choice('--format', formats, default, 'Output format: {words}.' + note)
 
 
 def definition(default: str | None, note: str = '') -> Decorator:
-    """Return the option of the definition of AP."""
     help = 'AP definition: {words}. The command definitions explains them.'
     return choice('--definition', definitions.names(), default, help + note)
 
 
 def cutoffs(default: Iterable[Cutoff] | None, help: str) -> Decorator:
-    """Return the option of the cutoffs."""
     shown = None if default is None else [','.join(map(str, default))]
-    return valued(
+    return option(
         *('-K', '--cutoffs', 'cutoffs'),
-        heading='Scoring',
         metavar='K,...',
         callback=_cutoffs,
         multiple=True,
@@ -128,15 +112,13 @@ def cutoffs(default: Iterable[Cutoff] | None, help: str) -> Decorator:
 
 
 def cutoff(default: Cutoff | None, help: str) -> Decorator:
-    """Return the option of a single cutoff."""
-    names, heading = ('-k', '--cutoff', 'cutoff'), 'Scoring'
+    names = ('-k', '--cutoff', 'cutoff')
     shown = None if default is None else str(default)
-    return valued(*names, heading=heading, metavar='K', callback=_cutoff, default=shown, help=help)
+    return option(*names, metavar='K', callback=_cutoff, default=shown, help=help)
 
 
 def depth(default: int, help: str, largest: int = LARGEST_CUTOFF) -> Decorator:
-    """Return the option of how much of a ranking there is."""
-    return integer('-n', '--depth', default=default, largest=largest, heading='Output', help=help)
+    return integer('-n', '--depth', default=default, largest=largest, help=help)
 
 
 def together(*decorators: Decorator) -> Decorator:
@@ -213,16 +195,14 @@ QUERIES_WITHOUT_RELEVANT = choice(
 )
 MEASURES = option(
     '--measures',
-    heading='Scoring',
     metavar='NAME,...',
     multiple=True,
     callback=_measures,
     help='Measures of ir_measures to add, as nDCG@10,P@5,RR. Can be repeated. '
     'Needs the extra trec.',
 )
-JOBS = valued(
+JOBS = option(
     '--jobs',
-    heading='Other',
     metavar='N',
     default='1',
     callback=lambda _, __, value: _jobs(value),
@@ -230,14 +210,12 @@ JOBS = valued(
 )
 SCHEDULER = option(
     '--scheduler',
-    heading='Other',
     metavar='ADDRESS',
     help='Score on the Dask cluster of a scheduler, as tcp://host:8786; each RUN is a store. '
     'Needs the extra cluster.',
 )
-NEAR = valued(
+NEAR = option(
     '--near',
-    heading='Scoring',
     type=float,
     metavar='DISTANCE',
     default=choices.NEAR,
@@ -246,29 +224,26 @@ NEAR = valued(
     'length, from 0 to below 1.',
 )
 STRICT = flag(
-    '--strict',
-    heading='Input',
-    help='Treat the warning that two inputs have no id in common as an error.',
+    '--strict', help='Treat the warning that two inputs have no id in common as an error.'
 )
 MAX_BYTES = integer(
     '--max-bytes',
     default=choices.MAX_BYTES,
-    heading='Input',
     help='Largest size of a decompressed file, Parquet, a pipe or standard input; plain files '
     'have no limit.  [default: 4 GiB]',
 )
 MESSAGES = together(
-    flag('--quiet', heading='Other', help='Show errors only: no progress, no warnings.'),
-    flag('--no-progress', heading='Other', help='Show no progress.'),
+    flag('--quiet', help='Show errors only: no progress, no warnings.'),
+    flag('--no-progress', help='Show no progress.'),
 )
 FORMAT = file_format(FORMATS)
 OUTPUT = option(
     '-o',
     '--output',
-    heading='Output',
     type=NEW_FILE,
     metavar='FILE',
     default=STANDARD_STREAM,
+    show_default=False,
     help='Write to FILE instead of standard output (atomically).',
 )
 LIMITS = together(STRICT, MAX_BYTES, MESSAGES)

@@ -16,15 +16,11 @@ from mediaeval_ap.cli.output import STANDARD_STREAM, Output, tell, write_documen
 from mediaeval_ap.errors import DataWarning, Error, ParameterError, ProcessError
 
 PER_QUERY = options.option(
-    '--per-query/--no-per-query',
-    heading='Output',
-    help='Show the values of each query, too.  [default: means only]',
+    '--per-query/--no-per-query', help='Show the values of each query, too.  [default: means only]'
 )
-SORT = options.flag(
-    '--sort', heading='Output', help='Best run first: by MAP (at the last cutoff), or by the score.'
-)
+SORT = options.flag('--sort', help='Best run first: by MAP (at the last cutoff), or by the score.')
 KEEP_GOING = options.flag(
-    '--keep-going', heading='Input', help='Score the other runs if one is wrong; exit status 1.'
+    '--keep-going', help='Score the other runs if one is wrong; exit status 1.'
 )
 
 
@@ -77,12 +73,7 @@ def reports(function: Callable[..., Any]) -> Any:
     @options.OUTPUT
     @wraps(function)
     def command(
-        per_query: bool,
-        sort: bool,
-        keep_going: bool,
-        format: str,
-        output: Output,
-        **settings: Any,
+        per_query: bool, sort: bool, keep_going: bool, format: str, output: Output, **settings: Any
     ) -> None:
         function(reporting=Reporting(per_query, sort, keep_going, format, output), **settings)
 

@@ -23,7 +23,6 @@ from mediaeval_ap.errors import printable
     '-o',
     '--output',
     'store',
-    heading='Output',
     metavar='STORE',
     type=click.Path(),
     help='Folder to write; a store that is there is replaced as a whole at the end.',
@@ -31,16 +30,13 @@ from mediaeval_ap.errors import printable
 @options.integer(
     '--keep',
     default=None,
-    heading='Scoring',
     help='Largest cutoff that the store will be asked for; what it does not need is dropped. '
     'The default cutoffs of evaluate go to 1000.'
     '  [default: all is kept]',
 )
 @options.SUBSET
 @options.flag(
-    '--check',
-    heading='Input',
-    help='Compare all of each given store with what was written, and write nothing.',
+    '--check', help='Compare all of each given store with what was written, and write nothing.'
 )
 @options.MAX_BYTES
 @options.MESSAGES
@@ -90,7 +86,6 @@ def _check(stores: tuple[str, ...]) -> None:
     '-o',
     '--output',
     'parquet',
-    heading='Output',
     required=True,
     type=NEW_FILE,
     metavar='FILE',

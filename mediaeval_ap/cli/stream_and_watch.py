@@ -100,17 +100,10 @@ HTML = 'html'
 @options.CRITERIA
 @options.QUERIES_WITHOUT_RELEVANT
 @options.integer(
-    '--every',
-    default=1000,
-    heading='Scoring',
-    help='Number of new hypotheses after which to score again.',
+    '--every', default=1000, help='Number of new hypotheses after which to score again.'
 )
-@options.flag('--follow', heading='Input', help='At the end of RUN, wait for more.')
-@options.flag(
-    '--skip-bad',
-    heading='Input',
-    help='Report, count and skip wrong lines instead of stopping.',
-)
+@options.flag('--follow', help='At the end of RUN, wait for more.')
+@options.flag('--skip-bad', help='Report, count and skip wrong lines instead of stopping.')
 @options.file_format([*POINT_FORMATS, HTML])
 @options.OUTPUT
 def watch(

@@ -27,20 +27,10 @@ from mediaeval_ap.definitions import Cutoff
 @options.REFERENCE
 @options.RUN
 @options.option(
-    '--qrels',
-    heading='Output',
-    type=NEW_FILE,
-    metavar='FILE',
-    required=True,
-    help='Output file for the qrels.',
+    '--qrels', type=NEW_FILE, metavar='FILE', required=True, help='Output file for the qrels.'
 )
 @options.option(
-    '--run',
-    heading='Output',
-    type=NEW_FILE,
-    metavar='FILE',
-    required=True,
-    help='Output file for the run.',
+    '--run', type=NEW_FILE, metavar='FILE', required=True, help='Output file for the run.'
 )
 @options.QUERIES
 @options.SUBSET
@@ -49,11 +39,10 @@ from mediaeval_ap.definitions import Cutoff
     'Largest number of shots for each query.',
     largest=choices.LARGEST_TREC_DEPTH,
 )
-@options.valued(
+@options.option(
     '--tag',
     default='mediaeval_ap',
     help='Name of the run, the last field of each line.',
-    heading='Output',
     metavar='WORD',
     callback=options.checked(choices.check_tag),
 )
@@ -99,7 +88,6 @@ def export_trec(
     '--relevance-level',
     default=1,
     help='Lowest relevance of a relevant document.',
-    heading='Scoring',
     least=-choices.LARGEST_TREC_LEVEL,
     largest=choices.LARGEST_TREC_LEVEL,
 )
@@ -120,11 +108,7 @@ def export_trec(
 @options.LIMITS
 @reports
 def evaluate_trec_files(
-    qrels: str,
-    runs: tuple[str, ...],
-    cutoffs: list[Cutoff],
-    reporting: Reporting,
-    **settings: Any,
+    qrels: str, runs: tuple[str, ...], cutoffs: list[Cutoff], reporting: Reporting, **settings: Any
 ) -> None:
     """Score runs in the format of TREC: average precision at K.
 
@@ -161,7 +145,6 @@ def evaluate_trec_files(
 )
 @options.option(
     '--evidence',
-    heading='Input',
     type=FILE,
     metavar='FILE',
     multiple=True,
@@ -170,11 +153,10 @@ def evaluate_trec_files(
 )
 @options.queries('all in REFERENCE that do not begin with ?')
 @options.input_file('--consensus', 'Shots to score: video_id shot_id.  [default: all]')
-@options.valued(
+@options.option(
     '--ratio',
     default=RATIO_2015,
     help='A name answers a query if their similarity (0 to 1) is greater than this.',
-    heading='Scoring',
     type=float,
     metavar='NUMBER',
     callback=options.checked(check_ratio),

@@ -42,14 +42,10 @@ SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few 
 @options.integer(
     '--max-problems',
     default=MAX_PROBLEMS,
-    heading='Output',
     help='Number of problems of each kind to list; others are only counted.  [default: 20,000]',
 )
 @options.flag(
-    '--all',
-    'show_all',
-    heading='Output',
-    help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.',
+    '--all', 'show_all', help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.'
 )
 @options.file_format(PROBLEM_FORMATS)
 @options.OUTPUT
