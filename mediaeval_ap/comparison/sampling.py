@@ -145,7 +145,7 @@ def bootstrap_intervals(
         counts = _times_drawn(drawn.reshape(-1, drawn.shape[-1]), n_units)
         sums = units.sums.T @ counts.T
         sizes = counts @ units.sizes
-        # Of sums, not of means: these are exact, and equal ones have to be seen as equal.
+        # Differences of sums, not of means: sums are exact, so equal runs stay equal.
         means = units.means(np.concatenate([sums, sums[a] - sums[b]]), sizes)
         bar.add(len(counts))
         return means.reshape(-1, *drawn.shape[:-1])
@@ -267,7 +267,7 @@ def _n_extreme(
     with Bar('sign flips', permutations, 'flip') as bar:
         for begin in range(0, permutations, rows):
             n_rows = min(rows, permutations - begin)
-            # Of the units whose sign stays: a flipped sum is twice theirs without the total.
+            # Sums of the units whose sign stays: a flipped sum is twice these, less the total.
             stayed = sums.T @ _bits(generator, n_rows, n_units).T
             flipped = stayed[a]
             flipped -= stayed[b]

@@ -390,9 +390,9 @@ def group_letters(apart: NDArray[np.bool_]) -> list[str]:
     """Return the letters of runs: two share one if, and only if, they are not told apart.
 
     `apart` is symmetric. Insertion and absorption (Piepho, 2004): a group of all runs is split by
-    one pair after another. A group of whose pairs each is in another group, too, is dropped at
-    once, not at the end. So there are never more groups than pairs and runs, whatever the table:
-    the groups that nothing is dropped from can be 3 ** (n / 3).
+    one pair after another. A group all of whose pairs are in other groups, too, is dropped at once,
+    not at the end: so there are never more groups than pairs and runs, where there could be
+    3 ** (n / 3).
     """
     n_runs = len(apart)
     groups = [list(range(n_runs))]

@@ -68,7 +68,7 @@ class ExaminedRun:
         self._kinds = NameKinds(run.ranking, run.scorer.relevance, queries, near)
 
     def find(self, queries: Sequence[str], depth: int) -> Found:
-        """Find the relevant shots of distinct queries, exactly where they stand down to a depth."""
+        """Find the relevant shots of distinct queries, with their exact ranks down to a depth."""
         ranking, reference = self.ranking, self.criteria.reference
         definition = self.criteria.definition
         returned = self._index.returned(self.scorer.relevance, queries)

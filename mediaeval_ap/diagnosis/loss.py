@@ -162,7 +162,7 @@ class HitRanks(NamedTuple):
 
 
 def hits_of(listing: Listing, facts: Facts, definition: Definition) -> HitRanks:
-    """Return the ranks of the hits of a listing, in which something is."""
+    """Return the ranks of the hits of a listing that is not empty."""
     ties = listing.tie_starts
     starts = ties[ties.searchsorted(facts.once, side='left') - 1]
     if definition.repeats is Repeats.DROP:  # ranks among the shots that are not dropped

@@ -227,7 +227,15 @@ def why(facts: Facts, k: Cutoff, in_use: Definition, other: Definition) -> str:
     # The numbers of both are those that they have once repeated shots count as the other says.
     as_other = replace(in_use, repeats=other.repeats) if 'repeats' in fields else in_use
     here, there = facts.quantities(as_other, at), facts.quantities(other, at)
-    reasons = _about_repeats(facts, k, in_use, other) if 'repeats' in fields else []
+    reasons = []
+    if 'repeats' in fields and facts.n_repeats:
+        where = 'the ranking' if k == ALL else f'the top {k}'
+        n_repeats = counted(facts.n_repeats, 'repeated shot', 'repeated shots')
+        reasons.append(f'{RULES[other.repeats]} ({n_repeats} in {where})')
+    used, wanted = facts.n_relevant(in_use), facts.n_relevant(other)
+    if 'repeats' in fields and used != wanted:
+        times = 'each time' if other.counts_again else 'once'
+        reasons.append(f'counts a row that the reference repeats {times}: R = {wanted}, not {used}')
     if 'depth' in fields:
         one, another = _least((*other.depth, 'N'), there), _least((*in_use.depth, 'N'), here)
         reasons.append(f'adds precisions down to rank {one} instead of {another}')
@@ -246,19 +254,6 @@ def causes(facts: Facts, k: Cutoff, in_use: Definition, other: Definition) -> tu
         if math.isclose(_value(facts, k, changed), wanted, rel_tol=SAME):
             return fields
     return FIELDS
-
-
-def _about_repeats(facts: Facts, k: Cutoff, in_use: Definition, other: Definition) -> list[str]:
-    reasons = []
-    if facts.n_repeats:
-        where = 'the ranking' if k == ALL else f'the top {k}'
-        n_repeats = counted(facts.n_repeats, 'repeated shot', 'repeated shots')
-        reasons.append(f'{RULES[other.repeats]} ({n_repeats} in {where})')
-    used, wanted = facts.n_relevant(in_use), facts.n_relevant(other)
-    if used != wanted:
-        times = 'each time' if other.counts_again else 'once'
-        reasons.append(f'counts a row that the reference repeats {times}: R = {wanted}, not {used}')
-    return reasons
 
 
 def _least(names: Sequence[str], quantities: dict[str, int]) -> str:
