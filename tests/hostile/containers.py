@@ -44,11 +44,11 @@ NAMES = {'gz': 'gzip', 'bz2': 'bzip2', 'xz': 'xz', 'zst': 'zstd'}
 
 
 def bomb_of(compress: Callable[[bytes], bytes]) -> Callable[[Path], object]:
-    """What writes 64 MiB, compressed only when it is asked for: that takes a while."""
+    """What writes 16 MiB, compressed only when it is asked for: that takes a while."""
 
     @cache
     def bomb() -> bytes:
-        content = compress(b'x' * (64 * MIB))
+        content = compress(b'x' * (16 * MIB))
         assert len(content) < 100_000
         return content
 
@@ -92,7 +92,7 @@ def compressed() -> list[Entry]:
                 f'ff fe {compress(A)[:2].hex(" ")}',
             ),
             Entry(
-                *(f'bomb.txt.{kind}', '64 MiB in a few kilobytes', bomb_of(compress)),
+                *(f'bomb.txt.{kind}', '16 MiB in a few kilobytes', bomb_of(compress)),
                 error=limited('decompresses to'),
                 max_bytes=MILLION,
             ),
