@@ -100,17 +100,6 @@ def test_measures_are_equal(client, store):
     check_equal(average_precision, store, client, measures='nDCG@10 RR')
 
 
-def test_threads_of_one_worker_are_equal(running, store):
-    running.replenish(0)
-    running.add_worker('--no-nanny', '--nthreads', '4')
-    average_precision = AveragePrecision(REFERENCE, K=[10])
-    with running.client() as client:
-        assert sum(client.nthreads().values()) == 4
-        for _ in range(2):
-            check_equal(average_precision, store, client, measures='nDCG@10 RR')
-    running.replenish(0)
-
-
 @pytest.mark.parametrize('policy', choices.WITHOUT_RELEVANT)
 def test_a_path_and_names_in_a_file_are_equal(client, store, tmp_path, monkeypatch, policy):
     monkeypatch.chdir(tmp_path)
@@ -270,3 +259,14 @@ def test_a_run_that_is_no_store_is_refused(client, tmp_path):
     path.write_text('x v 1 ann 0.5\n')
     with pytest.raises(ReadError, match=f'{path}: is no store; a cluster scores stores: mediae'):
         cluster.evaluate(AveragePrecision(REFERENCE), path, client=client)
+
+
+def test_threads_of_one_worker_are_equal(running, store):
+    running.replenish(0)
+    running.add_worker('--no-nanny', '--nthreads', '4')
+    average_precision = AveragePrecision(REFERENCE, K=[10])
+    with running.client() as client:
+        assert sum(client.nthreads().values()) == 4
+        for _ in range(2):
+            check_equal(average_precision, store, client, measures='nDCG@10 RR')
+    running.replenish(0)

@@ -249,6 +249,13 @@ def test_a_worker_of_another_version_is_refused_before_any_task(cluster, client,
         cluster.kill(odd)
 
 
+def test_a_closed_client_is_refused(cluster):
+    client = cluster.client()
+    client.close()
+    with pytest.raises(ClusterError, match='client: found it closed, expected'):
+        list(results(client, mul, 1, [0]))
+
+
 def test_a_late_worker_of_another_version_is_refused(running, tmp_path):
     running.replenish(0)
     settings = another_version(tmp_path, 'rapidfuzz')
@@ -257,10 +264,3 @@ def test_a_late_worker_of_another_version_is_refused(running, tmp_path):
         with pytest.raises(ClusterError, match=r'worker tcp.*: found rapidfuzz 0\.0\.1, expected'):
             list(results(client, mul, 1, [0]))
     running.replenish(0)
-
-
-def test_a_closed_client_is_refused(cluster):
-    client = cluster.client()
-    client.close()
-    with pytest.raises(ClusterError, match='client: found it closed, expected'):
-        list(results(client, mul, 1, [0]))
