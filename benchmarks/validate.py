@@ -12,7 +12,7 @@ from timing import peak_gib, print_steps, steps_of
 
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.findings import describe
+from mediaeval_ap.validation.problems import describe
 
 SIZES = (100_000, 1_000_000)
 N_NAMES = 100_000

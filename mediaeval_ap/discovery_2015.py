@@ -40,7 +40,7 @@ from mediaeval_ap.render.document import counted
 from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.results.means_and_notes import SKIPPED
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
-from mediaeval_ap.tables.reading import Kind, Origin
+from mediaeval_ap.tables.reading import Origin, OriginKind
 
 __all__ = ['PersonDiscovery2015']
 
@@ -384,7 +384,7 @@ class Names2015:
 def _read_shots(shots: Origin) -> Table:
     """Read all shots: text has whole lines, of other tables and rows the ids are enough."""
     whole, ids = layouts.SHOTS_2015, layouts.SHOT_IDS_2015
-    if shots.kind is Kind.ROWS:
+    if shots.kind is OriginKind.ROWS:
         shots = Origin.of(map(_ids_of_whole, shots.value))
     has_ids_alone = isinstance(shots.value, Table) and shots.value.layout == ids
     return read(shots, whole if shots.kind.has_all_fields and not has_ids_alone else ids)

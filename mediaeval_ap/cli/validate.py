@@ -53,7 +53,7 @@ SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few 
 def validate(hypothesis: str, show_all: bool, format: str, output: Output, **settings: Any) -> None:
     """List all problems of a submission, and how to correct them."""
     from mediaeval_ap.validation import examine
-    from mediaeval_ap.validation.findings import describe
+    from mediaeval_ap.validation.problems import describe
 
     findings = examine(hypothesis, **settings)
     document = describe(findings, None if show_all else SHOWN_PROBLEMS)

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import find, first_occurrences
+from mediaeval_ap.arrays import WIDEST, find, first_occurrences, words_at
 from mediaeval_ap.cores import on_all_cores
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.tables.byte_words import WIDEST, words_at
 
 if TYPE_CHECKING:
     import pyarrow

@@ -55,7 +55,7 @@ IS_STORE = (
 )
 
 
-class Kind(Enum):
+class OriginKind(Enum):
     """The kinds of origins that readers treat differently."""
 
     TEXT = 'text'  # a path, standard input or an open file
@@ -70,7 +70,7 @@ class Kind(Enum):
     @property
     def has_all_fields(self) -> bool:
         """Return whether rows of this kind have all fields; others may lack what is not needed."""
-        return self in (Kind.TEXT, Kind.TABLE)
+        return self in (OriginKind.TEXT, OriginKind.TABLE)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Origin:
     For text and Parquet, `value` is a `ByteSource`, which knows the limit of its bytes.
     """
 
-    kind: Kind
+    kind: OriginKind
     value: Any
 
     @classmethod
@@ -90,23 +90,23 @@ class Origin:
         if isinstance(value, Origin):
             return value
         if isinstance(value, NumberedRows):
-            return cls(Kind.TABLE, value)
+            return cls(OriginKind.TABLE, value)
         # Before open files: a frame may have a column called "read". If pandas is not imported yet,
         # nothing is one.
         if isinstance(value, getattr(sys.modules.get('pandas'), 'DataFrame', ())):
-            return cls(Kind.FRAME, value)
+            return cls(OriginKind.FRAME, value)
         if is_arrow(value):
-            return cls(Kind.ARROW, value)
+            return cls(OriginKind.ARROW, value)
         if isinstance(value, str | os.PathLike) or hasattr(value, 'read'):
             source = ByteSource(value, max_bytes)
             if source.is_path and is_store(value):
                 raise ReadError(source.name, IS_STORE)
-            return cls(Kind.PARQUET if source.format == PARQUET else Kind.TEXT, source)
+            return cls(OriginKind.PARQUET if source.format == PARQUET else OriginKind.TEXT, source)
         if isinstance(value, np.ndarray) and value.ndim != 1:
-            return cls(Kind.ARRAY if value.ndim == 2 else Kind.UNKNOWN, value)
+            return cls(OriginKind.ARRAY if value.ndim == 2 else OriginKind.UNKNOWN, value)
         if isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):
-            return cls(Kind.ROWS, value)
-        return cls(Kind.UNKNOWN, value)
+            return cls(OriginKind.ROWS, value)
+        return cls(OriginKind.UNKNOWN, value)
 
     def error(self, expected: str, what: str = '') -> ParameterError:
         """Make the error of an origin that a reader cannot read."""
@@ -147,7 +147,7 @@ def is_rows(value: object) -> bool:
     """Return whether a value gives rows that can be taken one after another."""
     if isinstance(value, str | os.PathLike):  # which may be a store
         return False
-    return Origin.of(value).kind is Kind.ROWS
+    return Origin.of(value).kind is OriginKind.ROWS
 
 
 def is_arrow(value: object) -> bool:
@@ -203,28 +203,28 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
     """
     given = Origin.of(origin, max_bytes)
     match given.kind:
-        case Kind.TEXT:
+        case OriginKind.TEXT:
             return _read_text(given.value, layout)
-        case Kind.PARQUET:
+        case OriginKind.PARQUET:
             return _read_parquet(given.value, layout)
-        case Kind.FRAME:
+        case OriginKind.FRAME:
             from mediaeval_ap.tables.rows import from_frame
 
             return from_frame(given.value, layout)
-        case Kind.ARROW:
+        case OriginKind.ARROW:
             from mediaeval_ap.tables.columnar import from_arrow, to_arrow
 
             source = Source(f'<{type(given.value).__name__}>')
             return from_arrow(to_arrow(given.value), layout, source)
-        case Kind.ARRAY:
+        case OriginKind.ARRAY:
             from mediaeval_ap.tables.rows import from_array
 
             return from_array(given.value, layout)
-        case Kind.ROWS:
+        case OriginKind.ROWS:
             from mediaeval_ap.tables.rows import from_rows
 
             return from_rows(given.value, layout)
-        case Kind.TABLE if isinstance(given.value, Table):
+        case OriginKind.TABLE if isinstance(given.value, Table):
             if given.value.layout != layout:
                 found = given.value.layout.name
                 raise ParameterError(f'table: found a {found}, expected a {layout.name}')
@@ -253,7 +253,7 @@ def read_leniently(
     `max_problems` of each cause are kept. The layout's number, if any, is its last field.
     """
     given = Origin.of(origin)
-    if given.kind is not Kind.TEXT:
+    if given.kind is not OriginKind.TEXT:
         return LenientTable(read(given, layout), WrongLines(layout))
     with given.value.open() as stream:
         found = parse_leniently(stream, layout, max_problems, _by_python(given.value))
@@ -321,7 +321,7 @@ def arriving(
     """
     given = Origin.of(origin, max_bytes)
     source = given.value
-    if given.kind is not Kind.TEXT and not follow:
+    if given.kind is not OriginKind.TEXT and not follow:
         yield from read(given, layout).rows()
         return
     if follow and source.format:
@@ -516,5 +516,5 @@ class TableParts:
         try:
             yield
         except FormatError:
-            read(Origin(Kind.PARQUET, self._file), self._layout)
+            read(Origin(OriginKind.PARQUET, self._file), self._layout)
             raise

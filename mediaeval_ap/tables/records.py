@@ -24,7 +24,7 @@ from mediaeval_ap.tables.columnar import (
 )
 from mediaeval_ap.tables.csv_text import choose_layout, decimals, explain_number, parse_csv
 from mediaeval_ap.tables.layouts import RecordLayout
-from mediaeval_ap.tables.reading import Kind, Origin
+from mediaeval_ap.tables.reading import Origin, OriginKind
 from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.table import ROW_BY_ROW, LineNumbers, NumberedRows, Source
@@ -91,24 +91,27 @@ def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
     or any library with the Arrow stream interface), `Records`, or an `Origin`.
     """
     given = Origin.of(origin)
-    if given.kind in (Kind.PARQUET, Kind.FRAME, Kind.ARROW) and not layouts[0].has_header:
+    if (
+        given.kind in (OriginKind.PARQUET, OriginKind.FRAME, OriginKind.ARROW)
+        and not layouts[0].has_header
+    ):
         found = f'positions ({layouts[0].expected}) in a table'
         raise ParameterError(f'columns: found {found}, expected the names that its columns have')
     match given.kind:
-        case Kind.TEXT:
+        case OriginKind.TEXT:
             return _from_csv(given.value, layouts)
-        case Kind.PARQUET:
+        case OriginKind.PARQUET:
             name = given.value.name
             table, described = read_parquet(
                 given.value, lambda schema: _chosen(schema.names, layouts, name)
             )
             return _from_table(table, layouts, described)
-        case Kind.FRAME:
+        case OriginKind.FRAME:
             return _from_frame(given.value, layouts)
-        case Kind.ARROW:
+        case OriginKind.ARROW:
             source = Source(f'<{type(given.value).__name__}>')
             return _from_table(to_arrow(given.value), layouts, source)
-        case Kind.TABLE if isinstance(given.value, Records):
+        case OriginKind.TABLE if isinstance(given.value, Records):
             if given.value.layout not in layouts:
                 found = given.value.layout.expected
                 raise ParameterError(f'records: found {found}, expected another file')

@@ -17,13 +17,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import find
+from mediaeval_ap.arrays import WIDEST, WORD, find, width_for, words_at
 from mediaeval_ap.choices import TrecTies
 from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.tables import Column, Layout, Source, Table, read, reading
-from mediaeval_ap.tables.byte_words import WIDEST, WORD, width_for, words_at
 from mediaeval_ap.tables.layouts import QRELS
-from mediaeval_ap.tables.reading import Kind, Origin
+from mediaeval_ap.tables.reading import Origin, OriginKind
 from mediaeval_ap.tables.rows import explain_row, from_rows
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.table import LineCounter, LineNumbers, NumberedRows
@@ -125,7 +124,7 @@ def comparable(first: Entries, second: Entries) -> tuple[Entries, Entries]:
 def read_entries(origin: Any, layout: Layout) -> Entries:
     """Read qrels or a run; tables and tuples need no more than topic, document and number."""
     given = Origin.of(origin)
-    if given.kind is Kind.TEXT and given.value.size() > reading.BULK_BYTES:
+    if given.kind is OriginKind.TEXT and given.value.size() > reading.BULK_BYTES:
         entries = _read_blocks(given.value, layout)
         return _entries(read(given, layout)) if entries is None else entries
     if not given.kind.has_all_fields:
@@ -279,7 +278,9 @@ def _read_in_memory(given: Origin, layout: Layout) -> Table | None:
         raise ParameterError(f'{found}: are qrels and run exchanged?')
     if isinstance(value, expected):
         return _from_mapping(value.to_dict(), layout, f'<{type(value).__name__}>')
-    return from_rows(_by_attribute(value, layout), layout) if given.kind is Kind.ROWS else None
+    return (
+        from_rows(_by_attribute(value, layout), layout) if given.kind is OriginKind.ROWS else None
+    )
 
 
 def _from_mapping(by_topic: Mapping[Any, Any], layout: Layout, name: str) -> Table:

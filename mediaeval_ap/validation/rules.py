@@ -22,9 +22,9 @@ from mediaeval_ap.tables.text.format import (
     no_row_of_text,
 )
 from mediaeval_ap.tables.text.reader import LenientTable
-from mediaeval_ap.validation.findings import Detail, Finding, Problem, at_place, at_rows, problem_at
 from mediaeval_ap.validation.kinds import KINDS
 from mediaeval_ap.validation.near_names import earlier_neighbours
+from mediaeval_ap.validation.problems import Detail, Finding, Problem, at_place, at_rows, problem_at
 
 VIDEO = ('corpus_id', 'video_id')  # of which files of 2015 have no corpus
 SHOT = (*VIDEO, 'shot_id')

@@ -9,7 +9,7 @@ from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning, warn_ca
 from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.tables import layouts
 from mediaeval_ap.tables.reading import Origin, read_leniently
-from mediaeval_ap.validation.findings import Findings, Problem
+from mediaeval_ap.validation.problems import Findings, Problem
 from mediaeval_ap.validation.rules import apply_rules
 
 LAYOUTS = {  # by role: that of 2015, and that of other campaigns

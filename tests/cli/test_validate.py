@@ -15,8 +15,8 @@ from submissions import EVIDENCE, RUN, SHOTS
 from mediaeval_ap import errors, validate
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.findings import describe
 from mediaeval_ap.validation.kinds import KINDS
+from mediaeval_ap.validation.problems import describe
 
 ROOT = Path(__file__).parents[2]
 

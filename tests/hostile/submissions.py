@@ -21,7 +21,7 @@ from mediaeval_ap.tables.text import format, reader
 from mediaeval_ap.trec import entries as trec_entries
 from mediaeval_ap.trec.entries import read_entries
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.findings import describe as listed_problems
+from mediaeval_ap.validation.problems import describe as listed_problems
 
 BETWEEN = b'----\n'  # stands between the files of one input
 

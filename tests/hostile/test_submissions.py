@@ -15,7 +15,7 @@ from mediaeval_ap.cli import main
 from mediaeval_ap.errors import Error, printable
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.findings import describe
+from mediaeval_ap.validation.problems import describe
 
 OF_LINES = {'long-line', 'encoding', 'empty', 'header', 'field-count', 'confidence'}
 MOST = 100 * MIB  # more than the longest line, and no endless reading of devices

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from mediaeval_ap import definitions
+from mediaeval_ap.arrays import WIDEST
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.metrics import MeanAveragePrecision, label_lists
-from mediaeval_ap.tables.byte_words import WIDEST
 
 
 class Equal(str):

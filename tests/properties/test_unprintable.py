@@ -17,7 +17,7 @@ from mediaeval_ap.errors import Error, shown
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.findings import describe
+from mediaeval_ap.validation.problems import describe
 
 HUGE = 10**5000  # Python prints 4,300 digits at most
 

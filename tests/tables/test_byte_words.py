@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.tables.byte_words import WIDEST, WORD, words_at
+from mediaeval_ap.arrays import WIDEST, WORD, words_at
 
 
 @given(st.lists(st.binary(max_size=WIDEST), min_size=1, max_size=5), st.binary(max_size=WORD))

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from trec_rows import QRELS, RUN, map_column, qrels_text, quiet, run_text
 
 from mediaeval_ap import evaluate_trec
+from mediaeval_ap.arrays import WIDEST
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import FormatError, MissingIdsWarning
 from mediaeval_ap.tables import layouts, read, reading
-from mediaeval_ap.tables.byte_words import WIDEST
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.text import format
 from mediaeval_ap.trec import entries

@@ -18,8 +18,8 @@ from mediaeval_ap.render.formats import render
 from mediaeval_ap.tables import HYPOTHESIS, reading
 from mediaeval_ap.tables.text import format, reader
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.findings import describe
 from mediaeval_ap.validation.kinds import KINDS
+from mediaeval_ap.validation.problems import describe
 
 
 def as_slow(submission, rules):
