@@ -25,8 +25,7 @@ from mediaeval_ap.metrics.global_ap import ranked
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables import MAX_BYTES
-from mediaeval_ap.tables.csv_text import decimals, explain_number
-from mediaeval_ap.tables.records import Records
+from mediaeval_ap.tables.records import Records, decimals, explain_number
 from mediaeval_ap.tables.text.format import EXACT_NUMBER
 
 if TYPE_CHECKING:

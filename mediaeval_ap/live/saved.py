@@ -85,7 +85,7 @@ def from_parquet(source: ByteSource) -> tuple[dict[str, Any], list[str], Table |
 
     table, described = read_parquet(source, look)
     elsewhere = parameters.pop('elsewhere')
-    return parameters, elsewhere, from_arrow(table, HYPOTHESIS, described) if len(table) else None
+    return parameters, elsewhere, from_arrow(table, described, HYPOTHESIS) if len(table) else None
 
 
 def _restored(text: bytes, source: ByteSource) -> dict[str, Any]:

@@ -42,7 +42,7 @@ LEAST_OF_METADATA = 64 << 20  # what any file may have, whatever the limit
 METADATA_COME_TO = 'has metadata that come to'
 
 
-def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
+def from_arrow(table: pyarrow.Table, source: Source, layout: Layout) -> Table:
     """Read a pyarrow table that has the fields of a layout among its columns."""
     check_names(table.column_names, layout, source.name)
     columns = {}
@@ -53,6 +53,26 @@ def from_arrow(table: pyarrow.Table, layout: Layout, source: Source) -> Table:
     if layout.number is not None:
         numbers = number_array(table[layout.number], layout.number, source)
     return _checked(Table(layout, columns, numbers, source))
+
+
+def fields_in(layout: Layout, source: str) -> Callable[[pyarrow.Schema], Sequence[str]]:
+    """Return the function that chooses the fields of a layout, all of which have to be there."""
+
+    def choose(schema: pyarrow.Schema) -> Sequence[str]:
+        check_names(schema.names, layout, source)
+        return layout.fields
+
+    return choose
+
+
+def read_columns(
+    origin: Any, choose: Callable[[pyarrow.Schema], Sequence[str]]
+) -> tuple[pyarrow.Table, Source]:
+    """Read the columns that `choose` names when it is given the schema, of a file or a table."""
+    if isinstance(origin, ByteSource):
+        return read_parquet(origin, choose)
+    table = to_arrow(origin)
+    return table.select(choose(table.schema)), Source(f'<{type(origin).__name__}>')
 
 
 def to_arrow(origin: Any) -> pyarrow.Table:

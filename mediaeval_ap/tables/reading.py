@@ -7,7 +7,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -19,7 +19,13 @@ import numpy as np
 from mediaeval_ap.choices import MAX_BYTES, MAX_PROBLEMS, check_limit
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.sources import PARQUET, STANDARD_INPUT, ByteSource, opening
+from mediaeval_ap.tables.sources import (
+    COLUMNAR_FORMATS,
+    PARQUET,
+    STANDARD_INPUT,
+    ByteSource,
+    opening,
+)
 from mediaeval_ap.tables.table import NumberedRows, Source, Table
 from mediaeval_ap.tables.text.format import (
     BLOCK_BYTES,
@@ -45,7 +51,7 @@ from mediaeval_ap.tables.text.reader import (
 )
 
 if TYPE_CHECKING:
-    import pyarrow
+    pass
 
 STORE_MANIFEST = 'manifest.json'  # the file that tells a store from other folders
 REPLACED = '.old'  # ends the name of a store in whose place another one is about to come
@@ -59,9 +65,8 @@ class OriginKind(Enum):
     """The kinds of origins that readers treat differently."""
 
     TEXT = 'text'  # a path, standard input or an open file
-    PARQUET = 'Parquet'
+    COLUMNAR = 'columnar'  # Parquet, or what gives a stream of Arrow, as polars and pyarrow
     FRAME = 'pandas'
-    ARROW = 'Arrow'  # a table that gives a stream of Arrow, as those of polars and pyarrow
     ARRAY = 'array'  # of numpy, with two dimensions
     TABLE = 'table'  # what this package has read
     ROWS = 'rows'
@@ -77,7 +82,7 @@ class OriginKind(Enum):
 class Origin:
     """Something that a table is read from, and its kind.
 
-    For text and Parquet, `value` is a `ByteSource`, which knows the limit of its bytes.
+    For text and columnar files, `value` is a `ByteSource`, which knows the limit of its bytes.
     """
 
     kind: OriginKind
@@ -96,17 +101,24 @@ class Origin:
         if isinstance(value, getattr(sys.modules.get('pandas'), 'DataFrame', ())):
             return cls(OriginKind.FRAME, value)
         if is_arrow(value):
-            return cls(OriginKind.ARROW, value)
+            return cls(OriginKind.COLUMNAR, value)
         if isinstance(value, str | os.PathLike) or hasattr(value, 'read'):
             source = ByteSource(value, max_bytes)
             if source.is_path and is_store(value):
                 raise ReadError(source.name, IS_STORE)
-            return cls(OriginKind.PARQUET if source.format == PARQUET else OriginKind.TEXT, source)
+            is_columnar = source.format in COLUMNAR_FORMATS
+            return cls(OriginKind.COLUMNAR if is_columnar else OriginKind.TEXT, source)
         if isinstance(value, np.ndarray) and value.ndim != 1:
             return cls(OriginKind.ARRAY if value.ndim == 2 else OriginKind.UNKNOWN, value)
         if isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):
             return cls(OriginKind.ROWS, value)
         return cls(OriginKind.UNKNOWN, value)
+
+    @property
+    def name(self) -> str:
+        """The name of the source, for messages."""
+        is_file = isinstance(self.value, ByteSource)
+        return self.value.name if is_file else f'<{type(self.value).__name__}>'
 
     def error(self, expected: str, what: str = '') -> ParameterError:
         """Make the error of an origin that a reader cannot read."""
@@ -205,17 +217,15 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
     match given.kind:
         case OriginKind.TEXT:
             return _read_text(given.value, layout)
-        case OriginKind.PARQUET:
-            return _read_parquet(given.value, layout)
+        case OriginKind.COLUMNAR:
+            from mediaeval_ap.tables.columnar import fields_in, from_arrow, read_columns
+
+            choose = fields_in(layout, given.name)
+            return from_arrow(*read_columns(given.value, choose), layout)
         case OriginKind.FRAME:
             from mediaeval_ap.tables.rows import from_frame
 
             return from_frame(given.value, layout)
-        case OriginKind.ARROW:
-            from mediaeval_ap.tables.columnar import from_arrow, to_arrow
-
-            source = Source(f'<{type(given.value).__name__}>')
-            return from_arrow(to_arrow(given.value), layout, source)
         case OriginKind.ARRAY:
             from mediaeval_ap.tables.rows import from_array
 
@@ -258,17 +268,6 @@ def read_leniently(
     with given.value.open() as stream:
         found = parse_leniently(stream, layout, max_problems, _by_python(given.value))
     return replace(found, table=replace(found.table, source=given.value.described()))
-
-
-def _read_parquet(source: ByteSource, layout: Layout) -> Table:
-    from mediaeval_ap.tables.columnar import check_names, from_arrow, read_parquet
-
-    def fields(schema: pyarrow.Schema) -> Sequence[str]:
-        check_names(schema.names, layout, source.name)
-        return layout.fields
-
-    table, described = read_parquet(source, fields)
-    return from_arrow(table, layout, described)
 
 
 SECONDS_BETWEEN_LOOKS = 0.1  # a choice: at once to a person, and no load
@@ -489,20 +488,17 @@ class TableParts:
         return digest
 
     def _of_parquet(self) -> Iterator[tuple[Table, Position | None]]:
-        from mediaeval_ap.tables.columnar import ParquetParts, check_names, from_arrow
+        from mediaeval_ap.tables.columnar import ParquetParts, fields_in, from_arrow
 
-        def fields(schema: pyarrow.Schema) -> Sequence[str]:
-            check_names(schema.names, self._layout, self._file.name)
-            return self._layout.fields
-
-        parts = ParquetParts(self._file, fields, self._begin.units)
+        choose = fields_in(self._layout, self._file.name)
+        parts = ParquetParts(self._file, choose, self._begin.units)
         n_rows = self._begin.n_rows
         for table, n_groups in parts:
             if self._begin.sha256 not in ('', parts.source.sha256):
                 raise ChangedError(self._file.name, CHANGED)
             if len(table):
                 with self._same_error():
-                    part = from_arrow(table, self._layout, parts.source)
+                    part = from_arrow(table, parts.source, self._layout)
                 n_rows += len(part)
                 digest = parts.source.sha256 or ''
                 yield part, None if n_groups is None else Position(n_groups, 0, n_rows, digest)
@@ -516,5 +512,5 @@ class TableParts:
         try:
             yield
         except FormatError:
-            read(Origin(OriginKind.PARQUET, self._file), self._layout)
+            read(Origin(OriginKind.COLUMNAR, self._file), self._layout)
             raise

@@ -1,12 +1,23 @@
-"""Files of records, as CSV or Parquet, and tables: to columns that know where rows stand."""
+"""Files of records, as CSV or Parquet, and tables: to columns that know where rows stand.
+
+CSV is RFC 4180 as Python's `csv` reads it when it is strict: UTF-8, commas (or tabs), fields in
+double quotes where they hold a comma (or a tab), a quote or a line end. Lines end with LF or CR LF;
+a byte order mark is passed over; blank lines hold nothing. A number is a finite decimal, with or
+without spaces or tabs around it. As with lines, the fast path proves and the slow path explains:
+text without quotes goes through pyarrow's reader, and what that cannot prove right is read again,
+record by record.
+"""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from os.path import splitext
 from shutil import copyfileobj
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,17 +29,27 @@ from mediaeval_ap.plain_text import BETWEEN_LABELS, BETWEEN_WORDS
 from mediaeval_ap.tables.columnar import (
     holds_any,
     number_array,
-    read_parquet,
+    read_columns,
     text_array,
-    to_arrow,
 )
-from mediaeval_ap.tables.csv_text import choose_layout, decimals, explain_number, parse_csv
-from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.layouts import RecordLayout, column_at
 from mediaeval_ap.tables.reading import Origin, OriginKind
 from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.table import ROW_BY_ROW, LineNumbers, NumberedRows, Source
-from mediaeval_ap.tables.text.format import FINITE_DECIMAL, no_rows
+from mediaeval_ap.tables.text.fast import read_csv
+from mediaeval_ap.tables.text.format import (
+    BYTE_ORDER_MARK,
+    EXACT_NUMBER,
+    FINITE_DECIMAL,
+    LARGEST_INTEGER,
+    Faults,
+    Wrong,
+    explain_bytes,
+    is_finite_decimal,
+    is_utf8,
+    no_rows,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -91,26 +112,19 @@ def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
     or any library with the Arrow stream interface), `Records`, or an `Origin`.
     """
     given = Origin.of(origin)
-    if (
-        given.kind in (OriginKind.PARQUET, OriginKind.FRAME, OriginKind.ARROW)
-        and not layouts[0].has_header
-    ):
+    if given.kind in (OriginKind.COLUMNAR, OriginKind.FRAME) and not layouts[0].has_header:
         found = f'positions ({layouts[0].expected}) in a table'
         raise ParameterError(f'columns: found {found}, expected the names that its columns have')
     match given.kind:
         case OriginKind.TEXT:
             return _from_csv(given.value, layouts)
-        case OriginKind.PARQUET:
-            name = given.value.name
-            table, described = read_parquet(
-                given.value, lambda schema: _chosen(schema.names, layouts, name)
+        case OriginKind.COLUMNAR:
+            columns, source = read_columns(
+                given.value, lambda schema: _chosen(schema.names, layouts, given.name)
             )
-            return _from_table(table, layouts, described)
+            return _from_table(columns, layouts, source)
         case OriginKind.FRAME:
             return _from_frame(given.value, layouts)
-        case OriginKind.ARROW:
-            source = Source(f'<{type(given.value).__name__}>')
-            return _from_table(to_arrow(given.value), layouts, source)
         case OriginKind.TABLE if isinstance(given.value, Records):
             if given.value.layout not in layouts:
                 found = given.value.layout.expected
@@ -212,3 +226,201 @@ def _refuse_what_no_line_holds(column: Any, name: str, source: Source) -> None:
             value = shown(texts[row].as_py())
             expected = 'text without NUL, and without CR but in CR LF'
             raise FormatError(source.name, f'row {row + 1}', name, value, expected, len(wrong) - 1)
+
+
+LARGEST_FIELD = 2**31 - 1  # what a C long holds everywhere
+
+_LIMIT = Lock()  # the limit of the `csv` module is one for all threads
+
+
+def parse_csv(
+    content: bytes, layouts: Sequence[RecordLayout], source: str, delimiter: str = ','
+) -> tuple[RecordLayout, pyarrow.Table, LineNumbers]:
+    """Read CSV by the first layout that fits its columns: texts as large strings, and doubles."""
+    content = content.removeprefix(BYTE_ORDER_MARK)
+    _refuse_what_is_no_text(content, source)
+    records = _records(content, delimiter)
+    with _fields_of_any_size():
+        line, header = next(records, (1, []))
+    if isinstance(header, Wrong):
+        raise header.error(source, f'line {line}')
+    has_header = layouts[0].has_header
+    if not header:
+        what = 'a header' if has_header else 'rows'
+        raise FormatError(source, '', '', 'nothing', f'{what}: {_expected(layouts)}')
+    if not has_header:
+        records = chain([(line, header)], records)
+        header = [column_at(position) for position, _ in enumerate(header, 1)]
+    _refuse_other_delimiter(header, source, line)
+    layout = choose_layout(header, layouts, source, f'line {line}')
+    if b'"' not in content and line == 1:
+        columns = _proved(content, header, layout, delimiter)
+        if columns is not None:
+            return layout, columns, LineNumbers('line', first=1 + has_header)
+    with _fields_of_any_size():
+        return layout, *_explained(records, header, layout, source)
+
+
+def _refuse_other_delimiter(header: Sequence[str], source: str, line: int) -> None:
+    """Refuse a header that is one field, with tabs or semicolons in it."""
+    if len(header) == 1 and ('\t' in header[0] or ';' in header[0]):
+        expected = 'commas between columns, or tabs if the name of the file ends in .tsv'
+        raise FormatError(source, f'line {line}', '', f'one column {shown(header[0])}', expected)
+
+
+def choose_layout(
+    header: Sequence[str], layouts: Sequence[RecordLayout], source: str, place: str
+) -> RecordLayout:
+    """Return the first layout that fits the columns of a file."""
+    for layout in layouts:
+        if layout.explain(header) is None:
+            return layout
+    found, expected = layouts[0].explain(header) or ('', '')
+    if len(layouts) > 1:
+        expected = _expected(layouts)
+    if layouts[0].missing(header):
+        expected += layouts[0].remedy
+    raise FormatError(source, place, '', f'{found} in {shown(",".join(header))}', expected)
+
+
+def _expected(layouts: Sequence[RecordLayout]) -> str:
+    return ' or '.join(layout.expected for layout in layouts)
+
+
+def _refuse_what_is_no_text(content: bytes, source: str) -> None:
+    are_ends = content.count(b'\r') == content.count(b'\r\n')
+    if are_ends and b'\0' not in content and is_utf8(content):
+        return
+    faults = Faults(source, 'line')
+    lines = content.replace(b'\r\n', b'\n').split(b'\n')
+    faults.look(map(explain_bytes, lines), 1)
+    raise faults.error
+
+
+def _proved(
+    content: bytes, header: Sequence[str], layout: RecordLayout, delimiter: str
+) -> pyarrow.Table | None:
+    """Return the columns of text without quotes if all of it is right, and None on any doubt."""
+    import pyarrow
+
+    text, number = pyarrow.large_string(), pyarrow.float64()
+    texts = layout.by_role.values()  # numbers where nothing may stand are read as text first
+    types = {name: text if name in texts else number for name in layout.columns(header)}
+    skipped = int(layout.has_header)
+    stream = pyarrow.BufferReader(content)
+    table = read_csv(stream, header, types, delimiter=delimiter, skip_rows=skipped)
+    n_lines = content.count(b'\n') + (not content.endswith(b'\n'))
+    if table is None or not len(table) or len(table) != n_lines - skipped:
+        return None
+    numbers = [table[name] for name, kind in types.items() if kind == number]
+    # What is not finite is wrong, and a large integer may be.
+    is_right = all((np.abs(each) < LARGEST_INTEGER).all() for each in numbers)
+    return table if is_right else None
+
+
+def _explained(
+    records: Iterator[tuple[int, list[str] | Wrong]],
+    header: Sequence[str],
+    layout: RecordLayout,
+    source: str,
+) -> tuple[pyarrow.Table, LineNumbers]:
+    """Read any text record by record, and explain what is wrong with the first wrong one."""
+    import pyarrow
+
+    names = layout.columns(header)
+    places = [header.index(name) for name in names]
+    rows, lines = [], []
+    faults = Faults(source, 'line')
+    for line, record in records:
+        if isinstance(record, Wrong):
+            faults.add(line, record)
+        elif (wrong := _explain(record, header, layout)) is not None:
+            faults.add(line, wrong)
+        elif not faults.count:
+            lines.append(line)
+            rows.append([record[place] for place in places])
+    if faults.count:
+        raise faults.error
+    if not rows:
+        raise no_rows(source, layout)
+    arrays = [
+        pyarrow.array(values, pyarrow.large_string())
+        if name in layout.by_role.values()
+        else pyarrow.array(list(map(float, values)), pyarrow.float64())
+        for name, values in zip(names, zip(*rows, strict=True), strict=True)
+    ]
+    return pyarrow.table(arrays, list(names)), LineNumbers('line', np.array(lines))
+
+
+def _explain(record: list[str], header: Sequence[str], layout: RecordLayout) -> Wrong | None:
+    if len(record) != len(header):
+        plural = 's' if len(record) > 1 else ''
+        found = f'{len(record)} field{plural} in {shown(",".join(record))}'
+        as_before = 'the header' if layout.has_header else 'the first line'
+        return Wrong('', found, f'{len(header)} fields as in {as_before}')
+    if layout.other_numbers:
+        for name, value in zip(header, record, strict=True):
+            if name in layout.texts:
+                continue
+            if expected := explain_number(value.strip(BETWEEN_WORDS).encode()):
+                return Wrong(name, shown(value), expected)
+    return None
+
+
+def explain_number(field: bytes) -> str | None:
+    """Return what a field should hold if it is not a finite decimal that a double can stand for.
+
+    An integer that is written out has to be exact, as in tables of values; any other decimal stands
+    for the nearest double.
+    """
+    if not is_finite_decimal(field):
+        return FINITE_DECIMAL
+    digits = field.lstrip(b'+-').lstrip(b'0')  # few enough, where the number is finite
+    if digits.isdigit() and int(digits) != int(float(digits)):
+        return EXACT_NUMBER
+    return None
+
+
+def decimals(texts: pyarrow.Array) -> NDArray[np.float64]:
+    """Return texts as doubles; not finite where one is no number, or no double holds it."""
+    import pyarrow
+
+    try:
+        numbers = np.array(texts.cast(pyarrow.float64()))
+    except pyarrow.ArrowInvalid:  # of a text that is no number, or as the format takes, and it not
+        fields = [text.strip(BETWEEN_WORDS).encode() for text in texts.to_pylist()]
+        is_number = is_finite_decimal
+        numbers = np.array([float(field) if is_number(field) else np.nan for field in fields])
+    for row in np.flatnonzero(np.abs(numbers) >= LARGEST_INTEGER):
+        if explain_number(texts[row].as_py().strip(BETWEEN_WORDS).encode()):
+            numbers[row] = np.nan
+    return numbers
+
+
+def _records(content: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | Wrong]]:
+    """Read the records that are not blank, or what is wrong with one, each with its first line."""
+    import csv
+
+    text = io.TextIOWrapper(io.BytesIO(content), 'utf-8', newline='')
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    line = 0
+    try:
+        for record in reader:
+            if record:
+                yield line + 1, record
+            line = reader.line_num
+    except csv.Error as error:
+        yield line + 1, Wrong('', str(error), 'CSV')
+
+
+@contextmanager
+def _fields_of_any_size() -> Iterator[None]:
+    """Lift the limit that the `csv` module sets to fields."""
+    import csv
+
+    with _LIMIT:
+        limit = csv.field_size_limit(LARGEST_FIELD)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(limit)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 PARQUET = 'Parquet'
+COLUMNAR_FORMATS = {PARQUET}
 # The first bytes of each format. That of gzip, xz and Zstandard (whose file may begin with a frame
 # to be skipped) is never UTF-8 text that a table holds. bzip2 and Parquet begin with letters: so
 # the digits or the control character behind them, which every file of theirs has, are looked at.

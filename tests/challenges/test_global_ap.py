@@ -8,7 +8,7 @@ from oracle import CLOSE
 
 from mediaeval_ap import challenges
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables.csv_text import explain_number
+from mediaeval_ap.tables.records import explain_number
 
 
 @pytest.mark.parametrize('ties', ['expected', 'best', 'worst'])

@@ -36,9 +36,9 @@ from mediaeval_ap.cli import main
 from mediaeval_ap.errors import Error
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET, read
 from mediaeval_ap.tables import REFERENCE as REFERENCE_LAYOUT
-from mediaeval_ap.tables.csv_text import parse_csv
 from mediaeval_ap.tables.layouts import QRELS, RecordLayout
 from mediaeval_ap.tables.layouts import RUN as TREC_RUN
+from mediaeval_ap.tables.records import parse_csv
 from mediaeval_ap.tables.text.reader import parse
 
 MAX_BYTES = 1 << 20

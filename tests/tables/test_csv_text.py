@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
-from mediaeval_ap.tables import Source, csv_text
+from mediaeval_ap.tables import Source, records
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.reading import Origin
 from mediaeval_ap.tables.records import read_records
@@ -24,7 +24,7 @@ POSITIONS = RecordLayout(('column 2', 'column 1'), has_header=False)
 
 
 def parse(content, *layouts, delimiter=','):
-    return csv_text.parse_csv(content, layouts or [TEXT], 'file.csv', delimiter)
+    return records.parse_csv(content, layouts or [TEXT], 'file.csv', delimiter)
 
 
 def message(content, *layouts):
@@ -163,7 +163,7 @@ def outcome(content, layout, delimiter):
 
 def outcome_of_strict_reader(content, layout, delimiter):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_text, '_proved', lambda *_: None)
+        patch.setattr(records, '_proved', lambda *_: None)
         return outcome(content, layout, delimiter)
 
 
@@ -180,7 +180,7 @@ def test_the_fast_way_is_taken(monkeypatch):
     def never(*_):
         raise AssertionError
 
-    monkeypatch.setattr(csv_text, '_explained', never)
+    monkeypatch.setattr(records, '_explained', never)
     assert len(parse('id,b\né,2\n3,4\n'.encode())[1]) == 2
     assert len(parse(b'id,x\r\na,2\r\nb,4\r\n', NUMBERS)[1]) == 2
     assert len(parse(b'id\tb\na\tx, y\nb\t\n', delimiter='\t')[1]) == 2

@@ -37,7 +37,7 @@ def test_kinds(value, kind):
 @pytest.mark.parametrize(
     ('content', 'kind'),
     [
-        (b'PAR1\x15\x04', OriginKind.PARQUET),
+        (b'PAR1\x15\x04', OriginKind.COLUMNAR),
         (b'PAR1 v 1 ann 0.5', OriginKind.TEXT),
         (b'PAR1', OriginKind.TEXT),
     ],
