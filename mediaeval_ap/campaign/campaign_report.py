@@ -24,7 +24,7 @@ from mediaeval_ap.campaign.headline import (
     percent,
 )
 from mediaeval_ap.comparison.comparison import words_of_test
-from mediaeval_ap.definitions import ALL, Definition
+from mediaeval_ap.definitions import ALL
 from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.errors import (
     DataWarning,
@@ -44,26 +44,6 @@ if TYPE_CHECKING:
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 
 SCHEMA = 'mediaeval-ap/report/1'
-SECTIONS = [
-    ('leaderboard', 'Leaderboard'),
-    ('loss', 'Loss'),
-    ('cutoffs', 'Cutoffs'),
-    ('two-runs', 'Two runs'),
-    ('distribution', 'Distribution'),
-    ('query', 'One query'),
-    ('confused', 'Confused names'),
-    ('queries', 'Every query'),
-    ('about', 'About'),
-]
-LETTERS = (
-    'S(d): sum of the precisions at the relevant ranks down to d; R: relevant shots; '
-    'k: cutoff; N: returned; H: relevant shots among the first k'
-)
-PROCEDURE = (
-    'The loss of a query, 1 − AP, is split by repairing one thing after another, in the order '
-    'of the parts; each part is the AP that its repair adds, so the parts add up to the loss. '
-    'A name is close to a query up to an edit distance of {near:g} of the longer name.'
-)
 HALF = 0.5  # of the letters
 CONFUSED_AT_MOST = 150  # rows: the page stays small, and nobody reads more
 SAID_BY_NOTES = (ScoreAboveOneWarning, WithoutRelevantWarning)  # notes count the same queries
@@ -295,24 +275,18 @@ class CampaignReport:
         comparison, compared = self.comparison, self._compared
         last, runs = comparison.metrics[-1], comparison.runs
         parameters = compared['manifest']['parameters']
-        definition = self.evaluations[runs[0]].definition
-        sections = {'cutoffs': len(comparison.metrics) > 1, 'two-runs': len(runs) > 1}
         queries = zip(
             comparison.queries, self._n_relevant, comparison.values[last].T.tolist(), strict=True
         )
         return {
             'lead': self._lead,
-            'facts': facts_of(
-                len(runs), len(comparison.queries), definition.name, self._inputs[0]['name']
-            ),
-            'sections': [each for each in SECTIONS if sections.get(each[0], True)],
+            'reference': os.path.basename(self._inputs[0]['name']),
             'runs': runs,
             'metrics': comparison.metrics,
             'level': percent(parameters['level']),
             'correction': parameters['correction'],
             'test': words_of_test(parameters['correction']),
             'by_video': parameters['cluster'] == 'video',
-            'exploratory': f' (exploratory: claims are about {last})',
             'baseline': parameters['baseline'],
             'depth': self.rankings['depth'],
             'has_floor': any(row['floor'] for row in compared['leaderboard']),
@@ -327,9 +301,9 @@ class CampaignReport:
                 for row in self._confused[:CONFUSED_AT_MOST]
             ],
             'n_confused': len(self._confused),
-            'queries': [(query, int(n), list(map(_cell, ap))) for query, n, ap in queries],
-            'definition': _definition_in_full(definition),
-            'procedure': [comparison.caption(), PROCEDURE.format(near=self._any_diagnosis.near)],
+            'queries': list(queries),
+            'definition': self.evaluations[runs[0]].definition.to_dict(),
+            'near': f'{self._any_diagnosis.near:g}',
             'remarks': [list(each) for _, each in groupby(self._remarks, itemgetter('what'))],
             'inputs': self._inputs,
         }
@@ -373,7 +347,7 @@ def _remarks_of(evaluation: Evaluation, diagnosis: Diagnosis) -> Iterator[Remark
 
 
 def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a leaderboard for each metric, the last one first, with the places of intervals."""
+    """Return a leaderboard for each metric, the last one first, with the positions of intervals."""
     rows_of: dict[str, list[dict[str, Any]]] = {each: [] for each in comparison['metrics'][::-1]}
     for row in comparison['leaderboard']:
         rows_of[row['metric']].append(row)
@@ -389,31 +363,23 @@ def _board(metric: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     ]
     low = math.floor(min(numbers) * 20) / 20
     high = max(math.ceil(max(numbers) * 20) / 20, low + 0.05)
-    floor = rows[0]['floor']
     return {
         'metric': metric,
         'low': low,
         'high': high,
-        'floor': f'The dotted line is what an empty run scores: {floor:.3f}.' if floor else '',
-        'rows': [row | _placed(row, low, high) | _ranks(row) for row in rows],
+        'floor': rows[0]['floor'],
+        'rows': [row | {'at': _positions(row, low, high)} for row in rows],
     }
 
 
-def _placed(row: Mapping[str, Any], low: float, high: float) -> dict[str, Any]:
-    """Return the places of a row's numbers in its figure, in percent of its width."""
-
-    def at(value: float | None) -> str | None:
-        return None if value is None else f'{100 * (value - low) / (high - low):.1f}%'
-
-    interval = row['interval']
-    ends = {'low': at(interval['low']), 'high': at(interval['high'])}
-    return {'at': {'map': at(row['map']), 'floor': at(row['floor']), **ends}}
-
-
-def _ranks(row: Mapping[str, Any]) -> dict[str, Any]:
-    first, last = row['rank_interval']
-    ranks = f'{first}' if first == last else f'{first} to {last}'
-    return {'ranks': ranks, 'ranks_sort': first + last / 10_000}
+def _positions(row: Mapping[str, Any], low: float, high: float) -> dict[str, str | None]:
+    """Return where the numbers of a row are in its figure, in percent of its width."""
+    numbers = {'map': row['map'], 'floor': row['floor'], **row['interval']}
+    return {
+        name: None if value is None else f'{100 * (value - low) / (high - low):.1f}%'
+        for name, value in numbers.items()
+        if name != 'reason'
+    }
 
 
 def _upper(text: str) -> str:
@@ -467,28 +433,3 @@ def marked_letters(query: str, name: str) -> list[tuple[str, str]]:
         new = name[new_begin:new_end]
         pieces += [(kind, text) for kind, text in (('lacks', old), ('has', new)) if text]
     return pieces
-
-
-def _cell(value: float) -> str:
-    return f'{value:.0f}' if value in (0, 1) else f'{value:.3f}'
-
-
-def _definition_in_full(definition: Definition) -> list[tuple[str, str]]:
-    value = definition.to_dict()
-    return [
-        ('Name', str(value['name'])),
-        ('AP at k', str(value['formula'])),
-        ('Without relevant shots', f'AP is {value["without_relevant"]:g}'),
-        ('A shot that is returned again', str(value['repeats'])),
-        ('Source', str(value['source'])),
-        ('Letters', LETTERS),
-    ]
-
-
-def facts_of(n_runs: int, n_queries: int, definition: str, reference: str) -> list[tuple[str, str]]:
-    """Return what a reader has to know before any number."""
-    return [
-        ('Compared', f'{counted(n_runs, "run", "runs")}, {counted(n_queries, "query", "queries")}'),
-        ('AP definition', definition),
-        ('Reference', os.path.basename(reference)),
-    ]

@@ -241,6 +241,16 @@ def test_small_campaigns_have_a_page(case, definition, monkeypatch):
     assert 'nan' not in page.lower().split('page-data')[0].split('</style>')[1].split()
 
 
+def test_no_folder_of_the_reference_is_published_in_the_header(tmp_path, monkeypatch):
+    monkeypatch.setattr('mediaeval_ap.render.page.javascript_bundle', str)
+    (tmp_path / 'reference.txt').write_text('x v 1 ann\n')
+    report = AveragePrecision(tmp_path / 'reference.txt').report({'one': OUTSIDE}, ['ann'])
+    header, _, rest = report.to_html().partition('</header>')
+    assert '<dt>Reference</dt><dd>reference.txt</dd>' in header
+    assert str(tmp_path) not in header
+    assert str(tmp_path) in rest
+
+
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # tested elsewhere
 def test_the_cutoff_of_the_loss(average_precision):
     by_100 = AveragePrecision(REFERENCE, K=[100, 1000])

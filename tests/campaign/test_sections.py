@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mediaeval_ap.campaign.campaign_report import boards_of, confused_of, facts_of, marked_letters
+from mediaeval_ap.campaign.campaign_report import boards_of, confused_of, marked_letters
 from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss
 
 
@@ -60,10 +60,4 @@ def test_the_last_cutoff_comes_first_and_intervals_are_in_their_places():
     assert (last['metric'], first['metric']) == ('MAP@5', 'MAP@1')
     ((shown,), (without,)) = first['rows'], last['rows']
     assert shown['at'] == {'map': '50.0%', 'floor': '0.0%', 'low': '25.0%', 'high': '100.0%'}
-    assert shown['ranks'] == '1 to 3'
     assert without['at']['low'] is None
-
-
-def test_no_folder_of_the_reference_is_published_in_the_header():
-    facts = dict(facts_of(2, 3, 'trec', '/home/ann/secret/reference.txt'))
-    assert facts['Reference'] == 'reference.txt'
