@@ -7,7 +7,7 @@ import oracle
 import oracle_fields
 import pytest
 import strategies
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
@@ -40,6 +40,11 @@ def by_fields(reference, run, query, k, definition):
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @examples(2)
 @given(reference_rows, hypothesis_rows, names, cutoffs, registered)
+@example(  # two hypotheses of one shot: N is 2 or 1
+    [('x', 'v', shot, 'ann') for shot in '123'],
+    [('x', 'v', '1', name, 0.5) for name in ('ann', 'anna')],
+    *('ann', 5, 'mediaeval-2016'),
+)
 def test_each_definition_and_what_changes_its_value(reference, run, query, k, name):
     in_use = definitions.get(name)
     assume(k != 'all' or in_use.has_uncut)
