@@ -7,8 +7,9 @@ import warnings
 
 import numpy as np
 import pytest
+import strategies
 from compared_runs import evaluation, several
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -44,7 +45,7 @@ def described(comparison):
     return json.dumps(comparison.to_dict())
 
 
-@settings(max_examples=15)
+@strategies.examples(0.6)
 @given(
     st.integers(2, 30).flatmap(
         lambda n: st.lists(st.lists(EIGHTHS, min_size=n, max_size=n), min_size=1, max_size=4)
@@ -342,7 +343,6 @@ def test_kinds_of_intervals():
     assert [each.interval for each in bca.pairs] != [each.interval for each in plus2.pairs]
 
 
-@settings(max_examples=15)
 @given(
     st.integers(2, 12).flatmap(
         lambda n: st.lists(st.lists(EIGHTHS, min_size=n, max_size=n), min_size=2, max_size=5)
@@ -482,7 +482,7 @@ def test_real_runs(campaign):
             batch=200,
             rng=np.random.default_rng(1),
         ).pvalue
-        # As in test_sign_flips.py, with its own number of draws for each.
+        # As in test_sampling.py, with its own number of draws for each.
         assert abs(pair.p - expected) < 5 * math.sqrt(1 / (4 * 20_000) + 4 / (4 * 2000))
 
 
