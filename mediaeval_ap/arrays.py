@@ -20,12 +20,11 @@ Key = TypeVar('Key', bound=np.integer)
 
 
 class SpareArrays:
-    """Large arrays for one purpose, made once for as many borrowers as there are at a time.
+    """A pool of scratch arrays, one per concurrent user.
 
-    Made for each query, they would be mapped by the system page by page where memory is given back
-    at once, as in Dask's workers (`MALLOC_TRIM_THRESHOLD_`). An array is with one borrower alone:
-    no other thread, signal handler or child process sees it before it is back. One whose borrower
-    is interrupted does not come back.
+    The system would map an array that is made for each query anew, page by page, where memory is
+    given back at once, as in Dask's workers (`MALLOC_TRIM_THRESHOLD_`). Only its user sees an
+    array until it is given back; an interrupted user does not give it back.
     """
 
     def __init__(self, dtype: DTypeLike) -> None:
@@ -33,7 +32,7 @@ class SpareArrays:
         self._spare: list[NDArray[Any]] = []
 
     def take(self, size: int) -> NDArray[Any]:
-        """Return an array of at least a size: zeros, or what the last borrower left."""
+        """Return an array of at least a size: zeros, or what the last user left."""
         try:
             array = self._spare.pop()  # which no two threads do at the same time
         except IndexError:
@@ -41,11 +40,11 @@ class SpareArrays:
         return array if len(array) >= size else _aligned_zeros(size, self._dtype)
 
     def give_back(self, array: NDArray[Any]) -> None:
-        """Keep an array for the next borrower."""
+        """Keep an array for the next user."""
         self._spare.append(array)
 
     def lend(self, size: int) -> LentArray:
-        """Lend an array for as long as anybody holds what this returns."""
+        """Lend an array until nobody holds what this returns any more."""
         return LentArray(self, self.take(size))
 
 

@@ -15,13 +15,13 @@ from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.plain_text import is_text, plain_text
 
 NEAR = 0.2  # largest distance between spellings of a name: one edit in five characters
-MAX_BYTES = 4 << 30  # a choice: far more than a campaign's largest run, and less than most memories
+MAX_BYTES = 4 << 30  # far more than a campaign's largest run, and less than most memories
 MAX_PROBLEMS = 20_000  # more than the lines of the largest run of a campaign
 RATIO_2015 = 0.95  # above which a name is close enough to a query
 LEVEL = 0.95  # of confidence
 RESAMPLES = 10_000  # of the bootstrap
 ALL_CORES = 'all'
-MOST_JOBS = 1024  # a choice: more processes than the cores of any machine do harm
+MOST_JOBS = 1024  # more processes than the cores of any machine do harm
 TREC_DEPTH = 1000  # of a ranking, as is usual at TREC
 LARGEST_TREC_LEVEL = 1 << 53  # of relevance, which is read in double precision
 LARGEST_TREC_DEPTH = 1 << 24  # scores down from here are exact in single precision (trec_eval 9)

@@ -193,7 +193,7 @@ class PersonDiscovery2015:
         (1.0, 1.0, 1.0)
         """
         if (evidence is not None) != ('evidence_reference' in self._inputs):
-            raise ParameterError('evidence: found one of evidence and its reference, expected both')
+            raise ParameterError('give evidence and evidence_reference together, or neither')
         run = self._read(labels, layouts.HYPOTHESIS_2015)
         tables = {'labels': run}
         if evidence is not None:

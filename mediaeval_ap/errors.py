@@ -14,7 +14,7 @@
     ├── SessionClosedError (RuntimeError)  a session is used after its end
     ├── MissingHypothesisError (KeyError)  a hypothesis to withdraw or change is not there
     ├── ProcessError (RuntimeError)        a process that was to compute ended before
-    ├── HalfStepError (RuntimeError)       a step of a live session was interrupted halfway
+    ├── BrokenSessionError (RuntimeError)  a step of a live session was interrupted halfway
     ├── CopyError (TypeError)              a live session cannot be copied or pickled
     ├── PositionalError (TypeError)        an argument that needs its name has none
     └── UndefinedScoreError (ValueError)   a score is not defined, as the mean over no query
@@ -50,6 +50,7 @@ from types import ModuleType
 from typing import Any
 
 __all__ = [
+    'BrokenSessionError',
     'ClusterError',
     'CopyError',
     'DataWarning',
@@ -57,7 +58,6 @@ __all__ = [
     'Error',
     'FewPermutationsWarning',
     'FormatError',
-    'HalfStepError',
     'MissingExtraError',
     'MissingHypothesisError',
     'MissingIdsWarning',
@@ -84,7 +84,7 @@ __all__ = [
     'WriteError',
 ]
 
-SHOWN_CHARACTERS = 60  # a choice: enough to find a value by, and a message stays one line
+SHOWN_CHARACTERS = 60  # enough to find a value by, and a message stays one line
 
 
 class Error(Exception):
@@ -176,8 +176,11 @@ class ProcessError(Error, RuntimeError):
     """A process beside this one that ended before it had computed what it was asked for."""
 
 
-class HalfStepError(Error, RuntimeError):
+class BrokenSessionError(Error, RuntimeError):
     """A live session of which an interrupt, or lack of memory, ended a step halfway."""
+
+
+HalfStepError = BrokenSessionError  # its former name
 
 
 class CopyError(Error, TypeError):
@@ -185,7 +188,7 @@ class CopyError(Error, TypeError):
 
 
 class PositionalError(Error, TypeError):
-    """An argument that was given without its name, where its place does not tell what it is."""
+    """An argument that was given without its name, where its position does not tell what it is."""
 
 
 class MissingHypothesisError(Error, KeyError):
@@ -255,7 +258,7 @@ class RestartedBuildWarning(DataWarning):
 
 
 class WaitingWarning(DataWarning):
-    """A cluster that is waited for: its scheduler or a worker does not answer."""
+    """A cluster whose scheduler, or a worker, does not answer."""
 
 
 class NoWorkerWarning(WaitingWarning):
@@ -263,7 +266,7 @@ class NoWorkerWarning(WaitingWarning):
 
 
 def require(module: str, extra: str, what: str) -> ModuleType:
-    """Import a module of an optional dependency; `what` needs it, as a message says."""
+    """Import a module of an optional dependency; `what` is the feature named in the error."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

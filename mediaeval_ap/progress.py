@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-DELAY_SECONDS = 0.5  # a choice: whoever waits for less needs no bar
+DELAY_SECONDS = 0.5  # whoever waits for less needs no bar
 
 _is_shown: ContextVar[bool] = ContextVar('_is_shown', default=False)
 Item = TypeVar('Item')

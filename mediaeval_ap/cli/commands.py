@@ -143,7 +143,7 @@ class Command(click.Command):
 
 
 INTERRUPTED = 130
-LACKS_OF_MEMORY = (  # as libraries word it that could not load or start something
+OUT_OF_MEMORY_PHRASES = (  # of libraries that could not load or start something
     'failed to map segment',
     'annot allocate memory',
     "can't start new thread",
@@ -191,7 +191,7 @@ class _Group(click.Group):
 def is_lack_of_memory(error: BaseException) -> bool:
     """Return whether an error says, in whatever words, that there is not enough memory."""
     if isinstance(error, ReadError | ImportError | RuntimeError):
-        return any(reason in str(error) for reason in LACKS_OF_MEMORY)
+        return any(reason in str(error) for reason in OUT_OF_MEMORY_PHRASES)
     return isinstance(error, MemoryError)
 
 

@@ -13,10 +13,17 @@ from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, write_whole
 from mediaeval_ap.choices import WithoutRelevant
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
-from mediaeval_ap.cli.output import NEW_FILE, STANDARD_STREAM, Output, write, write_document
+from mediaeval_ap.cli.output import (
+    NEW_FILE,
+    STANDARD_STREAM,
+    Output,
+    as_usage,
+    write,
+    write_document,
+)
 from mediaeval_ap.comparison.settings import require_libraries
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import ParameterError, printable, require, shown
+from mediaeval_ap.errors import printable, require, shown
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin
@@ -72,25 +79,19 @@ def named_runs(runs: Iterable[str], baseline: str | None) -> dict[str, str]:
     from mediaeval_ap.campaign.collected import named
     from mediaeval_ap.comparison.settings import check_baseline
 
-    try:
+    with as_usage():
         runs_by_name = named(runs)
-    except ParameterError as error:
-        raise click.UsageError(str(error)) from error
-    try:
+    with as_usage(prefix='--'):
         check_baseline(baseline, runs_by_name)
-    except ParameterError as error:
-        raise click.UsageError(f'--{error}') from error
     return runs_by_name
 
 
 def _definitions(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
     """Return names of definitions, each once."""
     names = [name for value in values for name in value.split(',')]
-    try:
+    with as_usage(click.BadParameter):
         for name in names:
             definitions.get(name)
-    except ParameterError as error:
-        raise click.BadParameter(str(error)) from error
     if len(set(names)) < len(names):
         raise click.BadParameter(f'found {",".join(names)}, expected each name once')
     return names

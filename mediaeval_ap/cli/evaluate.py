@@ -15,9 +15,9 @@ import click
 from mediaeval_ap.choices import check_part
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import is_quiet, main
-from mediaeval_ap.cli.output import STANDARD_STREAM, Output, tell, write_document
+from mediaeval_ap.cli.output import STANDARD_STREAM, Output, as_usage, tell, write_document
 from mediaeval_ap.cli.several_runs import PER_QUERY, SORT, Reporting, reports
-from mediaeval_ap.errors import ParameterError, QueryError, printable, warn_caller
+from mediaeval_ap.errors import ParameterError, printable, warn_caller
 from mediaeval_ap.render.document import Document, Grid
 
 if TYPE_CHECKING:
@@ -227,10 +227,8 @@ def rank(
     """
     from mediaeval_ap.evaluation.criteria import check_query
 
-    try:
+    with as_usage():
         check_query(query)
-    except QueryError as error:
-        raise click.UsageError(str(error)) from error
     average_precision = options.read_reference(cutoffs=[depth], **criteria)
     frame = average_precision.rank(hypothesis, query)
     ranking = Grid.from_frame(frame)

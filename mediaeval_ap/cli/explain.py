@@ -9,9 +9,9 @@ import click
 
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
-from mediaeval_ap.cli.output import Output, write_document
+from mediaeval_ap.cli.output import Output, as_usage, write_document
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import QueryError, shown
+from mediaeval_ap.errors import shown
 from mediaeval_ap.render.document import Document
 
 if TYPE_CHECKING:
@@ -85,10 +85,8 @@ def _document(
 def _check_query(query: str) -> None:
     from mediaeval_ap.evaluation.criteria import check_query
 
-    try:
+    with as_usage():
         check_query(query)
-    except QueryError as error:
-        raise click.UsageError(str(error)) from error
     if os.path.isfile(query):
         raise click.UsageError(
             f'QUERY: found the file {shown(query)}, expected a name; '

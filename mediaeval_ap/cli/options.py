@@ -12,7 +12,7 @@ import click
 
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.cli.commands import Option
-from mediaeval_ap.cli.output import FILE, NEW_FILE, STANDARD_STREAM
+from mediaeval_ap.cli.output import FILE, NEW_FILE, STANDARD_STREAM, as_usage
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
 from mediaeval_ap.errors import ParameterError, ReadError
 from mediaeval_ap.render.formats import FORMATS
@@ -27,10 +27,8 @@ def checked(check: Callable[[Any], object]) -> Callable[..., Any]:
     """Return a callback that makes a `ParameterError` of a value an error of usage."""
 
     def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
-        try:
+        with as_usage(click.BadParameter):
             check(value)
-        except ParameterError as error:
-            raise click.BadParameter(str(error)) from error
         return value
 
     return callback
@@ -163,10 +161,8 @@ def _measures(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
     if values:
         from mediaeval_ap.trec.measures import parse_measures
 
-        try:
+        with as_usage(click.BadParameter):
             parse_measures(values)
-        except ParameterError as error:
-            raise click.BadParameter(str(error)) from error
     return list(values)
 
 
@@ -260,11 +256,9 @@ def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> A
 
 def check_cutoffs(cutoffs: list[Cutoff], definition: str, measures: Iterable[str] = ()) -> None:
     """Refuse cutoffs that are given twice, or that the definition or a measure does not allow."""
-    try:
+    with as_usage():
         definitions.check_cutoffs(cutoffs, definitions.get(definition))
         if measures:
             from mediaeval_ap.trec.measures import check_columns, parse_measures
 
             check_columns(parse_measures(measures), cutoffs)
-    except ParameterError as error:
-        raise click.UsageError(str(error)) from error

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, Destination, write_whole
-from mediaeval_ap.errors import WriteError, printable
+from mediaeval_ap.errors import ParameterError, QueryError, WriteError, printable
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import FORMAT_OF_SUFFIX, render
 
@@ -65,6 +66,15 @@ def _identity(path: str) -> object:
     except (OSError, ValueError):  # not there yet, or closed
         return os.path.realpath(path) if '\0' not in path else path
     return status.st_dev, status.st_ino
+
+
+@contextmanager
+def as_usage(error: type[click.UsageError] = click.UsageError, prefix: str = '') -> Iterator[None]:
+    """Make an argument that Python refuses an error of usage."""
+    try:
+        yield
+    except (ParameterError, QueryError) as refused:
+        raise error(prefix + str(refused)) from refused
 
 
 def is_on_terminal() -> bool:

@@ -14,7 +14,7 @@ from mediaeval_ap.cli.output import STANDARD_STREAM, Output, write_document
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import PROBLEM_FORMATS, TEXT_FORMATS
 
-SHOWN_PROBLEMS = 20  # of a kind: a choice, so that every kind is seen on a few screens
+SHOWN_PROBLEMS = 20  # of a kind, so that every kind is seen on a few screens
 
 
 @main.command(

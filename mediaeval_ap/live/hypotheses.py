@@ -17,7 +17,7 @@ from mediaeval_ap.ranking.shots import shot_order
 from mediaeval_ap.tables import HYPOTHESIS, Column, Source, Table
 from mediaeval_ap.tables.rows import explain_row
 
-LEAST_CAPACITY = 64  # rows; a choice: an empty session takes 2 KB, and the size doubles from there
+LEAST_CAPACITY = 64  # rows: an empty session takes 2 KB, and the size doubles from there
 
 
 class GrowingColumns:

@@ -12,7 +12,7 @@ import numpy as np
 
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.definitions import check_cutoff
-from mediaeval_ap.errors import CopyError, HalfStepError, warn_caller
+from mediaeval_ap.errors import BrokenSessionError, CopyError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.data_warnings import empty_run, without_relevant
 from mediaeval_ap.evaluation.relevance import Relevance
@@ -51,7 +51,8 @@ class Live(Session):
     Names and shots of withdrawn hypotheses are kept until the session is saved and restored.
 
     A session cannot be copied or pickled (`CopyError`): `save` and `AveragePrecision.restore` make
-    another one. When an interrupt ends a change halfway, every later call raises `HalfStepError`.
+    another one. When an interrupt ends a change halfway, every later call raises
+    `BrokenSessionError`.
 
     Examples
     --------
@@ -374,7 +375,7 @@ class Live(Session):
     def _whole(self) -> Hypotheses:
         self._check_open()
         if not self._hypotheses.is_whole:
-            raise HalfStepError(
+            raise BrokenSessionError(
                 f'{SOURCE.name}: something ended a step of this session halfway; begin another, or '
                 'restore one'
             )

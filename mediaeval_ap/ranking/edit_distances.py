@@ -21,7 +21,7 @@ from mediaeval_ap.tables.table import StoredTexts
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
 QUERIES_AT_ONCE = 16  # at least: with a million names 4 take twice as long each, 32 as long
 EDIT_CELLS = 32 << 20  # 32 MiB of edit distances, of one byte as a rule
-THREADED_CELLS = 1 << 18  # a choice: 3 ms of one core, where starting threads costs 0.1 to 0.3 ms
+THREADED_CELLS = 1 << 18  # 3 ms of one core, where starting threads costs 0.1 to 0.3 ms
 USUAL_CHARACTERS = 64  # what rapidfuzz compares in one machine word; longer names take longer
 # From so many names on they are compared side by side. At these numbers both ways take as long:
 # with one query, and with several, which rapidfuzz compares together.

@@ -11,9 +11,9 @@ from sortedcontainers import SortedList
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import (
+    BrokenSessionError,
     EmptyRunWarning,
     FormatError,
-    HalfStepError,
     ParameterError,
     RepeatedQueriesWarning,
     RepeatedRowsWarning,
@@ -201,7 +201,7 @@ def test_a_step_that_ends_halfway_ends_the_session(step, of, where, monkeypatch)
     calls.append(lambda: len(live))
     calls += [lambda: live.save('live.parquet'), lambda: live.watch([])]
     for call in calls:
-        with pytest.raises(HalfStepError, match='ended a step of this session halfway'):
+        with pytest.raises(BrokenSessionError, match='ended a step of this session halfway'):
             call()
 
 
@@ -212,5 +212,5 @@ def test_an_answer_that_ends_halfway_ends_the_session(half, monkeypatch):
         patch.setattr(half, 'order' if half is KnownShots else 'positions', interrupted)
         with pytest.raises(KeyboardInterrupt):
             live.send('ann')
-    with pytest.raises(HalfStepError):
+    with pytest.raises(BrokenSessionError):
         live.send('ann')
