@@ -11,7 +11,7 @@ from typing import Any
 from mediaeval_ap.challenges.task import (
     Columns,
     Files,
-    LabelLists,
+    LabelsById,
     Shape,
     Task,
     taken,
@@ -126,7 +126,7 @@ def evaluate_map(
 
 
 def _map(files: Files, metrics: Sequence[MeanAveragePrecision], *, per_query: bool) -> list[Score]:
-    relevant, predicted = LabelLists(files.truth), LabelLists(files.predictions)
+    relevant, predicted = LabelsById(files.truth), LabelsById(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
     n_labels = 0
 
@@ -244,7 +244,7 @@ def _first_hit(files: Files, metrics: Sequence[ReciprocalRank], *, per_query: bo
     images, (label,) = unique_ids(files.truth), files.truth.layout.by_role.keys() - {'id'}
     files.truth.refuse_empty(label)
     files.truth.refuse_several(label)
-    predicted = LabelLists(files.predictions)
+    predicted = LabelsById(files.predictions)
     labels = taken(files.truth[label], files.match(images, predicted.ids, predicted.codes))
     found = files.updated(metrics, lambda part: (labels[part], predicted.take(files.rows[part])))
     if not any(metric.compute() for metric in metrics):

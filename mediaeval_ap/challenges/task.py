@@ -225,7 +225,7 @@ class Files:
         errors.warn_caller(new)
 
 
-class LabelLists:
+class LabelsById:
     """The labels of each id of a file: in one field, or one in each row, in the order of rows."""
 
     def __init__(self, records: Records) -> None:
