@@ -193,22 +193,19 @@ def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatc
     assert told(evaluate, average_precision, store, client=client) == expected
 
 
-def test_a_killed_scheduler_costs_the_blocks_in_flight(store, calls, tmp_path, monkeypatch):
+def test_a_killed_scheduler_costs_the_blocks_in_flight(client, store, calls, tmp_path, monkeypatch):
     average_precision, kept = AveragePrecision(REFERENCE), tmp_path / 'kept'
     expected = told(average_precision.evaluate, store)
     monkeypatch.setattr(dask_tasks, '_score', gated(dask_tasks._score, calls, 5))
-    with dask_cluster(tmp_path) as first, first.client() as client:
+    with dask_cluster(tmp_path) as first, first.client() as first_client:
         first.replenish(2)
         go_on = f'; finished blocks are in {kept}: call the same again with another scheduler$'
         lost = f'^{first.address}: lost the connection.*{go_on}'
         with dying(first, lambda: has_begun(calls, 7)), pytest.raises(ClusterError, match=lost):
-            cluster.evaluate(average_precision, store, client=client, resume=kept)
+            cluster.evaluate(average_precision, store, client=first_client, resume=kept)
     n_before = len(list(calls.iterdir()))
     (calls / 'go').touch()
-    (tmp_path / 'second').mkdir()
-    with dask_cluster(tmp_path / 'second') as second, second.client() as client:
-        second.replenish(1)
-        found = told(cluster.evaluate, average_precision, store, client=client, resume=kept)
+    found = told(cluster.evaluate, average_precision, store, client=client, resume=kept)
     assert found == expected
     n_blocks = len(list(kept.glob('*-*.json')))
     assert n_blocks == 20

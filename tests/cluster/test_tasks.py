@@ -157,44 +157,52 @@ def stopped(pid):
         os.kill(pid, signal.SIGCONT)
 
 
-def test_a_warning_says_that_no_worker_is_there(tmp_path, told):
+@pytest.fixture(scope='module')
+def one_scheduler(tmp_path_factory):
+    with dask_cluster(tmp_path_factory.mktemp('scheduler')) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def alone(one_scheduler):
+    """A scheduler without workers."""
+    one_scheduler.replenish(0)
+    return one_scheduler
+
+
+def test_a_warning_says_that_no_worker_is_there(alone, tmp_path, told):
     """Neither at the beginning nor later."""
-    calls = tmp_path / 'calls'
-    calls.mkdir()
-    with dask_cluster(tmp_path) as cluster, cluster.client() as client:
 
-        def come_and_go():
-            line = f'{cluster.address}: has no worker'
-            wait_until_told(told, NoWorkerWarning, line, 1)
-            cluster.add_worker('--no-nanny')
-            begun(calls, 1)
-            told.clear()
-            cluster.kill(cluster.workers[0])
-            wait_until_told(told, NoWorkerWarning, line, 2)
-            (calls / 'go').touch()
-            cluster.add_worker('--no-nanny')
+    def come_and_go():
+        line = f'{alone.address}: has no worker'
+        wait_until_told(told, NoWorkerWarning, line, 1)
+        alone.add_worker('--no-nanny')
+        begun(tmp_path, 1)
+        told.clear()
+        alone.kill(alone.workers[0])
+        wait_until_told(told, NoWorkerWarning, line, 2)
+        (tmp_path / 'go').touch()
+        alone.add_worker('--no-nanny')
 
+    with alone.client() as client:
         Timer(0, come_and_go).start()
-        assert dict(results(client, gate(calls), 3, [5, 7])) == {0: 15, 1: 21}
-    assert str(told[0]).endswith(f'seconds now: start one by dask worker {cluster.address}')
+        assert dict(results(client, gate(tmp_path), 3, [5, 7])) == {0: 15, 1: 21}
+    assert str(told[0]).endswith(f'seconds now: start one by dask worker {alone.address}')
 
 
 @pytest.mark.parametrize('n_begun', [0, 1])  # tasks: from the first question on, or later
-def test_a_warning_says_that_the_scheduler_does_not_answer(tmp_path, told, n_begun):
-    calls = tmp_path / 'calls'
-    calls.mkdir()
-    with dask_cluster(tmp_path) as cluster, cluster.client() as client:
-        cluster.add_worker('--no-nanny')
+def test_a_warning_says_that_the_scheduler_does_not_answer(alone, tmp_path, told, n_begun):
+    def stop():
+        begun(tmp_path, n_begun)
+        with stopped(alone.scheduler.pid):
+            (tmp_path / 'go').touch()
+            line = f'{alone.address}: this scheduler does not answer'
+            wait_until_told(told, WaitingWarning, line, 1)
 
-        def stop():
-            begun(calls, n_begun)
-            with stopped(cluster.scheduler.pid):
-                (calls / 'go').touch()
-                line = f'{cluster.address}: this scheduler does not answer'
-                wait_until_told(told, WaitingWarning, line, 1)
-
+    alone.add_worker('--no-nanny')
+    with alone.client() as client:
         Timer(0, stop).start()
-        assert dict(results(client, gate(calls), 3, [5, 7])) == {0: 15, 1: 21}
+        assert dict(results(client, gate(tmp_path), 3, [5, 7])) == {0: 15, 1: 21}
 
 
 def test_a_warning_says_that_a_worker_does_not_answer(client, tmp_path, told):
@@ -216,8 +224,8 @@ def test_long_tasks_of_living_workers_are_no_silence(client, tmp_path, told):
     assert told == []
 
 
-def test_nothing_to_do_needs_no_worker(tmp_path, told):
-    with dask_cluster(tmp_path) as cluster, cluster.client() as client:
+def test_nothing_to_do_needs_no_worker(alone, told):
+    with alone.client() as client:
         assert list(results(client, mul, 3, [])) == []
     assert told == []
 
