@@ -92,6 +92,7 @@ def test_one_run_has_no_letters():
     comparison = compared({'a': 9})
     assert marks(comparison) == {'a': ''}
     assert 'letter' not in printed(comparison).caption
+    assert marks(compared({'a': 9, 'b': 40})) == {'b': 'a', 'a': 'b'}
 
 
 def test_cutoffs_before_the_last_are_exploratory():
