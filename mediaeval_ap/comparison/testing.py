@@ -241,11 +241,13 @@ def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
     multitest = require('statsmodels.stats.multitest', 'insight', 'compare')
     # Holm's correction ends with a collection of all garbage, which takes a tenth of a second where
     # there are many objects: it passes over those that are frozen.
-    gc.freeze()
+    if is_ours := not gc.get_freeze_count():  # else the caller has frozen some, and may want it so
+        gc.freeze()
     try:
         corrected: list[float] = multitest.multipletests(p, method=METHODS[correction])[1].tolist()
     finally:
-        gc.unfreeze()
+        if is_ours:
+            gc.unfreeze()
     return corrected
 
 
