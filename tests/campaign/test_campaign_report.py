@@ -244,7 +244,8 @@ def test_small_campaigns_have_a_page(case, definition, monkeypatch):
 def test_no_folder_of_the_reference_is_published_in_the_header(tmp_path, monkeypatch):
     monkeypatch.setattr('mediaeval_ap.render.page.javascript_bundle', str)
     (tmp_path / 'reference.txt').write_text('x v 1 ann\n')
-    report = AveragePrecision(tmp_path / 'reference.txt').report({'one': OUTSIDE}, ['ann'])
+    average_precision = AveragePrecision(tmp_path / 'reference.txt')
+    report = average_precision.report({'one': [('x', 'v', '1', 'ann', 0.5)]}, ['ann'])
     header, _, rest = report.to_html().partition('</header>')
     assert '<dt>Reference</dt><dd>reference.txt</dd>' in header
     assert str(tmp_path) not in header
