@@ -121,7 +121,13 @@ def _gap(
     from pyarrow import compute
 
     (metric,) = metrics
-    labels, confidence, truths = _match(files)
+    ids = unique_ids(files.truth)
+    files.truth.refuse_several('label')
+    predicted = unique_ids(files.predictions)
+    given, confidence = _labels_and_confidence(files.predictions)
+    truths = none_if_empty(taken(files.truth['label'], files.match(ids, predicted)))
+    labels = none_if_empty(taken(given, files.rows))
+    confidence = np.where(files.rows < 0, np.nan, confidence[files.rows])
     correct = compute.equal(labels, truths).fill_null(False).to_numpy(zero_copy_only=False)
     order = files.rows.argsort(kind='stable')  # that of the predictions, for stable ties
     queries = {'y_pred': labels, 'confidence': confidence, 'y_true': truths}
@@ -147,24 +153,18 @@ def _ranked(metric: GlobalAveragePrecision, table: pandas.DataFrame) -> pandas.D
     return ranked(table, metric.ties, metric.n_true)
 
 
-def _match(files: Files) -> tuple[pyarrow.Array, NDArray[np.float64], pyarrow.Array]:
-    """Match by id; return the predicted label of each id, its confidence, and the true label."""
-    ids = unique_ids(files.truth)
-    files.truth.refuse_several('label')
-    predicted = unique_ids(files.predictions)
-    labels, confidence = _labels_and_confidence(files.predictions)
-    kept = files.match(ids, predicted)
-    confidence = np.where(files.rows < 0, np.nan, confidence[files.rows])
-    truths = none_if_empty(taken(files.truth['label'], kept))
-    return none_if_empty(taken(labels, files.rows)), confidence, truths
-
-
 def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:
     """Return the predicted label of each row, empty if there is none, and its confidence."""
     import pyarrow
+    from pyarrow import compute
 
     if 'confidence' in answers.layout.by_role:
-        return _in_two_columns(answers)
+        answers.refuse_several('label')
+        labels, confidence = answers['label'], answers['confidence'].to_numpy()
+        is_given = compute.not_equal(labels, '').to_numpy(zero_copy_only=False)
+        if len(wrong := np.flatnonzero(is_given & np.isnan(confidence))):
+            raise answers.error(wrong, 'confidence', 'nothing', 'the confidence of the label')
+        return labels, confidence
     lists = split(answers['label'])
     words, offsets = lists.values, lists.offsets.to_numpy()
     n_words = np.diff(offsets)
@@ -173,29 +173,15 @@ def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.
     confidence[given] = decimals(words.take(pyarrow.array(offsets[given] + 1)))
     wrong = np.flatnonzero((n_words > 0) & ~np.isfinite(confidence))
     if len(wrong):
-        found = shown(answers['label'][wrong[0]].as_py())
-        raise answers.error(wrong, 'label', found, _expected(lists[wrong[0]].as_py()))
+        written = lists[wrong[0]].as_py()
+        if len(written) == 2 and explain_number(written[1].encode()) == EXACT_NUMBER:
+            expected = f'a label and {EXACT_NUMBER}'
+        else:
+            own_column = OWN_COLUMN * (len(written) == 1)
+            expected = f'a label and its finite confidence, or nothing{own_column}'
+        raise answers.error(wrong, 'label', shown(answers['label'][wrong[0]].as_py()), expected)
     labels = words.take(pyarrow.array(offsets[:-1], mask=n_words == 0)).fill_null('')
     return labels, confidence
-
-
-def _in_two_columns(answers: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:
-    """Return labels and confidences that have columns of their own."""
-    from pyarrow import compute
-
-    answers.refuse_several('label')
-    labels, confidence = answers['label'], answers['confidence'].to_numpy()
-    is_given = compute.not_equal(labels, '').to_numpy(zero_copy_only=False)
-    if len(wrong := np.flatnonzero(is_given & np.isnan(confidence))):
-        raise answers.error(wrong, 'confidence', 'nothing', 'the confidence of the label')
-    return labels, confidence
-
-
-def _expected(words: list[str]) -> str:
-    """Return what a wrong row should hold."""
-    if len(words) == 2 and explain_number(words[1].encode()) == EXACT_NUMBER:
-        return f'a label and {EXACT_NUMBER}'
-    return f'a label and its finite confidence, or nothing{OWN_COLUMN * (len(words) == 1)}'
 
 
 LABEL_WITH_CONFIDENCE: Shape = {'id': 'id', 'label': 'landmarks'}

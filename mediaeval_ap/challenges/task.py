@@ -389,7 +389,7 @@ def _layouts(
     if by_position and other_numbers:
         expected = 'the name of a column, as only a header names the classes'
         raise ParameterError(f'{parameter}: found {_as_text(given)}, expected {expected}')
-    fitting = [
+    fitting: list[dict[str, Any]] = [
         {role: given.get(role, name) for role, name in shape.items()}
         for shape in shapes
         if given.keys() <= shape.keys() and not (by_position and shape.keys() - given.keys())
@@ -402,19 +402,19 @@ def _layouts(
         option = 'truth_columns' if is_shared else parameter
         roles = ' or '.join(','.join(f'{role}=…' for role in shape) for shape in shapes)
         remedy = f'; name other columns by {OPTIONS[option]} {roles}, in Python {option}='
-    return [_layout(columns, other_numbers, not by_position, remedy) for columns in fitting]
-
-
-def _layout(
-    columns: Mapping[str, Any], other_numbers: bool, has_header: bool, remedy: str
-) -> RecordLayout:
-    roles = sorted(columns, key=lambda role: role in NUMBERS)
-    names = {role: columns[role] if has_header else column_at(columns[role]) for role in roles}
-    return RecordLayout(
-        texts=tuple(name for role, name in names.items() if role not in NUMBERS),
-        numbers=tuple(name for role, name in names.items() if role in NUMBERS),
-        roles=tuple(roles),
-        other_numbers=other_numbers,
-        has_header=has_header,
-        remedy=remedy,
-    )
+    layouts = []
+    for columns in fitting:
+        ordered = sorted(columns, key=lambda role: role in NUMBERS)
+        names = [column_at(columns[role]) if by_position else columns[role] for role in ordered]
+        n_texts = sum(role not in NUMBERS for role in ordered)
+        layouts.append(
+            RecordLayout(
+                texts=tuple(names[:n_texts]),
+                numbers=tuple(names[n_texts:]),
+                roles=tuple(ordered),
+                other_numbers=other_numbers,
+                has_header=not by_position,
+                remedy=remedy,
+            )
+        )
+    return layouts

@@ -154,9 +154,12 @@ def evaluate_trec(
 
         check_judged(parsed, judged)
     topics = judged.topic.values
-    topic, hit = _judge(judged, returned, level)
+    topic = judged.topic.find(returned.topic).astype(np.int32)  # -1 where it is not judged
+    is_relevant = judged.number >= level
+    hit = np.zeros(len(returned), dtype=np.bool_)
+    hit[returned.rows_of(judged, np.flatnonzero(is_relevant))] = True
     n_returned = np.bincount(topic + 1, minlength=len(topics) + 1)[1:]
-    n_relevant = np.bincount(judged.topic.codes[judged.number >= level], minlength=len(topics))
+    n_relevant = np.bincount(judged.topic.codes[is_relevant], minlength=len(topics))
     scored = n_relevant > 0 if skip_or_count == 'skip' else np.ones(len(topics), dtype=np.bool_)
     n_skipped = int(np.count_nonzero(~scored))
     qrels_name = judged.source.name
@@ -294,16 +297,6 @@ def _check_level(level: Any) -> int:
         return int(level)
     expected = 'an integer from -2**53 to 2**53'
     raise ParameterError(f'relevance_level: found {shown(level)}, expected {expected}')
-
-
-def _judge(
-    judged: Entries, returned: Entries, level: float
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return the judged topic of each returned row, or -1, and whether the row is relevant."""
-    topic = judged.topic.find(returned.topic).astype(np.int32)
-    hit = np.zeros(len(returned), dtype=np.bool_)
-    hit[returned.rows_of(judged, np.flatnonzero(judged.number >= level))] = True
-    return topic, hit
 
 
 def _warnings(
