@@ -26,8 +26,8 @@ from enum import Enum
 from numbers import Integral
 from typing import Literal, TypeAlias
 
+from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import ParameterError, UnknownDefinitionError, shown
-from mediaeval_ap.plain_text import TEXT, is_text, plain_text
 
 __all__ = [
     'CUTOFFS',

@@ -1,10 +1,11 @@
 """Choices and other parameters."""
 
+from enum import Enum
 from fractions import Fraction
 
 import pytest
 
-from mediaeval_ap.choices import TIES, check_policy, check_ratio, check_tag
+from mediaeval_ap.choices import TIES, check_policy, check_ratio, check_tag, is_text, plain_text
 from mediaeval_ap.errors import ParameterError
 
 
@@ -30,3 +31,20 @@ def test_no_ratios(ratio):
 def test_tags_of_more_than_one_word(tag):
     with pytest.raises(ParameterError, match=r'^tag: found .*, expected one word$'):
         check_tag(tag)
+
+
+def test_text_of_a_subclass_is_made_plain():
+    person = Enum('Person', {'ANN': 'ann'}, type=str).ANN
+    assert (plain_text(person), str(person), plain_text(7)) == ('ann', 'Person.ANN', None)
+
+
+@pytest.mark.parametrize('name', ['nan', 'ann lee', 'ann\u2028lee'])
+def test_names(name):
+    assert is_text(name)
+
+
+@pytest.mark.parametrize(
+    'value', ['', 'ann ', '\tann', 'a\nn', 'ann\n', 'a\0n', '\ud800', b'ann', 7]
+)
+def test_no_names(value):
+    assert not is_text(value)

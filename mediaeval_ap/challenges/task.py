@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import errors
-from mediaeval_ap.choices import MAX_BYTES, Missing, Unknown
+from mediaeval_ap.choices import BETWEEN_LABELS, MAX_BYTES, Missing, Unknown, plain_text
 from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap
 from mediaeval_ap.metrics import Accumulator
-from mediaeval_ap.plain_text import BETWEEN_LABELS, plain_text
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables.columnar import holds_any

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import ParameterError, printable, require, shown
-from mediaeval_ap.plain_text import TEXT, is_text, plain_text
 from mediaeval_ap.results.evaluation import ResultByQuery
 from mediaeval_ap.results.means_and_notes import (
     NO_LABEL,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mediaeval_ap.choices import WithoutRelevant, parameter_of_skipped
+from mediaeval_ap.choices import TEXT, WithoutRelevant, is_text, parameter_of_skipped, plain_text
 from mediaeval_ap.definitions import Cutoff, Definition
 from mediaeval_ap.errors import (
     DataWarning,
@@ -23,7 +23,6 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.evaluation.data_warnings import likely_cause, repeated_queries
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference
-from mediaeval_ap.plain_text import TEXT, is_text, plain_text
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.render.document import counted
 from mediaeval_ap.results.means_and_notes import NO_RELEVANT, notes_of_skipped

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sortedcontainers import SortedKeyList, SortedList
 
+from mediaeval_ap.choices import plain_text
 from mediaeval_ap.errors import MissingHypothesisError, shown
-from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.ranking.shots import shot_order
 from mediaeval_ap.tables import HYPOTHESIS, Column, Source, Table
 from mediaeval_ap.tables.rows import explain_row

@@ -9,11 +9,10 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from mediaeval_ap import __version__, definitions
-from mediaeval_ap.choices import check_without_relevant
+from mediaeval_ap.choices import check_without_relevant, is_text
 from mediaeval_ap.definitions import Definition, Repeats, check_cutoffs
 from mediaeval_ap.errors import FormatError, WriteError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, Layout, Source, Table, read
 from mediaeval_ap.tables.columnar import (
     LEAST_OF_METADATA,

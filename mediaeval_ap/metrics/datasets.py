@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mediaeval_ap.choices import is_uri
 from mediaeval_ap.errors import Error, FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.metrics.accumulator import Accumulator
-from mediaeval_ap.plain_text import is_uri
 from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.tables.columnar import checked_footer
 from mediaeval_ap.tables.sources import ByteSource

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
 from mediaeval_ap.atomic_files import named
-from mediaeval_ap.choices import check_limit
+from mediaeval_ap.choices import check_limit, is_uri, plain_text
 from mediaeval_ap.errors import (
     FormatError,
     MissingExtraError,
@@ -32,7 +32,6 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
-from mediaeval_ap.plain_text import is_uri, plain_text
 from mediaeval_ap.progress import Bar, shows_progress
 from mediaeval_ap.ranking.frozen_ranking import MOST_HYPOTHESES, Ranking
 from mediaeval_ap.store.large import DATABASE, RowDatabase, write_large

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.atomic_files import write_whole
+from mediaeval_ap.choices import plain_text
 from mediaeval_ap.errors import Error, FormatError, ParameterError, ReadError, shown
-from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.edit_distances import NameColumns, NamesByLength
 from mediaeval_ap.ranking.frozen_ranking import Ranking, RankingColumns

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shortened, shown
-from mediaeval_ap.plain_text import TEXT, is_text
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.sources import PARQUET_IN_NO_FILE, ByteSource, is_regular, opening

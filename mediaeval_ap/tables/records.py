@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
+from mediaeval_ap.choices import BETWEEN_LABELS, BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, ParameterError, shown
-from mediaeval_ap.plain_text import BETWEEN_LABELS, BETWEEN_WORDS
 from mediaeval_ap.tables.columnar import (
     holds_any,
     number_array,

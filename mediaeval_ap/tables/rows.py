@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.plain_text import TEXT, is_text, plain_text
 from mediaeval_ap.tables.columnar import check_names
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column, LineNumbers, Source, Table

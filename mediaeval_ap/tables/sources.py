@@ -17,9 +17,8 @@ from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
-from mediaeval_ap.choices import MAX_BYTES, check_limit
+from mediaeval_ap.choices import MAX_BYTES, check_limit, plain_text
 from mediaeval_ap.errors import ParameterError, ReadError, printable, shown
-from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.tables.table import Source
 

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH, TrecTies
+from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH, TrecTies, plain_text
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.errors import FormatError, ParameterError, require, shown
-from mediaeval_ap.plain_text import plain_text
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables.layouts import QRELS
 from mediaeval_ap.trec.entries import Entries, ranked

@@ -18,7 +18,6 @@ LAYERS = [
             'cores',
             'definitions',
             'errors',
-            'plain_text',
             'progress',
         ),
         'render',

@@ -23,9 +23,8 @@ from mediaeval_ap import (
     metrics,
     validate,
 )
-from mediaeval_ap.choices import TIES, check_policy, check_tag
+from mediaeval_ap.choices import TIES, check_policy, check_tag, is_text, plain_text
 from mediaeval_ap.errors import FormatError, ParameterError, QueryError
-from mediaeval_ap.plain_text import is_text, plain_text
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, read
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')

@@ -14,8 +14,8 @@ from pyarrow import parquet
 
 from mediaeval_ap import challenges
 from mediaeval_ap.challenges.task import split
+from mediaeval_ap.choices import is_text
 from mediaeval_ap.errors import FormatError, UndefinedScoreError
-from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import QUERIES, columnar, read
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import read_records

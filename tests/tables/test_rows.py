@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision
+from mediaeval_ap.choices import is_text
 from mediaeval_ap.errors import FormatError, ParameterError
-from mediaeval_ap.plain_text import is_text
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
 from mediaeval_ap.tables.rows import from_rows
 

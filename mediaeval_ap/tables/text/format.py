@@ -12,8 +12,8 @@ from enum import IntEnum
 from itertools import chain, islice
 from typing import BinaryIO
 
+from mediaeval_ap.choices import BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.plain_text import BETWEEN_WORDS
 from mediaeval_ap.tables import layouts
 from mediaeval_ap.tables.layouts import Layout, RecordLayout
 
