@@ -58,22 +58,23 @@ class TieBounds:
 
     def of_query(self, row: int) -> dict[str, Any]:
         """Return the bounds of a query; if expected is not known, it is None and has a reason."""
-        columns = zip(BOUNDS, (self.minimum, self.expected, self.maximum), strict=True)
-        bounds: dict[str, Any] = {name: float(column[row]) for name, column in columns}
-        if row in self.reasons:
-            bounds |= {'expected': None, 'reason': self.reasons[row]}
-        return bounds
+        columns = (self.minimum, self.expected, self.maximum)
+        return _described((float(column[row]) for column in columns), self.reasons.get(row))
 
     def means(self) -> dict[str, Any]:
         """Return the means over the queries; if one expected is not known, None and a reason."""
-        n_queries = len(self.expected)
-        columns = zip(BOUNDS, (self.minimum, self.expected, self.maximum), strict=True)
-        means: dict[str, Any] = {name: math.fsum(column) / n_queries for name, column in columns}
+        n_queries, reason = len(self.expected), None
         if self.reasons:
             what = f'have no expected AP: {self.reasons[min(self.reasons)]}'
             (reason,) = notes_of(len(self.reasons), n_queries, what)
-            means |= {'expected': None, 'reason': reason}
-        return means
+        columns = (self.minimum, self.expected, self.maximum)
+        return _described((math.fsum(column) / n_queries for column in columns), reason)
+
+
+def _described(bounds: Iterable[float], reason: str | None) -> dict[str, Any]:
+    """Return bounds by their names; with a reason, the expected one is None."""
+    described: dict[str, Any] = dict(zip(BOUNDS, bounds, strict=True))
+    return described | {'expected': None, 'reason': reason} if reason else described
 
 
 def mean_ties(ties: Mapping[str, TieBounds]) -> dict[str, dict[str, Any]]:
@@ -207,8 +208,11 @@ def tie_bounds(
     """
     blocks = _Blocks.of(hits)
     block = np.repeat(np.arange(len(blocks.first)), blocks.n_hits)
-    worst = _terms_of(hits, _latest(hits, blocks, block))
-    best = _terms_of(hits, _earliest(hits, blocks, block))
+    first_in_blocks = hits.above + np.arange(len(block)) - blocks.first[block] + 1
+    worst, best = (
+        _Terms(hits.ranking, ranks, precision_at_hits(ranks, hits.ranking))
+        for ranks in (_latest(hits, blocks, block), first_in_blocks)
+    )
     orders = worst, _expected(hits, blocks, max(K)), best
     found = []
     for k in K:
@@ -233,15 +237,6 @@ def tie_bounds(
         expected[list(reasons)] = np.nan
         found.append(TieBounds(minimum, expected, maximum, reasons))
     return found
-
-
-def _terms_of(hits: TiedHits, ranks: NDArray[np.int64]) -> _Terms:
-    return _Terms(hits.ranking, ranks, precision_at_hits(ranks, hits.ranking))
-
-
-def _earliest(hits: TiedHits, blocks: _Blocks, block: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rank of each hit if those of a block come first."""
-    return hits.above + np.arange(len(block)) - blocks.first[block] + 1
 
 
 def _latest(hits: TiedHits, blocks: _Blocks, block: NDArray[np.int64]) -> NDArray[np.int64]:
