@@ -89,7 +89,11 @@ def proved_block(
     if not text or text.startswith(BYTE_ORDER_MARK):
         text = b'\n' + text  # pyarrow refuses an empty file, and drops a mark at its beginning
     content = pyarrow.BufferReader(text)
-    table = _parsed(content, layout.fields, types, len(text) + 1, delimiter=' ')
+    # The pool of the system gives memory back, as small blocks of one thread need it; pyarrow's own
+    # holds the codes of many threads in a third less.
+    pool = pyarrow.system_memory_pool() if as_written else None
+    size = len(text) + 1
+    table = _parsed(content, layout.fields, types, size, delimiter=' ', memory_pool=pool)
     if table is None or len(table) != n_rows:
         return None
     numbers = None
@@ -178,6 +182,7 @@ def _parsed(
     delimiter: str,
     skip_rows: int = 0,
     use_threads: bool = False,
+    memory_pool: pyarrow.MemoryPool | None = None,
 ) -> pyarrow.Table | None:
     from pyarrow import ArrowException, csv
 
@@ -197,9 +202,7 @@ def _parsed(
         ),
     )
     try:
-        return csv.read_csv(
-            source, *options, memory_pool=__import__('pyarrow').system_memory_pool()
-        )
+        return csv.read_csv(source, *options, memory_pool=memory_pool)
     except MemoryError:  # one of pyarrow's is an ArrowException, too
         raise
     except ArrowException:
