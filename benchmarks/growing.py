@@ -12,7 +12,7 @@ from scipy.stats import linregress
 from timing import duration
 
 from mediaeval_ap.render import palette
-from mediaeval_ap.render.figures import label_places
+from mediaeval_ap.render.figures import label_positions
 from mediaeval_ap.render.page import to_svg
 
 HEADERS = ['', 'grows', 'at', 'time', 'exponent ± standard error']
@@ -151,7 +151,7 @@ def end_labels(panel: Panel, ends: Sequence[float]) -> list[dict[str, str | floa
     """Return the words at the ends of the lines, none over another one."""
     low, high = np.log10(ends)
     last = {line.what: float(np.log10(line.seconds[-1])) for line in panel.lines}
-    places = label_places(last, (high - low) / HEIGHT)
+    places = label_positions(last, (high - low) / HEIGHT)
     exponents = {line.what: line.exponent for line in panel.lines}
     return [
         {'what': what, 'text': f'{what} {exponents[what]:.2f}', 'seconds': 10**place}

@@ -126,12 +126,12 @@ class ExactSums:
         mantissas = np.ldexp(fractions, MANTISSA_BITS).astype(np.int64)
         lowest = int(exponents.min())
         shape = (int(exponents.max()) - lowest + 1, self.n_groups)
-        places = (exponents.astype(np.int64) - lowest) * self.n_groups
+        cells = (exponents.astype(np.int64) - lowest) * self.n_groups
         if groups is not None:
-            places += groups[some]
+            cells += groups[some]
         sums = np.zeros((2, *shape), dtype=np.int64)
-        np.add.at(sums[0].reshape(-1), places, mantissas >> LOW_BITS)
-        np.add.at(sums[1].reshape(-1), places, mantissas & ((1 << LOW_BITS) - 1))
+        np.add.at(sums[0].reshape(-1), cells, mantissas >> LOW_BITS)
+        np.add.at(sums[1].reshape(-1), cells, mantissas & ((1 << LOW_BITS) - 1))
         self.n_terms += len(some)
         for offset in range(shape[0]):
             self._add_halves(lowest + offset, sums[:, offset])

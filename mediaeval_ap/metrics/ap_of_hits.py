@@ -17,6 +17,10 @@ from mediaeval_ap.definitions import Definition
 
 Counts: TypeAlias = NDArray[np.integer] | int
 
+WORTH_SHARING = 1 << 16  # predictions: one core sorts these in a few milliseconds
+SAMPLED = 1000  # half and twice as many cut ranges that take as long
+MOST_RANGES = 4  # each core looks at all predictions, to find those of its range
+
 
 def precision_at_hits(
     ranks: NDArray[np.integer], rankings: NDArray[np.integer] | None = None
@@ -115,11 +119,6 @@ def average_precision_of_terms(
 def least(quantities: Sequence[str], at: Mapping[str, Counts]) -> Counts:
     """Return the least of some of the quantities R, k, N and H, as a definition names them."""
     return reduce(np.minimum, map(at.__getitem__, quantities))
-
-
-WORTH_SHARING = 1 << 16  # predictions, a choice: one core sorts these in a few milliseconds
-SAMPLED = 1000  # a choice: half and twice as many cut ranges that take as long
-MOST_RANGES = 4  # a choice: each core looks at all predictions, to find those of its range
 
 
 def precisions_at_correct(

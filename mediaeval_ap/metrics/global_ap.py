@@ -27,7 +27,7 @@ R = TypeVar('R')
 
 
 def _by_name(call: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a function, or method, so that arguments without a name are told the right call.
+    """Make a function, or method, refuse arguments without a name, with the right call.
 
     Others take the truth first, the published `GAP_vector` takes it last, and labels look alike:
     an exchange would be another number, and no error.

@@ -68,7 +68,7 @@ class Captioned:
 
 @dataclass(frozen=True)
 class Remark:
-    """An error or a warning about a place in a file; the column is not always known."""
+    """An error or a warning about a line of a file; the column is not always known."""
 
     severity: str
     kind: str

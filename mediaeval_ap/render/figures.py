@@ -265,7 +265,7 @@ def _lines(
     lasts = {name: line[-1] for name, line in zip(names, values, strict=True) if len(line)}
     labels = [
         {'series': name, 'text': _shortened(name), 'value': value, 'label': position}
-        for name, (value, position) in label_places(lasts, (high - low) / HEIGHT).items()
+        for name, (value, position) in label_positions(lasts, (high - low) / HEIGHT).items()
     ]
     named = alt.Chart(alt.InlineData(values=labels, name='ends'))
     right = alt.value('width')
@@ -314,7 +314,7 @@ def _shortened(name: str) -> str:
     return name if len(name) <= begin + 1 + end else f'{name[:begin]}…{name[-end:]}'
 
 
-def label_places(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[float, float]]:
+def label_positions(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[float, float]]:
     """Return the value at the end of each line, and where its label overlaps no other."""
     values = ((_number(value), name) for name, value in ends.items())
     # From below; of equal ones, the first is on top.

@@ -87,8 +87,8 @@ class AlignedText:
         """Return a line for each, as GNU's tools write them, and each remedy once."""
         lines, told = [], set()
         for each in remarks.remarks:
-            place = f'{each.line}' if each.column is None else f'{each.line}:{each.column}'
-            head = f'{printable(each.file)}:{place}: {each.severity}'
+            where = f'{each.line}' if each.column is None else f'{each.line}:{each.column}'
+            head = f'{printable(each.file)}:{where}: {each.severity}'
             lines.append(f'{head}: [{each.kind}] {each.text}\n')
             if each.remedy not in told:
                 lines.append(f'  remedy: {each.remedy}\n')
@@ -275,10 +275,10 @@ class Github(AlignedText):
 
     def _command(self, remark: Remark) -> str:
         column = {} if remark.column is None else {'col': f'{remark.column}'}
-        place = {'file': printable(remark.file), 'line': f'{remark.line}', **column}
+        where = {'file': printable(remark.file), 'line': f'{remark.line}', **column}
         properties = ','.join(
             f'{name}={_github(value).replace(":", "%3A").replace(",", "%2C")}'
-            for name, value in (place | {'title': remark.kind}).items()
+            for name, value in (where | {'title': remark.kind}).items()
         )
         return f'::{remark.severity} {properties}::{_github(f"{remark.text}; {remark.remedy}")}\n'
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from rich.table import Table
 
-LEAST_TEXT = 8  # a choice: text that is folded more often is hard to read
+LEAST_TEXT = 8  # text that is folded more often is hard to read
 _break_between_words = re.compile('(?<=[^_ ])[_ ](?=[^_ ])').sub
 
 

@@ -150,7 +150,7 @@ class PageFigure:
 
 
 def on_page(chart: alt.TopLevelMixin) -> PageFigure:
-    """Return a chart as wide as its place, in the page's colours, and its legend."""
+    """Return a chart as wide as its container, in the page's colours, and its legend."""
     spec = spec_of(chart)
     spec = _coloured(spec)
     spec['width'] = 'container'

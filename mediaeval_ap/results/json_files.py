@@ -54,9 +54,9 @@ PER_QUERY = 'the values of each query: write the file with --format json --per-q
 class Fault(Exception):
     """A field of a result that is not as the schema says."""
 
-    def __init__(self, field: str, found: str, expected: str, place: str = '') -> None:
-        super().__init__(field, found, expected, place)
-        self.field, self.found, self.expected, self.place = field, found, expected, place
+    def __init__(self, field: str, found: str, expected: str, where: str = '') -> None:
+        super().__init__(field, found, expected, where)
+        self.field, self.found, self.expected, self.where = field, found, expected, where
 
 
 def read_results(
@@ -104,7 +104,7 @@ def read_results(
     with stored.open() as stream:
         content = stream.read()
     value = parsed_json(content, stored.name)
-    place, results = '', []
+    where, results = '', []
     try:
         if not isinstance(value, dict) or value.get('schema') != SCHEMA:
             found = shown(value.get('schema')) if isinstance(value, dict) else shown(value)
@@ -112,17 +112,17 @@ def read_results(
         if not (values := _field(value, 'results', list)):
             raise Fault('results', 'none', 'one or more')
         for number, each in enumerate(values, 1):
-            place = f'result {number}'
+            where = f'result {number}'
             if not isinstance(each, dict):
                 raise Fault('', shown(each), 'an object')
             if (kind := _field(each, 'kind', str)) not in READERS:
                 raise Fault('kind', shown(kind), f'one of {", ".join(READERS)}')
-            place += f' ({shown(_field(each, "run", str))})'
+            where += f' ({shown(_field(each, "run", str))})'
             results.append(READERS[kind](each, _manifest(each)))
             _check(each, results[-1])
     except Fault as fault:
-        place += fault.place
-        raise FormatError(stored.name, place, fault.field, fault.found, fault.expected) from None
+        where += fault.where
+        raise FormatError(stored.name, where, fault.field, fault.found, fault.expected) from None
     return results
 
 
@@ -344,10 +344,10 @@ class _Rows:
         n_returned: int,
     ) -> NDArray[np.float64]:
         """Return the average precision of each query, within what the definition can give."""
-        distinct, places = np.unique(n_relevant, return_inverse=True)
+        distinct, inverse = np.unique(n_relevant, return_inverse=True)
         most = np.array([definition.upper_bound(k, n, n_returned) for n in distinct.tolist()])
         least = np.where(n_relevant == 0, definition.without_relevant, 0)
-        return self.within(name, least, most[places])
+        return self.within(name, least, most[inverse])
 
     def measure(self, name: str) -> NDArray[np.float64]:
         """Return the values of a measure, not numbers where they are null."""
@@ -374,7 +374,7 @@ class _Rows:
             at = int(outside[0])
             low, high = (np.broadcast_to(each, len(numbers))[at] for each in (least, most))
             expected = f'{high:.17g}' if low == high else f'a number from {low:g} to {high:.17g}'
-            raise Fault(name, shown(self.rows[at][name]), expected, self._place(at))
+            raise Fault(name, shown(self.rows[at][name]), expected, self._where(at))
         return numbers
 
     def _each(self, read: Callable[[Fields], Any]) -> list[Any]:
@@ -382,11 +382,11 @@ class _Rows:
         try:
             found.extend(map(read, self.rows))
         except Fault as fault:
-            fault.place = self._place(len(found))  # those before it are in the list
+            fault.where = self._where(len(found))  # those before it are in the list
             raise
         return found
 
-    def _place(self, at: int) -> str:
+    def _where(self, at: int) -> str:
         query = self.rows[at].get('query')
         return f', query {at + 1}' + (f' ({shown(query)})' if isinstance(query, str) else '')
 

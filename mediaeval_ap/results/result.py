@@ -458,7 +458,7 @@ def summary(results: Iterable[Result] | Mapping[str, Result]) -> pandas.DataFram
         A row for each result, indexed by the name of the run: ``definition``, each mean and
         ``n_queries``; of scores ``metric``, the setting that the metric has (``definition`` or
         ``ties``), ``value`` and ``n_queries``. ``n_queries`` and what begins with it are as of
-        `Evaluation.to_frame`; lwlrap has ``n_labels`` in its place.
+        `Evaluation.to_frame`; lwlrap has ``n_labels`` instead.
 
     Raises
     ------

@@ -195,7 +195,7 @@ class Score(Result):
 
     @property
     def _has_queries(self) -> bool:
-        """True unless only a table would have the place of each query among all predictions."""
+        """True unless only a table would have the rank of each query among all predictions."""
         return not self._kind.is_one_list or self.table is not None
 
     @property
@@ -260,7 +260,7 @@ class Score(Result):
         n_relevant = self.values.get('n_relevant')
         if n_relevant is not None:  # queries without a relevant label are not in the mean
             kept = np.flatnonzero(n_relevant)
-            queries = [queries[place] for place in kept.tolist()]
+            queries = [queries[at] for at in kept.tolist()]
             values, n_relevant = values[kept], n_relevant[kept]
         floor = {} if self._kind.scores_all else {self.metric: 0.0}
         return Compared(list(map(str, queries)), {self.metric: values}, n_relevant, floor)

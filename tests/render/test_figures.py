@@ -228,7 +228,7 @@ values = st.floats(0, 1)
 @given(st.lists(values, min_size=1, max_size=17))
 def test_labels_of_lines_never_overlap_and_keep_their_order(ends):
     named = {f'run {i}': value for i, value in enumerate(ends)}
-    places = figures.label_places(named, 1 / 320)
+    places = figures.label_positions(named, 1 / 320)
     order = sorted(places.values(), key=lambda place: place[1])
     assert [value for value, _ in order] == sorted(ends)
     gaps = np.diff([place for _, place in order])
