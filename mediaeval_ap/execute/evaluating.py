@@ -259,12 +259,13 @@ class RunInBlocks:
     def _share(self, blocks: Sequence[Block], jobs: int, bar: Bar) -> bool:
         """Score blocks by several processes, if there is room for a temporary store."""
         from mediaeval_ap.execute.processes import results, temporary_folder
+        from mediaeval_ap.store.store import StoredRanking
 
         with ExitStack() as stack:
             if self.folder is not None:  # a process that is killed as it writes leaves its file
                 stack.enter_context(undone_at_once(self.folder.remove_temporaries))
             try:
-                is_stored = not _n_unstored(self.run)
+                is_stored = isinstance(self.run.ranking, StoredRanking)
                 job = self.job('' if is_stored else stack.enter_context(temporary_folder()))
             except WriteError:
                 return False

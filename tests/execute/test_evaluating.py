@@ -297,6 +297,15 @@ def test_measures_that_need_more_than_a_store_keeps_are_named(tmp_path, here, jo
     )
 
 
+def test_an_empty_run_leaves_no_store_where_it_is_scored(tmp_path, monkeypatch, here):
+    monkeypatch.chdir(tmp_path)
+    average_precision = AveragePrecision([('x', 'v', '1', 'a')], subset=[('x', 'v')])
+    run = [('x', 'w', '1', 'a', 0.5)]  # of which the subset leaves nothing
+    found, _ = told(average_precision.evaluate, run, ['a'] * 400, jobs=2)
+    assert found.counts['hypotheses'] == 0
+    assert os.listdir() == []
+
+
 def test_without_room_for_a_store_one_process_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr('tempfile.tempdir', str(tmp_path / 'gone'))
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
