@@ -121,10 +121,19 @@ def comparable(first: Entries, second: Entries) -> tuple[Entries, Entries]:
     return one, other
 
 
-def read_entries(origin: Any, layout: Layout) -> Entries:
-    """Read qrels or a run; tables and tuples need no more than topic, document and number."""
+def is_large(given: Origin) -> bool:
+    """Return whether a file is so large that importing pyarrow to read it pays."""
+    return given.kind is OriginKind.TEXT and given.value.size() > reading.BULK_BYTES
+
+
+def read_entries(origin: Any, layout: Layout, *, in_blocks: bool = False) -> Entries:
+    """Read qrels or a run; tables and tuples need no more than topic, document and number.
+
+    A file is read in blocks by pyarrow if it is large, or if `in_blocks` says that pyarrow is
+    needed anyway.
+    """
     given = Origin.of(origin)
-    if given.kind is OriginKind.TEXT and given.value.size() > reading.BULK_BYTES:
+    if is_large(given) or (in_blocks and given.kind is OriginKind.TEXT and given.value.is_stored):
         entries = _read_blocks(given.value, layout)
         return _entries(read(given, layout)) if entries is None else entries
     if not given.kind.has_all_fields:

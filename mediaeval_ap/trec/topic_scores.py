@@ -47,7 +47,15 @@ from mediaeval_ap.results.means_and_notes import SKIPPED
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import Origin
-from mediaeval_ap.trec.entries import TOPIC, Entries, comparable, compared, descending, read_entries
+from mediaeval_ap.trec.entries import (
+    TOPIC,
+    Entries,
+    comparable,
+    compared,
+    descending,
+    is_large,
+    read_entries,
+)
 
 NO_RELEVANT_DOCUMENT = 'have no relevant document'
 # Topic, rank, and what the hit adds to the sum of precisions.
@@ -227,12 +235,12 @@ def _check_measures(
 
 
 def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
-    judged = read_entries(qrels, QRELS)
+    judged = read_entries(qrels, QRELS, in_blocks=is_large(run))
     fractions = np.flatnonzero(judged.number != np.trunc(judged.number))
     if len(fractions):
         found = str(judged.number[fractions[0]])
         raise judged.error(fractions[:1], str(QRELS.number), found, 'an integer')
-    judged, returned = comparable(judged, read_entries(run, RUN))
+    judged, returned = comparable(judged, read_entries(run, RUN, in_blocks=is_large(qrels)))
     judged.refuse_repeated()
     returned.refuse_repeated()
     return judged, returned
