@@ -57,10 +57,11 @@ def order_of(live, query):
 
 def order_of_frozen(ranking, query):
     (distances,) = ranking.names.measured([query])
-    rows = ranking.row_at[ranking.top(distances, len(ranking) + 1)]
+    places = ranking.top(distances, len(ranking) + 1)
+    rows = ranking.row_at[places]
     fields = [ranking.table.texts(field, rows) for field in HYPOTHESIS.texts]
     hypotheses = zip(*fields, ranking.table.confidence[rows].tolist(), strict=True)
-    return list(zip(hypotheses, ranking.temporal_rank[rows].tolist(), strict=True))
+    return list(zip(hypotheses, ranking.temporal_rank_at[places].tolist(), strict=True))
 
 
 def campaign(chance, n):

@@ -115,12 +115,7 @@ class Ranking(NearestFirst):
     @cached_property
     def temporal_rank_at(self) -> NDArray[np.int32]:
         """The temporal rank at each place."""
-        return self.temporal_rank[self.row_at]
-
-    @property
-    def temporal_rank(self) -> NDArray[np.int32]:
-        """The temporal rank of each row of the table."""
-        return self._sorted_rows.temporal_rank
+        return self._sorted_rows.temporal_rank[self.row_at]
 
     @property
     def row_at(self) -> NDArray[np.int64]:

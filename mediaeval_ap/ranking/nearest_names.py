@@ -74,19 +74,18 @@ class NearestFirst(ABC):
         self.check_depth(depth)
         wanted = depth
         while True:
-            places = self._first(distances, min(wanted, len(self)))
+            taken = min(wanted, len(self))
+            if not taken:
+                return np.empty(0, dtype=np.int64)
+            names, blocks, lent = self._nearest(distances, taken)
+            positions = ranges(self._starts[names], lent)
+            places = self._first_of(positions, blocks.repeat(lent), taken)
             if not distinct:
                 return places
             first = first_occurrences(self.shot_at[places])
             if len(first) >= depth or len(places) == len(self):
                 return places[first[:depth]]
             wanted *= 2  # so that the last attempt costs no less than all before together
-
-    def _first(self, distances: Distances, depth: int) -> NDArray[np.int64]:
-        if not depth:
-            return np.empty(0, dtype=np.int64)
-        names, blocks, lent = self._nearest(distances, depth)
-        return self._first_of(ranges(self._starts[names], lent), blocks.repeat(lent), depth)
 
     def _nearest(
         self, distances: Distances, depth: int

@@ -40,10 +40,13 @@ class Shots:
     """The distinct shots of a table, numbered in order: `codes` has the number of each row's."""
 
     def __init__(self, table: Table) -> None:
-        corpus_ids, video_ids, video_keys, videos = _videos(table)
+        corpus, video = table['corpus_id'].sorted(), table['video_id'].sorted()
         shot = table['shot_id'].sorted(key=shot_order)
+        video_keys, videos = numbered(
+            _keys(video.codes, len(video.values), corpus.codes, len(corpus.values))
+        )
         shot_keys, codes = numbered(_keys(videos, len(video_keys), shot.codes, len(shot.values)))
-        ids = corpus_ids, video_ids, shot.values
+        ids = corpus.values, video.values, shot.values
         self._set(ShotColumns(*ids, video_keys, shot_keys, codes))
 
     @classmethod
@@ -122,16 +125,6 @@ class Shots:
         video_keys = _keys(video, len(ids.video_ids), corpus, len(ids.corpus_ids))
         code = find(ids.video_keys, video_keys)
         return np.where((corpus >= 0) & (video >= 0), code, -1)
-
-
-def _videos(
-    table: Table,
-) -> tuple[Sequence[str], Sequence[str], NDArray[Any], NDArray[np.int32]]:
-    """Return the distinct corpora, video ids and keys of videos, and the video of each row."""
-    corpus = table['corpus_id'].sorted()
-    video = table['video_id'].sorted()
-    keys = _keys(video.codes, len(video.values), corpus.codes, len(corpus.values))
-    return corpus.values, video.values, *numbered(keys)
 
 
 def _keys(
