@@ -62,7 +62,7 @@ def names_in_order(ranking: Ranking) -> NDArray[np.int64]:
 
 
 def of_ranking(ranking: Ranking) -> str:
-    columns = [ranking.row_at, ranking.temporal_rank, ranking.shot_at]
+    columns = [ranking.row_at, ranking.temporal_rank_at, ranking.shot_at]
     name_at = names_in_order(ranking).argsort()[ranking.name_at]
     texts = '\n'.join(sorted(ranking.names.values))
     return digest([*columns, name_at, texts, ranking.n_repeated, ranking.n_shots])
@@ -132,7 +132,7 @@ def ranked(folder: Path, steps: Sequence[str]) -> Steps:
         elif kind == 'distances':
             done['distances'] = distances(ranking, names)
         elif kind == 'lists':
-            columns, taken = measured(lambda: (ranking.row_at, ranking.temporal_rank))
+            columns, taken = measured(lambda: (ranking.row_at, ranking.temporal_rank_at))
             done['lists'] = taken, partial(digest, columns)
         elif kind == 'batch':
             score = partial(scorer_of(reference, ranking).score, names[: int(count)])
