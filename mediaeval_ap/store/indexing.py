@@ -136,8 +136,8 @@ def index(
         raise ParameterError(f'store: found {shown(path)}, expected a path')
     target = check_target(os.fsdecode(path))
     videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
-    if isinstance(run, list | tuple) and len(run) == 1 and _is_run(run[0]):
-        run = run[0]
+    if isinstance(run, list | tuple) and len(run) == 1:
+        run = run[0] if isinstance(run[0], str | os.PathLike | Store) else run  # else a row
     files, name = _files(run, target), os.fsdecode(path)
     check_names(each.name for each in files or ())
     with _locked(Path(target + BUILDING), name) as work:
@@ -182,11 +182,6 @@ def _files(run: Any, target: str) -> list[RunFile] | None:
             reason = f'found a path in {printable(os.fsdecode(each))}, which is a part of the run'
             raise ParameterError(f'store: {reason}, expected one outside it')
     return files
-
-
-def _is_run(value: Any) -> bool:
-    """Return whether the only value of a list is a run, rather than a row."""
-    return isinstance(value, str | os.PathLike | Store)
 
 
 def _check_again(store: Store, keep: int | None, subset: Table | None) -> None:

@@ -23,9 +23,9 @@ from mediaeval_ap.errors import ReadError, require
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.frozen_ranking import by_length
 from mediaeval_ap.ranking.shots import ShotColumns, shot_order
-from mediaeval_ap.store.manifest import Input, Manifest, RunCounts, Subset
+from mediaeval_ap.store.manifest import Input
 from mediaeval_ap.store.mapped_columns import DTYPES, SUFFIX, ColumnWriter, write_column
-from mediaeval_ap.store.writing import name_files, shot_files
+from mediaeval_ap.store.writing import write_manifest
 from mediaeval_ap.tables import HYPOTHESIS, Column, Table
 
 DATABASE = 'rows.duckdb'
@@ -246,18 +246,18 @@ def write_large(
     name_at = np.load(os.path.join(folder, f'name_at{SUFFIX}'), mmap_mode='r')
     files['places'] = write_column(folder, 'places', _by_name(name_at, held))
     files['held'] = write_column(folder, 'held', held)
-    files |= name_files(folder, names.values, names.columns)
-    files |= shot_files(folder, shots)
-    counts = RunCounts(
-        read=sum(each.n_rows for each in inputs),
-        hypotheses=n_rows,
-        repeated=n_repeated,
-        names=len(names),
-        videos=len(video_keys),
-        shots=len(shot_keys),
-        held=n_rows,
+    write_manifest(
+        folder,
+        files,
+        names,
+        shots,
+        inputs=inputs,
+        subset=subset,
+        keep=None,
+        n_read=sum(each.n_rows for each in inputs),
+        n_hypotheses=n_rows,
+        n_repeated=n_repeated,
     )
-    Manifest(inputs, Subset.of(subset), None, counts, files).write(folder)
 
 
 def _in_order(

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Self, TypeVar, get_type_hints
+from typing import Any, Self
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
@@ -28,7 +28,6 @@ from mediaeval_ap.tables.reading import is_store
 
 FORMAT = 'mediaeval-ap store'
 FORMAT_VERSION = 1
-Part = TypeVar('Part', 'Input', 'Subset', 'RunCounts')
 LARGEST_MANIFEST = 16 << 20  # bytes: one that is no honest one takes 0.5 GB to parse, at most
 BYTES_OF_FILE = 150  # of a manifest for each file of a run, beside its name
 
@@ -136,7 +135,7 @@ def read_manifest(folder: str, path: str) -> Manifest:
         raise wrong(name, 'format_version', shown(version), expected)
     digest = described.pop('sha256', None)
     if digest != digest_of(described):
-        raise wrong(name, 'sha256', 'that of another text', 'that of this one, which was edited')
+        raise wrong(name, 'sha256', 'another hash', 'that of the text: the manifest was edited')
     return _manifest(described, name)
 
 
@@ -170,43 +169,34 @@ def _of(described: object, key: str) -> object:
 
 def _manifest(described: dict[str, Any], name: str) -> Manifest:
     try:
-        inputs = [_checked(Input(**each), name, 'inputs') for each in described['inputs']]
-        subset = described['subset']
-        if subset is not None:
-            subset = _checked(Subset(**subset), name, 'subset')
         columns = {
             column: ColumnFile(**{**each, 'shape': tuple(each['shape'])})
             for column, each in described['columns'].items()
         }
-        counts, keep = _checked(RunCounts(**described['counts']), name, 'counts'), described['keep']
-        manifest = Manifest(inputs, subset, keep, counts, columns, described['version'])
-        for column, each in columns.items():
-            _check_type(each.size, int, name, f'{column}, size')
-            _check_type(each.sha256, str, name, f'{column}, sha256')
-            for length in each.shape:
-                _check_type(length, int, name, f'{column}, shape')
-    except (KeyError, TypeError, AttributeError) as error:
+        manifest = Manifest(
+            [Input(**each) for each in described['inputs']],
+            None if described['subset'] is None else Subset(**described['subset']),
+            described['keep'],
+            RunCounts(**described['counts']),
+            columns,
+            described['version'],
+        )
+        numbers = [
+            manifest.keep or 0,
+            *(each.n_rows for each in manifest.inputs),
+            *asdict(manifest.counts).values(),
+            *(number for each in columns.values() for number in (each.size, *each.shape)),
+        ]
+        for number in numbers:
+            if type(number) is not int or number < 0:
+                raise ValueError(f'{shown(number)} as a number')
+        texts = [manifest.version, *(each.name for each in manifest.inputs)]
+        if not manifest.inputs or not all(isinstance(text, str) for text in texts):
+            raise ValueError('names of inputs that are none')
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise wrong(name, '', shown(str(error)), 'the fields of a store') from error
-    _check_type(keep, int | None, name, 'keep')
-    _check_type(manifest.version, str, name, 'version')
-    if not inputs:
-        raise wrong(name, 'inputs', 'none', 'those of the run')
     _check_columns(manifest, name)
     return manifest
-
-
-def _checked(part: Part, name: str, of: str) -> Part:
-    """Return a part of a manifest; refuse values of another type than its fields have."""
-    for field_name, kind in get_type_hints(type(part)).items():
-        _check_type(getattr(part, field_name), kind, name, f'{of}, {field_name}')
-    return part
-
-
-def _check_type(value: object, kind: Any, name: str, where: str) -> None:
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise wrong(name, where, shown(value), getattr(kind, '__name__', str(kind)))
-    if isinstance(value, int) and value < 0:
-        raise wrong(name, where, str(value), '0 or more')
 
 
 def _check_columns(manifest: Manifest, name: str) -> None:
@@ -223,20 +213,20 @@ def _check_columns(manifest: Manifest, name: str) -> None:
         'video_keys': counts.videos,
         'shot_keys': counts.shots,
     }
+    n_names = 0  # that have letters
     for column, each in columns.items():
         length = sizes.get(column, each.shape[0] if each.shape else 0)
-        n_columns = [WIDTHS[LETTERS.index(column)]] if column in LETTERS else []
-        expected = (length, *n_columns)
+        expected: tuple[int, ...] = (length,)
+        if column in LETTERS:
+            expected = length, WIDTHS[LETTERS.index(column)]
+            n_names += length
         if each.shape != expected:
             raise wrong(name, column, f'shape {each.shape}', f'{expected}')
-    with_letters = [column for column in LETTERS if column in columns]
-    n_names = sum(columns[column].shape[0] for column in with_letters)
-    if n_names > counts.names:
-        found = f'letters of {n_names} names'
-        raise wrong(name, with_letters[0], found, f'at most {counts.names}')
-    for column, each in columns.items():
         if each.dtype not in DTYPES[column]:
             raise wrong(name, column, each.dtype, ' or '.join(DTYPES[column]))
+    if n_names > counts.names:
+        found = f'letters of {n_names} names'
+        raise wrong(name, min(columns.keys() & set(LETTERS)), found, f'at most {counts.names}')
 
 
 def digest_of_videos(subset: Table) -> str:

@@ -1,11 +1,10 @@
-"""Writing of a ranking in memory as a store, in the place of an older one."""
+"""Writing of a store, whole or not at all, in the place of an older one."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import combine, first_occurrences, ranks_in_runs, run_starts
 from mediaeval_ap.atomic_files import named, replace_folder, undone_at_once
 from mediaeval_ap.errors import WriteError
-from mediaeval_ap.ranking.edit_distances import NameColumns
+from mediaeval_ap.ranking.edit_distances import NamesByLength
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.ranking.shots import ShotColumns
 from mediaeval_ap.store.manifest import Input, Manifest, RunCounts, Subset, why_not_replaced
@@ -50,24 +49,31 @@ def write_store(
     `inputs` are the files that they are from, by default the source of the ranking; `n_read` is the
     number of hypotheses of these, by default of the ranking.
     """
-    with new_folder(path) as folder:
-        write_files(ranking, folder, keep=keep, subset=subset, inputs=inputs, n_read=n_read)
-    return open_store(path)
-
-
-def write_files(
-    ranking: Ranking,
-    folder: str,
-    *,
-    keep: int | None = None,
-    subset: Table | None = None,
-    inputs: Sequence[Input] | None = None,
-    n_read: int | None = None,
-) -> None:
-    """Write the files of a store to an empty folder, of a ranking in memory or of a store."""
     n_read = len(ranking) if n_read is None else n_read
     if inputs is None:
         inputs = [Input(ranking.source.name, ranking.source.sha256, n_read)]
+    name = os.fsdecode(path)
+    folder = f'{check_target(name)}.{os.urandom(8).hex()}{BEGUN}'
+    with named(name), undone_at_once(partial(shutil.rmtree, folder, ignore_errors=True)):
+        os.mkdir(folder)
+        write_manifest(
+            folder,
+            _write_rows(ranking, folder, keep),
+            ranking.names,
+            ranking.shots.columns,
+            inputs=inputs,
+            subset=subset,
+            keep=keep,
+            n_read=n_read,
+            n_hypotheses=ranking.n_hypotheses,
+            n_repeated=ranking.n_repeated,
+        )
+        put_in_place(folder, name)
+    return open_store(path)
+
+
+def _write_rows(ranking: Ranking, folder: str, keep: int | None) -> dict[str, ColumnFile]:
+    """Write the columns by place and the places by name of a ranking in memory or of a store."""
     is_kept = None if keep is None else _kept(ranking, keep)
     columns = {
         name: _write_kept(folder, name, values, is_kept)
@@ -86,18 +92,7 @@ def write_files(
         held = np.diff(n_kept[held.cumsum()], prepend=0)
     columns['places'] = write_column(folder, 'places', places)
     columns['held'] = write_column(folder, 'held', held)
-    columns |= name_files(folder, ranking.names.values, ranking.names.columns)
-    columns |= shot_files(folder, ranking.shots.columns)
-    counts = RunCounts(
-        read=n_read,
-        hypotheses=ranking.n_hypotheses,
-        repeated=ranking.n_repeated,
-        names=len(held),
-        videos=ranking.shots.n_videos,
-        shots=ranking.n_shots,
-        held=len(places),
-    )
-    Manifest(inputs, Subset.of(subset), keep, counts, columns).write(folder)
+    return columns
 
 
 def _write_kept(
@@ -132,30 +127,39 @@ def _kept(ranking: Ranking, depth: int) -> NDArray[np.bool_]:
     return is_kept
 
 
-def name_files(
-    folder: str, names: Sequence[str], columns: NameColumns
-) -> Iterator[tuple[str, ColumnFile]]:
-    """Write the columns of names in order of their length; yield them by name."""
-    yield from _text_files(folder, 'name', names)
-    yield 'name_lengths', write_column(folder, 'name_lengths', columns.lengths)
-    for letters in columns.letters:
-        name = f'name_letters_{letters.shape[1]}'
-        yield name, write_column(folder, name, letters, letters.dtype.str)
-
-
-def shot_files(folder: str, columns: ShotColumns) -> Iterator[tuple[str, ColumnFile]]:
-    """Write the columns of distinct shots; yield them by name."""
-    for name, ids in zip(TEXTS[1:], columns[:3], strict=True):
-        yield from _text_files(folder, name, ids)
-    for name in ('video_keys', 'shot_keys'):
-        keys = getattr(columns, name)
-        yield name, write_column(folder, name, keys, keys.dtype.str)
-
-
-def _text_files(folder: str, name: str, texts: Sequence[str]) -> Iterator[tuple[str, ColumnFile]]:
-    content, ends = encoded(texts)
-    yield f'{name}_bytes', write_column(folder, f'{name}_bytes', content)
-    yield f'{name}_ends', write_column(folder, f'{name}_ends', ends)
+def write_manifest(
+    folder: str,
+    columns: dict[str, ColumnFile],
+    names: NamesByLength,
+    shots: ShotColumns,
+    *,
+    inputs: Sequence[Input],
+    subset: Table | None,
+    keep: int | None,
+    n_read: int,
+    n_hypotheses: int,
+    n_repeated: int,
+) -> None:
+    """Write the columns of names and distinct shots, and the manifest with those of rows."""
+    for name, texts in zip(TEXTS, (names.values, *shots[:3]), strict=True):
+        content, ends = encoded(texts)
+        columns[f'{name}_bytes'] = write_column(folder, f'{name}_bytes', content)
+        columns[f'{name}_ends'] = write_column(folder, f'{name}_ends', ends)
+    columns['name_lengths'] = write_column(folder, 'name_lengths', names.columns.lengths)
+    wide = {f'name_letters_{each.shape[1]}': each for each in names.columns.letters}
+    wide |= {'video_keys': shots.video_keys, 'shot_keys': shots.shot_keys}
+    for name, values in wide.items():
+        columns[name] = write_column(folder, name, values, values.dtype.str)
+    counts = RunCounts(
+        read=n_read,
+        hypotheses=n_hypotheses,
+        repeated=n_repeated,
+        names=len(names.values),
+        videos=len(shots.video_keys),
+        shots=len(shots.shot_keys),
+        held=columns['shot_at'].shape[0],
+    )
+    Manifest(inputs, Subset.of(subset), keep, counts, columns).write(folder)
 
 
 def kept(names: NDArray[np.integer], shots: NDArray[np.integer], depth: int) -> NDArray[np.bool_]:
@@ -168,22 +172,6 @@ def kept(names: NDArray[np.integer], shots: NDArray[np.integer], depth: int) -> 
     first = first_occurrences(combine([names, shots]))
     is_kept[first[ranks_in_runs(run_starts([names[first]]), len(first)) <= depth]] = True
     return is_kept
-
-
-@contextmanager
-def new_folder(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield an empty folder that takes the place of a store, if any, at the end.
-
-    It stands beside the path meanwhile, and is removed where something goes wrong.
-    """
-    name = os.fsdecode(path)
-    target = check_target(name)
-    folder = f'{target}.{os.urandom(8).hex()}{BEGUN}'
-    remove = partial(shutil.rmtree, folder, ignore_errors=True)
-    with named(name), undone_at_once(remove):
-        os.mkdir(folder)
-        yield folder
-        put_in_place(folder, name)
 
 
 def check_target(name: str) -> str:

@@ -22,7 +22,7 @@ from mediaeval_ap.tables import reading
 from mediaeval_ap.tables.text import format
 
 OLDER = [('TV', 'v1', '1', 'older', 0.5)] * 3  # of the store that is replaced
-SECONDS = 0.05  # by which the longest time until a process is killed grows
+SECONDS = 0.1  # by which the longest time until a process is killed grows
 
 
 def assert_there(path):

@@ -148,8 +148,8 @@ def edited_manifest(store):
     path = store / 'manifest.json'
     rewritten(store, lambda described: described.update(keep=3), signed=False)
     return (
-        f'{path}, sha256: found that of another text, expected that of this one, which was '
-        f'edited; {AGAIN}'
+        f'{path}, sha256: found another hash, expected that of the text: the manifest was edited; '
+        f'{AGAIN}'
     )
 
 
@@ -203,14 +203,12 @@ def column_of_two_axes(store):
     return f'{path}, name_bytes: found shape (1, 6), expected (1,); {AGAIN}'
 
 
-def length_of_another_type(store):
-    path = rewritten(store, lambda described: described['columns']['held'].update(shape='3'))
-    return f"{path}, held, shape: found '3', expected int; {AGAIN}"
-
-
 def letters_of_no_name(store):
     def change(described):
-        described['columns']['name_letters_8'] = described['columns']['held'] | {'shape': [4, 8]}
+        described['columns']['name_letters_8'] = described['columns']['held'] | {
+            'shape': [4, 8],
+            'dtype': '|u1',
+        }
 
     path = rewritten(store, change)
     return f'{path}, name_letters_8: found letters of 4 names, expected at most 3; {AGAIN}'
@@ -224,44 +222,7 @@ def unknown_column(store):
     return f'{path}, columns: found other missing or unknown, expected those of a store; {AGAIN}'
 
 
-def column_without_size(store):
-    path = rewritten(store, lambda described: described['columns']['held'].pop('size'))
-    found = json.loads((store / 'manifest.json').read_text())
-    assert 'size' not in found['columns']['held']
-    return f'{path}: found '
-
-
-def of_another_type(store):
-    path = rewritten(store, lambda described: described.update(keep='10'))
-    return f"{path}, keep: found '10', expected int | None; {AGAIN}"
-
-
-def count_of_another_type(store):
-    path = rewritten(store, lambda described: described['counts'].update(hypotheses='x'))
-    return f"{path}, counts, hypotheses: found 'x', expected int; {AGAIN}"
-
-
-def negative_count(store):
-    path = rewritten(store, lambda described: described['counts'].update(repeated=-1))
-    return f'{path}, counts, repeated: found -1, expected 0 or more; {AGAIN}'
-
-
-def no_inputs(store):
-    path = rewritten(store, lambda described: described.update(inputs=[]))
-    return f'{path}, inputs: found none, expected those of the run; {AGAIN}'
-
-
-def input_without_text(store):
-    path = rewritten(store, lambda described: described['inputs'][0].update(name=7))
-    return f'{path}, inputs, name: found 7, expected str; {AGAIN}'
-
-
 DAMAGE = [
-    of_another_type,
-    count_of_another_type,
-    negative_count,
-    no_inputs,
-    input_without_text,
     cut,
     longer,
     edited,
@@ -284,10 +245,8 @@ DAMAGE = [
     header_of_another_dtype,
     column_without_room_for_its_header,
     column_of_two_axes,
-    length_of_another_type,
     letters_of_no_name,
     unknown_column,
-    column_without_size,
 ]
 
 
@@ -298,9 +257,6 @@ def test_damage(tmp_path, change):
     message = change(store)
     with pytest.raises(Error) as caught:
         open_store(store)
-    if change is column_without_size:  # the rest is Python's
-        assert str(caught.value).startswith(message)
-        message = str(caught.value)
     assert str(caught.value) == message
     reference = tmp_path / 'reference.txt'
     reference.write_text('x v 1 ann\n')
@@ -308,6 +264,32 @@ def test_damage(tmp_path, change):
         done = CliRunner().invoke(main, arguments, catch_exceptions=False)
         assert (done.exit_code, done.stdout) == (1, '')
         assert done.stderr == f'Error: {message}\n'
+
+
+SIGNED = {  # edits of a manifest whose hash was computed again, and what is found
+    'text for a number': (lambda told: told.update(keep='10'), "'10' as a number"),
+    'a fraction': (lambda told: told['counts'].update(hypotheses=9.5), '9.5 as a number'),
+    'a negative count': (lambda told: told['counts'].update(repeated=-1), '-1 as a number'),
+    'no length': (lambda told: told['columns']['held'].update(shape=['3']), "'3' as a number"),
+    'no input': (lambda told: told.update(inputs=[]), 'names of inputs'),
+    'an input without a name': (lambda told: told['inputs'][0].update(name=7), 'names of inputs'),
+    'no size': (lambda told: told['columns']['held'].pop('size'), 'missing 1 required'),
+    'no counts': (lambda told: told.pop('counts'), 'counts'),
+}
+
+
+@pytest.mark.parametrize('edit', SIGNED)
+def test_a_manifest_that_was_edited_and_signed(tmp_path, edit):
+    """One line that names the file is all that this owes to anybody."""
+    change, found = SIGNED[edit]
+    stored(ROWS, tmp_path / 'run.store')
+    path = rewritten(tmp_path / 'run.store', change)
+    with pytest.raises(FormatError) as caught:
+        open_store(tmp_path / 'run.store')
+    assert str(caught.value).startswith(f'{path}: found ')
+    assert str(caught.value).endswith(f', expected the fields of a store; {AGAIN}')
+    assert found in str(caught.value).replace('\\', '')
+    assert '\n' not in str(caught.value)
 
 
 def test_an_edit_that_hides_is_found_by_check(tmp_path):

@@ -153,7 +153,7 @@ def test_readers_do_not_see_that_a_store_is_replaced(tmp_path):
 
     def replace():
         try:
-            for number in range(40):
+            for number in range(15):
                 stored([('x', 'v', '1', 'ann', 0.5)] * (number % 2 + 1), path)
         finally:
             is_done.set()
