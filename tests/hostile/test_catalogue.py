@@ -8,6 +8,7 @@ import sys
 import termios
 from collections import Counter
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,14 +29,32 @@ def name_of(entry):
     return f'{entry.role}-{entry.name[:40]!a}'
 
 
+@pytest.fixture(scope='module')
+def made(tmp_path_factory):
+    """What makes an entry: its file, once, and what stands beside it."""
+
+    @cache
+    def make(number):
+        entry = CATALOGUE[number]
+        path = tmp_path_factory.mktemp('hostile') / entry.name
+        entry.make(path)
+        return path
+
+    beside = cache(lambda role: files_beside(tmp_path_factory.mktemp('beside'), role))
+
+    def of(entry):
+        once = make.__wrapped__ if entry in NO_FILES else make  # as a pipe, which is read once
+        return once(CATALOGUE.index(entry)), beside(entry.role)
+
+    return of
+
+
 @pytest.fixture(params=CATALOGUE, ids=name_of)
-def hostile(request, tmp_path):
+def hostile(request, made):
     """An entry, its file, and the paths of what stands beside it, by role."""
     entry = request.param
-    path = tmp_path / 'file' / entry.name
-    path.parent.mkdir()
-    entry.make(path)
-    return entry, path, {**files_beside(tmp_path, entry.role), entry.role: path}
+    path, beside = made(entry)
+    return entry, path, {**beside, entry.role: path}
 
 
 def message(entry, path, paths):
@@ -188,22 +207,17 @@ def test_names_for_programs_are_exact(named):
         'watch REFERENCE RUN --format jsonl',
     ],
 )
-def test_on_a_terminal_all_names_are_escaped(named, command):
+def test_on_a_terminal_all_names_are_escaped(named, command, monkeypatch):
     """Also in formats for programs."""
     reference, run, queries = named
     paths = {'REFERENCE': reference, 'RUN': run}
     words = [paths.get(word, word) for word in command.split()]
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 500))
-    with open(queries, 'rb') as stdin:
-        subprocess.run(
-            [sys.executable, '-m', 'mediaeval_ap', *words],
-            stdin=stdin,
-            stdout=theirs,
-            stderr=subprocess.PIPE,
-            check=True,
-        )
-    os.close(theirs)
+    with open(queries) as stdin, open(theirs, 'w') as stdout:
+        monkeypatch.setattr('sys.stdin', stdin)
+        monkeypatch.setattr('sys.stdout', stdout)
+        main(words, standalone_mode=False)
     shown = b''
     with suppress(OSError):  # what Linux says when there is nothing more to read
         while chunk := os.read(ours, 1 << 16):
