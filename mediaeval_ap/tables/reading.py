@@ -1,4 +1,7 @@
-"""Reading of tables from whatever holds them."""
+"""Reading of tables from whatever holds them: at once, leniently, as rows arrive, or in parts.
+
+`Origin` tells what something is; what a run of text does not need is imported where it is used.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import chain
 from time import sleep
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -50,11 +54,14 @@ from mediaeval_ap.tables.text.reader import (
     pieces,
 )
 
-if TYPE_CHECKING:
-    pass
-
+# A choice: pyarrow, with its import, takes as long as Python for 4 MiB, and a quarter less for 8
+# MiB; there it takes twice the memory (138 MiB for 69).
+BULK_BYTES = 4 << 20
+PART_BYTES = 32 << 20  # a choice: distinct texts are looked up once for each part
+CHANGED = 'begins otherwise than when it was read before'
+SECONDS_BETWEEN_LOOKS = 0.1  # a choice: at once to a person, and no load
 STORE_MANIFEST = 'manifest.json'  # the file that tells a store from other folders
-REPLACED = '.old'  # ends the name of a store in whose place another one is about to come
+REPLACED = '.old'  # suffix of the old store while it is replaced
 IS_STORE = (
     'is a store, expected a file: a store stands only for a run that is scored '
     '(mediaeval-ap export writes its rows)'
@@ -169,13 +176,6 @@ def is_arrow(value: object) -> bool:
     )
 
 
-# What a run of text does not need is imported where it is used.
-
-# A choice: pyarrow, with its import, takes as long as Python for 4 MiB, and a quarter less for 8
-# MiB; there it takes twice the memory (138 MiB for 69).
-BULK_BYTES = 4 << 20
-
-
 def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
     """Read a table from whatever holds it.
 
@@ -270,9 +270,6 @@ def read_leniently(
     return replace(found, table=replace(found.table, source=given.value.described()))
 
 
-SECONDS_BETWEEN_LOOKS = 0.1  # a choice: at once to a person, and no load
-
-
 def _refuse(error: FormatError) -> None:
     raise error
 
@@ -355,15 +352,11 @@ def _rows_and_wrong(piece: Piece, layout: Layout) -> Iterator[tuple[int, tuple[A
     columns: list[Iterable[Any]] = [map(bytes.decode, fields) for fields in piece.texts]
     if columns and layout.number is not None:
         columns.insert(layout.number_at, piece.numbers)
-    rows = zip(
-        range(piece.n_lines) if piece.rows is None else piece.rows,
-        zip(*columns, strict=True),
-        strict=True,
-    )
+    positions = range(piece.n_lines) if piece.rows is None else piece.rows
+    rows = zip(positions, zip(*columns, strict=True), strict=True)
     if not piece.wrong:
         return rows
-    found = dict(rows) | dict.fromkeys(piece.wrong)
-    return iter(sorted(found.items()))
+    return iter(sorted((dict(rows) | dict.fromkeys(piece.wrong)).items()))
 
 
 def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
@@ -402,13 +395,9 @@ def following(source: ByteSource) -> Iterator[Read]:
         yield read_more
 
 
-PART_BYTES = 32 << 20  # a choice: distinct texts are looked up once for each part
-CHANGED = 'begins otherwise than when it was read before'
-
-
 @dataclass(frozen=True)
 class Position:
-    """A place in a file, after decompressed bytes and lines of text, or row groups of Parquet.
+    """A position in a file, after decompressed bytes and lines of text, or row groups of Parquet.
 
     `sha256` is that of these bytes; of Parquet, that of the file.
     """
@@ -440,37 +429,33 @@ class TableParts:
             yield from self._of_text()
 
     def _of_text(self) -> Iterator[tuple[Table, Position]]:
-        name, layout, position = self._file.name, self._layout, self._begin
+        name, position = self._file.name, self._begin
         with self._file.open() as stream:
             digest = self._pass_over(stream)
             blocks = up_to_endless(whole_lines(stream.read, is_start=not position.units))
-            reading, units = self._reading(position), position.units
-            for piece in pieces(blocks, layout, 0):
-                reading.add_strictly(piece, name)
+            reading, units = Reading(self._layout, 1, position.n_lines, position.n_rows), 0
+            for piece in chain(pieces(blocks, self._layout, 0), [None]):
+                if piece is None:
+                    reading.refuse_wrong(name)
+                else:
+                    reading.add_strictly(piece, name)
                 if reading.wrong.counts:  # the others are counted, too
                     continue
-                digest.update(piece.block)
-                units += len(piece.block)
-                n_lines, n_rows = reading.lines.next_line - 1, reading.lines.n_rows
-                if n_rows and units - position.units >= PART_BYTES:
-                    n_rows += position.n_rows
-                    position = Position(units, n_lines, n_rows, digest.hexdigest())
+                if piece is not None:
+                    digest.update(piece.block)
+                    units += len(piece.block)
+                if reading.lines.n_rows and (piece is None or units >= PART_BYTES):
+                    position = Position(
+                        position.units + units,
+                        reading.lines.next_line - 1,
+                        position.n_rows + reading.lines.n_rows,
+                        digest.hexdigest(),
+                    )
                     yield reading.table(Source(name)), position
-                    reading = self._reading(position)
-            reading.refuse_wrong(name)
-            n_lines, n_rows = reading.lines.next_line - 1, reading.lines.n_rows
-            if not position.n_rows + n_rows:
-                raise no_row_of_text(name, layout, n_lines)
-            if n_rows:
-                n_rows += position.n_rows
-                position = Position(units, n_lines, n_rows, digest.hexdigest())
-                yield reading.table(Source(name)), position
+                    reading, units = Reading(self._layout, 1, position.n_lines, position.n_rows), 0
+            if not position.n_rows:
+                raise no_row_of_text(name, self._layout, reading.lines.next_line - 1)
         self.source = self._file.described()
-
-    def _reading(self, position: Position) -> Reading:
-        reading = Reading(self._layout, most=1)
-        reading.begin_behind(position.n_lines, position.n_rows)
-        return reading
 
     def _pass_over(self, stream: BinaryIO) -> hashlib._Hash:
         """Pass over what was read before, if it is what it was, and return its hash."""

@@ -46,9 +46,10 @@ ROW_BY_ROW = LineNumbers()
 class LineCounter:
     """Line numbers of the rows read so far; those that follow one another are kept as ranges."""
 
-    def __init__(self) -> None:
-        self.next_line = 1
+    def __init__(self, n_lines: int = 0) -> None:
+        self.next_line = n_lines + 1
         self.n_rows = 0
+        self._n_before = n_lines
         self._parts: list[range | NDArray[np.int64]] = []
 
     def count(self, n_lines: int, rows: Sequence[int] | NDArray[np.int64] | None = None) -> None:
@@ -61,9 +62,9 @@ class LineCounter:
         self.next_line += n_lines
 
     def line_numbers(self) -> LineNumbers:
-        """Return the numbers of all rows so far, which are not stored if they follow from 1 on."""
-        if not self._parts or self._parts[-1][-1] == self.n_rows:  # as they ascend
-            return LineNumbers('line')
+        """Return the numbers of all rows so far, not stored if they follow from the first line."""
+        if not self._parts or self._parts[-1][-1] == self._n_before + self.n_rows:  # as they ascend
+            return LineNumbers('line', first=self._n_before + 1)
         parts = [
             np.arange(part.start, part.stop) if isinstance(part, range) else part
             for part in self._parts
@@ -270,9 +271,9 @@ class Column:
         """
         keys = self.values if key is None else list(map(key, self.values))
         order = sorted(range(len(keys)), key=keys.__getitem__)
-        places = np.empty(len(order), dtype=np.int32)
-        places[order] = np.arange(len(order))
-        return Column(places[self.codes], [self.values[code] for code in order])
+        codes = np.empty(len(order), dtype=np.int32)
+        codes[order] = np.arange(len(order))
+        return Column(codes[self.codes], [self.values[code] for code in order])
 
     def select(self, rows: NDArray[np.bool_]) -> Column:
         """Return some rows, without the values that none of them holds.

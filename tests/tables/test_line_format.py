@@ -6,13 +6,13 @@ import math
 import pytest
 import strategies
 from hypothesis import example, given
-from line_files import as_rows, layouts_and_files, parse, read_plainly
+from line_files import as_rows, causes_and_lines, layouts_and_files, parse, read_plainly
 
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.text import fast, format, reader
-from mediaeval_ap.tables.text.format import holds_no_row, parse_line
+from mediaeval_ap.tables.text.format import Cause, holds_no_row, parse_line
 
 
 @given(layouts_and_files())
@@ -80,3 +80,14 @@ def test_a_line_alone_ends_as_in_a_file():
             parse_line(line, SUBSET, 'file', 1)
         with pytest.raises(FormatError, match='a carriage return at byte 4'):
             parse(line, SUBSET)
+
+
+@pytest.mark.parametrize('by_python', [math.inf, 0])
+def test_a_header_of_texts_is_named(by_python):
+    """It is a right row but for where it stands; the row behind it keeps its line."""
+    data = b'\nPerson_Name\nann\n'
+    with pytest.raises(FormatError, match="line 2: found the header 'Person_Name'"):
+        parse(data, QUERIES, by_python)
+    found = reader.parse_leniently(io.BytesIO(data), QUERIES, 1, by_python)
+    assert [(cause, each.line) for cause, each in causes_and_lines(found)] == [(Cause.HEADER, 2)]
+    assert [*found.table.rows(), found.table.place(0)] == [('ann',), 'line 3']

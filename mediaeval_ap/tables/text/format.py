@@ -44,14 +44,10 @@ class Wrong:
 
 
 class Faults:
-    """The first wrong line or row of a source, and the count of all.
-
-    `kind` is ``line`` or ``row``. `remedy` is that of the first, if it has none of its own.
-    """
+    """The first wrong line or row of a source, and the count of all; `kind` is one of the two."""
 
     def __init__(self, source: str, kind: str) -> None:
         self.count = 0
-        self.remedy = ''
         self._source = source
         self._kind = kind
         self._first: tuple[int, Wrong] | None = None
@@ -62,9 +58,9 @@ class Faults:
             if wrong is not None:
                 self.add(each, wrong)
 
-    def add(self, number: int, wrong: Wrong, further: int = 0) -> None:
-        """Add a wrong line or row by its number, from 1, and count further ones behind it."""
-        self.count += 1 + further
+    def add(self, number: int, wrong: Wrong) -> None:
+        """Add a wrong line or row by its number, from 1."""
+        self.count += 1
         self._first = self._first or (number, wrong)
 
     @property
@@ -72,7 +68,6 @@ class Faults:
         """The error that names the first and counts the others."""
         assert self._first is not None
         number, wrong = self._first
-        wrong = dataclasses.replace(wrong, remedy=wrong.remedy or self.remedy)
         return wrong.error(self._source, f'{self._kind} {number}', self.count - 1)
 
 

@@ -315,25 +315,27 @@ class LenientTable:
 class Reading:
     """The rows and the wrong lines of a file, as far as it has been read.
 
-    Of each cause, `most` wrong lines are kept.
+    Of each cause, `most` wrong lines are kept. It begins behind some lines, and rows among them.
     """
 
-    def __init__(self, layout: Layout, most: int, irregular: IrregularRows | None = None) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        most: int,
+        n_lines: int = 0,
+        n_rows: int = 0,
+        irregular: IrregularRows | None = None,
+    ) -> None:
         self.layout = layout
         self.wrong = WrongLines(layout, most)
-        self.lines = LineCounter()
+        self.lines = LineCounter(n_lines)
         self.header: tuple[int, bytes] | None = None  # which is a row, where a row has no number
         self.other = ''  # the file that the first row, if it is right, fits better
-        self._has_begun = False  # a line was neither blank nor a comment
+        self._has_begun = n_rows > 0  # a line was neither blank nor a comment
         self._irregular = irregular
         self._columns = [_ColumnBuilder() for _ in layout.texts]
         self._numbers: list[NDArray[np.float64]] = []
         self._tables: list[pyarrow.Table] = []
-
-    def begin_behind(self, n_lines: int, n_rows: int) -> None:
-        """Begin behind some lines of the file and the rows among them."""
-        self.lines.next_line = n_lines + 1
-        self._has_begun = n_rows > 0
 
     def add(self, piece: Piece) -> None:
         """Add the rows and the wrong lines of a piece."""
@@ -455,7 +457,7 @@ def parse_leniently(
 ) -> LenientTable:
     """Read lines to the end, right or wrong, and keep `most` wrong ones of each cause."""
     irregular = IrregularRows()
-    reading = Reading(layout, most, irregular)
+    reading = Reading(layout, most, irregular=irregular)
     for piece in pieces(whole_lines(stream.read), layout, by_python):
         reading.add(piece)
     if reading.header is not None:
