@@ -31,9 +31,9 @@ class Described(ABC):
             The file to write: whole or not at all, compressed if it ends in ``.gz``, ``.bz2``,
             ``.xz`` or ``.zst``.
         per_query : bool
-            Only for results of `evaluate` and its kin: begin with a row for each query. The last
-            row, whose query is ``all``, has the means, and what they are over, as that of
-            `to_frame`.
+            Of a result: begin with a row for each query. The last row, whose query is ``all``, has
+            the means, and what they are over, as that of `to_frame`. A diagnosis always has a row
+            for each query; a `Comparison` and the diagnosis of one query refuse this.
 
         Returns
         -------
@@ -68,7 +68,7 @@ class Described(ABC):
         path : str or path-like, optional
             The file to write, as `to_csv` does.
         per_query : bool
-            Only for results: include the values of each query.
+            Of a result: include the values of each query. Otherwise as of `to_csv`.
 
         Returns
         -------
@@ -90,7 +90,8 @@ class Described(ABC):
         path : str or path-like, optional
             The file to write, as `to_csv` does.
         per_query : bool
-            Only for results: begin with the values of each query.
+            Of a result: begin with the values of each query; of a diagnosis: show all queries
+            instead of the costliest. Otherwise as of `to_csv`.
 
         Returns
         -------
@@ -125,7 +126,7 @@ class Described(ABC):
         return self._written('latex', path, per_query)
 
     def _written(self, format: str, path: Path | None, per_query: bool) -> str | None:
-        parts = {'per_query': True} if per_query else {}  # others have no such part, and refuse it
+        parts = {'per_query': True} if per_query else {}  # what has no such part refuses it
         text = render(self._document(**parts), format)
         if path is None:
             return text

@@ -5,7 +5,14 @@ import json
 
 import pytest
 
-from mediaeval_ap import AveragePrecision, PersonDiscovery2015, Score, challenges, definitions
+from mediaeval_ap import (
+    AveragePrecision,
+    PersonDiscovery2015,
+    Score,
+    challenges,
+    compare,
+    definitions,
+)
 from mediaeval_ap.errors import WriteError
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import describe
@@ -74,6 +81,17 @@ def test_files_hold_what_is_returned(average_precision, format, per_query, tmp_p
     assert gzip.decompress((tmp_path / 'packed.gz').read_bytes()).decode() == expected
     with pytest.raises(WriteError, match='Is a directory'):
         write(tmp_path)
+
+
+def test_all_queries_are_shown_where_there_is_a_choice(average_precision):
+    reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(20)]
+    diagnosis = AveragePrecision(reference, [1]).explain([(*reference[0], 0.5)])
+    shorter, longer = diagnosis.to_markdown(), diagnosis.to_markdown(per_query=True)
+    assert shorter.count('`name') < 20 <= longer.count('`name')
+    assert diagnosis.to_csv() == diagnosis.to_csv(per_query=True)
+    comparison = compare({'one': average_precision.evaluate(RUN)}, resamples=10)
+    with pytest.raises(TypeError, match='per_query'):
+        comparison.to_csv(per_query=True)
 
 
 def test_frame_with_the_means(average_precision):
