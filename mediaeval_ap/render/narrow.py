@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -59,62 +59,57 @@ def narrow(columns: Sequence[NarrowColumn], width: int) -> str:
 
 
 def _folded(columns: Sequence[NarrowColumn]) -> Table:
-    table = _table()
-    for column in columns:
-        column = column._replace(header=_break_between_words('\n', column.header))
-        _add_column(table, column.header, column.least_width(), column.is_text)
-    for row in zip(*(each.cells for each in columns), strict=True):
-        _add_row(table, row)
-    return table
+    spaced = [each._replace(header=_break_between_words('\n', each.header)) for each in columns]
+    described = [(each.header, each.least_width(), each.is_text) for each in spaced]
+    return _table(described, zip(*(each.cells for each in columns), strict=True))
 
 
 def _on_two_lines(columns: Sequence[NarrowColumn]) -> Table:
     """Put the second half of the fields of each row under the first."""
     half = -(-len(columns) // 2)
     filler = NarrowColumn('', [''] * len(columns[0].cells), is_text=False)
-    table, pairs = _table(), list(zip_longest(columns[:half], columns[half:], fillvalue=filler))
-    for one, other in pairs:
-        least = max(one.least_width(), other.least_width())
-        _add_column(table, f'{one.header}\n{other.header}', least, is_text=True)
-    for row in range(len(filler.cells)):
-        for line in zip(*pairs, strict=True):
-            _add_row(table, [column.cells[row] for column in line])
-        table.add_row()
-    return table
+    pairs = list(zip_longest(columns[:half], columns[half:], fillvalue=filler))
+    described = [
+        (f'{one.header}\n{other.header}', max(one.least_width(), other.least_width()), True)
+        for one, other in pairs
+    ]
+    lines = [*zip(*pairs, strict=True), ()]  # with a blank line behind each row
+    rows = range(len(filler.cells))
+    return _table(described, ([each.cells[row] for each in line] for row in rows for line in lines))
 
 
 def _field_by_field(columns: Sequence[NarrowColumn]) -> Table:
-    table = _table(show_header=False)
-    _add_column(table, '', max(len(column.header) for column in columns), is_text=False)
-    _add_column(table, '', LEAST_TEXT, is_text=True)
-    for row in range(len(columns[0].cells)):
-        for column in columns:
-            _add_row(table, [column.header, column.cells[row]])
-        table.add_row()
-    return table
+    widest = max(len(each.header) for each in columns)
+    rows = (
+        [each.header, each.cells[row]] if each else []
+        for row in range(len(columns[0].cells))
+        for each in (*columns, None)
+    )
+    return _table([('', widest, False), ('', LEAST_TEXT, True)], rows, show_header=False)
 
 
-def _table(**settings: Any) -> Table:
+def _table(
+    columns: Iterable[tuple[str, int, bool]],
+    rows: Iterable[Iterable[str]],
+    show_header: bool = True,
+) -> Table:
+    """Return a table of columns with their least width, of which text may be folded."""
     from rich.box import Box
     from rich.table import Table
+    from rich.text import Text
 
     under_headers = Box('    \n    \n -  \n    \n    \n    \n    \n    \n')
-    return Table(box=under_headers, padding=0, show_edge=False, header_style='', **settings)
-
-
-def _add_column(table: Table, header: str, least_width: int, is_text: bool) -> None:
-    from rich.text import Text
-
-    table.add_column(
-        Text(header),
-        justify='left' if is_text else 'right',
-        overflow='fold',
-        no_wrap=not is_text,
-        min_width=least_width,
+    table = Table(
+        box=under_headers, padding=0, show_edge=False, header_style='', show_header=show_header
     )
-
-
-def _add_row(table: Table, cells: Iterable[str]) -> None:
-    from rich.text import Text
-
-    table.add_row(*map(Text, cells))  # as text, in which nothing is markup
+    for header, least_width, is_text in columns:
+        table.add_column(
+            Text(header),
+            justify='left' if is_text else 'right',
+            overflow='fold',
+            no_wrap=not is_text,
+            min_width=least_width,
+        )
+    for cells in rows:
+        table.add_row(*map(Text, cells))  # as text, in which nothing is markup
+    return table
