@@ -1,6 +1,6 @@
 """Tests of pairs and the leaderboard: corrections, effects, power, ranks, letters."""
 
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import oracle_comparison as oracle
@@ -18,7 +18,6 @@ from mediaeval_ap.comparison.testing import (
     effect_size,
     group_letters,
     queries_for_power,
-    rank_intervals,
 )
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NarrowIntervalWarning')
@@ -32,14 +31,6 @@ P = st.lists(st.fractions(0, 1, max_denominator=1000).map(float), min_size=1, ma
 def test_corrections_are_those_of_their_definitions(p):
     assert adjusted(p, 'holm') == pytest.approx(oracle.holm(p), **CLOSE)
     assert adjusted(p, 'bh') == pytest.approx(oracle.benjamini_hochberg(p), **CLOSE)
-
-
-@given(P, st.sampled_from(['holm', 'bh']))
-def test_corrected_p_are_no_smaller_and_in_the_same_order(p, correction):
-    found = adjusted(p, correction)
-    order = sorted(range(len(p)), key=p.__getitem__)
-    assert all(after >= before for before, after in zip(p, found, strict=True))
-    assert all(found[i] <= found[j] for i, j in pairwise(order))
 
 
 def test_effect_size():
@@ -185,17 +176,6 @@ def test_runs_are_compared_with_the_baseline(baseline):
     assert [found[name].p_adjusted for name in others] == pytest.approx(expected, rel=1e-14)
 
 
-@pytest.mark.parametrize('correction', ['holm', 'bh', 'tukey'])
-def test_groups_are_those_of_each_correction(correction):
-    """Two runs that are about equal, and one that is far below."""
-    values = np.random.default_rng(2).random((3, 60)) / 4  # fixed: equal but for chance
-    values[:2] += 0.5
-    results = several(*values)
-    comparison = compare(results, correction=correction, **FAST)
-    assert [each.group for each in comparison.leaderboard] == ['a', 'a', 'b']
-    assert [each.rank_interval for each in comparison.leaderboard] == [(1, 2), (1, 2), (3, 3)]
-
-
 @pytest.mark.parametrize('level', [0.9, 0.8, 0.95])
 def test_a_p_of_exactly_alpha_tells_runs_apart_everywhere(level):
     """With n permutations, a clear difference has p = 1 / (n + 1)."""
@@ -311,12 +291,3 @@ def test_a_table_of_too_many_groups():
 def test_more_groups_than_letters():
     found = group_letters(~np.eye(54, dtype=bool))
     assert (found[0], found[51], found[52], found[53]) == ('a', 'Z', '(53)', '(54)')
-
-
-@given(TABLES)
-def test_ranks_and_letters_say_the_same(apart):
-    letters = [{*each} for each in group_letters(apart)]
-    n_runs = len(apart)
-    for run, (low, high) in enumerate(rank_intervals(np.triu(apart))):
-        assert low == 1 + sum(not letters[run] & letters[other] for other in range(run))
-        assert high == n_runs - sum(not letters[run] & each for each in letters[run + 1 :])

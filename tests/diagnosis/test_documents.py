@@ -83,12 +83,6 @@ def test_width(width):
         assert max(map(cell_len, text.splitlines())) <= width
 
 
-def test_loss_needs_no_folding_at_80_columns():
-    longest = max(explanation for explanation in map(len, PARTS.values()))
-    headers = len('unanswerable') + len('-0.001') + len('queries') + 3 * 2 + 2
-    assert headers + longest <= 80
-
-
 def test_names():
     text = render(describe(explain()), 'table')
     (confused,) = table_of(text, 'CONFUSED QUERY')

@@ -84,25 +84,6 @@ def test_names_are_in_the_order_of_the_ranking():
     assert shot == RelevantShot('x', 'v', '1', 1, shot.names, 'confused', 0.0) or shot.adds == 0
 
 
-def test_what_is_added_makes_up_the_parts():
-    reference = [('x', 'v', str(shot), 'anna') for shot in range(6)]
-    hypotheses = [
-        ('x', 'v', '9', 'anna', 0.9),
-        ('x', 'v', '0', 'anna', 0.5),
-        *[('x', 'v', str(shot), 'zoe', 0.1 * shot) for shot in (3, 1, 2)],
-        *[('x', 'w', str(shot), 'anna', 0.7) for shot in range(9)],
-    ]
-    diagnosis = AveragePrecision(reference, definition='trec').explain(hypotheses, k=20)
-    found = diagnosis.of('anna')
-    added = {}
-    for shot in found.relevant:
-        added[shot.kind] = added.get(shot.kind, 0) + shot.adds
-    assert list(added) == ['own', 'noise', 'absent']
-    assert added.pop('own') == 0
-    # sums of differences of the same doubles, in another order
-    assert added == pytest.approx({part: found.parts[part] for part in added}, abs=1e-15)
-
-
 def test_unknown_query():
     diagnosis = AveragePrecision([('x', 'v', '1', 'ann')]).explain([('x', 'v', '1', 'ann', 0.5)])
     with pytest.raises(ParameterError) as caught:
