@@ -51,7 +51,7 @@ from mediaeval_ap.tables import (
 from mediaeval_ap.tables.reading import ChangedError, Position, TableParts, is_store
 from mediaeval_ap.tables.sources import BUFFER_BYTES, ByteSource, Limit, opening, standard_input
 
-LARGEST_IN_MEMORY = 10_000_000  # hypotheses, which take about 1.2 GB
+LARGEST_IN_MEMORY = 10_000_000  # hypotheses, which take 1.3 GiB
 
 __all__ = ['index']
 

@@ -105,6 +105,10 @@ class RowDatabase:
             raise MemoryError(str(error)) from error
         except self._duckdb.ProgrammingError:
             raise
+        except RuntimeError as error:
+            if 'interrupted' not in str(error):
+                raise
+            raise KeyboardInterrupt from error
         except (self._duckdb.Error, ValueError) as error:
             self.close()
             for number in FAILURES:

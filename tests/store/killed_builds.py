@@ -22,7 +22,7 @@ from mediaeval_ap.tables import reading
 from mediaeval_ap.tables.text import format
 
 OLDER = [('TV', 'v1', '1', 'older', 0.5)] * 3  # of the store that is replaced
-SECONDS = 0.1  # by which the longest time until a process is killed grows
+SECONDS, GROWTH = 0.05, 1.5  # until a process is killed, at most; longer for the next one
 
 
 def assert_there(path):
@@ -41,7 +41,7 @@ def main(seed, path, *run):
         if not process:
             index(list(run), path)
             os._exit(0)
-        time.sleep(choose.uniform(0, SECONDS * (n_killed + 1)))
+        time.sleep(choose.uniform(0, SECONDS * GROWTH**n_killed))
         os.kill(process, signal.SIGKILL)
         _, status = os.waitpid(process, 0)
         if os.WIFSIGNALED(status):
