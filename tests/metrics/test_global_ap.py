@@ -1,4 +1,4 @@
-"""Global average precision: every order of every tie, in exact fractions."""
+"""GAP beside the oracle, and tie blocks of ranges that are sorted apart."""
 
 import math
 from fractions import Fraction
@@ -13,10 +13,7 @@ from oracle import CLOSE
 
 from mediaeval_ap.choices import TIES
 from mediaeval_ap.errors import ParameterError, PositionalError, UndefinedScoreError
-from mediaeval_ap.metrics import (
-    GlobalAveragePrecision,
-    global_average_precision,
-)
+from mediaeval_ap.metrics import GlobalAveragePrecision, ap_of_hits, global_average_precision
 
 
 def gap(predicted, confidence, truth, **settings):
@@ -176,3 +173,19 @@ def test_arguments_without_names_are_told_the_call():
             assert isinstance(caught.value, TypeError)
     with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'confidence'"):
         global_average_precision(y_true=[1], y_pred=[1])
+
+
+@pytest.mark.parametrize('ties', ['expected', 'best', 'worst'])
+def test_ranges_are_sorted_apart(ties, monkeypatch):
+    random = np.random.default_rng(4)  # any predictions would do
+    rows = {
+        'y_pred': random.integers(0, 3, 500),
+        'confidence': random.integers(0, 40, 500) / 8,
+        'y_true': random.integers(0, 3, 500),
+    }
+    expected = global_average_precision(**rows, ties=ties)
+    monkeypatch.setattr(ap_of_hits, 'WORTH_SHARING', 1)
+    for n_cores, n_edges in (1, 2), (2, 3), (4, 5), (64, 5):
+        monkeypatch.setattr(ap_of_hits, 'own_cores', lambda n_cores=n_cores: n_cores)
+        assert len(ap_of_hits._edges(rows['confidence'])) == n_edges
+        assert global_average_precision(**rows, ties=ties) == expected
