@@ -112,14 +112,18 @@ def cause_of(line: bytes, layout: Layout) -> Cause | None:
         return None
     if not holds_text(line):
         return Cause.BYTES
-    count = count_fields(line)
-    if not count:
-        return None
-    if count != len(layout.fields):
+    if count_fields(line) > len(layout.fields):
         return Cause.FIELDS
-    if layout.number is None or is_number(find_fields(line)[layout.number_at], layout):
+    return cause_of_fields(find_fields(line), layout)
+
+
+def cause_of_fields(fields: list[bytes], layout: Layout) -> Cause | None:
+    """Find why a line of text is wrong that has these fields, and is no comment."""
+    if fields and len(fields) != len(layout.fields):
+        return Cause.FIELDS
+    if not fields or layout.number is None or is_number(fields[layout.number_at], layout):
         return None
-    return Cause.HEADER if is_header(line.decode(), layout) else Cause.NUMBER
+    return Cause.HEADER if is_header(b' '.join(fields).decode(), layout) else Cause.NUMBER
 
 
 def count_fields(line: bytes) -> int:

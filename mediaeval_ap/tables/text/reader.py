@@ -28,6 +28,7 @@ from mediaeval_ap.tables.text.format import (
     Cause,
     Wrong,
     cause_of,
+    cause_of_fields,
     endless,
     exchanged,
     explained,
@@ -184,15 +185,12 @@ def _line_by_line(block: bytes, layout: Layout) -> Piece:
     rows: list[int] = []
     columns: list[Fields] = []
     numbers = array('d')
-    # In most blocks all is text, and no line holds very many fields: few causes remain.
+    # In most blocks all is text, and no line holds very many fields.
     is_plain = len(block) <= LONG_BYTES and layout.comment is None
     is_plain = is_plain and holds_text(b'\n'.join(lines))
     for at, line in enumerate(lines):
         fields = find_fields(line) if is_plain else []
-        if fields and len(fields) != len(layout.fields):
-            wrong[at] = Cause.FIELDS, line
-            continue
-        cause = cause_of(line, layout)
+        cause = cause_of_fields(fields, layout) if is_plain else cause_of(line, layout)
         if cause is not None:
             wrong[at] = cause, line
         if cause not in (None, Cause.NUMBER) or holds_no_row(line, layout):
