@@ -7,6 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mediaeval_ap.arrays import (
+    WIDEST,
+    WORD,
     SpareArrays,
     ascending,
     combine,
@@ -18,6 +20,7 @@ from mediaeval_ap.arrays import (
     numbered,
     ranges,
     run_starts,
+    words_at,
 )
 from mediaeval_ap.tables import HYPOTHESIS, read
 from mediaeval_ap.tables.reading import read_leniently
@@ -201,3 +204,15 @@ def test_a_spare_array_that_is_too_short_is_replaced_by_zeros():
 def test_spare_arrays_begin_at_cache_lines(dtype):
     spare = SpareArrays(dtype)
     assert [spare.take(size).ctypes.data % 64 for size in range(1, 200)] == [0] * 199
+
+
+@given(st.lists(st.binary(max_size=WIDEST), min_size=1, max_size=5), st.binary(max_size=WORD))
+def test_texts_as_words(texts, front):
+    """Whatever stands before and behind a text is no part of it."""
+    buffer = np.frombuffer(front + b'#'.join(texts) + b'#' * WIDEST, np.uint8)
+    sizes = np.array(list(map(len, texts)))
+    begins = len(front) + (sizes + 1).cumsum() - (sizes + 1)
+    words = words_at(buffer, begins, sizes)
+    width = words.shape[1] * WORD
+    assert words.tobytes() == b''.join(text.ljust(width, b'\0') for text in texts)
+    assert width - max(map(len, texts)) in range(WORD) or not any(texts)

@@ -25,6 +25,7 @@ from pyarrow import parquet
 from mediaeval_ap import tables
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+from mediaeval_ap.tables.reading import Origin, OriginKind, is_rows, lines_of_standard_input
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.text import fast, format
 
@@ -561,3 +562,72 @@ def test_frame_without_rows():
 def test_a_module_that_another_thread_imports_has_no_instances(monkeypatch):
     monkeypatch.setitem(sys.modules, 'pyarrow', types.ModuleType('pyarrow'))
     assert len(read([('x', 'v')], SUBSET)) == 1
+
+
+@pytest.mark.parametrize(
+    ('value', 'kind'),
+    [
+        ('run.txt', OriginKind.TEXT),
+        ('-', OriginKind.TEXT),
+        (io.BytesIO(), OriginKind.TEXT),
+        ('run.parquet', OriginKind.TEXT),  # which is not there: its suffix says nothing
+        ([('x', 'v')], OriginKind.ROWS),
+        (iter([]), OriginKind.ROWS),
+        (read([('x', 'v')], SUBSET), OriginKind.TABLE),
+        ({'x': 1}, OriginKind.UNKNOWN),
+        (b'x', OriginKind.UNKNOWN),
+        (None, OriginKind.UNKNOWN),
+    ],
+)
+def test_kinds(value, kind):
+    origin = Origin.of(value)
+    assert origin.kind is kind
+    assert Origin.of(origin) is origin
+    assert is_rows(value) == (kind is OriginKind.ROWS)
+    assert kind.has_all_fields == (kind in (OriginKind.TEXT, OriginKind.TABLE))
+
+
+@pytest.mark.parametrize(
+    ('content', 'kind'),
+    [
+        (b'PAR1\x15\x04', OriginKind.COLUMNAR),
+        (b'PAR1 v 1 ann 0.5', OriginKind.TEXT),
+        (b'PAR1', OriginKind.TEXT),
+    ],
+)
+def test_parquet_is_known_by_its_first_bytes(tmp_path, content, kind):
+    path = tmp_path / 'run.txt'
+    path.write_bytes(content)
+    assert Origin.of(path).kind is kind
+    with open(path, 'rb') as file:
+        assert Origin.of(file).kind is kind
+        assert file.read() == content
+        assert Origin.of(file).kind is OriginKind.TEXT  # it stands at its end
+    assert Origin.of(file).kind is OriginKind.TEXT  # and is closed
+    with open(path) as text:
+        assert Origin.of(text).kind is OriginKind.TEXT
+
+
+@pytest.fixture
+def writes(monkeypatch):
+    reading, writing = os.pipe()
+    with open(reading, 'rb') as pipe, open(writing, 'wb', buffering=0) as end:
+        monkeypatch.setattr(sys, 'stdin', io.TextIOWrapper(pipe))
+        yield end
+
+
+def test_a_short_line_is_there_at_once(writes):
+    """Though a few more bytes might tell that it is compressed."""
+    lines = lines_of_standard_input()
+    writes.write(b'B\n')
+    assert next(lines) == (1, b'B')
+    writes.write(b'Zh91AY&SY\nx')
+    assert next(lines) == (2, b'Zh91AY&SY')
+    writes.close()
+    assert list(lines) == [(3, b'x')]
+
+
+def test_compressed_lines(writes):
+    writes.write(gzip.compress(b'ann\nbob\n'))
+    writes.close()
+    assert list(lines_of_standard_input()) == [(1, b'ann'), (2, b'bob')]

@@ -1,15 +1,24 @@
-"""Tables: rows of one that are in another."""
+"""Tables: their rows, the lines of these, and texts that stay bytes."""
 
-from hypothesis import given
+import io
+
+import numpy as np
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
+from line_files import causes_and_lines
 
 from mediaeval_ap.tables import (
+    HYPOTHESIS,
     SUBSET,
     read,
+    table,
 )
+from mediaeval_ap.tables.reading import read_leniently
+from mediaeval_ap.tables.table import LineCounter, StoredTexts, encoded, texts_at
 
-texts = st.sampled_from(['a', 'b', 'c'])
-pairs = st.lists(st.tuples(texts, texts), min_size=1, max_size=8)
+letters = st.sampled_from(['a', 'b', 'c'])
+pairs = st.lists(st.tuples(letters, letters), min_size=1, max_size=8)
 
 
 @given(pairs, pairs)
@@ -18,3 +27,110 @@ def test_rows_within_another_table(rows, others):
     assert table.within(other).tolist() == [row in others for row in rows]
     videos = {video for _, video in others}
     assert table.within(other, ['video_id']).tolist() == [row[1] in videos for row in rows]
+
+
+def test_leniently_read_rows_know_their_lines():
+    data = b'\na b c d 1\n\na\na b c d x\n a  b c d 2\n'
+    lenient = read_leniently(io.BytesIO(data), HYPOTHESIS)
+    assert lenient.table.lines.numbers.tolist() == [2, 5, 6]
+    assert [each.line for _, each in causes_and_lines(lenient)] == [4, 5]
+    assert read_leniently(io.BytesIO(b'a b c d 1\n\n'), HYPOTHESIS).table.lines.numbers is None
+
+
+def test_selected_rows_keep_their_lines():
+    table = read(io.BytesIO(b'a b\nc d\n\ne f\n'), SUBSET)
+    selected = table.select(np.array([False, True, True]))
+    assert [selected.place(row) for row in range(2)] == ['line 2', 'line 4']
+    assert selected.select(np.array([False, True])).place(0) == 'line 4'
+    assert table.select(np.ones(3, np.bool_)).lines is table.lines
+    rows = read([('a', 'b'), ('c', 'd')], SUBSET).select(np.array([False, True]))
+    error = rows.error([0], 'video_id', "'d'", 'another')
+    assert str(error) == "<rows>, row 2, video_id: found 'd', expected another"
+
+
+@st.composite
+def counted_lines(draw):
+    """Numbers of lines, and the positions among them that hold rows: none for all."""
+    n_lines = draw(st.integers(0, 4))
+    some = st.sets(st.sampled_from(range(n_lines))) if n_lines else st.just(set())
+    return n_lines, draw(st.none() | some.map(sorted))
+
+
+@given(st.lists(counted_lines()))
+@example([(3, [0, 1]), (2, [])])
+@example([(3, [0, 1]), (2, None)])
+@example([(1, []), (2, None)])
+def test_counted_lines_are_stored_only_where_some_are_skipped(parts):
+    counter = LineCounter()
+    next_line, expected = 1, []
+    for n_lines, rows in parts:
+        counter.count(n_lines, rows)
+        expected += [next_line + row for row in (range(n_lines) if rows is None else rows)]
+        next_line += n_lines
+        assert (counter.next_line, counter.n_rows) == (next_line, len(expected))
+    found = counter.line_numbers()
+    assert found.array(len(expected)).tolist() == expected
+    assert (found.numbers is None) == (expected == list(range(1, len(expected) + 1)))
+
+
+texts = st.lists(st.text(st.characters(exclude_categories=['Cs'])), unique=True)
+
+
+def stored(texts, key=str):
+    return StoredTexts(*encoded(sorted(texts, key=key)), key)
+
+
+@given(texts, st.integers(), st.integers())
+def test_texts_as_of_a_list(texts, begin, end):
+    here = stored(texts)
+    assert list(here) == sorted(texts)
+    assert [here[at] for at in range(len(here))] == sorted(texts)
+    assert here[begin:end] == sorted(texts)[begin:end]
+    if texts:
+        assert here[-1] == max(texts)
+    with pytest.raises(IndexError):
+        here[len(texts)]
+
+
+@given(texts, st.data(), st.integers(1, 9))
+def test_texts_at_positions(texts, data, block):
+    in_order = sorted(texts)
+    of_text = st.integers(0, len(texts) - 1) if texts else st.nothing()
+    at = np.array(data.draw(st.lists(of_text)), dtype=np.int32)
+    expected = [in_order[position] for position in at]
+    here = stored(texts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table, 'TEXTS_IN_BLOCK', block)
+        assert here.together(at) == expected
+    assert texts_at(here, at) == texts_at(in_order, at) == expected
+
+
+@pytest.mark.parametrize('n', [1, 1000])
+def test_few_and_many_positions(n):
+    in_order = [f'{number:03}' for number in range(n)]
+    backwards = np.arange(n)[::-1]
+    assert texts_at(stored(in_order), backwards) == in_order[::-1]
+
+
+def test_steps_are_refused():
+    with pytest.raises(ValueError, match='found a step of 2, expected texts one after another'):
+        stored('abc')[::2]
+
+
+@given(texts, texts, st.sampled_from([str, lambda text: (len(text), text)]))
+def test_positions(texts, others, key):
+    here = stored(texts, key)
+    positions = here.positions([*others, *texts])
+    in_order = sorted(texts, key=key)
+    expected = [in_order.index(text) if text in texts else -1 for text in [*others, *texts]]
+    assert positions == expected
+
+
+@pytest.mark.parametrize('n_wanted', [1, 3, 200])
+def test_positions_by_bisection_and_by_decoding(monkeypatch, n_wanted):
+    """A few texts among many are searched for one by one, many are looked up in blocks."""
+    monkeypatch.setattr(table, 'TEXTS_IN_BLOCK', 7)
+    here = stored([f'{number:03}' for number in range(100)])
+    wanted = [f'{number:03}' for number in range(-1, n_wanted)]
+    expected = [number if 0 <= number < 100 else -1 for number in range(-1, n_wanted)]
+    assert here.positions(wanted) == expected

@@ -1,0 +1,241 @@
+"""Lines of text: the strict and the lenient reader, and their wrong lines."""
+
+import io
+import math
+import pickle
+
+import pytest
+import submissions
+from hypothesis import example, given
+from hypothesis import strategies as st
+from line_files import LAYOUTS, as_rows, causes_and_lines, parse, parse_in_bulk
+
+from mediaeval_ap import errors
+from mediaeval_ap.errors import FormatError
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, read
+from mediaeval_ap.tables.layouts import QRELS
+from mediaeval_ap.tables.reading import read_leniently
+from mediaeval_ap.tables.text import format, reader
+from mediaeval_ap.tables.text.format import Cause, cause_of, count_fields, find_fields, split
+
+
+def test_error_names_line_in_later_block(monkeypatch):
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 7)
+    monkeypatch.setattr(reader, 'PROVED_BYTES', 7)
+    data = b'a b c d\n' * 20 + b'a b c\n' + b'a b c d\n' * 20 + b'a\n'
+    with pytest.raises(
+        FormatError, match=r'line 21: found 3 fields .* \(1 more wrong line'
+    ) as caught:
+        parse(data, REFERENCE)
+    assert caught.value.further == 1
+
+
+@pytest.mark.parametrize(
+    ('line', 'message'),
+    [
+        (b'a b c d', "found 4 fields in 'a b c d', expected 5 fields: corpus_id video_id shot_id"),
+        (b'a b c d e 1', "found 6 fields in 'a b c d e 1', expected 5 fields"),
+        (b'a', "found 1 field in 'a', expected 5 fields"),
+        (b'a b c d nan', "confidence: found 'nan', expected a finite decimal number"),
+        (b'a b c d 1e400', "confidence: found '1e400', expected a finite decimal number"),
+        (b'a b\0 c d 1', 'found a NUL byte at byte 4, expected text'),
+        (b'a b\xff\0\r c d 1', r'found invalid UTF-8 at byte 4 \(0xff\), expected UTF-8'),
+        (b'a b\r\0\xff c d 1', r'found a carriage return at byte 4, expected text'),
+        (b'a b\rc d 1', 'found a carriage return at byte 4, expected text'),
+        (b'a b \xff d 1', r'found invalid UTF-8 at byte 5 \(0xff\), expected UTF-8'),
+    ],
+)
+def test_messages(line, message):
+    with pytest.raises(FormatError, match=f'^file, line 3, {message}|^file, line 3: {message}'):
+        parse(b'a b c d 1\n\n' + line + b'\na b c d 2\n', HYPOTHESIS)
+
+
+def test_long_field_is_shortened():
+    with pytest.raises(FormatError) as caught:
+        parse(b'x' * 10_000, REFERENCE)
+    assert len(str(caught.value)) < 200
+
+
+WORDS = st.sampled_from([b'a', b'1', b'1', b'', b'\v', b'a\fb', b'#', 'é'.encode(), b'\xc2\x85'])
+
+
+@st.composite
+def layouts_and_lines(draw):
+    """Lines of which most have as many fields as the layout, if these are not empty."""
+    layout = draw(LAYOUTS)
+    lines = []
+    for size in draw(st.lists(st.sampled_from([0, 0, 0, 0, -1, 1]), max_size=4)):
+        count = len(layout.fields) + size
+        words = draw(st.lists(WORDS, min_size=count, max_size=count))
+        lines.append(draw(st.sampled_from([b' ', b' ', b'\t'])).join(words))
+    return layout, lines
+
+
+@given(layouts_and_lines())
+@example((SUBSET, [b'a', b'b c d']))
+@example((SUBSET, [b'a ', b'b c\vd']))
+@example((SUBSET, [b'a b', b'']))
+@example((SUBSET, []))
+def test_lines_split_at_once_are_as_split_one_by_one(layout_and_lines):
+    layout, given = layout_and_lines
+    given = b'\n'.join(given)
+    at_once = reader.prove(given, layout)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, 'evenly_split', lambda *_: None)
+        one_by_one = reader.prove(given, layout)
+    if at_once is None or one_by_one is None:
+        assert at_once is one_by_one
+        return
+    assert list(map(list, at_once.texts)) == list(map(list, one_by_one.texts))
+    assert (at_once.rows, at_once.numbers) == (one_by_one.rows, one_by_one.numbers)
+
+
+@pytest.mark.parametrize(
+    ('text', 'columns'),
+    [
+        (b'a b\nc\td', [[b'a', b'c'], [b'b', b'd']]),
+        (b'a b\nc  d', None),
+        (b'a b\n c d', None),
+        (b'a b \nc d', None),
+        (b'a b\n\n', None),
+        (b'a\nb c d', None),
+        (b'a \nb c\x0bd', None),
+    ],
+)
+def test_only_even_lines_are_split_at_once(text, columns):
+    assert reader.evenly_split(text, 2, 2) == columns
+
+
+@given(submissions.runs)
+def test_rows_are_those_of_the_strict_parser(content):
+    """Where all lines are right, the lenient table is the strict one; else as many are wrong."""
+    lenient_table = read_leniently(io.BytesIO(content), HYPOTHESIS)
+    if not lenient_table.wrong.counts.total() and len(lenient_table.table):
+        strict = read(io.BytesIO(content), HYPOTHESIS)
+        assert list(lenient_table.table.rows()) == list(strict.rows())
+        return
+    with pytest.raises(errors.FormatError) as raised:
+        read(io.BytesIO(content), HYPOTHESIS)
+    assert raised.value.further == max(lenient_table.wrong.counts.total() - 1, 0)
+
+
+def test_lenient_reading_passes_over_comments():
+    data = b'# a\n7 0 d 1\n#\xff\n 8  0 d x\n\n# b c 1\n9 0 d 2'
+    found = read_leniently(io.BytesIO(data), QRELS)
+    assert found.table.lines.numbers.tolist() == [2, 4, 7]
+    assert found.table.texts('qid') == ['7', '8', '9']
+    assert [(each.line, cause) for cause, each in causes_and_lines(found)] == [(4, Cause.NUMBER)]
+    assert found.column(1, 'iteration') == 5
+
+
+def test_a_table_that_was_read_before_has_lines_and_no_columns():
+    run = read(io.BytesIO(b'x v 1 ann 0.5\n\nx\tv  2 bob 0.5\n'), HYPOTHESIS)
+    found = read_leniently(run, HYPOTHESIS)
+    assert found.table.place(1) == 'line 3'
+    assert found.column(1, 'person_name') is None
+
+
+def test_wrong_lines_are_kept_by_cause():
+    wrong = read_leniently(io.BytesIO(b'x\nx v\n\xff\nx w y\n'), SUBSET).wrong
+    assert [each.line for each in wrong.of(Cause.FIELDS)] == [1, 4]
+    assert [each.line for each in wrong.of(Cause.BYTES)] == [3]
+
+
+def test_lines_that_are_not_kept_are_not_held():
+    """Of each cause the first are, and of a long line what is wrong with it."""
+    content = b'x\n\xff\n' * 1000 + b'x v w ' + b'y' * 5000 + b'\n'
+    found = read_leniently(io.BytesIO(content), SUBSET, max_problems=3)
+    assert [each.line for _, each in causes_and_lines(found)] == [1, 2, 3, 4, 5, 6]
+    assert +found.wrong.counts == {Cause.FIELDS: 1001, Cause.BYTES: 1000}
+    _, last = causes_and_lines(read_leniently(io.BytesIO(content), SUBSET))[-1]
+    assert len(pickle.dumps(last)) < 1000
+    assert last.wrong.found.startswith("4 fields in 'x v w yyy")
+    assert last.column == 5
+
+
+@given(
+    st.lists(st.sampled_from([b'a', b'\xc3\xa9e', b' ', b'\t', b'  ']), max_size=9).map(b''.join)
+)
+def test_fields_of_a_line_are_counted_as_they_are_found(line):
+    assert count_fields(line) == len(find_fields(line))
+
+
+dirty = [b'\v', b'\f', b'\r', b'\0', b'\xff', b'\xc3', b'\xc3\xa9', b'\xed\xa0\x80', b'\xf0\x9f']
+words = st.sampled_from([b'x', b'v', b'1', b'-', b' ', b' ', b'\t', b'nan', b'#', *dirty])
+some_lines = st.lists(st.lists(words, max_size=12).map(b''.join), min_size=1)
+
+
+@given(some_lines, st.sampled_from([HYPOTHESIS, SUBSET, QRELS]), st.sampled_from([0, math.inf]))
+def test_lines_of_a_block_are_wrong_for_the_cause_of_each(lines, layout, by_python):
+    """Also in a block with a long line, which is looked at in another way."""
+    block = b'\n'.join((*lines, b''))
+    each = {at: (cause_of(line, layout), line) for at, line in enumerate(split(block))}
+    expected = {at: wrong for at, wrong in each.items() if wrong[0]}
+    for long_bytes in (reader.LONG_BYTES, 3):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(reader, 'LONG_BYTES', long_bytes)
+            (piece,) = reader.pieces([block], layout, by_python)
+        assert piece.wrong == expected
+
+
+@pytest.mark.parametrize('parser', [reader.parse, parse_in_bulk])
+def test_lines_across_blocks(parser, monkeypatch):
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 7)
+    monkeypatch.setattr(reader, 'PROVED_BYTES', 7)
+    rows = [('corpus', f'video{i % 3}', str(i), 'name' * (i % 5 + 1)) for i in range(50)]
+    data = '\r\n'.join(' '.join(row) for row in rows).encode()
+    assert as_rows(parser(io.BytesIO(data), REFERENCE, 'file'), REFERENCE) == rows
+
+
+@pytest.mark.parametrize('parser', [reader.parse, parse_in_bulk])
+def test_endless_line(parser, monkeypatch):
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 16)
+    monkeypatch.setattr(reader, 'PROVED_BYTES', 16)
+    monkeypatch.setattr(format, 'MAX_LINE_BYTES', 1 << 20)
+    with pytest.raises(FormatError, match='line 2: found more than 1 MiB without a line end'):
+        parser(io.BytesIO(b'a b\n' + b'x' * (2 << 20)), SUBSET, 'file')
+
+
+@pytest.mark.parametrize('parser', [reader.parse, parse_in_bulk])
+def test_nothing_is_read_behind_an_endless_line(parser, monkeypatch):
+    class Stream(io.BytesIO):
+        def read(self, size=-1):
+            if self.tell() > 1000:
+                raise OSError
+            return super().read(size)
+
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 16)
+    monkeypatch.setattr(reader, 'PROVED_BYTES', 16)
+    monkeypatch.setattr(format, 'MAX_LINE_BYTES', 500)
+    with pytest.raises(FormatError, match='without a line end'):
+        parser(Stream(b'a b\n' + b'x' * 5000), SUBSET, 'file')
+
+
+def accepted(parser, data):
+    try:
+        parser(io.BytesIO(data))
+    except FormatError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize('before', [b'', b'a b\n', b'\xef\xbb\xbf'])
+@pytest.mark.parametrize('after', [b'', b'\n', b'\na b\n'])
+@pytest.mark.parametrize('too_many', [-1, 0, 1, 2, 5, 16])
+def test_every_reader_takes_lines_of_the_same_length(before, after, too_many, monkeypatch):
+    """At the limit, whatever blocks the line lies in, and however it ends."""
+    monkeypatch.setattr(format, 'BLOCK_BYTES', 16)
+    monkeypatch.setattr(reader, 'PROVED_BYTES', 16)
+    monkeypatch.setattr(format, 'MAX_LINE_BYTES', 100)
+    data = before + b'a ' + b'x' * (98 + too_many) + after
+    readers = {
+        'strict': lambda stream: reader.parse(stream, SUBSET, 'file'),
+        'bulk': lambda stream: parse_in_bulk(stream, SUBSET, 'file'),
+        'numbered': lambda stream: list(format.numbered(stream, 'file')),
+    }
+    expected = too_many <= 0
+    assert {name: accepted(each, data) for name, each in readers.items()} == dict.fromkeys(
+        readers, expected
+    )
+    wrong = causes_and_lines(read_leniently(io.BytesIO(data), SUBSET))
+    assert [cause for cause, _ in wrong] == [Cause.LENGTH] * (not expected)
