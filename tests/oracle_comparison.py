@@ -82,11 +82,6 @@ def with_plus2(sums, sizes):
     return [*sums, m * size, -m * size], [*sizes, size, size]
 
 
-def ranks(means):
-    """Return ranks from 1, the best first; equal means share the better rank."""
-    return [1 + sum(other > each for other in means) for each in means]
-
-
 def kendall_tau_b(a, b):
     """Return (concordant - discordant) / sqrt((pairs - ties of a) * (pairs - ties of b))."""
     sign = [[(x > y) - (x < y) for x, y in combinations(values, 2)] for values in (a, b)]

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations
+from unittest import mock
 
 import numpy as np
 import oracle_comparison as oracle
@@ -56,25 +57,25 @@ def test_nothing_but_zeros():
 
 # Values are rounded to steps below 1e-12 once.
 STEP = 1e-12
+PAIR = np.array([0]), np.array([1])
 PAIRS = np.array([0, 0, 1]), np.array([1, 2, 2])
+
+
+def bounds(interval):
+    return [interval.low, interval.high]
 
 
 def intervals(values, clusters=None, level=0.95, resamples=2000, seed=1):
     values = np.asarray(values, dtype=float)
     clusters = np.arange(values.shape[1]) if clusters is None else np.array(clusters)
-    pairs = PAIRS if len(values) == 3 else (np.array([0]), np.array([1]))
+    pairs = PAIRS if len(values) == 3 else PAIR
     return bootstrap_intervals(units_of(values, clusters), pairs, level, resamples, seed)
 
 
-@pytest.fixture(params=[(25, 0.95), (300, 0.9)])
-def sample(request):
-    """(values of three runs, level); eighths, so that sums are exact in SciPy's call, too."""
-    n, level = request.param
-    return np.random.default_rng(2).integers(0, 9, (3, n)) / 8, level
-
-
-def test_runs_and_differences_are_those_of_scipy(sample):
-    values, level = sample
+@pytest.mark.parametrize(('n', 'level'), [(25, 0.95), (300, 0.9)])
+def test_runs_and_differences_are_those_of_scipy(n, level):
+    """Of eighths, so that sums are exact in SciPy's call, too."""
+    values = np.random.default_rng(2).integers(0, 9, (3, n)) / 8
     found = intervals(values, level=level)
     plain = [*values, *(values[a] - values[b] for a, b in zip(*PAIRS, strict=True))]
     for interval, each in zip([*found.runs, *found.pairs], plain, strict=True):
@@ -85,8 +86,7 @@ def test_runs_and_differences_are_those_of_scipy(sample):
             confidence_level=level,
             rng=np.random.default_rng(1),
         ).confidence_interval
-        assert interval.low == pytest.approx(expected.low, abs=STEP)
-        assert interval.high == pytest.approx(expected.high, abs=STEP)
+        assert bounds(interval) == pytest.approx(list(expected), abs=STEP)
 
 
 def test_clusters_are_those_of_scipy():
@@ -104,7 +104,7 @@ def test_clusters_are_those_of_scipy():
         rng=np.random.default_rng(1),
     ).confidence_interval
     found = intervals(values, clusters).runs[0]
-    assert [found.low, found.high] == pytest.approx([expected.low, expected.high], abs=STEP)
+    assert bounds(found) == pytest.approx(list(expected), abs=STEP)
 
 
 def test_batches_change_nothing(monkeypatch):
@@ -127,39 +127,23 @@ def test_one_cluster_has_no_interval_but_a_reason():
 
 
 def test_what_bca_is_not_defined_for_has_a_reason():
-    """Two resamples, both with a mean above that of the values."""
-    drawn = np.random.default_rng(4).integers(0, 3, (2, 3))  # fixed: two such resamples
-    values = np.array([0, 0, 1])
-    assert values[drawn].mean(axis=1).min() > values.mean()
-    found = intervals([values, [0, 0, 0]], resamples=2, seed=4).runs[0]
-    assert (found.low, found.high) == (None, None)
-    assert found.reason == 'BCa is not defined: all resamples are on one side of the mean'
+    """The seed draws two resamples, both with a mean above that of the values."""
+    found = intervals([[0, 0, 1], [0, 0, 0]], resamples=2, seed=4).runs[0]
+    reason = 'BCa is not defined: all resamples are on one side of the mean'
+    assert found == Interval(None, None, reason)
 
 
 def test_no_unit_is_left_out_by_a_resample(monkeypatch):
     """Time grows with the units, not with their square."""
-    n_drawn = []
-    counted = sampling._times_drawn
-    monkeypatch.setattr(
-        sampling,
-        '_times_drawn',
-        lambda drawn, n_units: n_drawn.append(len(drawn)) or counted(drawn, n_units),
-    )
+    counted = mock.Mock(wraps=sampling._times_drawn)
+    monkeypatch.setattr(sampling, '_times_drawn', counted)
     intervals(np.random.default_rng(8).random((2, 500)), resamples=50)
-    assert sum(n_drawn) == 50
+    assert sum(len(call.args[0]) for call in counted.call_args_list) == 50
 
 
 CLOSE = {'rel': 1e-12, 'abs': 1e-14}  # some sums, a root and a quotient of doubles
 EIGHTHS = st.integers(-24, 24).map(lambda number: number / 8)  # beyond 1, too
 CLUSTERS = st.lists(st.tuples(EIGHTHS, st.integers(1, 4)), min_size=1, max_size=9)
-
-
-def bounds(interval):
-    return [interval.low, interval.high]
-
-
-def of_units(interval_of, sums, sizes, level=0.95):
-    return interval_of(np.array(sums, dtype=float), np.array(sizes, dtype=float), level)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +152,7 @@ def of_units(interval_of, sums, sizes, level=0.95):
 @given(CLUSTERS, st.sampled_from([0.5, 0.95, 0.99]))
 def test_clusters_are_those_of_the_oracle(interval_of, appended, clusters, level):
     sums, sizes = zip(*clusters, strict=True)
-    found = of_units(interval_of, sums, sizes, level)
+    found = interval_of(np.array(sums), np.array(sizes, dtype=float), level)
     sums, sizes = (appended or oracle.with_plus2)(sums, sizes)
     if len({Fraction(total) / size for total, size in zip(sums, sizes, strict=True)}) == 1:
         assert (found.low, found.high) == (None, None)
@@ -179,19 +163,20 @@ def test_clusters_are_those_of_the_oracle(interval_of, appended, clusters, level
     assert bounds(found) == pytest.approx([float(mean) - half, float(mean) + half], **CLOSE)
 
 
-def test_what_has_no_interval_says_why():
-    reasons = {
-        'one query': ([0.5], [1]),
-        'one cluster of queries': ([0.5], [2]),
-        'all units have one mean': ([0.5, 1], [1, 2]),
-    }
-    for reason, units in reasons.items():
-        found = of_units(t_interval, *units)
-        assert (found.low, found.high, found.reason) == (None, None, reason)
+@pytest.mark.parametrize(
+    ('sums', 'sizes', 'reason'),
+    [
+        ([0.5], [1], 'one query'),
+        ([0.5], [2], 'one cluster of queries'),
+        ([0.5, 1], [1, 2], 'all units have one mean'),
+    ],
+)
+def test_what_has_no_interval_says_why(sums, sizes, reason):
+    found = t_interval(np.array(sums), np.array(sizes, dtype=float), 0.95)
+    assert found == Interval(None, None, reason)
 
 
 FRACTIONS = st.fractions(0, 1, max_denominator=12)
-PAIR = (np.array([0]), np.array([1]))
 
 
 def flipped(a, b, permutations=1000, seed=0):
@@ -209,11 +194,16 @@ def test_few_differences_are_enumerated(pairs):
     assert n_nonzero == sum(each != 0 for each in differences)
 
 
-@pytest.mark.parametrize('tenths', [(1, 2, -3, 7), (-1, -2, 3, 7)])
-def test_sums_that_rounding_alone_tells_apart_are_equal(tenths):
-    """0.1 + 0.2 - 0.3 + 0.7 and -0.1 - 0.2 + 0.3 + 0.7 differ in the last step."""
-    a, b = ([max(0, sign * each) / 10 for each in tenths] for sign in (1, -1))
-    assert flipped(a, b)[0] == oracle.sign_flip_p([Fraction(each, 10) for each in tenths])
+# Tenths, of which 1 + 2 + 7 and 3 + 7 give the same difference but for rounding.
+TENTHS = [
+    [[Fraction(max(0, sign * each), 10) for each in tenths] for sign in (1, -1)]
+    for tenths in ((1, 2, -3, 7), (-1, -2, 3, 7))
+]
+
+
+@pytest.mark.parametrize(('a', 'b'), TENTHS)
+def test_sums_that_rounding_alone_tells_apart_are_equal(a, b):
+    assert flipped(a, b)[0] == oracle.sign_flip_p(oracle.differences(a, b))
 
 
 @pytest.mark.parametrize('sign', [1, -1])
@@ -278,13 +268,7 @@ TINY = [
     [[1, 0, 1], [0, 1, 0], [0.5, 0, 0]],
     [[0.5, 0.25, 1, 0], [0.25, 0.25, 0, 0], [0, 0.25, 0.5, 0]],
     [[0.75, 0.5, 1, 0.25], [0.75, 0.5, 1, 0.25]],
-]
-
-
-# Tenths, of which 1 + 2 + 7 and 3 + 7 give the same difference but for rounding.
-TINY += [
-    [[Fraction(max(0, sign * each), 10) for each in tenths] for sign in (1, -1)]
-    for tenths in ((1, 2, -3, 7), (-1, -2, 3, 7))
+    *TENTHS,
 ]
 
 
@@ -303,13 +287,11 @@ def test_p_is_the_share_of_all_permutations(runs):
 def test_metrics_are_families_of_their_own():
     """The permutations are those of all metrics, and the largest difference is of each."""
     values = np.random.default_rng(1).integers(0, 9, (3, 12, 2)) / 8
-    pairs = np.array([0, 0, 1]), np.array([1, 2, 2])
     sums = [units_of(values[:, :, metric], np.arange(12)).sums for metric in range(2)]
-    together = tukey(np.stack(sums, axis=2), pairs, 0, 2000, 0)
-    exchanged = tukey(np.stack(sums[::-1], axis=2), pairs, 0, 2000, 0)
+    together = tukey(np.stack(sums, axis=2), PAIRS, 0, 2000, 0)
+    exchanged = tukey(np.stack(sums[::-1], axis=2), PAIRS, 0, 2000, 0)
     assert together.tolist() == exchanged[::-1].tolist()
 
 
 def test_runs_that_are_equal_everywhere():
-    pair = np.array([0]), np.array([1])
-    assert tukey(np.ones((4, 2, 1)), pair, 0, 100, 0).tolist() == [[1.0]]
+    assert tukey(np.ones((4, 2, 1)), PAIR, 0, 100, 0).tolist() == [[1.0]]
