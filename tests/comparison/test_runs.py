@@ -5,7 +5,7 @@ import oracle_comparison as oracle
 import pandas
 import pytest
 from compared_runs import evaluation, several
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, compare, evaluate_trec
@@ -41,31 +41,34 @@ def test_a_query_asked_twice_stays_twice():
         read_runs({'a': evaluation(A, queries='xy'), 'b': evaluation([1, 1, 1], queries='xxy')})
 
 
-OTHERS = {
-    'definition': (
-        {'definition': 'kaggle'},
-        "definition: found kaggle for 'b', expected trec as for 'a'.*also=",
-    ),
-    'queries': ({'queries': ['q000', 'z']}, "queries: found 2 .*'q001' only for 'a'"),
-    'reference': ({'sha256': 'other'}, 'reference: found reference.txt .*SHA-256'),
-    'reference in memory': (
-        {'n_relevant': [1, 2], 'sha256': None},
-        "found 2 relevant shots of 'q001' for 'b', expected 1 as for 'a'",
-    ),
-    'setting': ({'parameters': {'ties': 'worst'}}, "ties: found 'worst' for 'b', expected None"),
-    'measure': ({'measures': {'P@5': [1, 0]}}, "metrics: found 'MAP@1, P@5' for 'b'"),
-}
-
-
-@pytest.mark.parametrize(('settings', 'message'), OTHERS.values(), ids=OTHERS)
+@pytest.mark.parametrize(
+    ('settings', 'message'),
+    [
+        (
+            {'definition': 'kaggle'},
+            "definition: found kaggle for 'b', expected trec as for 'a'.*also=",
+        ),
+        ({'queries': ['q000', 'z']}, "queries: found 2 .*'q001' only for 'a'"),
+        ({'sha256': 'other'}, 'reference: found reference.txt .*SHA-256'),
+        (
+            {'n_relevant': [1, 2], 'sha256': None},
+            "found 2 relevant shots of 'q001' for 'b', expected 1 as for 'a'",
+        ),
+        ({'parameters': {'ties': 'worst'}}, "ties: found 'worst' for 'b', expected None"),
+        ({'measures': {'P@5': [1, 0]}}, "metrics: found 'MAP@1, P@5' for 'b'"),
+        ({'values': [A, A]}, "metrics: found 'MAP@1, MAP@10' for 'b'"),
+    ],
+)
 def test_a_run_that_was_scored_otherwise_is_refused(settings, message):
     with pytest.raises(ParameterError, match=message):
-        read_runs({'a': evaluation(A), 'b': evaluation(A, **settings)})
+        read_runs({'a': evaluation(A), 'b': evaluation(**{'values': A, **settings})})
 
 
-def test_other_cutoffs_are_refused():
-    with pytest.raises(ParameterError, match="metrics: found 'MAP@1, MAP@10' for 'b'"):
-        read_runs({'a': evaluation(A), 'b': evaluation([A, A])})
+def test_references_in_memory_are_compared_by_relevant_shots():
+    assert read_runs(several(A, A, sha256=None)).notes == [
+        'reference: without a file of its own for a hash; of each query, the number of relevant '
+        'shots was compared'
+    ]
 
 
 def test_a_subset_of_one_run_alone_is_refused():
@@ -74,11 +77,6 @@ def test_a_subset_of_one_run_alone_is_refused():
     part = AveragePrecision(reference, K=[1], subset=[('x', 'v')]).evaluate(run)
     with pytest.raises(ParameterError, match="subset: found '<rows>' for 'b', expected 'none'"):
         read_runs({'a': whole, 'b': part})
-
-
-def test_a_name_twice_is_refused_with_the_remedy():
-    with pytest.raises(ParameterError, match=r"the run 'run' twice.*compare\(\{'one'"):
-        read_runs([evaluation(A), evaluation(A)])
 
 
 @pytest.mark.parametrize(
@@ -90,6 +88,7 @@ def test_a_name_twice_is_refused_with_the_remedy():
         (5, "<class 'int'>, expected results"),
         (['run.txt'], "<class 'str'>, expected results"),
         ({' a': evaluation(A)}, "found ' a' as the name of a run"),
+        ([evaluation(A), evaluation(A)], r"the run 'run' twice.*compare\(\{'one'"),
     ],
 )
 def test_what_is_no_run_is_refused(results, message):
@@ -104,14 +103,6 @@ def test_kinds_are_not_mixed():
         read_runs({'a': evaluation([1]), 'b': of_2015})
 
 
-def test_references_in_memory_are_compared_by_relevant_shots():
-    runs = read_runs(several(A, A, sha256=None))
-    assert runs.notes == [
-        'reference: without a file of its own for a hash; of each query, the number of relevant '
-        'shots was compared'
-    ]
-
-
 def test_measures_without_a_value_somewhere_are_left_out():
     a = evaluation(A, measures={'nDCG': [float('nan'), 1], 'P@5': [0.2, 0.4]})
     b = evaluation(A, measures={'nDCG': [0.5, 1], 'P@5': [0.6, 0.8]})
@@ -121,20 +112,11 @@ def test_measures_without_a_value_somewhere_are_left_out():
     assert 'P@5' not in runs.floor  # what an empty run gets of it is not known
 
 
-def test_2015():
-    discovery = PersonDiscovery2015(
-        [('v', '1'), ('v', '2')], [('v', '1', 'ann'), ('v', '2', 'bob')]
-    )
-    results = {
-        'a': discovery.evaluate([('v', '1', 'ann', 0.5)]),
-        'b': discovery.evaluate([('v', '2', 'bob', 0.5), ('v', '1', 'ann', 0.5)]),
-    }
-    runs = read_runs(results)
-    assert runs.metrics == ['MAP']
-    assert runs.values.tolist() == [[[1, 0], [1, 1]]]
-
-
-def test_trec():
+def test_results_of_2015_and_of_trec():
+    shots, run = [('v', '1'), ('v', '2')], [('v', '2', 'bob', 0.5), ('v', '1', 'ann', 0.5)]
+    discovery = PersonDiscovery2015(shots, [('v', '1', 'ann'), ('v', '2', 'bob')])
+    runs = read_runs({'a': discovery.evaluate(run[1:]), 'b': discovery.evaluate(run)})
+    assert (runs.metrics, runs.values.tolist()) == (['MAP'], [[[1, 0], [1, 1]]])
     qrels = [('1', 'd', 1), ('2', 'e', 1)]
     results = {
         'a': evaluate_trec(qrels, [('1', 'd', 1), ('2', 'x', 1)], 10),
@@ -143,12 +125,16 @@ def test_trec():
     assert read_runs(results).values.tolist() == [[[1, 0], [0.5, 1]]]
 
 
-TRUTH = pandas.DataFrame({'Image': ['2', '1'], 'Id': ['a', 'b']})
-GUESSES = pandas.DataFrame({'Image': ['1', '2'], 'Id': ['b', 'b a']})
-
-
-def test_first_hits_at_several_cutoffs_are_put_side_by_side():
-    scores = [evaluate_first_hit(TRUTH, GUESSES, k) for k in (1, 2)]
+def test_first_hits_at_several_cutoffs_are_put_side_by_side(tmp_path):
+    truth = pandas.DataFrame({'Image': ['2', '1'], 'Id': ['a', 'b']})
+    guesses = pandas.DataFrame({'Image': ['1', '2'], 'Id': ['b', 'b a']})
+    path = tmp_path / 'guesses.csv'
+    guesses.to_csv(path, index=False)
+    of_file = [evaluate_first_hit(truth, path, k) for k in (1, 2)]
+    assert read_runs(of_file).names == [str(path)]
+    scores = [evaluate_first_hit(truth, guesses, k) for k in (1, 2)]
+    with pytest.raises(ParameterError, match="'<DataFrame>' twice"):
+        read_runs(scores)  # tables in memory are not known to be of one run
     runs = read_runs({'a': scores})
     assert runs.metrics == ['first-hit MAP@1', 'first-hit MAP@2']
     assert (runs.queries, runs.values.tolist()) == (['1', '2'], [[[1, 0]], [[1, 0.5]]])
@@ -156,19 +142,7 @@ def test_first_hits_at_several_cutoffs_are_put_side_by_side():
         read_runs({'a': [*scores, *scores]})
 
 
-def test_scores_of_a_file_are_known_by_its_name(tmp_path):
-    path = tmp_path / 'guesses.csv'
-    GUESSES.to_csv(path, index=False)
-    scores = [evaluate_first_hit(TRUTH, path, k) for k in (1, 2)]
-    assert read_runs(scores).names == [str(path)]
-
-
-def test_scores_of_tables_in_memory_are_not_known_to_be_of_one_run():
-    with pytest.raises(ParameterError, match="'<DataFrame>' twice"):
-        read_runs([evaluate_first_hit(TRUTH, GUESSES, k) for k in (1, 2)])
-
-
-def test_label_ranking():
+def test_label_ranking_and_global_ap():
     truth = pandas.DataFrame({'fname': ['1', '2'], 'labels': ['x', 'y']})
     scores = pandas.DataFrame({'fname': ['1', '2'], 'x': [0.9, 0.8], 'y': [0.1, 0.2]})
     columns = {'id': 'fname', 'label': 'labels'}
@@ -177,17 +151,13 @@ def test_label_ranking():
     weighted = evaluate_lrap(truth, scores, columns=columns, label_weighted=True)
     with pytest.raises(ParameterError, match=r'found lwlrap.*mean over labels'):
         read_runs({'a': weighted})
-
-
-def test_global_ap_is_refused():
     score = evaluate_gap('samples/landmarks_truth.csv', 'samples/landmarks_predictions.csv')
     with pytest.raises(ParameterError, match=r'found GAP, expected a metric that is a mean'):
         read_runs([score])
 
 
 def test_map_of_labels_leaves_out_what_its_mean_leaves_out():
-    scores = evaluate_map('samples/fashion_truth.csv', 'samples/fashion_predictions.csv')
-    score = scores[0] if isinstance(scores, list) else scores
+    score = evaluate_map('samples/fashion_truth.csv', 'samples/fashion_predictions.csv')
     runs = read_runs([score])
     # A sum of some doubles in another order.
     assert runs.values.mean() == pytest.approx(score.value, rel=1e-12)
@@ -195,28 +165,23 @@ def test_map_of_labels_leaves_out_what_its_mean_leaves_out():
     assert runs.definition == 'kaggle'
 
 
-MEANS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=7)
-
-
-def runs_of(means):
-    return read_runs(several(*[[[x / 4, y / 4]] for x, y in means]))
-
-
-@given(MEANS)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=7))
+@example([(1, 2)])
+@example([(1, 2), (2, 2)])
 def test_tau_is_that_of_all_pairs(means):
-    (found,) = agreements(runs_of(means), None)
+    (found,) = agreements(read_runs(several(*[[[x / 4, y / 4]] for x, y in means])), None)
     expected = oracle.kendall_tau_b(*zip(*means, strict=True))
     assert (found.a, found.b) == ('MAP@1', 'MAP@10')
     # A quotient of a small integer and a square root.
     assert found.tau == (None if expected is None else pytest.approx(expected, abs=1e-14))
-    assert (found.tau is None) == bool(found.reason)
-
-
-def test_reasons():
-    (found,) = agreements(runs_of([(1, 2)]), None)
-    assert found.reason == 'one run has no order'
-    (found,) = agreements(runs_of([(1, 2), (2, 2)]), None)
-    assert found.reason == 'all runs are equal by MAP@10'
+    if expected is not None:
+        reason = ''
+    elif len(means) == 1:
+        reason = 'one run has no order'
+    else:
+        equal = [len({*values}) == 1 for values in zip(*means, strict=True)].index(True)
+        reason = f'all runs are equal by {("MAP@1", "MAP@10")[equal]}'
+    assert found.reason == reason
 
 
 def test_definitions():
@@ -260,22 +225,13 @@ RUN = [('x', 'w', '1', 'ann', 0.5), ('y', 'a', '1', 'bob', 0.25)]
 ASKED = ['ann', 'bob', 'cy', 'nobody', 'none']
 
 
-def results_of(reference, asked=ASKED, **settings):
-    average_precision = AveragePrecision(reference, K=[10], definition='trec', **settings)
-    return {
-        name: average_precision.evaluate(run, asked) for name, run in (('a', RUN), ('b', RUN[:1]))
-    }
+def results_of(reference, **settings):
+    evaluate = AveragePrecision(reference, K=[10], definition='trec', **settings).evaluate
+    return {'a': evaluate(RUN, ASKED), 'b': evaluate(RUN[:1], ASKED)}
 
 
-def test_videos_and_corpora():
+def test_corpora():
     videos = VideosOfQueries(read_runs(results_of(REFERENCE)), 'cluster', REFERENCE, None)
-    assert [videos.video(query) for query in ASKED] == [
-        ('x', 'w'),
-        ('x', 'w'),  # as many as in y/a, which is later
-        ('y', 'a'),
-        None,
-        None,
-    ]
     assert [videos.corpus(query) for query in ASKED] == ['x', 'x', 'y', None, None]
 
 
@@ -307,9 +263,8 @@ def test_the_subset_is_that_of_the_runs():
     runs = read_runs(results)
     videos = VideosOfQueries(runs, 'cluster', REFERENCE, [('x', 'w')])
     assert [videos.video(query) for query in ASKED[:3]] == [('x', 'w'), ('x', 'w'), None]
-    with pytest.raises(
-        ParameterError, match=r"found 3 relevant shots of 'ann', expected 2 .*subset"
-    ):
+    message = r"found 3 relevant shots of 'ann', expected 2 .*subset"
+    with pytest.raises(ParameterError, match=message):
         VideosOfQueries(runs, 'cluster', REFERENCE, None)
 
 
@@ -354,8 +309,3 @@ def test_means_by_number_of_relevant_shots():
         ('6–20', 2, 4.5 / 8),
         ('21+', 2, 6.5 / 8),
     ]
-
-
-def test_groups_without_queries_are_left_out():
-    found = compare({'a': evaluation([1, 0])}, by='relevant', resamples=50).groups_by
-    assert [each.group for each in found] == ['1']
