@@ -31,6 +31,7 @@ from mediaeval_ap.tables import HYPOTHESIS, Column, Table
 DATABASE = 'rows.duckdb'
 SPILLED = 'spilled'  # the folder of what DuckDB cannot sort in memory
 MEMORY = '1500MB'  # of DuckDB; what numpy needs comes to it
+MOST_THREADS = 4  # as each takes a part of the memory
 CHUNK_VECTORS = 512  # fetched at a time, of 2,048 rows each
 BLOCK_ROWS = 1 << 20
 NARROW = 2**31  # if no key reaches it, keys are int32, as those of `Shots` of a table
@@ -90,7 +91,7 @@ class RowDatabase:
             ):
                 raise ValueError  # to open a pipe would wait; what a link leads to is not ours
             self._connection = self._duckdb.connect(
-                str(self._path), config={**config, 'threads': own_cores()}
+                str(self._path), config={**config, 'threads': min(own_cores(), MOST_THREADS)}
             )
             self._connection.execute('SET enable_progress_bar = false')  # it has its own
             self._connection.execute(TABLES)
@@ -135,36 +136,27 @@ class RowDatabase:
         keys = (0.0 - confidence).view(np.int64)  # the same for both zeros
         keys ^= (keys >> 63) & WITHOUT_SIGN  # ascend where confidences descend
         is_negative_zero = np.signbit(confidence) & (confidence == 0)
-        self._insert('rows', **codes, confidence=keys, is_negative_zero=is_negative_zero)
+        self.put('INSERT INTO rows', **codes, confidence=keys, is_negative_zero=is_negative_zero)
 
     def save(self, journal: Mapping[str, Any], texts: Mapping[str, Mapping[str, int]]) -> None:
         """Make all rows so far count, with the texts that are new, and their codes."""
         for field, new in texts.items():
             if new:
-                self._insert(
-                    'texts', field=[field] * len(new), code=[*new.values()], content=[*new]
-                )
+                columns = {'field': [field] * len(new), 'code': [*new.values()], 'content': [*new]}
+                self.put('INSERT INTO texts', **columns)
         with self.errors():
             self._connection.execute('DELETE FROM journal')
             self._connection.execute('INSERT INTO journal VALUES (?)', [json.dumps(journal)])
             self._connection.execute('COMMIT; BEGIN')
 
-    def _insert(self, table: str, **columns: Any) -> None:
+    def put(self, statement: str, **columns: Any) -> None:
+        """Insert rows, given by column, or create a table of them: `statement` says where."""
         import pyarrow
 
         with self.errors():
-            self._connection.register('added', pyarrow.table(columns))
-            self._connection.execute(f'INSERT INTO {table} SELECT * FROM added')
-            self._connection.unregister('added')
-
-    def create(self, table: str, **columns: Any) -> None:
-        """Create a table that is gone when the database is closed."""
-        import pyarrow
-
-        with self.errors():
-            self._connection.register('created', pyarrow.table(columns))
-            self._connection.execute(f'CREATE TEMP TABLE {table} AS SELECT * FROM created')
-            self._connection.unregister('created')
+            self._connection.register('given', pyarrow.table(columns))
+            self._connection.execute(f'{statement} SELECT * FROM given')
+            self._connection.unregister('given')
 
     def column(self, query: str) -> dict[str, NDArray[Any]]:
         """Return what a query finds, by column."""
@@ -205,11 +197,11 @@ def write_large(
     order = video_keys.argsort()
     video_keys = video_keys[order]
     columns = {field: codes[order] for field, codes in found.items()}
-    database.create('videos', **columns, video=_numbers(video_keys))
-    database.create('shot_ids', shot_id=_numbers(shot_ids), number=shot_numbers)
-    database.create('names', person_name=_numbers(people), number=person_numbers)
+    database.put('CREATE TEMP TABLE videos AS', **columns, video=_numbers(video_keys))
+    database.put('CREATE TEMP TABLE shot_ids AS', shot_id=_numbers(shot_ids), number=shot_numbers)
+    database.put('CREATE TEMP TABLE names AS', person_name=_numbers(people), number=person_numbers)
     shot_keys = database.column(SHOTS.format(n_shot_ids=len(shot_ids)))['key']
-    database.create('shots', key=shot_keys, shot=_numbers(shot_keys))
+    database.put('CREATE TEMP TABLE shots AS', key=shot_keys, shot=_numbers(shot_keys))
     shots = ShotColumns(
         corpora,
         videos,
