@@ -13,7 +13,6 @@ from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
@@ -91,6 +90,8 @@ def pieces(
 
 
 def _in_bulk(blocks: Iterable[bytes | None], layout: Layout) -> Iterator[Piece]:
+    from concurrent.futures import ThreadPoolExecutor
+
     from mediaeval_ap.tables.text.fast import N_THREADS, proved_block, results_of
 
     def read(block: bytes | None) -> Iterable[Piece]:
