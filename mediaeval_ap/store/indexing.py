@@ -467,17 +467,13 @@ class RunFile:
     def _chunks(self, open_stream: Callable[[], Any], max_bytes: int) -> Iterator[bytes]:
         # A generator, so that errors of the file that they are written to are none of this one.
         limit = Limit(self.name, max_bytes, 'holds')
-        bar = Bar(f'copying {printable(self.name)}', self.size, 'B')
+        size = None if self.version is None else self.version[0]
+        bar = Bar(f'copying {printable(self.name)}', size, 'B')
         with opening(self.name), open_stream() as stream, bar:
             while chunk := stream.read(BUFFER_BYTES):
                 limit.count(chunk)
                 yield chunk
                 bar.add(len(chunk))
-
-    @property
-    def size(self) -> int | None:
-        """The number of bytes, where it is known."""
-        return None if self.version is None else self.version[0]
 
 
 def files_of(run: str | os.PathLike[str]) -> list[RunFile]:
@@ -491,7 +487,10 @@ def files_of(run: str | os.PathLike[str]) -> list[RunFile]:
     with opening(name):
         status = os.stat(path)
     if stat.S_ISDIR(status.st_mode):
-        return [_local(each) for each in _in_folder(path, name)]
+        with opening(name):
+            walked = os.walk(path, onerror=_raise)
+            found = [os.path.join(folder, each) for folder, _, names in walked for each in names]
+        return [_local(each) for each in _data_files(found, path, name)]
     if stat.S_ISREG(status.st_mode):
         return [_local(path)]
     return [RunFile(name, path, None, lambda: open(path, 'rb', buffering=0))]
@@ -502,16 +501,6 @@ def _local(path: str) -> RunFile:
     with opening(name):
         status = os.stat(path)
     return RunFile(name, path, (status.st_size, status.st_mtime_ns))
-
-
-def _in_folder(path: str, name: str) -> list[str]:
-    with opening(name):
-        found = [
-            os.path.join(folder, each)
-            for folder, _, names in os.walk(path, onerror=_raised)
-            for each in names
-        ]
-    return _data_files(found, path, name)
 
 
 def _data_files(found: list[str], folder: str, name: str) -> list[str]:
@@ -527,7 +516,7 @@ def _data_files(found: list[str], folder: str, name: str) -> list[str]:
     return files
 
 
-def _raised(error: OSError) -> None:
+def _raise(error: OSError) -> None:
     raise error
 
 
@@ -557,10 +546,12 @@ def _of_uri(uri: str) -> list[RunFile]:
         raise ReadError(shown, (str(error).splitlines() or ['not readable'])[0]) from error
     if infos[0].type == fs.FileType.NotFound:
         raise ReadError(shown, os.strerror(2))
-    return [_remote(system, scheme, info) for info in infos]
-
-
-def _remote(system: Any, scheme: str, info: Any) -> RunFile:
-    version = info.size, info.mtime_ns or 0
-    name = f'{scheme}://{info.path}'
-    return RunFile(name, '', version, lambda: system.open_input_stream(info.path))
+    return [
+        RunFile(
+            f'{scheme}://{info.path}',
+            '',
+            (info.size, info.mtime_ns or 0),
+            partial(system.open_input_stream, info.path),
+        )
+        for info in infos
+    ]
