@@ -10,8 +10,6 @@ from mediaeval_ap.errors import MissingExtraError, ParameterError
 from mediaeval_ap.render.document import Captioned, Grid, Heading
 from mediaeval_ap.render.formats import render
 
-pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
-
 REFERENCE = [('x', f'v{shot % 7}', str(shot), f'name_{shot}') for shot in range(60)]
 QUERIES = [f'name_{shot}' for shot in range(60)]
 
@@ -164,6 +162,8 @@ CAPTIONS = {
 }
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NarrowIntervalWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.FewPermutationsWarning')
 @pytest.mark.parametrize('expected', CAPTIONS)
 def test_captions_name_the_procedure(expected):
     settings = {'found': THREE, **CAPTIONS[expected]}
@@ -203,6 +203,7 @@ def test_a_p_below_four_decimals_is_not_zero():
     assert row[3].value == '<0.0001'
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')
 def test_the_floor_is_told_where_there_is_one():
     """Under mediaeval-2016, a query without a relevant shot counts 1."""
     comparison = compared(THREE, queries=[*QUERIES, 'nobody', 'no_one'], K=10)

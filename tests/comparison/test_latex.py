@@ -32,10 +32,7 @@ HOSTILE = [
 ]
 RUNS = ['eumssi_contrastive2', 'gtm-uvigo_primary', 'tokyotech_primary']
 
-pytestmark = [
-    pytest.mark.skipif(not shutil.which('pdflatex'), reason='needs pdflatex and booktabs'),
-    pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning'),
-]
+pytestmark = pytest.mark.skipif(not shutil.which('pdflatex'), reason='needs pdflatex and booktabs')
 
 
 def comparison(names, **options):
@@ -64,6 +61,7 @@ def test_the_diagnosis_of_a_query_compiles(tmp_path):
     compiled(diagnosis.of(query).to_latex(), tmp_path)
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NarrowIntervalWarning')
 @pytest.mark.parametrize(
     'options', [{'baseline': RUNS[1]}, {'correction': 'tukey', 'interval': 't', 'by': 'relevant'}]
 )

@@ -13,7 +13,7 @@ from mediaeval_ap.challenges import evaluate_first_hit, evaluate_gap, evaluate_l
 from mediaeval_ap.comparison.runs import VideosOfQueries, agreements, cluster_numbers, read_runs
 from mediaeval_ap.errors import ParameterError
 
-pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')
 
 A = [0.5, 0.25]
 
@@ -235,6 +235,8 @@ def test_corpora():
     assert [videos.corpus(query) for query in ASKED] == ['x', 'x', 'y', None, None]
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.RepeatedRowsWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NoOverlapWarning')
 @given(
     st.lists(
         st.tuples(*map(st.sampled_from, ('xy', 'vw', '123', ['ann', 'bob']))),

@@ -20,8 +20,6 @@ from mediaeval_ap.comparison.testing import (
     queries_for_power,
 )
 
-pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NarrowIntervalWarning')
-
 # A product or quotient of doubles.
 CLOSE = {'rel': 1e-14}
 P = st.lists(st.fractions(0, 1, max_denominator=1000).map(float), min_size=1, max_size=12)

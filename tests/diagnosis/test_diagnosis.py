@@ -1,6 +1,7 @@
 """The diagnosis of a run, and the names that shots were lost to."""
 
 import math
+from unittest import mock
 
 import numpy as np
 import oracle
@@ -14,8 +15,6 @@ from mediaeval_ap.diagnosis.explaining import letters_that_differ
 from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss, QueryLoss
 from mediaeval_ap.errors import EmptyRunWarning, ParameterError
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-
-pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob'), ('x', 'v', '3', 'bob')]
 RUN = [('x', 'v', '1', 'ann', 0.5), ('x', 'v', '9', 'bob', 0.9), ('x', 'v', '2', 'bob', 0.5)]
@@ -35,21 +34,15 @@ def test_means(diagnosis):
 
 def test_each_query_is_ranked_once_for_all_that_is_shown(monkeypatch):
     """One ranking serves the parts, ties, near names and other definitions, at all cutoffs."""
-    ranked = []
-    top = Ranking.top
-
-    def counted(ranking, *arguments, **settings):
-        ranked.append(ranking)
-        return top(ranking, *arguments, **settings)
-
-    monkeypatch.setattr(Ranking, 'top', counted)
+    counted = mock.Mock(wraps=Ranking.top)
+    monkeypatch.setattr(Ranking, 'top', lambda *arguments, **given: counted(*arguments, **given))
     run = [*RUN, ('x', 'v', '3', 'bobb', 0.1)]
     found = AveragePrecision(REFERENCE).explain_at(run, ['ann', 'bob'], K=[1, 2], near=0.5)
     for diagnosis in found:
         diagnosis.to_dict()
         diagnosis.to_markdown()
     assert [each.name for each in found[1].near_misses] == ['bobb']
-    assert len(ranked) == 2
+    assert counted.call_count == 2
 
 
 def test_costliest(diagnosis):
@@ -100,36 +93,30 @@ def test_a_snapshot_is_explained_like_a_run(diagnosis):
 
 
 @pytest.mark.parametrize(
-    ('settings', 'message'),
+    ('name', 'value', 'expected'),
     [
-        ({'k': 0}, "k: found 0, expected positive integers below 2**63 or 'all'"),
-        ({'k': [1, 2]}, "k: found [1, 2], expected positive integers below 2**63 or 'all'"),
-        ({'k': 'all'}, 'k: found all, expected numbers: by-k divides by k'),
-        ({'near': 1}, 'near: found 1, expected a number from 0 to below 1'),
-        ({'near': -0.1}, 'near: found -0.1, expected a number from 0 to below 1'),
-        ({'near': math.nan}, 'near: found nan, expected a number from 0 to below 1'),
-        ({'near': True}, 'near: found True, expected a number from 0 to below 1'),
-        ({'near': '0.2'}, "near: found '0.2', expected a number from 0 to below 1"),
+        ('k', 0, "positive integers below 2**63 or 'all'"),
+        ('k', [1, 2], "positive integers below 2**63 or 'all'"),
+        *[('near', value, 'a number from 0 to below 1') for value in (1, -0.1, True, '0.2')],
+        ('near', math.nan, 'a number from 0 to below 1'),
     ],
 )
-def test_wrong_settings(settings, message):
+def test_wrong_settings(name, value, expected):
     with pytest.raises(ParameterError) as caught:
-        AveragePrecision(REFERENCE, definition='by-k').explain(RUN, **settings)
-    assert str(caught.value) == message
-
-
-def test_numbers_of_numpy():
-    explain = AveragePrecision(REFERENCE).explain
-    diagnosis = explain(RUN, k=np.int64(10), near=np.float32(0.25))
-    assert (diagnosis.k, diagnosis.near) == (10, 0.25)
+        AveragePrecision(REFERENCE).explain(RUN, **{name: value})
+    assert str(caught.value) == f'{name}: found {value!r}, expected {expected}'
 
 
 def test_cutoffs_that_are_asked_for():
+    found = AveragePrecision(REFERENCE).explain(RUN, k=np.int64(10), near=np.float32(0.25))
+    assert (found.k, found.near) == (10, 0.25)
     average_precision = AveragePrecision(REFERENCE, K=[1, 10], definition='by-k')
     assert [each.k for each in average_precision.explain_at(RUN)] == [1, 10]
     assert [each.k for each in average_precision.explain_at(RUN, K=5)] == [5]
     with pytest.raises(ParameterError, match='K: found all, expected numbers'):
         average_precision.explain_at(RUN, K=['all'])
+    with pytest.raises(ParameterError, match='k: found all, expected numbers: by-k'):
+        average_precision.explain(RUN, k='all')
 
 
 CONFUSED = [
@@ -152,6 +139,8 @@ HYPOTHESES = [
 ]
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.RepeatedQueriesWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.ScoreAboveOneWarning')
 def test_counts():
     diagnosis = AveragePrecision(CONFUSED).explain(HYPOTHESES, ['anna_bell', 'dora', 'anna_bell'])
     # Of shots 4, 3, 1, 2, 5 in the ranks 1, 2, 5, 6, 7: shot 1 comes to rank 3, then 2 to rank 4.
@@ -187,6 +176,7 @@ def test_the_name_that_costs_most_comes_first():
     ]
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @given(strategies.reference_rows, strategies.hypothesis_rows, st.integers(1, 30))
 @strategies.examples(2)
 def test_names_add_what_their_shots_add(reference, run, k):
@@ -205,6 +195,7 @@ def test_names_add_what_their_shots_add(reference, run, k):
             assert each.adds == pytest.approx(added, abs=1e-12)  # sums in another order
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')
 def test_another_query_confuses_a_person_who_is_not_in_the_reference():
     explain = AveragePrecision(CONFUSED).explain
     hypotheses = [('x', 'v', '9', 'emil', 0.5)]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.diagnosis.findings import Before, RelevantShot
+from mediaeval_ap.diagnosis.findings import Before
 from mediaeval_ap.errors import ParameterError
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -74,14 +74,10 @@ def test_ranking_and_ranks(definition, reference, hypotheses, k, subset):
 
 def test_names_are_in_the_order_of_the_ranking():
     reference = [('x', 'v', '1', 'anna')]
-    hypotheses = [
-        ('x', 'v', '1', name, confidence)
-        for name, confidence in [('bob', 1), ('annb', 0.1), ('annc', 0.2), ('annb', 0.3)]
-    ]
-    found = AveragePrecision(reference).explain(hypotheses).of('anna')
-    (shot,) = found.relevant
-    assert shot.names == ('annb', 'annc', 'bob')
-    assert shot == RelevantShot('x', 'v', '1', 1, shot.names, 'confused', 0.0) or shot.adds == 0
+    returned = [('bob', 1), ('annb', 0.1), ('annc', 0.2), ('annb', 0.3)]
+    found = AveragePrecision(reference).explain([('x', 'v', '1', *each) for each in returned])
+    (shot,) = found.of('anna').relevant
+    assert (shot.rank, shot.names, shot.adds) == (1, ('annb', 'annc', 'bob'), 0)
 
 
 def test_unknown_query():
@@ -127,11 +123,9 @@ def test_parts_add_up_to_the_difference(definition, reference, run, other):
     ]
 
 
-def explained(
-    hypotheses=OTHER, reference=REFERENCE, queries=None, definition='trec', subset=None, **settings
-):
+def explained(run=OTHER, reference=REFERENCE, definition='trec', subset=None, **settings):
     average_precision = AveragePrecision(reference, subset=subset, definition=definition)
-    return average_precision.explain(hypotheses, queries, **settings)
+    return average_precision.explain(run, **settings)
 
 
 def test_the_same_criteria_read_again():
@@ -150,10 +144,7 @@ def test_the_same_criteria_read_again():
         ),
         ({'queries': ['ann']}, 'other queries (1 query), expected the 2'),
         ({'queries': ['ann', 'bob', 'bob']}, 'other queries (3 queries), expected the 2'),
-        (
-            {'reference': [*REFERENCE, ('x', 'v', '9', 'ann')]},
-            'another reference, expected the same',
-        ),
+        ({'reference': REFERENCE[:2]}, 'another reference, expected the same'),
         ({'subset': [('x', 'v'), ('x', 'w')]}, 'another subset, expected the same'),
     ],
 )

@@ -19,6 +19,8 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, read
 from tests.strategies import examples, hypothesis_rows, names, reference_rows
 
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+
 RULES = {'again': 'COUNT', 'irrelevant': 'IRRELEVANT', 'dropped': 'DROP'}
 registered = st.sampled_from(definitions.names())
 cutoffs = st.integers(1, 12) | st.just('all')
@@ -37,7 +39,6 @@ def by_fields(reference, run, query, k, definition):
     return oracle_fields.average_precision(reference, run, query, k, rule, *fields)
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @examples(2)
 @given(reference_rows, hypothesis_rows, names, cutoffs, registered)
 @example(  # two hypotheses of one shot: N is 2 or 1
@@ -72,90 +73,38 @@ def test_each_definition_and_what_changes_its_value(reference, run, query, k, na
 
 SHOTS = [('x', 'v', str(shot), 'ann') for shot in range(1, 4)]
 RUN = [(*row, 1 - number / 10) for number, row in enumerate(SHOTS)]
-AGAIN = [('x', 'v', '1', 'anna', 0.5), *RUN]
+AGAIN = [('x', 'v', '1', 'ann', 0.95), *RUN]
+ONCE_MORE, DOWN_TO = '(1 repeated shot in the top 5)', 'adds precisions down to'
+FIRST, FINAL = 'mediaeval-2016', 'mediaeval-2016-final'
 
 
 @pytest.mark.parametrize(
     ('reference', 'run', 'k', 'in_use', 'other', 'why'),
     [
-        (SHOTS, RUN[:1], 5, 'mediaeval-2016', 'trec', 'divides by R = 3 instead of N = 1'),
+        (SHOTS, RUN[:1], 5, FIRST, 'trec', 'divides by R = 3 instead of N = 1'),
         (SHOTS, RUN, 2, 'trec', 'kaggle', 'divides by k = 2 instead of R = 3'),
         (SHOTS, RUN[:2], 5, 'trec', 'hits', 'divides by H = 2 instead of R = 3'),
-        (SHOTS, RUN, 5, 'trec', 'kaggle', 'no difference for this ranking'),
+        (SHOTS[1:2], RUN, 3, 'kaggle', FINAL, f'{DOWN_TO} rank R = 1 instead of k = 3'),
+        (SHOTS[1:2], RUN, 'all', 'kaggle', FINAL, f'{DOWN_TO} rank R = 1 instead of N = 3'),
+        (SHOTS, AGAIN, 5, 'kaggle', FIRST, f'counts a shot each time it is returned {ONCE_MORE}'),
         (
-            SHOTS[1:2],
-            RUN,
-            3,
-            'kaggle',
-            'mediaeval-2016-final',
-            'adds precisions down to rank R = 1 instead of k = 3',
-        ),
-        (
-            SHOTS[1:2],
-            RUN,
-            'all',
-            'kaggle',
-            'mediaeval-2016-final',
-            'adds precisions down to rank R = 1 instead of N = 3',
-        ),
-        (
-            SHOTS,
-            AGAIN,
-            5,
-            'kaggle',
-            'mediaeval-2016',
-            'counts a shot each time it is returned (1 repeated shot in the top 5)',
-        ),
-        (
-            SHOTS * 2,
-            RUN,
-            5,
-            'kaggle',
-            'mediaeval-2016-final',
+            *(SHOTS * 2, RUN, 5, 'kaggle', FINAL),
             'counts a row that the reference repeats each time: R = 6, not 3',
         ),
         (
-            SHOTS[1:],
-            [RUN[0], AGAIN[0], RUN[1]],
-            5,
-            'kaggle',
-            'trec',
-            'no difference for this ranking',
+            *(SHOTS[1:], AGAIN, 5, 'kaggle', 'trec'),
+            f'drops a shot that was returned before, rank and all {ONCE_MORE}',
         ),
-        (
-            SHOTS[1:],
-            [('x', 'v', '1', 'ann', 0.95), *RUN],
-            5,
-            'kaggle',
-            'trec',
-            'drops a shot that was returned before, rank and all (1 repeated shot in the top 5)',
-        ),
-        (
-            SHOTS,
-            [('x', 'v', '9', 'ann', 0.5)],
-            5,
-            'kaggle',
-            'mediaeval-2016',
-            'no difference for this ranking',
-        ),
+        (SHOTS[:0], RUN, 5, 'trec', FIRST, 'no shot is relevant: counts 1 instead of 0'),
     ],
 )
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 def test_reasons(reference, run, k, in_use, other, why):
+    reference = [*reference, ('x', 'v', '1', 'bob')]
     (facts,) = facts_about(reference, run, ['ann'], k, in_use)
     rows = {row.definition: row for row in reconcile(facts, k, definitions.get(in_use))}
     assert rows[other].why == why
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
-def test_reason_without_relevant_shot():
-    (facts,) = facts_about(SHOTS, RUN, ['bob'], 5, 'trec')
-    rows = {row.definition: row for row in reconcile(facts, 5, definitions.get('trec'))}
-    assert rows['mediaeval-2016'].ap == 1
-    assert rows['mediaeval-2016'].why == 'no shot is relevant: counts 1 instead of 0'
-
-
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @examples(1)
 @given(reference_rows, hypothesis_rows, st.lists(names, min_size=1, max_size=3), cutoffs)
 def test_map_of_a_run_by_each_definition(reference, run, queries, k):
