@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from hostile import sixteen_mib
 from hostile.catalogue import CATALOGUE, SESSIONS, make
-from hostile.containers import pipe_of
+from hostile.containers import MIB, pipe_of
 from hostile.entries import REFERENCE, TRUTH, A, B
 from pyarrow import parquet
 
@@ -320,6 +320,25 @@ def test_pages_of_every_kind_have_a_limit(tmp_path, options):
     assert list(read(path, HYPOTHESIS).rows()) == list(run.rows())
     with refuses(str(path), 100_000):
         read(path, HYPOTHESIS, max_bytes=100_000)
+
+
+@pytest.mark.parametrize(
+    'options', [{}, {'use_dictionary': False, 'column_encoding': {'video_id': 'DELTA_BYTE_ARRAY'}}]
+)
+def test_long_values_that_rows_share_are_not_written_out(tmp_path, options):
+    """A hundred rows come to 100 MiB, of which a few are read before the limit refuses them."""
+    path = tmp_path / 'subset.parquet'
+    table = pyarrow.table({'corpus_id': ['x'] * 100, 'video_id': pyarrow.repeat('v' * MIB, 100)})
+    parquet.write_table(table, path, store_schema=False, **options)
+    default = pyarrow.default_memory_pool()
+    pool = pyarrow.proxy_memory_pool(default)
+    pyarrow.set_memory_pool(pool)
+    try:
+        with refuses(str(path), 4 * MIB):
+            read(path, SUBSET, max_bytes=4 * MIB)
+    finally:
+        pyarrow.set_memory_pool(default)
+    assert MIB < pool.max_memory() < 40 * MIB
 
 
 def test_other_writers(tmp_path):
