@@ -11,7 +11,7 @@ from mediaeval_ap import definitions
 from mediaeval_ap.choices import MISSING, TIES, UNKNOWN
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
-from mediaeval_ap.cli.several_runs import Reporting, refuse_to_read_again, reports
+from mediaeval_ap.cli.options import Reporting, refuse_to_read_again, reports
 from mediaeval_ap.definitions import Cutoff
 
 CUTOFF, CUTOFF_OF_FIRST_HIT = 12, 5  # of the two challenges

@@ -15,8 +15,8 @@ import click
 from mediaeval_ap.choices import check_part
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import is_quiet, main
+from mediaeval_ap.cli.options import PER_QUERY, SORT, Reporting, reports
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output, as_usage, tell, write_document
-from mediaeval_ap.cli.several_runs import PER_QUERY, SORT, Reporting, reports
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
 from mediaeval_ap.render.document import Document, Grid
 

@@ -10,8 +10,8 @@ from mediaeval_ap import choices, definitions
 from mediaeval_ap.choices import RATIO_2015, check_ratio
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
+from mediaeval_ap.cli.options import Reporting, refuse_to_read_again, reports
 from mediaeval_ap.cli.output import FILE, NEW_FILE, STANDARD_STREAM, Output
-from mediaeval_ap.cli.several_runs import Reporting, refuse_to_read_again, reports
 from mediaeval_ap.definitions import Cutoff
 
 

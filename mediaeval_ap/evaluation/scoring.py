@@ -26,8 +26,7 @@ from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.edit_distances import Distances
-from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.ranking.nearest_names import NearestFirst
+from mediaeval_ap.ranking.frozen_ranking import NearestFirst, Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.means_and_notes import SKIPPED
 from mediaeval_ap.tables import Source, Table

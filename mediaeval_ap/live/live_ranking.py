@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import ranges, run_starts
 from mediaeval_ap.live.hypotheses import SOURCE, CodedColumns, GrowingColumns, Hypotheses
 from mediaeval_ap.ranking.edit_distances import Names
-from mediaeval_ap.ranking.nearest_names import NearestFirst
+from mediaeval_ap.ranking.frozen_ranking import NearestFirst
 from mediaeval_ap.ranking.tie_breaking import TieKeys, first_in_order, in_order, temporal_ranks
 
 

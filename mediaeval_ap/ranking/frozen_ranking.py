@@ -6,6 +6,7 @@ names are sorted by one integer each: tie block and place.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import descending_ordinals, first_above, ranges
-from mediaeval_ap.errors import ParameterError, printable
+from mediaeval_ap.arrays import descending_ordinals, first_above, first_occurrences, ranges
+from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF
+from mediaeval_ap.errors import FormatError, ParameterError, printable
 from mediaeval_ap.progress import Bar
-from mediaeval_ap.ranking.edit_distances import Distances, NamesByLength
-from mediaeval_ap.ranking.nearest_names import NearestFirst
+from mediaeval_ap.ranking.edit_distances import Distances, Names, NamesByLength
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.ranking.tie_breaking import (
     NumberedHypotheses,
@@ -31,6 +32,108 @@ from mediaeval_ap.ranking.tie_breaking import (
 )
 from mediaeval_ap.tables import Source, Table
 from mediaeval_ap.tables.table import texts_at
+
+GUESS = 2  # times as many names as hold enough on average; at depth 1000, 1 and 4 take 10 % longer
+GROWTH = 4  # of a guess that was too low; 2 and 8 take as long
+
+
+class NearestFirst(ABC):
+    """Hypotheses that can be ranked for any query; their *positions* go name by name, in order.
+
+    They stand in ascending order of the distance of their names, then of `tie_breaking.TieKeys`.
+    Only those of the nearest names, whole tie blocks that together hold enough, are put in order.
+    """
+
+    names: Names
+    shot_at: NDArray[np.integer]  # at each *place*, which is what `top` returns
+    n_shots: int  # distinct ones
+    kept: int | None = None  # the largest depth that it can rank to, where hypotheses were dropped
+    source: Source
+    _held: NDArray[np.int64]  # number of hypotheses of each name
+    _starts: NDArray[np.int64]  # position of its first one
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of hypotheses that it holds."""
+
+    @property
+    def n_hypotheses(self) -> int:
+        """The number of hypotheses before any was dropped."""
+        return len(self)
+
+    def check_depth(self, depth: int) -> None:
+        """Refuse to rank deeper than to where the hypotheses are kept."""
+        if self.kept is None or depth <= self.kept:
+            return
+        is_all = depth == LARGEST_CUTOFF
+        remedy = 'without --keep' if is_all else f'with --keep {depth} or without --keep'
+        ask = f'ask for at most {self.kept} (-K, -n), or index the run {remedy}'
+        expected = f'at most {self.kept}, which this store keeps; {ask}'
+        found = ALL if is_all else str(depth)
+        raise FormatError(self.source.name, '', 'cutoff', found, expected)
+
+    def check_whole(self) -> None:
+        """Refuse what looks at all hypotheses where some were dropped."""
+        if self.kept is not None:
+            found = f'a store that keeps what cutoffs up to {self.kept} need'
+            expected = 'a whole run; index the run without --keep'
+            raise FormatError(self.source.name, '', '', found, expected)
+
+    @abstractmethod
+    def _first_of(
+        self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
+    ) -> NDArray[np.int64]:
+        """Return the places of the first hypotheses, in order, from positions and tie blocks."""
+
+    @abstractmethod
+    def _lent_by_tied(self, names: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
+        """Return how many hypotheses to take of each of more than `wanted` names of one block."""
+
+    def top(self, distances: Distances, depth: int, *, distinct: bool = False) -> NDArray[np.int64]:
+        """Return the places of the first hypotheses; with `distinct`, of the first of each shot."""
+        self.check_depth(depth)
+        wanted = depth
+        while True:
+            taken = min(wanted, len(self))
+            if not taken:
+                return np.empty(0, dtype=np.int64)
+            names, blocks, lent = self._nearest(distances, taken)
+            positions = ranges(self._starts[names], lent)
+            places = self._first_of(positions, blocks.repeat(lent), taken)
+            if not distinct:
+                return places
+            first = first_occurrences(self.shot_at[places])
+            if len(first) >= depth or len(places) == len(self):
+                return places[first[:depth]]
+            wanted *= 2  # so that the last attempt costs no less than all before together
+
+    def _nearest(
+        self, distances: Distances, depth: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the nearest names that hold enough, their tie blocks, and how much to take."""
+        # Few names are sorted: a guess of how many hold enough, and more only where they do not.
+        count = GUESS * depth * len(self.names) // len(self) + 1
+        while True:
+            names = distances.nearest(count)
+            near = distances[names]
+            order = near.argsort()
+            names, near = names[order], near[order]
+            held = self._held[names].cumsum()
+            if held[-1] >= depth:
+                break
+            count *= GROWTH
+        farthest = near[held.searchsorted(depth)]
+        begin, end = near.searchsorted(farthest), near.searchsorted(farthest, side='right')
+        names, near = names[:end], near[:end]
+        # Tie blocks are counted from equal doubles, which are equal distances.
+        blocks = np.zeros(end, dtype=np.int64)
+        (near[1:] != near[:-1]).cumsum(out=blocks[1:])
+        lent = np.minimum(self._held[names], depth)  # no name lends more than are wanted
+        wanted = depth - int(held[begin - 1] if begin else 0)
+        if end - begin > wanted:  # the last block has more names than hypotheses are wanted of it
+            lent[begin:] = self._lent_by_tied(names[begin:], wanted)
+        return names, blocks, lent
+
 
 PLACE_BITS = 32  # as places are int32; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
