@@ -20,7 +20,7 @@ from mediaeval_ap.choices import (
     parameter_of_skipped,
 )
 from mediaeval_ap.definitions import Definition, Repeats
-from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown, warn_caller
+from mediaeval_ap.errors import DataWarning, ParameterError, counted, printable, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import (
     answerable,
     queries_or_default,
@@ -36,9 +36,8 @@ from mediaeval_ap.evaluation.relevance import nearest_name, without_placeholders
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import BLOCK_CELLS
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.render.document import counted
 from mediaeval_ap.results.evaluation import Evaluation2015
-from mediaeval_ap.results.means_and_notes import SKIPPED
+from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
 from mediaeval_ap.tables.reading import Origin, OriginKind
 

@@ -44,10 +44,12 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 __all__ = [
     'BrokenSessionError',
@@ -299,6 +301,11 @@ def printable(text: str) -> str:
     )
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """Return a number with its noun."""
+    return f'{count:,} {one if count == 1 else many}'
+
+
 def shown(value: object) -> str:
     """Return a value as an error message quotes it: short, and on one line."""
     try:
@@ -314,3 +321,20 @@ def shown(value: object) -> str:
 def shortened(text: str) -> str:
     """Return text cut to a length at which a message stays one line."""
     return text if len(text) <= SHOWN_CHARACTERS else f'{text[:SHOWN_CHARACTERS]}…'
+
+
+# The check of each store that is in use: it compares the files with what was written.
+checks_of_stores: WeakKeyDictionary[object, Callable[[], None]] = WeakKeyDictionary()
+
+
+@contextmanager
+def damage_told() -> Iterator[None]:
+    """Raise the error of a damaged store instead of one that undamaged data cannot cause."""
+    try:
+        yield
+    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
+        if not isinstance(error, Error):
+            for check in list(checks_of_stores.values()):
+                with suppress(ReadError):  # another store is there by now, or none
+                    check()
+        raise

@@ -30,13 +30,14 @@ from mediaeval_ap.errors import (
     DataWarning,
     ScoreAboveOneWarning,
     WithoutRelevantWarning,
+    counted,
     printable,
     require,
 )
-from mediaeval_ap.render.document import Document, Grid, Heading, counted
+from mediaeval_ap.render.document import Document, Grid, Heading
 from mediaeval_ap.render.formats import to_html
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.means_and_notes import counted_note
+from mediaeval_ap.results.result import counted_note
 
 if TYPE_CHECKING:
     from mediaeval_ap.campaign.campaign_plot import CampaignPlot

@@ -22,7 +22,7 @@ from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import CountedRun, evaluate_run, names_asked, read_counted
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.means_and_notes import short_names
+from mediaeval_ap.results.result import short_names
 from mediaeval_ap.tables import Table
 
 SHOWN = 10  # hypotheses of each ranking

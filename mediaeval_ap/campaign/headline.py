@@ -14,7 +14,7 @@ from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.comparison.comparison import CORRECTED_BY, words_of_test
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
-from mediaeval_ap.render.document import counted
+from mediaeval_ap.errors import counted
 from mediaeval_ap.render.formats import short_p
 
 NAMED_AT_MOST = 3  # more names make a sentence that nobody reads

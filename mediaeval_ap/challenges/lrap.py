@@ -29,7 +29,7 @@ from mediaeval_ap.evaluation.criteria import skipped
 from mediaeval_ap.evaluation.data_warnings import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.progress import shows_progress
-from mediaeval_ap.results.means_and_notes import NO_LABEL, SKIPPED
+from mediaeval_ap.results.result import NO_LABEL, SKIPPED
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.records import Records

@@ -20,9 +20,15 @@ from mediaeval_ap.cli.output import (
     tell,
     write,
 )
-from mediaeval_ap.errors import DataWarning, Error, NoOverlapWarning, ReadError, WriteError
+from mediaeval_ap.errors import (
+    DataWarning,
+    Error,
+    NoOverlapWarning,
+    ReadError,
+    WriteError,
+    damage_told,
+)
 from mediaeval_ap.progress import shown
-from mediaeval_ap.store.damage import damage_told
 
 HEADINGS = {  # of options, in the order of the help; all others stand under Other
     'Input': '--against --check --columns --consensus --evidence --evidence-reference --follow '

@@ -26,12 +26,11 @@ from mediaeval_ap.errors import (
     DataWarning,
     FewPermutationsWarning,
     NarrowIntervalWarning,
+    counted,
     warn_caller,
 )
 from mediaeval_ap.progress import shows_progress
-from mediaeval_ap.render.document import counted
-from mediaeval_ap.results.means_and_notes import SKIPPED, note_of_floor
-from mediaeval_ap.results.result import Result
+from mediaeval_ap.results.result import SKIPPED, Result, note_of_floor
 
 __all__ = ['compare']
 

@@ -13,8 +13,8 @@ from mediaeval_ap.choices import alpha_of, check_policy
 from mediaeval_ap.comparison.runs import Agreement, GroupMean
 from mediaeval_ap.comparison.sampling import MOST_ENUMERATED, Interval
 from mediaeval_ap.comparison.testing import POWER, Pair, Standing
-from mediaeval_ap.errors import DataWarning, printable, require, shown
-from mediaeval_ap.render.document import Block, Captioned, Document, Grid, Heading, Marked, counted
+from mediaeval_ap.errors import DataWarning, counted, printable, require, shown
+from mediaeval_ap.render.document import Block, Captioned, Document, Grid, Heading, Marked
 from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.tables import Source

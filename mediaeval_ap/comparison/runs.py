@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import ParameterError, printable, require, shown
 from mediaeval_ap.results.evaluation import ResultByQuery
-from mediaeval_ap.results.means_and_notes import (
+from mediaeval_ap.results.result import (
     NO_LABEL,
     NO_RELEVANT,
     SKIPPED,
     Compared,
+    Result,
     notes_of_skipped,
 )
-from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import REFERENCE, SUBSET, Source, read
 
 SHARED = ('reference', 'truth', 'shots', 'subset', 'consensus', 'evidence_reference')

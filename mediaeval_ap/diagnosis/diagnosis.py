@@ -34,13 +34,20 @@ from mediaeval_ap.diagnosis.findings import (
 )
 from mediaeval_ap.diagnosis.reconcile import MapByDefinition, reconcile
 from mediaeval_ap.diagnosis.ties import BOUNDS, TieBounds, mean_ties, ties_of_query
-from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown
-from mediaeval_ap.render.document import Block, Document, Grid, Heading, counted
+from mediaeval_ap.errors import (
+    DataWarning,
+    ParameterError,
+    counted,
+    damage_told,
+    printable,
+    require,
+    shown,
+)
+from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.means_and_notes import ALL_QUERIES, N_QUERIES, notes_of, short_names
-from mediaeval_ap.store.damage import damage_told
+from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, notes_of, short_names
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:

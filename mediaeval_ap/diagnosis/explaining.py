@@ -26,7 +26,7 @@ from mediaeval_ap.diagnosis.loss import (
 )
 from mediaeval_ap.diagnosis.reconcile import reconcile_run
 from mediaeval_ap.diagnosis.ties import tie_bounds
-from mediaeval_ap.errors import printable, warn_caller
+from mediaeval_ap.errors import damage_told, printable, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import (
     CountedRun,
@@ -38,7 +38,6 @@ from mediaeval_ap.evaluation.scoring import (
 )
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.store.damage import damage_told
 from mediaeval_ap.tables import Table
 
 

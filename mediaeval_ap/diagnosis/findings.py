@@ -15,10 +15,10 @@ from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.diagnosis.reconcile import ByDefinition
 from mediaeval_ap.diagnosis.ties import BOUNDS
-from mediaeval_ap.errors import printable
-from mediaeval_ap.render.document import Block, Document, Grid, Heading, counted
+from mediaeval_ap.errors import counted, printable
+from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.described import Described
-from mediaeval_ap.results.means_and_notes import ALL_QUERIES, N_QUERIES
+from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES
 
 SCHEMA = 'mediaeval-ap/diagnosis/1'
 TIES = {

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from mediaeval_ap import definitions
 from mediaeval_ap.arrays import first_occurrences, run_starts
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, Repeats, depths
+from mediaeval_ap.errors import counted
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import Distances
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.render.document import counted
 
 # The same sum may be rounded in two ways: some units in the last place.
 SAME = 1e-12

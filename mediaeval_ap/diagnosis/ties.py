@@ -23,7 +23,7 @@ from mediaeval_ap.metrics.ap_of_hits import (
     least,
     precision_at_hits,
 )
-from mediaeval_ap.results.means_and_notes import notes_of
+from mediaeval_ap.results.result import notes_of
 
 BOUNDS = ('min', 'expected', 'max')
 NONE = -1  # the shot of a block whose mean is known

@@ -18,14 +18,14 @@ from mediaeval_ap.errors import (
     ReadError,
     UndefinedScoreError,
     WithoutRelevantWarning,
+    counted,
     printable,
     shown,
 )
 from mediaeval_ap.evaluation.data_warnings import likely_cause, repeated_queries
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.render.document import counted
-from mediaeval_ap.results.means_and_notes import NO_RELEVANT, notes_of_skipped
+from mediaeval_ap.results.result import NO_RELEVANT, notes_of_skipped
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, QUERIES, Table, read
 from mediaeval_ap.tables.reading import may_be_store
 

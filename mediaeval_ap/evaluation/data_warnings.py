@@ -29,7 +29,7 @@ from mediaeval_ap.choices import (
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import DataWarning, FormatError, printable, shown
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.results.means_and_notes import note_of_floor
+from mediaeval_ap.results.result import note_of_floor
 from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.table import NumberedRows
 

@@ -28,7 +28,7 @@ from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.edit_distances import Distances
 from mediaeval_ap.ranking.frozen_ranking import NearestFirst, Ranking
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.means_and_notes import SKIPPED
+from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.tables import Source, Table
 
 NO_HITS = np.empty(0, dtype=np.int64)

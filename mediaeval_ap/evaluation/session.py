@@ -6,11 +6,10 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from mediaeval_ap.errors import DataWarning, SessionClosedError, shown, warn_caller
+from mediaeval_ap.errors import DataWarning, SessionClosedError, counted, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, check_query
 from mediaeval_ap.evaluation.data_warnings import unknown_queries
 from mediaeval_ap.evaluation.scoring import Scorer
-from mediaeval_ap.render.document import counted
 
 
 class Answer(NamedTuple):

@@ -26,8 +26,7 @@ from mediaeval_ap.evaluation.scoring import about_values, with_skipped
 from mediaeval_ap.execute.plan import KEY_DIGITS, STRAY, Plan
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.json_files import read_results
-from mediaeval_ap.results.means_and_notes import SKIPPED
+from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.tables.json_text import parsed_json
 from mediaeval_ap.tables.sources import content_of, opening
 
@@ -97,6 +96,8 @@ class BlockFile(NamedTuple):
 
     def read(self) -> Evaluation:
         """Return the result, as it was written."""
+        from mediaeval_ap.results.json_files import read_results
+
         (evaluation,) = read_results(io.BytesIO(self.content()))
         assert isinstance(evaluation, Evaluation)
         return evaluation

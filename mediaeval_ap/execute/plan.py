@@ -6,14 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Any
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import Questions
-from mediaeval_ap.results.means_and_notes import SKIPPED
+from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.tables import Source, Table
 from mediaeval_ap.tables.json_text import parsed_json
 
@@ -132,7 +131,7 @@ def plan_of(
         'definition': criteria.definition.to_dict(),
         'K': list(criteria.K),
         'measures': list(map(str, measures)),
-        'ir_measures': metadata.version('ir_measures') if measures else None,
+        'ir_measures': _version_of_measures() if measures else None,
         **inputs,
         'queries_without_relevant': criteria.queries_without_relevant,
         SKIPPED: questions.n_skipped,
@@ -140,6 +139,12 @@ def plan_of(
         'block_queries': BLOCK_QUERIES,
     }
     return Plan(settings, runs)
+
+
+def _version_of_measures() -> str:
+    from importlib.metadata import version  # here, as most evaluations have no need of it
+
+    return version('ir_measures')
 
 
 def described(source: Source, content: str | None = None) -> dict[str, str | None]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.definitions import check_cutoff
-from mediaeval_ap.errors import BrokenSessionError, CopyError, warn_caller
+from mediaeval_ap.errors import BrokenSessionError, CopyError, counted, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.data_warnings import empty_run, without_relevant
 from mediaeval_ap.evaluation.relevance import Relevance
@@ -31,7 +31,6 @@ from mediaeval_ap.live.saved import to_parquet
 from mediaeval_ap.live.watching import Point, batches, points
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.render.document import counted
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import HYPOTHESIS, Table
 from mediaeval_ap.tables.reading import is_rows

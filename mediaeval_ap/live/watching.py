@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.definitions import ap_column
-from mediaeval_ap.errors import ParameterError, printable, require, warn_caller
+from mediaeval_ap.errors import ParameterError, counted, printable, require, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.live.incremental import IncrementalScorer
 from mediaeval_ap.live.live_ranking import LiveRanking
-from mediaeval_ap.render.document import counted
-from mediaeval_ap.results.means_and_notes import mean_average_precision
+from mediaeval_ap.results.result import mean_average_precision
 from mediaeval_ap.tables import HYPOTHESIS, Table
 from mediaeval_ap.tables.reading import is_rows
 from mediaeval_ap.tables.rows import from_rows

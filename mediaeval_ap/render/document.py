@@ -108,8 +108,3 @@ class Document:
     def from_grid(cls, grid: Grid) -> Document:
         """Return a document of nothing but a grid."""
         return cls(lambda: [grid], grid.objects, lambda: grid)
-
-
-def counted(count: int, one: str, many: str) -> str:
-    """Return a number with its noun."""
-    return f'{count:,} {one if count == 1 else many}'

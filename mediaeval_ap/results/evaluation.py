@@ -12,16 +12,19 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column
 from mediaeval_ap.errors import DataWarning
-from mediaeval_ap.results import means_and_notes
-from mediaeval_ap.results.means_and_notes import (
+from mediaeval_ap.results.result import (
     N_QUERIES,
     NO_RELEVANT,
     SKIPPED,
+    Columns,
     Compared,
+    Result,
     mean,
     mean_average_precision,
+    note_of_floor,
+    notes_of,
+    notes_of_skipped,
 )
-from mediaeval_ap.results.result import Columns, Result
 from mediaeval_ap.tables import Source
 
 __all__ = ['Evaluation', 'Evaluation2015']
@@ -49,15 +52,15 @@ class ResultByQuery(Result):
         """Sentences about queries that are special, and about names that were not asked for."""
         counts, n_queries = self.counts, len(self.queries)
         n_skipped = counts.get(SKIPPED, 0)
-        sentences = means_and_notes.notes_of_skipped(n_skipped, n_queries, NO_RELEVANT)
+        sentences = notes_of_skipped(n_skipped, n_queries, NO_RELEVANT)
         if n_without := int(np.count_nonzero(self.n_relevant == 0)):
             counts_as = self.definition.without_relevant
-            sentences.append(means_and_notes.note_of_floor(n_without, n_queries, counts_as))
+            sentences.append(note_of_floor(n_without, n_queries, counts_as))
         n_above = int(np.count_nonzero((self.ap > 1).reshape(n_queries, -1).any(axis=1)))
         above = f'have an AP above 1: {self.definition} counts a shot each time it is returned'
-        sentences += means_and_notes.notes_of(n_above, n_queries, above)
+        sentences += notes_of(n_above, n_queries, above)
         n_nameless = counts.get('queries_without_name', 0)
-        sentences += means_and_notes.notes_of(n_nameless, n_queries, 'are close to no name')
+        sentences += notes_of(n_nameless, n_queries, 'are close to no name')
         if n_unnamed := counts.get('placeholders', 0):
             one = '1 placeholder of the reference (a name that begins with ?) is'
             many = f'{n_unnamed} placeholders of the reference (names that begin with ?) are'

@@ -24,8 +24,7 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.metrics.accumulator import ExactSums
 from mediaeval_ap.metrics.ranked_labels import ReciprocalRank
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, ResultByQuery
-from mediaeval_ap.results.means_and_notes import SKIPPED, kind_of_metric
-from mediaeval_ap.results.result import SCHEMA, Result
+from mediaeval_ap.results.result import SCHEMA, SKIPPED, Result, kind_of_metric
 from mediaeval_ap.results.score import COUNTS, Score
 from mediaeval_ap.tables import MAX_BYTES, Source
 from mediaeval_ap.tables.json_text import parsed_json

@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
 from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.render.document import Grid
-from mediaeval_ap.results.means_and_notes import (
+from mediaeval_ap.results.result import (
     SKIPPED,
+    Columns,
     Compared,
     MetricKind,
+    Result,
     kind_of_metric,
     notes_of,
     notes_of_skipped,
+    the_same,
 )
-from mediaeval_ap.results.result import Columns, Result, the_same
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:

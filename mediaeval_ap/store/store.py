@@ -15,13 +15,19 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.choices import plain_text
-from mediaeval_ap.errors import Error, FormatError, ParameterError, ReadError, shown
+from mediaeval_ap.errors import (
+    Error,
+    FormatError,
+    ParameterError,
+    ReadError,
+    checks_of_stores,
+    counted,
+    shown,
+)
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.edit_distances import NameColumns, NamesByLength
 from mediaeval_ap.ranking.frozen_ranking import Ranking, RankingColumns
 from mediaeval_ap.ranking.shots import ShotColumns, Shots, shot_order
-from mediaeval_ap.render.document import counted
-from mediaeval_ap.store.damage import checks
 from mediaeval_ap.store.manifest import Manifest, read_manifest
 from mediaeval_ap.store.mapped_columns import (
     LETTERS,
@@ -390,7 +396,7 @@ def _opened(folder: str, name: str) -> Store:
     except FormatError:
         _check(folder, name, manifest)  # which names the file that was damaged
         raise
-    checks[ranking] = partial(_check, folder, name, manifest)
+    checks_of_stores[ranking] = partial(_check, folder, name, manifest)
     return Store(name, folder, manifest, ranking)
 
 

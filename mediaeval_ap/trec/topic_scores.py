@@ -43,7 +43,7 @@ from mediaeval_ap.metrics.ap_of_hits import (
     precision_at_hits,
 )
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.means_and_notes import SKIPPED
+from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import Origin

@@ -5,7 +5,7 @@ from page_text import PageText
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import DataWarning, ScoreAboveOneWarning, WithoutRelevantWarning
-from mediaeval_ap.results.means_and_notes import counted_note, notes_of
+from mediaeval_ap.results.result import counted_note, notes_of
 
 REFERENCE = [('x', 'v', str(shot), name) for shot, name in enumerate(['ann', 'bob', 'cat', 'ann'])]
 RIGHT = [(*row, 0.5) for row in REFERENCE]

@@ -110,7 +110,7 @@ def test_another_version_of_ir_measures_is_refused(campaign, monkeypatch):
     part_of(measures='RR')
     os.rename('out', 'with measures')
     part_of()
-    monkeypatch.setattr(plan.metadata, 'version', lambda _: '0.0.1')
+    monkeypatch.setattr('importlib.metadata.version', lambda _: '0.0.1')
     assert part_of().found > 0
     os.rename('out', 'without')
     os.rename('with measures', 'out')

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.render.document import Captioned, Document, Grid, Heading, Marked, counted
+from mediaeval_ap.errors import ParameterError, counted
+from mediaeval_ap.render.document import Captioned, Document, Grid, Heading, Marked
 from mediaeval_ap.render.formats import (
     ANSWER_FORMATS,
     FORMATS,

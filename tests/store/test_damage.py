@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 from stores import stored
 
-from mediaeval_ap import AveragePrecision, index
+from mediaeval_ap import AveragePrecision, errors, index
 from mediaeval_ap.cli import main
 from mediaeval_ap.diagnosis import diagnosis
 from mediaeval_ap.errors import Error, FormatError, ReadError
 from mediaeval_ap.evaluation.scoring import Scorer
-from mediaeval_ap.store import damage, manifest
+from mediaeval_ap.store import manifest
 from mediaeval_ap.store.mapped_columns import map_column
 from mediaeval_ap.store.store import open_store
 
@@ -421,7 +421,7 @@ def test_no_other_error_comes_of_hidden_damage(tmp_path):
 def test_values_that_contradict_each_other(tmp_path, monkeypatch):
     """An error that no right data lead to is that of the store, in Python and in the shell."""
     store = stored(ROWS, tmp_path / 'run.store')
-    damage.checks.clear()  # other stores that are open would be looked at too
+    errors.checks_of_stores.clear()  # other stores that are open would be looked at too
     store = open_store(store.path)
     hidden(tmp_path / 'run.store/shot_id_bytes.npy', -4, b'1')
     message = f'{store.path}/shot_id_bytes.npy, SHA-256: found '
