@@ -8,10 +8,6 @@ from fractions import Fraction
 from itertools import combinations, permutations, product
 
 
-def mean(values):
-    return sum(map(Fraction, values), Fraction(0)) / len(values)
-
-
 def differences(a, b):
     return [Fraction(x) - Fraction(y) for x, y in zip(a, b, strict=True)]
 

@@ -112,8 +112,6 @@ def test_pairs_of_many_runs_are_shown_if_asked_for():
     assert '15 pairs of runs are not shown' in blocks(comparison)['after']
     pairs = blocks(comparison, pairs=True)['MAP@10: differences of pairs']
     assert len(pairs.rows) == 15
-    few = compared(THREE)
-    assert len(blocks(few)['MAP@10: differences of pairs'].rows) == 3
 
 
 CAPTIONS = {
@@ -267,8 +265,8 @@ def test_leaderboard(comparison, metric):
 
 def test_scatter_has_the_first_run_horizontally(comparison):
     rows = rows_of(comparison.plot.scatter('low', 'top', 'MAP@10'))
-    found = sorted((row['x'], row['y'], row['count']) for row in rows)
-    assert found == [(0, 0, 10), (0, 1, 30), (1, 1, 20)]
+    found = {(row['x'], row['y'], row['count']) for row in rows}
+    assert found == {(0, 0, 10), (0, 1, 30), (1, 1, 20)}
 
 
 def test_distribution_counts_queries(comparison):

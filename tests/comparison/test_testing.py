@@ -47,7 +47,7 @@ def test_pairs_are_those_of_the_oracle(rows):
     for pair in comparison.pairs:
         a, b = runs[pair.a], runs[pair.b]
         differences = oracle.differences(a, b)
-        assert pair.difference == float(oracle.mean(differences)) >= 0
+        assert pair.difference == float(sum(differences) / len(differences)) >= 0
         assert pair.p == float(oracle.sign_flip_p(differences))
         assert pair.exact
         assert (pair.wins, pair.ties, pair.losses) == oracle.wins_ties_losses(a, b)

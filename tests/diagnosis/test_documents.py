@@ -86,9 +86,6 @@ def test_names():
 def test_costliest_queries_with_the_part_that_costs_most():
     rows = table_of(shown(explain(), costliest=2), 'COSTLIEST QUERIES')
     assert [(row[0], row[3]) for row in rows] == [('dan', 'absent'), (QUERY, 'absent')]
-
-
-def test_queries_that_lost_nothing_are_not_among_the_costliest():
     diagnosis = explain([('x', 'v', '3', 'bob', 0.5), ('x', 'u', '1', 'zed', 0.5)], ['bob', QUERY])
     rows = table_of(shown(diagnosis), 'COSTLIEST QUERIES')
     assert [row[0] for row in rows] == [QUERY]
@@ -144,37 +141,29 @@ def test_difference_names_the_better_run_and_the_part():
     assert 'WORSE' not in text
     rows = table_of(text, 'DIFFERENCE')
     assert [row[0] for row in rows] == [*PARTS, 'all']
-    assert sum(float(row[1]) for row in rows[:-1]) == pytest.approx(
-        other.map - one.map,
-        abs=len(PARTS) * 0.0005,  # three decimals each
-    )
+    total = sum(float(row[1]) for row in rows[:-1])
+    assert total == pytest.approx(other.map - one.map, abs=len(PARTS) * 0.0005)  # three decimals
 
 
-def test_rows_and_json_hold_the_same():
-    diagnosis = explain()
-    value = json.loads(diagnosis.to_json())
-    rows = list(csv.DictReader(io.StringIO(diagnosis.to_csv())))
-    for row, query in zip(
-        rows, [*value['queries'], value | {'query': 'all', 'ap': value['map']}], strict=True
-    ):
-        assert row['query'] == query['query']
-        assert float(row['AP@100']) == query['ap']
-        assert {part: float(row[part]) for part in PARTS} == query['loss']
-        for level, bounds in query['ties'].items():
-            for name, bound in bounds.items():
-                assert float(row[f'{level}_{name}']) == bound
-        assert row['reason'] == ''
-
-
-def test_rows_and_json_of_a_difference_hold_the_same():
-    found = replace(explain(RUN[:4]).against(explain(RUN[1:4])), runs=('one', 'other'))
+@pytest.mark.parametrize(('ap', 'mean'), [('ap', 'map'), ('difference', 'difference')])
+def test_rows_and_json_hold_the_same(ap, mean):
+    found = explain(RUN[:4])
+    if ap == 'difference':
+        found = replace(found.against(explain(RUN[1:4])), runs=('one', 'other'))
     value = json.loads(found.to_json())
     rows = list(csv.DictReader(io.StringIO(found.to_csv())))
-    for row, query in zip(rows, [*value['queries'], value | {'query': 'all'}], strict=True):
-        assert (row['run'], row['minus'], row['query']) == ('other', 'one', query['query'])
-        assert float(row['AP@100']) == query['difference']
+    of_all = value | {'query': 'all', ap: value[mean]}
+    for row, query in zip(rows, [*value['queries'], of_all], strict=True):
+        assert (row['query'], float(row['AP@100'])) == (query['query'], query[ap])
         assert {part: float(row[part]) for part in PARTS} == query['loss']
-    assert [row['n_queries'] for row in rows] == ['', '', '', '3']
+        for level, bounds in query.get('ties', {}).items():
+            for name, bound in bounds.items():
+                assert float(row[f'{level}_{name}']) == bound
+    if ap == 'difference':
+        assert {(row['run'], row['minus']) for row in rows} == {('other', 'one')}
+        assert [row['n_queries'] for row in rows] == ['', '', '', '3']
+    else:
+        assert {row['reason'] for row in rows} == {''}
 
 
 def nulls(value):
@@ -272,9 +261,6 @@ def test_loss_has_the_mean_parts_of_each_run():
 def test_runs_need_names_that_differ(names):
     with pytest.raises(ParameterError, match='expected 2 names, all different'):
         DRAWN.plot.loss(explain_drawn(DRAWN_RUN[1:]), names=names)
-
-
-def test_runs_of_other_queries_are_refused():
     with pytest.raises(ParameterError, match='quer'):
         DRAWN.plot.loss(explain_drawn(DRAWN_RUN, ['ann']), names=['one', 'two'])
 
@@ -285,10 +271,8 @@ def test_runs_are_named_by_their_files(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_text('x v 1 ann 0.5\n')
     same_a, same_b, other = map(explain_drawn, paths)
-    chart = same_a.plot.loss(other)
-    assert {row['run'] for row in rows_of(chart)} == {'run.txt', 'other.txt'}
-    chart = same_a.plot.loss(same_b)
-    assert {row['run'] for row in rows_of(chart)} == {str(paths[0]), str(paths[1])}
+    for compared, names in (other, {'run.txt', 'other.txt'}), (same_b, {*map(str, paths[:2])}):
+        assert {row['run'] for row in rows_of(same_a.plot.loss(compared))} == names
 
 
 def test_confused_has_the_pairs_of_the_diagnosis():
