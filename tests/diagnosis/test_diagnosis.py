@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.diagnosis.explaining import letters_that_differ
 from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss, QueryLoss
-from mediaeval_ap.errors import EmptyRunWarning, ParameterError
+from mediaeval_ap.errors import EmptyRunWarning, ParameterError, ScoreAboveOneWarning
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob'), ('x', 'v', '3', 'bob')]
@@ -76,6 +76,16 @@ def test_empty_run(definition):
     assert diagnosis.ap.tolist() == [0, counts_as]
     assert diagnosis.of('ann').ranking == []
     assert diagnosis.of('zoe').relevant == []
+
+
+def test_what_the_definition_gave_away():
+    """Two hypotheses of one shot count twice, and more than one is AP above 1."""
+    reference = [('x', 'v', '1', 'ann')]
+    run = [('x', 'v', '1', 'ann', 0.5), ('x', 'v', '1', 'ann', 0.4)]
+    with pytest.warns(ScoreAboveOneWarning):
+        diagnosis = AveragePrecision(reference).explain(run, k=10)
+    assert diagnosis.ap.tolist() == [2]
+    assert {part: loss for part, loss in diagnosis.mean_parts.items() if loss} == {'repeats': -1}
 
 
 def test_dividing_by_hits_is_noted():
@@ -174,6 +184,35 @@ def test_the_name_that_costs_most_comes_first():
         ('anna_golk', 1, pytest.approx((1 - 3 / 4) / 4, abs=1e-15)),  # as above
         ('anna_gell', 2, 0),
     ]
+
+
+@pytest.mark.parametrize(
+    ('run', 'alone'),
+    [
+        # 9 stands behind 1, and before it if the name is corrected.
+        ([('1', 'ann_lee', 0.5), ('9', 'anne_lee', 0.9)], {'anne_lee': (1 - 1 / 2) / 2}),
+        # 1, which is wrong, comes before 9, and 8 stays where it is.
+        (
+            [('9', 'ann_lee', 0.5), ('1', 'anne_lee', 0.9), ('8', 'anne_lee', 0.4)],
+            {'anne_lee': (1 / 2 - 1) / 2},
+        ),
+        # Each name alone brings its shot before 1; both together add 5/12, and not 1/2.
+        (
+            [('1', 'ann_lee', 0.5), ('9', 'anne_lee', 0.9), ('8', 'ann_leo', 0.9)],
+            {'anne_lee': (1 - 1 / 2) / 2, 'ann_leo': (1 - 1 / 2) / 2},
+        ),
+        # Under one name 9 is the third in time of its confidence, and not the first.
+        (
+            [('1', 'ann_lee', 0.5), ('2', 'ann_lee', 0.5), ('9', 'anne_lee', 0.5)],
+            {'anne_lee': 0},
+        ),
+    ],
+)
+def test_what_a_correction_alone_adds(run, alone):
+    reference = [('x', 'v', '8', 'ann_lee'), ('x', 'v', '9', 'ann_lee')]
+    run = [('x', 'v', *row) for row in run]
+    found = AveragePrecision(reference, definition='trec').explain(run)
+    assert {each.name: each.alone for each in found.near_misses} == pytest.approx(alone, abs=1e-15)
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
