@@ -12,8 +12,6 @@ from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.diagnosis.findings import Before
 from mediaeval_ap.errors import ParameterError
 
-pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
-
 
 def before(rows, marks, query, at):
     """Count the rows before a hit that are no hits, by the first key that differs."""
@@ -31,6 +29,7 @@ def before(rows, marks, query, at):
     return Before(*counts)
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @given(
     st.sampled_from(definitions.names()),
     *(strategies.reference_rows, strategies.hypothesis_rows),
@@ -72,6 +71,7 @@ def test_ranking_and_ranks(definition, reference, hypotheses, k, subset):
     )
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.ScoreAboveOneWarning')
 def test_names_are_in_the_order_of_the_ranking():
     reference = [('x', 'v', '1', 'anna')]
     returned = [('bob', 1), ('annb', 0.1), ('annc', 0.2), ('annb', 0.3)]
@@ -98,6 +98,7 @@ RUN = [('x', 'v', '1', 'ann', 0.5)]
 OTHER = [('x', 'v', '2', 'bob', 0.5)]
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @given(
     st.sampled_from(definitions.names()),
     *(strategies.reference_rows, strategies.hypothesis_rows, strategies.hypothesis_rows),
@@ -148,6 +149,7 @@ def test_the_same_criteria_read_again():
         ({'subset': [('x', 'v'), ('x', 'w')]}, 'another subset, expected the same'),
     ],
 )
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.RepeatedQueriesWarning')
 def test_what_is_refused(settings, reason):
     with pytest.raises(ParameterError) as caught:
         explained(RUN).against(explained(**settings))
