@@ -33,7 +33,7 @@ from mediaeval_ap.results.result import note_of_floor
 from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.table import NumberedRows
 
-QUERIES_IN_WARNING = 5  # a choice: enough to look at, and still one line
+QUERIES_IN_WARNING = 5  # enough to look at, on one line
 
 
 class KnownNames(Protocol):

@@ -34,7 +34,7 @@ __all__ = ['collect']
 
 PLAN = 'plan.json'
 WHOLE: tuple[int, int] = (1, 1)  # the one part of one
-# A choice, for files of other machines, whose locks are not seen here: a file takes its place a
+# For files of other machines, whose locks are not seen here: a file is renamed to its own name a
 # moment after it is begun, unless its process was killed.
 TEMPORARY_SECONDS = 3600
 

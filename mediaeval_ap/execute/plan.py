@@ -18,7 +18,7 @@ from mediaeval_ap.tables.json_text import parsed_json
 
 SCHEMA = 'mediaeval-ap/plan/1'
 ANEW = 'begin again in another folder'
-BLOCK_QUERIES = 100  # a choice: seconds are lost with a block, and a folder has not too many files
+BLOCK_QUERIES = 100  # a killed process loses seconds of work, and the files stay few
 KEY_DIGITS = 16  # of SHA-256: enough to tell files of one folder apart
 INPUTS = ('reference', 'subset', 'queries')
 ANOTHER = 'this folder holds another evaluation: choose another folder, or delete it'

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 __all__ = ['Store', 'open_store']
 
-ATTEMPTS = 10  # to open a store that others replace meanwhile; a choice
+ATTEMPTS = 10  # to open a store that others replace meanwhile
 ROWS_OF_GROUP = 1 << 17  # of an exported file: some megabytes at a time
-LONGEST_RENAMING = 1.0  # seconds between two renames; a choice
+LONGEST_RENAMING = 1.0  # seconds between two renames
 
 
 class StoredRanking(Ranking):

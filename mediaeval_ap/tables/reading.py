@@ -54,12 +54,12 @@ from mediaeval_ap.tables.text.reader import (
     pieces,
 )
 
-# A choice: pyarrow, with its import, takes as long as Python for 4 MiB, and a quarter less for 8
+# pyarrow, with its import, takes as long as Python for 4 MiB, and a quarter less for 8
 # MiB; there it takes twice the memory (138 MiB for 69).
 BULK_BYTES = 4 << 20
-PART_BYTES = 32 << 20  # a choice: distinct texts are looked up once for each part
+PART_BYTES = 32 << 20  # distinct texts are looked up once for each part
 CHANGED = 'begins otherwise than when it was read before'
-SECONDS_BETWEEN_LOOKS = 0.1  # a choice: at once to a person, and no load
+SECONDS_BETWEEN_LOOKS = 0.1  # a person sees no delay, and the load is nothing
 STORE_MANIFEST = 'manifest.json'  # the file that tells a store from other folders
 REPLACED = '.old'  # suffix of the old store while it is replaced
 IS_STORE = (

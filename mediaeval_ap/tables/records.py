@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-COPIED_BYTES = 1 << 20  # a choice: a copy takes little of the time of reading
+COPIED_BYTES = 1 << 20  # a copy takes little of the time of reading
 IN_NO_LINE = '\0|\r(?:[^\n]|$)'
 
 

@@ -39,7 +39,7 @@ _FIRST_BYTES = {
 }
 _MATCHES = {kind: re.compile(pattern).match for kind, pattern in _FIRST_BYTES.items()}
 N_FIRST_BYTES = 10  # of the longest of them
-BUFFER_BYTES = 1 << 20  # a choice: half and double take the same time, within a tenth
+BUFFER_BYTES = 1 << 20  # half and double take the same time, within a tenth
 XZ_MEMORY_BYTES = 1 << 30  # a header can ask for four times as much before a byte is read
 
 

@@ -73,7 +73,7 @@ class LineCounter:
 
 
 FEW = 100  # so many texts are decoded sooner one by one than together
-TEXTS_IN_BLOCK = 1 << 16  # a choice: some megabytes of text at a time
+TEXTS_IN_BLOCK = 1 << 16  # some megabytes of text at a time
 
 
 def encoded(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -164,7 +164,7 @@ def _decoded(content: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
     return [as_bytes[a:b].decode() for a, b in zip([0, *stops], stops, strict=False)]
 
 
-ROWS_IN_HTML = 10  # a choice: the first rows, of how many there may be
+ROWS_IN_HTML = 10  # the first rows, of how many there may be
 
 
 @dataclass(frozen=True)

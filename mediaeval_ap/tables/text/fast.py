@@ -29,7 +29,7 @@ from mediaeval_ap.tables.text.format import (
 if TYPE_CHECKING:
     import pyarrow
 
-N_THREADS = min(cpu_count() or 1, 8)  # a choice: each more holds a block, its text and columns
+N_THREADS = min(cpu_count() or 1, 8)  # each more holds a block, its text and columns
 CSV_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh more time, double no less
 
 Item = TypeVar('Item')

@@ -86,8 +86,8 @@ BYTE_ORDER_MARK = b'\xef\xbb\xbf'
 LARGEST_INTEGER = 1 << 53  # doubles hold all integers up to this
 NUMBER_BYTES = b'0123456789+-.eE'
 INTEGER_BYTES = b'0123456789+-'
-DECODER_BLOCK_BYTES = 1 << 20  # a choice: half and double take as long; memory grows
-QUOTED_BYTES = 1000  # a choice: more than a message shows, and little where a line is endless
+DECODER_BLOCK_BYTES = 1 << 20  # half and double take as long; memory grows
+QUOTED_BYTES = 1000  # more than a message shows, and little where a line is endless
 
 _field = re.compile(b'[^%b]+' % BETWEEN_WORDS.encode())
 find_fields = _field.findall
@@ -282,7 +282,7 @@ def number_bytes(layout: Layout) -> bytes:
     return INTEGER_BYTES if layout.integers else NUMBER_BYTES
 
 
-MAX_LINE_BYTES = 64 << 20  # a choice: a file without line ends is refused before it fills memory
+MAX_LINE_BYTES = 64 << 20  # a file without line ends is refused before it fills memory
 # Blocks of two or four times the size take as long; of half, a tenth longer, as more blocks encode
 # the same texts. With larger ones a process of little memory aborted in a thread of pyarrow.
 BLOCK_BYTES = 2 << 20
@@ -374,7 +374,7 @@ def endless() -> Wrong:
     return Wrong('', f'more than {MAX_LINE_BYTES >> 20} MiB without a line end', 'lines of text')
 
 
-LONGEST = 1 << 12  # a choice: a longer line is no row that somebody wrote with other separators
+LONGEST = 1 << 12  # a longer line is no row that somebody wrote with other separators
 SEPARATORS = {',': 'commas', ';': 'semicolons', '|': 'vertical bars', '\t': 'tabs'}
 MODALITIES = ('written', 'pronounced', 'image', 'audio', 'both')  # of all campaigns
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 PROVED_BYTES = 1 << 15  # double takes a sixth more time, as fields no longer fit the caches
 LONG_LINE = 1 << 12
-LONG_BYTES = 1 << 20  # a choice: a list of the fields of one line takes some times its bytes
+LONG_BYTES = 1 << 20  # the list of the fields of a line takes several times its bytes
 CONTINUATIONS = bytes(range(0x80, 0xC0))  # the bytes of UTF-8 that begin no character
 _NO_SEPARATOR = bytes(set(range(256)) - set(b' \t\n'))
 _TAB_TO_SPACE = bytes.maketrans(b'\t', b' ')
