@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import WIDEST, WORD, find, width_for, words_at
 from mediaeval_ap.choices import TrecTies
-from mediaeval_ap.errors import FormatError, ParameterError, shown
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.tables import Column, Layout, Source, Table, read, reading
 from mediaeval_ap.tables.layouts import QRELS
 from mediaeval_ap.tables.reading import Origin, OriginKind
@@ -123,7 +124,9 @@ def comparable(first: Entries, second: Entries) -> tuple[Entries, Entries]:
 
 def is_large(given: Origin) -> bool:
     """Return whether a file is so large that importing pyarrow to read it pays."""
-    return given.kind is OriginKind.TEXT and given.value.size() > reading.BULK_BYTES
+    with suppress(ReadError):  # who reads it says why, in the order of the files
+        return given.kind is OriginKind.TEXT and given.value.size() > reading.BULK_BYTES
+    return False
 
 
 def read_entries(origin: Any, layout: Layout, *, in_blocks: bool = False) -> Entries:

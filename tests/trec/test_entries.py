@@ -21,7 +21,7 @@ from trec_rows import QRELS, RUN, map_column, qrels_text, quiet, run_text
 from mediaeval_ap import evaluate_trec
 from mediaeval_ap.arrays import WIDEST
 from mediaeval_ap.cli import main
-from mediaeval_ap.errors import FormatError, MissingIdsWarning
+from mediaeval_ap.errors import Error, FormatError, MissingIdsWarning
 from mediaeval_ap.tables import layouts, read, reading
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.text import format
@@ -399,3 +399,11 @@ def test_repeated_documents_are_found_beside_collisions(monkeypatch):
     with pytest.raises(FormatError, match="<rows>, row 19, docno: found 'd5' again for topic '7'"):
         evaluate_trec(QRELS, run)
     assert evaluate_trec(QRELS, RUN, 10).map.tolist() == [0.625]
+
+
+def test_of_two_wrong_files_the_first_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'qrels').write_text('7 0 d1 x\n')
+    for qrels, told in {'qrels': r'^qrels, line 1, relevance: ', 'none': r'^none: No such'}.items():
+        with pytest.raises(Error, match=told):
+            evaluate_trec(qrels, 'no run')
