@@ -98,7 +98,7 @@ def test_a_signal_ends_an_evaluation_between_two_blocks(campaign, number, step, 
 @pytest.mark.slow
 def test_commands_killed_at_any_moment(campaign):
     """As by the time limit of a cluster, on two machines that share the folder."""
-    n_queries = 4000  # some seconds for each part
+    n_queries = 200_000  # some seconds for each part
     names = Path('queries.txt').read_text().splitlines()
     Path('queries.txt').write_text(''.join(f'{name}\n' for name in names * (n_queries // 41)))
     options = ['--definition', 'trec', '--queries', 'queries.txt', '--resume', 'out']
