@@ -133,8 +133,10 @@ def evaluate(
         results: Iterator[Evaluation | Exception]
         if scheduler is None:
             results = stack.enter_context(closing(evaluating.evaluate_runs(blocks, jobs)))
-        else:
+        elif reporting.keep_going:
             results = map(partial(_on_workers, client), blocks)
+        else:
+            results = map(evaluating.RunInBlocks.evaluation, blocks)
         reporting.write(runs, lambda _: [_given_out(next(results))])
 
 

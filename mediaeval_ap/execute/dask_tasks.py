@@ -259,9 +259,8 @@ def _unheard(workers: dict[str, Any], heard: dict[str, tuple[float, float]]) -> 
 
 def _call(argument: Any, *, shared: bytes, versions: Mapping[str, str | None]) -> Any:
     """Return what a function makes of the argument and of the value that all its tasks share."""
-    _check_versions(
-        _where(), _own_versions(), versions
-    )  # a worker may join after the client looked
+    # Here too: a worker may join after the client looked.
+    _check_versions(_where(), _own_versions(), versions)
     with _unpickling:  # once for all threads of a worker
         function, value = _unpickled(shared)
     try:

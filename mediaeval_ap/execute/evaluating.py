@@ -81,7 +81,7 @@ class Asked:
 
     @property
     def source(self) -> Source | None:
-        """Where the names are from; None if they are those of the reference."""
+        """Source of the names; None if they are those of the reference."""
         return None if self.queries is None else self.queries.source
 
 
@@ -89,10 +89,12 @@ class Asked:
 class Job:
     """All that another process needs to score blocks of one run; it can be pickled."""
 
-    asked: Asked
+    criteria: Criteria
     run: str  # absolute path of a store
     sha256: str  # of the store
     source: Source  # what results name as the run: of a temporary store, the file behind it
+    queries: Source | None  # as of `Asked.source`
+    measures: tuple[str, ...]  # of ir_measures
     version: str = __version__  # of this package, where the job was made
 
 
@@ -172,7 +174,7 @@ class RunInBlocks:
 
     @cached_property
     def warnings(self) -> list[DataWarning]:
-        """What there is to warn of before a query is scored."""
+        """Warnings about the run and the queries, before a query is scored."""
         return self.run.warnings_with(self.asked.questions.warnings)
 
     def forget_run(self) -> None:
@@ -221,6 +223,7 @@ class RunInBlocks:
         else:
             whole = Evaluation.concat(self._values[each] for each in sorted(self._values))
             whole = with_skipped(whole, self.asked.questions.n_skipped)
+            self._values.clear()  # a command may have many runs
         found = self.warnings
         self.forget_run()
         return with_warnings(whole, self.asked.criteria, found)
@@ -230,43 +233,58 @@ class RunInBlocks:
         from mediaeval_ap.store.store import as_store
         from mediaeval_ap.store.writing import write_store
 
-        store = as_store(self.given)
-        if store is None:
+        criteria, store = self.asked.criteria, as_store(self.given)
+        if store is not None:
+            source = store.ranking.source
+        else:
+            source = self.run.ranking.source
             path = os.path.join(folder, 'run.store')
-            store = write_store(self.run.ranking, path, subset=self.asked.criteria.subset)
-            return Job(self.asked, store.folder, store.sha256, self.run.ranking.source)
-        return Job(self.asked, store.folder, store.sha256, store.ranking.source)
+            store = write_store(self.run.ranking, path, subset=criteria.subset)
+        measures = self.asked.measures
+        return Job(criteria, store.folder, store.sha256, source, self.asked.source, measures)
 
     def _score(self, blocks: Sequence[Block], jobs: int) -> None:
         """Score blocks here, and let processes share the rest as soon as that pays."""
-        if len(blocks) == 1:
-            self.take(blocks[0], blocks[0].keep(_scored(self.asked, self.run, blocks[0].names)))
-            return
         run = self.run  # read here, so that no block's time includes it
+        if len(blocks) == 1:  # whose queries have a bar themselves
+            self._score_here(blocks[0])
+            return
+        n_unstored = 0 if self._is_stored else len(run.ranking)
         with Bar('scoring', len(blocks), ' blocks') as bar, hidden():
             if jobs > 1:  # what is laid out for the first query alone is not timed
-                _scored(self.asked, run, blocks[0].names[:1])
+                self._values_of(blocks[0].names[:1])
             clock = Clock()
             for n_done, block in enumerate(blocks, 1):
-                self.take(block, block.keep(_scored(self.asked, run, block.names)))
+                self._score_here(block)
                 bar.add()
                 rest = blocks[n_done:]
-                if clock.pays(len(rest) / n_done, jobs, _n_unstored(run)):
+                if clock.pays(len(rest) / n_done, jobs, n_unstored):
                     if self._share(rest, jobs, bar):
                         return
                     jobs = 1
 
+    def _score_here(self, block: Block) -> None:
+        self.take(block, block.keep(self._values_of(block.names)))
+
+    def _values_of(self, names: Sequence[str]) -> Evaluation:
+        return _scored(self.run, names, self.asked.source, self.asked.measures)
+
+    @property
+    def _is_stored(self) -> bool:
+        """Whether other processes can open the run as it is."""
+        from mediaeval_ap.store.store import StoredRanking
+
+        return isinstance(self.run.ranking, StoredRanking)
+
     def _share(self, blocks: Sequence[Block], jobs: int, bar: Bar) -> bool:
         """Score blocks by several processes, if there is room for a temporary store."""
         from mediaeval_ap.execute.processes import results, temporary_folder
-        from mediaeval_ap.store.store import StoredRanking
 
         with ExitStack() as stack:
             if self.folder is not None:  # a process that is killed as it writes leaves its file
                 stack.enter_context(undone_at_once(self.folder.remove_temporaries))
             try:
-                is_stored = isinstance(self.run.ranking, StoredRanking)
-                job = self.job('' if is_stored else stack.enter_context(temporary_folder()))
+                job = self.job('' if self._is_stored else stack.enter_context(temporary_folder()))
             except WriteError:
                 return False
             finished = stack.enter_context(closing(results(jobs, score_block, job, blocks)))
@@ -286,8 +304,8 @@ def score_block(job: Job, block: Block) -> Evaluation | None:
             'evaluation was begun; install the same version everywhere'
         )
     with hidden():
-        run = _opened(job.asked.criteria, job.run, job.sha256)
-        evaluation = _scored(job.asked, run, block.names)
+        run = _opened(job.criteria, job.run, job.sha256)
+        evaluation = _scored(run, block.names, job.queries, job.measures)
     inputs = {**evaluation.inputs, 'hypothesis': job.source}
     return block.keep(replace(evaluation, inputs=inputs))
 
@@ -304,29 +322,24 @@ def _opened(criteria: Criteria, path: str, sha256: str) -> CountedRun:
     return read_counted(criteria, store)
 
 
-def _scored(asked: Asked, run: CountedRun, names: Sequence[str]) -> Evaluation:
+def _scored(
+    run: CountedRun, names: Sequence[str], queries: Source | None, texts: Sequence[str]
+) -> Evaluation:
     """Score a run on names, also by measures of ir_measures; warn of nothing."""
-    if not asked.measures:
-        return score_names(run, list(names), asked.source)
+    if not texts:
+        return score_names(run, list(names), queries)
     from mediaeval_ap.trec.measures import depth_of, parse_measures, with_measures
     from mediaeval_ap.trec.topics import topics
 
-    measures = parse_measures(asked.measures)
+    measures = parse_measures(texts)
     depth, kept = depth_of(measures), run.ranking.kept
     if kept is not None and kept < depth:  # no cutoff was asked for
-        found = f'{", ".join(asked.measures)}, computed on rankings of {depth} shots'
+        found = f'{", ".join(texts)}, computed on rankings of {depth} shots'
         remedy = f'index the run with --keep {depth} or without --keep'
         expected = f'rankings of at most {kept}, which this store keeps; {remedy}'
         raise FormatError(run.ranking.source.name, '', 'measures', found, expected)
-    evaluation = score_names(run, list(names), asked.source)
+    evaluation = score_names(run, list(names), queries)
     return with_measures(evaluation, topics(run, list(names), depth), measures)
-
-
-def _n_unstored(run: CountedRun) -> int:
-    """Return how many rows other processes could not open: a temporary store has to hold them."""
-    from mediaeval_ap.store.store import StoredRanking
-
-    return 0 if isinstance(run.ranking, StoredRanking) else len(run.ranking)
 
 
 def in_blocks(asked: Asked, runs: Sequence[Any], path: Any = None) -> list[RunInBlocks]:
@@ -354,15 +367,15 @@ def in_folder(asked: Asked, runs: Sequence[Any], path: Any) -> list[RunInBlocks]
 
 def evaluate_runs(runs: Sequence[RunInBlocks], jobs: int) -> Generator[Evaluation | Exception]:
     """Yield for each run its result, with warnings, or the error that it is wrong by."""
+    sizes = list(map(_size, runs)) if jobs > 1 else []
     clock = Clock()
     for number, run in enumerate(runs):
-        rest = runs[number:]
-        sizes = list(map(_size, rest))
+        rest = sizes[number:]
         # As many as there are processes; of fewer runs, the queries are shared.
-        if 1 < jobs <= len(rest) and min(sizes) >= 0:
-            is_large = sum(sizes) > WORTH_SHARING_BYTES
+        if 1 < jobs <= len(rest) and min(rest) >= 0:
+            is_large = sum(rest) > WORTH_SHARING_BYTES
             if is_large or (number and clock.pays(len(rest) / number, jobs)):
-                yield from _side_by_side(rest, sizes, jobs)
+                yield from _side_by_side(runs[number:], rest, jobs)
                 return
         result: Evaluation | Exception
         try:
@@ -371,6 +384,7 @@ def evaluate_runs(runs: Sequence[RunInBlocks], jobs: int) -> Generator[Evaluatio
         except ProcessError:  # which says nothing of the run
             raise
         except Exception as error:
+            run.forget_run()
             result = error
         yield result
 
