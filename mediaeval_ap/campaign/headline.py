@@ -1,4 +1,4 @@
-"""What a reader wants first: who leads, what the test says of that, and what could change it."""
+"""The lead of a campaign: who leads, what the test says of that, and what could change it."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def listed(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Alternatives:
-    """What the mean of a run at the last cutoff would be if it were scored in another way.
+    """The mean that a run would have at the last cutoff if it were scored in another way.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a diagnosis consists of, as plain values: its rows, a single query, a difference."""
+"""Parts of a diagnosis as plain values: its rows, a single query, a difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs are scored by: criteria (reference, cutoffs, definition, subset) and queries."""
+"""Criteria that runs are scored by (reference, cutoffs, definition, subset), and queries."""
 
 from __future__ import annotations
 

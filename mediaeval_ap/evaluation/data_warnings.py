@@ -225,7 +225,7 @@ def likely_cause_in_tables(run: Ranking, reference: Table) -> str:
 
 
 class IdPolicy:
-    """What becomes of ids that the predictions lack, and of those that the truth lacks."""
+    """The choices for ids that the predictions lack, and for those that the truth lacks."""
 
     def __init__(
         self,

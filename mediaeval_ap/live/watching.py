@@ -86,7 +86,7 @@ def batches(rows: Any, size: int, read: Callable[[Any], Table]) -> Iterator[Tabl
 
 
 class Evaluator(Protocol):
-    """What scores the run: an `AveragePrecision`."""
+    """An evaluator that scores the run: an `AveragePrecision`."""
 
     _criteria: Criteria
 

@@ -36,7 +36,7 @@ _of_queries = re.compile(r'(\d+) of (\d+) queries (.*)').fullmatch
 
 @dataclass(frozen=True)
 class MetricKind:
-    """What the value of a metric is over, and what follows from that.
+    """Items that the value of a metric is over, and what follows from that.
 
     The mean over queries with a true label, in which a run without predictions gets 0, needs no
     entry in `METRIC_KINDS`.
@@ -183,7 +183,7 @@ class Result(Described):
 
     @property
     def _unit(self) -> tuple[str, str]:
-        """What means are over: one of them, and many."""
+        """The noun for what means are over: of one, and of many."""
         return 'query', 'queries'
 
     @property

@@ -186,7 +186,7 @@ class Score(Result):
 
     @property
     def mean_counts(self) -> dict[str, int]:
-        """What the value is over: queries, for GAP those with a true label, for lwlrap labels."""
+        """Counts of what the value is over: queries, those with a true label for GAP, or labels."""
         kind = self._kind
         is_over_some = kind.over == 'queries' and not kind.scores_all
         n_without = self.counts.get('without_truth', 0) if is_over_some else 0
