@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.cores import own_cores
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column
 from mediaeval_ap.tables.text.format import (
@@ -220,15 +219,14 @@ def text_column(column: pyarrow.ChunkedArray) -> Column:
 
 
 def joined_columns(tables: list[pyarrow.Table]) -> list[Column]:
-    """Join tables of the same columns, side by side; each is given up when it is done."""
+    """Join tables of the same columns; each column is given up when it is done."""
     import pyarrow
 
     joined = pyarrow.concat_tables(tables)
     columns = joined.columns[::-1]
     tables.clear()
     del joined
-    with ThreadPoolExecutor(min(own_cores(), N_THREADS)) as threads:
-        given = (columns.pop() for _ in range(len(columns)))
-        found = list(results_of(text_column, given, threads))
+    # Not in threads: one that starts where memory is short may never say that it has started.
+    found = [text_column(columns.pop()) for _ in range(len(columns))]
     pyarrow.default_memory_pool().release_unused()  # of ten million lines it would keep 340 MiB
     return found
