@@ -13,7 +13,7 @@ from timing import duration
 
 from mediaeval_ap.render import palette
 from mediaeval_ap.render.figures import label_positions
-from mediaeval_ap.render.page import to_svg
+from mediaeval_ap.render.page import drawn
 
 HEADERS = ['', 'grows', 'at', 'time', 'exponent ± standard error']
 WIDTH, HEIGHT = 440, 200
@@ -107,7 +107,7 @@ def picture(all_panels: Sequence[Panel], words: str) -> str:
         .configure_title(color=text, fontSize=13, fontWeight='normal', anchor='start')
         .configure_view(stroke=None)
     )
-    return to_svg(styled)
+    return str(drawn(styled, 'svg'))
 
 
 def panel_chart(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from runs import make_runs
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.comparison.runs import VideosOfQueries, cluster_numbers, read_runs
+from mediaeval_ap.comparison.comparable_runs import VideosOfQueries, cluster_numbers, read_runs
 from mediaeval_ap.errors import DataWarning
 
 SEED = 2016  # any would do: everybody gets the same draws

@@ -36,7 +36,7 @@ def p_of_flips(
     values: Floats, pairs: tuple[Numbers, Numbers], permutations: int, seed: int
 ) -> Floats:
     units = units_of(values, np.arange(values.shape[1]))
-    p, _ = sign_flips(units.sums, units.sizes, pairs, units.tolerance, permutations, seed)
+    p, _ = sign_flips(units, pairs, permutations, seed)
     return p
 
 
@@ -210,7 +210,7 @@ def max_t(values: Floats, permutations: int, seed: int) -> Floats:
 def tukey_p(values: Floats, permutations: int, seed: int) -> Floats:
     units = units_of(values, np.arange(values.shape[1]))
     pairs = np.triu_indices(len(values), 1)
-    p: Floats = tukey(units.sums[:, :, None], pairs, units.tolerance, permutations, seed)[0]
+    p: Floats = tukey([units], pairs, permutations, seed)[0]
     return p
 
 

@@ -6,8 +6,8 @@ from . import metrics as metrics
 from . import tables as tables
 from .average_precision import AveragePrecision as AveragePrecision
 from .campaign.campaign_report import CampaignReport as CampaignReport
-from .comparison.comparing import compare as compare
 from .comparison.comparison import Comparison as Comparison
+from .comparison.comparison import compare as compare
 from .definitions import Definition as Definition
 from .diagnosis.diagnosis import Diagnosis as Diagnosis
 from .discovery_2015 import PersonDiscovery2015 as PersonDiscovery2015

@@ -9,7 +9,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache, partial
+from functools import cache
 from typing import BinaryIO, Self, TypeAlias
 
 from mediaeval_ap.errors import Error, WriteError
@@ -29,7 +29,8 @@ _is_placing = False
 class Destination(os.PathLike[str]):
     """A file, pipe or device to write to, found when this is made.
 
-    The folder stays open until `close`, so a later rename or link cannot redirect the output.
+    The folder stays open to the end of ``with``, so a later rename or link cannot redirect the
+    output.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -38,21 +39,19 @@ class Destination(os.PathLike[str]):
         self._stream = int(match[1]) if match else _STANDARD_STREAMS.get(self._path)
         self._folder: int | None = None
         self.is_stream = True
-        if self._stream is None:
-            with named(self._path):
-                self._find()
-
-    def _find(self) -> None:
-        self._name = os.path.realpath(self._path)
-        mode = stat.S_IFREG
-        with suppress(FileNotFoundError):
-            mode = os.stat(self._name).st_mode
-        if stat.S_ISDIR(mode) or not os.path.basename(self._path):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        self.is_stream = not stat.S_ISREG(mode)
-        self._standing()
-        folder, self._name = os.path.split(self._name)
-        self._folder = os.open(folder, os.O_DIRECTORY | os.O_PATH)
+        if self._stream is not None:
+            return
+        with named(self._path):
+            self._name = os.path.realpath(self._path)
+            mode = stat.S_IFREG
+            with suppress(FileNotFoundError):
+                mode = os.stat(self._name).st_mode
+            if stat.S_ISDIR(mode) or not os.path.basename(self._path):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            self.is_stream = not stat.S_ISREG(mode)
+            self._standing()
+            folder, self._name = os.path.split(self._name)
+            self._folder = os.open(folder, os.O_DIRECTORY | os.O_PATH)
 
     def __fspath__(self) -> str:
         return self._path
@@ -61,10 +60,6 @@ class Destination(os.PathLike[str]):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the folder; nothing can be written any more."""
         if self._folder is not None and self._folder != _CLOSED:
             os.close(self._folder)
             self._folder = _CLOSED
@@ -96,17 +91,18 @@ class Destination(os.PathLike[str]):
     def beside(self, content: Writer) -> Iterator[str]:
         """Write a file beside the one to replace, and yield its name; remove it if it stays."""
         temporary = f'.{machine()}{os.urandom(8).hex()}.tmp'
-        with undone_at_once(partial(self._remove, temporary)), ExitStack() as until_placed:
+
+        def remove() -> None:
+            with suppress(OSError):
+                os.unlink(temporary, dir_fd=self._folder)
+
+        with undone_at_once(remove), ExitStack() as until_placed:
             with named(self._path), self._created(temporary) as file:
                 until_placed.callback(os.close, os.dup(file.fileno()))  # keeps the lock
                 content(file)
                 file.flush()
                 os.fsync(file.fileno())
             yield temporary
-
-    def _remove(self, temporary: str) -> None:
-        with suppress(OSError):
-            os.unlink(temporary, dir_fd=self._folder)
 
     def _created(self, temporary: str) -> BinaryIO:
         """Return a new file that has its final owner and mode before anything is in it."""
@@ -129,9 +125,24 @@ class Destination(os.PathLike[str]):
             os.replace(temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
 
 
+def _take_after(descriptor: int, standing: os.stat_result) -> None:
+    """Give a file the owner, group and mode of another, as far as the system allows it."""
+    mode = stat.S_IMODE(standing.st_mode)
+    try:
+        os.fchown(descriptor, standing.st_uid, standing.st_gid)
+    except OSError:
+        mode &= 0o777  # set-user-id was meant for the owner that it had
+        with suppress(OSError):
+            os.fchown(descriptor, -1, standing.st_gid)
+    with suppress(OSError):
+        os.fchmod(descriptor, mode)
+
+
 def replace_folder(folder: str, target: str, older: str) -> None:
-    """Rename a complete folder to a path; one that is there is renamed first, to `older`."""
-    with placing():
+    """Rename a complete folder to a path, and what is there to `older`, whatever the signals."""
+    global _is_placing
+    was_placing, _is_placing = _is_placing, True
+    try:
         _flush_names(folder)
         with suppress(FileNotFoundError):
             os.rename(target, older)
@@ -142,6 +153,8 @@ def replace_folder(folder: str, target: str, older: str) -> None:
                 os.rename(older, target)
             raise
         _flush_names(os.path.dirname(target))
+    finally:
+        _is_placing = was_placing
 
 
 def _flush_names(folder: str) -> None:
@@ -158,19 +171,6 @@ def why_not_writable(path: str) -> OSError:
     is_read_only = os.statvfs(path).f_flag & os.ST_RDONLY
     number = errno.EROFS if is_read_only else errno.EACCES
     return OSError(number, os.strerror(number))
-
-
-def _take_after(descriptor: int, standing: os.stat_result) -> None:
-    """Give a file the owner, group and mode of another, as far as the system allows it."""
-    mode = stat.S_IMODE(standing.st_mode)
-    try:
-        os.fchown(descriptor, standing.st_uid, standing.st_gid)
-    except OSError:
-        mode &= 0o777  # set-user-id was meant for the owner that it had
-        with suppress(OSError):
-            os.fchown(descriptor, -1, standing.st_gid)
-    with suppress(OSError):
-        os.fchmod(descriptor, mode)
 
 
 @cache
@@ -196,12 +196,9 @@ def lock_abandoned(path: str) -> Iterator[None]:
 
     Raise `BlockingIOError` if that process is alive, another `OSError` if nobody can know.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with open(os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW), 'rb') as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
-    finally:
-        os.close(descriptor)
 
 
 def give_up() -> bool:
@@ -214,17 +211,6 @@ def give_up() -> bool:
         for undo in reversed(_begun):
             undo()
     return not _is_placing
-
-
-@contextmanager
-def placing() -> Iterator[None]:
-    """Let no signal end a command before what is complete is in its place."""
-    global _is_placing
-    was_placing, _is_placing = _is_placing, True
-    try:
-        yield
-    finally:
-        _is_placing = was_placing
 
 
 @contextmanager
@@ -252,26 +238,19 @@ def write_all_whole(
 ) -> None:
     """Write files that belong together: all are on the disk before the first is replaced."""
     global _is_placing
+    files: list[tuple[Destination, Writer]] = []
+    streams: list[tuple[Destination, Writer]] = []
     with ExitStack() as stack:
-        outputs = [
-            (
-                path if isinstance(path, Destination) else stack.enter_context(Destination(path)),
-                _writer(os.fsdecode(path), content),
-            )
-            for path, content in contents.items()
-        ]
-        temporaries = [
-            (each, stack.enter_context(each.beside(content)))
-            for each, content in outputs
-            if not each.is_stream
-        ]
-        for each, content in outputs:
-            if each.is_stream:
-                each.append(content)
+        for path, given in contents.items():
+            to = path if isinstance(path, Destination) else stack.enter_context(Destination(path))
+            (streams if to.is_stream else files).append((to, _writer(os.fsdecode(path), given)))
+        written = [(each, stack.enter_context(each.beside(content))) for each, content in files]
+        for each, content in streams:
+            each.append(content)
         # A single file that others follow is there or not: a signal may end the process here.
-        if temporaries and (is_last or len(temporaries) > 1):
+        if written and (is_last or len(written) > 1):
             _is_placing = True
-        for each, temporary in temporaries:
+        for each, temporary in written:
             each.place(temporary)
         # It stays so after the last ones: the process of a command has its outputs then.
         _is_placing = _is_placing and is_last
@@ -286,10 +265,10 @@ def _writer(path: str, content: Content) -> Writer:
 
 def _compressed(path: str, text: bytes) -> bytes:
     match os.path.splitext(path)[1].lower():  # each library is imported when needed
-        case '.gz':
+        case '.gz':  # without a time, else the same content would not be the same file
             import gzip
 
-            return gzip.compress(text, mtime=0)  # else the same content would not be the same
+            return gzip.compress(text, mtime=0)
         case '.bz2':
             import bz2
 
@@ -301,7 +280,8 @@ def _compressed(path: str, text: bytes) -> bytes:
         case '.zst':
             import pyarrow
 
-            return bytes(pyarrow.compress(text, codec='zstd', asbytes=True))
+            compressed: bytes = pyarrow.compress(text, codec='zstd', asbytes=True)
+            return compressed
     return text
 
 

@@ -32,7 +32,7 @@ from mediaeval_ap.definitions import (
 )
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, check_query, in_subset
-from mediaeval_ap.evaluation.data_warnings import repeated_rows, unknown_queries
+from mediaeval_ap.evaluation.data_warnings import repeated_rows
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.scoring import Scorer, names_asked, read_counted
 from mediaeval_ap.evaluation.session import Session
@@ -112,10 +112,8 @@ class AveragePrecision:
         judged = Reference(table, definition.counts_again, whole['person_name'].values)
         skip_or_count = check_without_relevant(queries_without_relevant)
         self._criteria = Criteria(judged, cutoffs, definition, videos, max_bytes, skip_or_count)
-        found = repeated_rows(
-            table.source.name, len(table), judged.n_repeated, kept=definition.counts_again
-        )
-        warn_caller(found)
+        again = definition.counts_again
+        warn_caller(repeated_rows(table.source.name, len(table), judged.n_repeated, kept=again))
 
     def __repr__(self) -> str:
         return f'AveragePrecision({self._criteria})'
@@ -275,14 +273,12 @@ class AveragePrecision:
 
         Raises
         ------
-        ReadError, FormatError, WriteError, MissingExtraError
-            As of `evaluate`.
-        ParameterError
+        ReadError, FormatError, WriteError, MissingExtraError, ParameterError
             As of `evaluate`, and when the part is not two integers i and n, i from 1 to n.
 
         Warns
         -----
-        RepeatedRowsWarning, RepeatedQueriesWarning, EmptyRunWarning, NoOverlapWarning
+        DataWarning
             As of `evaluate`, where a block is computed. `collect` warns of the values.
 
         Examples
@@ -322,10 +318,8 @@ class AveragePrecision:
 
         Raises
         ------
-        QueryError, ParameterError
-            When the query is not a name, or k no positive integer.
-        ReadError, FormatError
-            When the run cannot be read.
+        QueryError, ParameterError, ReadError, FormatError
+            When the query is not a name, k no positive integer, or the run cannot be read.
 
         Warns
         -----
@@ -344,7 +338,7 @@ class AveragePrecision:
         query = check_query(query)
         depth = max(depths(self.K)) if k is None else check_cutoff(k)
         run = read_counted(self._criteria, hypothesis)
-        about_query = unknown_queries([query], self._criteria.reference)
+        about_query = self._criteria.reference.about_unknown([query])
         warn_caller(run.warnings_with(about_query))
         ((places, hits, distances),) = run.scorer.top([query], depth)
         ranks = np.arange(1, len(places) + 1)
@@ -393,15 +387,13 @@ class AveragePrecision:
 
         Parameters
         ----------
-        hypothesis, queries
-            As `AveragePrecision.evaluate` takes them.
+        hypothesis, queries, progress
+            As `evaluate` takes them.
         k : int or 'all'
-            The cutoff, which need not be one of those of `AveragePrecision`.
+            The cutoff, which need not be one of `K`.
         near : float
             The largest distance, from 0 to below 1, at which a name is taken for another spelling
             of a query: 0.2 allows one edit in five characters. With 0 there is no such name.
-        progress : bool
-            As of `AveragePrecision.evaluate`.
 
         Returns
         -------
@@ -410,15 +402,13 @@ class AveragePrecision:
 
         Raises
         ------
-        ReadError, FormatError
-            When the run or the queries cannot be read.
-        ParameterError
-            When k or `near` is wrong.
+        ReadError, FormatError, ParameterError
+            As of `evaluate`, and when k or `near` is wrong.
 
         Warns
         -----
         DataWarning
-            As of `AveragePrecision.evaluate`.
+            As of `evaluate`.
 
         Notes
         -----
@@ -426,9 +416,8 @@ class AveragePrecision:
         of hits (``hits``), which repairs change. Where the reference repeats rows and the
         definition counts them, no ranking of distinct shots reaches 1: the rest is in ``cutoff``.
 
-        Takes a few times as long as `AveragePrecision.evaluate`. Where a large part of the run is
-        equally far from a query, and equally confident, at the cutoff, all of that part is looked
-        at for this query.
+        Takes a few times as long as `evaluate`; longer where a large part of the run is equally far
+        from a query, and equally confident, at the cutoff.
 
         Examples
         --------
@@ -471,11 +460,6 @@ class AveragePrecision:
         list of Diagnosis
             One for each cutoff, equal to that of `explain`.
 
-        Raises
-        ------
-        ReadError, FormatError, ParameterError
-            As of `explain`.
-
         Examples
         --------
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
@@ -483,7 +467,7 @@ class AveragePrecision:
         >>> [(diagnosis.k, round(diagnosis.map, 3)) for diagnosis in found]
         [(10, 0.299), (100, 0.213)]
         """
-        from mediaeval_ap.diagnosis.explaining import explain_run
+        from mediaeval_ap.diagnosis.diagnosis import explain_run
 
         criteria = self._criteria
         cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
@@ -514,7 +498,7 @@ class AveragePrecision:
         runs : iterable or mapping from str
             The runs, each as `evaluate` takes it. The keys of a mapping name them; else they have
             the names of their files, without the folder where that tells them apart.
-        queries
+        queries, progress
             As `evaluate` takes them.
         k : int or 'all', optional
             The cutoff whose loss is split; by default 100 if it is one of `K`, else the last.
@@ -524,8 +508,6 @@ class AveragePrecision:
             The run to compare all others with on the leaderboard, by its name.
         correction, interval, level, cluster, resamples, permutations, seed
             As of `compare`.
-        progress : bool
-            As of `evaluate`.
 
         Returns
         -------
@@ -535,10 +517,8 @@ class AveragePrecision:
 
         Raises
         ------
-        ReadError, FormatError
-            When a run or the queries cannot be read.
-        ParameterError
-            When there is no run, two have one name, or an argument is wrong.
+        ReadError, FormatError, ParameterError
+            As of `evaluate`, and when there is no run, or two have one name.
         MissingExtraError
             When the extra ``insight`` is not installed.
 
@@ -549,8 +529,7 @@ class AveragePrecision:
 
         Notes
         -----
-        Each run is read once. Takes the time of `evaluate` and `explain` for each, and of one
-        `compare`.
+        Each run is read once. Takes the time of `evaluate` and `explain` for each, and `compare`.
 
         Examples
         --------
@@ -562,7 +541,7 @@ class AveragePrecision:
         MAP@100 0.121 (95 % interval 0.000 to 0.192). There is no other run to compare it with.
         """
         from mediaeval_ap.campaign.collected import collect, named
-        from mediaeval_ap.comparison.settings import check_baseline, checked_settings
+        from mediaeval_ap.comparison.settings import check_run, checked_settings
 
         criteria = self._criteria
         by_default = 100 if 100 in criteria.K else criteria.K[-1]
@@ -579,7 +558,7 @@ class AveragePrecision:
             seed=seed,
         )
         by_name = named(runs)
-        check_baseline(baseline, by_name)
+        check_run('baseline', baseline, by_name)
         report = collect(criteria, by_name, criteria.read_queries(queries), loss_at, near, settings)
         warn_caller(report.warnings)
         return report
@@ -596,11 +575,6 @@ class AveragePrecision:
         -------
         Live
             A session that takes hypotheses and answers queries.
-
-        Raises
-        ------
-        ReadError, FormatError
-            When the run cannot be read.
 
         Examples
         --------
@@ -624,7 +598,7 @@ class AveragePrecision:
         path : str or path-like
             The file, which holds reference, cutoffs, definition and subset, too.
         max_bytes : int
-            Limit for the rows of the file, and as of `AveragePrecision`.
+            As of `AveragePrecision`, and the limit for the rows of the file.
 
         Returns
         -------
@@ -695,10 +669,8 @@ class AveragePrecision:
 
         Raises
         ------
-        ReadError, FormatError, WriteError
-            When the run or the queries cannot be read, or a file cannot be written.
-        ParameterError
-            When k or the tag is wrong, or both files are the same.
+        ReadError, FormatError, WriteError, ParameterError
+            As of `evaluate`, and when k or the tag is wrong, or both files are the same.
 
         Warns
         -----

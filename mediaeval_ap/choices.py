@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from numbers import Real
 from operator import index
-from typing import Any, Literal, SupportsIndex, TypeVar, get_args
+from typing import Any, Literal, TypeGuard, TypeVar, get_args
 
 from mediaeval_ap.cores import machine_cores
 from mediaeval_ap.errors import ParameterError, shown
@@ -112,13 +112,18 @@ def parameter_of_skipped(policy: WithoutRelevant) -> dict[str, str]:
     return {} if policy == 'count' else {'queries_without_relevant': policy}
 
 
+def _integer(value: Any) -> int | None:
+    """Return an integer of any class as an int; None for anything else, and for a bool."""
+    try:
+        return None if isinstance(value, bool) else index(value)
+    except TypeError:
+        return None
+
+
 def check_limit(limit: int, name: str = 'max_bytes') -> int:
     """Refuse a limit that is no positive integer; return it, or the largest that there can be."""
-    try:
-        if not isinstance(limit, bool) and index(limit) > 0:
-            return min(index(limit), sys.maxsize)
-    except TypeError:
-        pass
+    if (number := _integer(limit) or 0) > 0:
+        return min(number, sys.maxsize)
     raise ParameterError(f'{name}: found {shown(limit)}, expected a positive integer')
 
 
@@ -126,8 +131,7 @@ def check_jobs(jobs: object) -> int:
     """Return a number of processes; ``'all'`` is one for each core."""
     if plain_text(jobs) == ALL_CORES:  # first, as the command gives text
         return machine_cores()
-    number = index(jobs) if isinstance(jobs, SupportsIndex) else 0
-    if 0 < number <= MOST_JOBS and not isinstance(jobs, bool):
+    if 0 < (number := _integer(jobs) or 0) <= MOST_JOBS:
         return number
     raise ParameterError(
         f'jobs: found {shown(jobs)}, expected an integer from 1 to {MOST_JOBS}, or {ALL_CORES}'
@@ -137,37 +141,37 @@ def check_jobs(jobs: object) -> int:
 def check_part(part: Any) -> tuple[int, int]:
     """Return a part i of n as two integers, i from 1 to n."""
     try:
-        first, second = part
-        i, n = index(first), index(second)
-        if 0 < i <= n and not isinstance(first, bool):
-            return i, n
+        i, n = map(_integer, part)
     except (TypeError, ValueError):
-        pass
+        i = n = None
+    if i is not None and n is not None and 0 < i <= n:
+        return i, n
     raise ParameterError(f'part: found {shown(part)}, expected (i, n), with i from 1 to n')
 
 
-def check_ratio(ratio: object) -> None:
-    """Raise `ParameterError` for anything but a number from 0 to 1."""
-    number: Any = ratio  # compared as it is: an integer may be too large for a double
-    if isinstance(ratio, Real) and not isinstance(ratio, bool) and 0 <= number <= 1:
-        return
+def _is_real(value: object) -> TypeGuard[float]:
+    # Compared as it is: an integer may be too large for a double.
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def check_ratio(ratio: object) -> float:
+    """Return a number from 0 to 1, or raise `ParameterError`."""
+    if _is_real(ratio) and 0 <= ratio <= 1:
+        return float(ratio)
     raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
 
 
 def check_near(near: object) -> float:
     """Return the largest distance between spellings of a name as a float."""
-    number: Any = near  # compared as it is, too: an integer may be too large for a double
-    is_number = isinstance(near, Real) and not isinstance(near, bool)
-    if is_number and 0 <= number < 1 and float(number) < 1:
-        return float(number)
+    if _is_real(near) and 0 <= near < 1 and float(near) < 1:
+        return float(near)
     raise ParameterError(f'near: found {shown(near)}, expected a number from 0 to below 1')
 
 
 def check_level(level: object) -> float:
     """Return a level of confidence, or raise `ParameterError`."""
-    number: Any = level
-    if isinstance(level, Real) and not isinstance(level, bool) and 0 < number < 1:
-        return float(number)
+    if _is_real(level) and 0 < level < 1:
+        return float(level)
     raise ParameterError(f'level: found {shown(level)}, expected a number between 0 and 1')
 
 
@@ -180,12 +184,8 @@ def alpha_of(level: float) -> float:
 
 def check_seed(seed: object) -> int:
     """Return the seed of a random generator, or raise `ParameterError`."""
-    number: Any = seed
-    try:
-        if not isinstance(seed, bool) and index(number) >= 0:
-            return index(number)
-    except TypeError:
-        pass
+    if (number := _integer(seed)) is not None and number >= 0:
+        return number
     raise ParameterError(f'seed: found {shown(seed)}, expected an integer from 0')
 
 

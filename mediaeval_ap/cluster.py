@@ -42,17 +42,13 @@ def evaluate(
         What to score the run by.
     hypothesis : str, path-like or Store
         A store, as `mediaeval_ap.index` writes it, on a path that all workers see.
-    queries
-        As `AveragePrecision.evaluate` takes them. They are read here, not by workers.
+    queries, measures, progress
+        As for `AveragePrecision.evaluate`. Queries are read here, not by workers.
     client : distributed.Client
         A client that is connected to the scheduler; not an asynchronous one.
-    measures : str or iterable of str
-        As `AveragePrecision.evaluate` takes them.
     resume : str or path-like, optional
-        A folder that all workers see. Each block of queries that is finished is kept there by the
-        worker that computed it. What is there already is not computed again.
-    progress : bool
-        Show progress on standard error, if it takes longer than half a second.
+        A folder that all workers see, which keeps each finished block of queries. What is there
+        already is not computed again.
 
     Returns
     -------
@@ -134,16 +130,13 @@ def compute(
     ReadError, FormatError, ParameterError, UndefinedScoreError
         As for `mediaeval_ap.metrics.compute`; `ReadError` also when a worker does not see a file,
         `FormatError` when it sees another one, `ParameterError` when a metric cannot be merged.
-    ClusterError
-        When the scheduler is gone, workers end again and again, or their versions of this package,
-        Python or numpy are not those of the client.
-    MissingExtraError
-        When the extra ``cluster`` is not installed.
+    ClusterError, MissingExtraError
+        As for `evaluate`; when the extra ``cluster`` is not installed.
 
     Warns
     -----
     WaitingWarning
-        While the scheduler or a worker does not answer; `NoWorkerWarning` while there is no worker.
+        As `evaluate`.
 
     Notes
     -----
@@ -171,7 +164,8 @@ def compute(
     metric.reset()
     metric.merge(metric)  # refused before anything is computed if it is refused at all
     try:
-        with closing(results(client, _accumulated, (copy(metric), column_of), parts)) as finished:
+        shared = copy(metric), column_of
+        with closing(results(client, _accumulated, shared, parts)) as finished:
             for _ in tracked(parts, 'scoring', ' parts'):
                 metric.merge(next(finished)[1])
     except BaseException:
@@ -180,10 +174,7 @@ def compute(
     return metric.compute()
 
 
-def _accumulated(
-    metric_and_columns: tuple[Accumulator, Mapping[str, str]], part: DatasetPart
-) -> Accumulator:
-    """Return a metric of the rows of a part."""
-    metric = copy(metric_and_columns[0])
-    add_part(metric, part, metric_and_columns[1])
+def _accumulated(shared: tuple[Accumulator, Mapping[str, str]], part: DatasetPart) -> Accumulator:
+    metric = copy(shared[0])
+    add_part(metric, part, shared[1])
     return metric

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,7 @@ from mediaeval_ap.choices import (
 )
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import DataWarning, ParameterError, counted, printable, shown, warn_caller
-from mediaeval_ap.evaluation.criteria import (
-    answerable,
-    queries_or_default,
-    read_queries,
-)
+from mediaeval_ap.evaluation.criteria import answerable, queries_or_default, read_queries
 from mediaeval_ap.evaluation.data_warnings import (
     likely_cause,
     no_overlap,
@@ -39,7 +36,7 @@ from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
-from mediaeval_ap.tables.reading import Origin, OriginKind
+from mediaeval_ap.tables.reading import WITH_ALL_FIELDS, Origin, OriginKind
 
 __all__ = ['PersonDiscovery2015']
 
@@ -95,8 +92,8 @@ class PersonDiscovery2015:
     Notes
     -----
     The ratio is `Levenshtein.ratio`: the share of the characters of both names that is left when as
-    few as possible are deleted and inserted. Ties, which the published scripts leave open: the
-    first name by code points, and shots in the order of video and shot.
+    few as possible are deleted and inserted. Ties, which the published scripts leave open, go to
+    the first name by code points, and to shots in the order of video and shot.
 
     Source: MediaEval 2015, Multimodal Person Discovery in Broadcast TV.
 
@@ -216,7 +213,14 @@ class PersonDiscovery2015:
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
             **({SKIPPED: n_skipped} if self._without_relevant == 'skip' else {}),
             'queries_without_name': names.count(None),
-            **self._counts(run, shots),
+            'shots': len(self._known),
+            'shots_that_count': int(self._counted.sum()),
+            'labels': len(run),
+            'labels_that_count': int(np.count_nonzero(self._counted[shots])),
+            'names': len(run['person_name'].values),
+            'names_in_reference': len({*run['person_name'].values} & {*self._names.values}),
+            'shots_returned': len(np.unique(shots)),
+            'shots_in_reference': len(np.intersect1d(shots, self._relevant % len(self._known))),
             'placeholders': len(self._names.values) - len(self._queries) if queries is None else 0,
         }
         evaluation = Evaluation2015(
@@ -236,19 +240,6 @@ class PersonDiscovery2015:
         warn_caller(warnings)
         return replace(evaluation, correct=correct, warnings=warnings)
 
-    def _counts(self, run: Table, shots: NDArray[np.int64]) -> dict[str, int]:
-        names = run['person_name'].values
-        return {
-            'shots': len(self._known),
-            'shots_that_count': int(self._counted.sum()),
-            'labels': len(run),
-            'labels_that_count': int(np.count_nonzero(self._counted[shots])),
-            'names': len(names),
-            'names_in_reference': len(set(names) & set(self._names.values)),
-            'shots_returned': len(np.unique(shots)),
-            'shots_in_reference': len(np.intersect1d(shots, self._relevant % len(self._known))),
-        }
-
     def _warnings(self, scored: Evaluation2015) -> list[DataWarning]:
         """Return warnings about shots and queries that are not in the reference."""
         name, counts = printable(scored.inputs['reference'].name), scored.counts
@@ -264,9 +255,13 @@ class PersonDiscovery2015:
 
     def _about_unknown(self, queries: Sequence[str]) -> list[DataWarning]:
         """Return the warning of queries that are no names of the reference, if others are."""
-        known = Names2015(printable(self._inputs['reference'].name), self._names.code_of)
-        is_any_known = any(map(known.has, queries))
-        return unknown_queries(queries, known, len(queries)) if is_any_known else []
+        known = self._names.code_of
+        unknown = [query for query in queries if query not in known]
+        if len(unknown) == len(queries):
+            return []
+        nearest = partial(nearest_name, names=without_placeholders(known))
+        reference = printable(self._inputs['reference'].name)
+        return unknown_queries(unknown, len(queries), reference, nearest)
 
     def _read(self, origin: Any, layout: Layout) -> Table:
         return read(origin, layout, max_bytes=self._max_bytes)
@@ -293,23 +288,23 @@ class PersonDiscovery2015:
         keys = self._keys(code, shot[ranges(begins, sizes)])
         hits = (code >= 0) & np.isin(keys, self._relevant)
         ranks = ranges(np.ones_like(sizes), sizes)
-        no_cutoff = [max(1, len(run))]
-        ap = average_precision_of_hits(
-            query[hits], ranks[hits], n_relevant, len(run), no_cutoff, DEFINITION
-        )
-        return ap[:, 0]
+        n = len(run)
+        cutoff = [max(1, n)]  # none
+        return average_precision_of_hits(
+            query[hits], ranks[hits], n_relevant, n, cutoff, DEFINITION
+        )[:, 0]
 
     def _correct(self, scored: Evaluation2015, evidence: Table) -> NDArray[np.bool_]:
         """Return whether the evidence of each chosen name is evidence of the query."""
-        pieces: dict[str, tuple[int, str]] = {}
+        pieces: dict[str | None, tuple[int, str]] = {}
         for row, (name, shot, source) in enumerate(self._said(evidence)):
             if name in pieces:
                 raise evidence.error([row], 'person_name', f'{shown(name)} again', 'each name once')
             pieces[name] = shot, source
-        correct: NDArray[np.bool_] = scored.n_relevant == 0
-        for row, (query, chosen) in enumerate(zip(scored.queries, scored.names, strict=True)):
-            if chosen is not None:
-                correct[row] = (query, *pieces.get(chosen, ())) in self._evidence
+        chosen = zip(scored.queries, scored.names, strict=True)
+        found = [(query, *pieces.get(name, ())) in self._evidence for query, name in chosen]
+        is_none = np.array([name is None for name in scored.names])
+        correct: NDArray[np.bool_] = np.where(is_none, scored.n_relevant == 0, found)
         return correct
 
     def _said(self, table: Table) -> Iterator[tuple[str, int, str]]:
@@ -364,29 +359,13 @@ def closest(
     return chosen, ratios
 
 
-@dataclass(frozen=True)
-class Names2015:
-    """The names of a reference of 2015, of which a query should be one."""
-
-    name: str  # of the reference
-    names: Collection[str]
-
-    def has(self, name: str) -> bool:
-        """Return whether a name is in the reference."""
-        return name in self.names
-
-    def nearest(self, query: str) -> str | None:
-        """Return the nearest name, placeholders apart."""
-        return nearest_name(query, without_placeholders(self.names))
-
-
 def _read_shots(shots: Origin) -> Table:
     """Read all shots: text has whole lines, of other tables and rows the ids are enough."""
     whole, ids = layouts.SHOTS_2015, layouts.SHOT_IDS_2015
     if shots.kind is OriginKind.ROWS:
         shots = Origin.of(map(_ids_of_whole, shots.value))
     has_ids_alone = isinstance(shots.value, Table) and shots.value.layout == ids
-    return read(shots, whole if shots.kind.has_all_fields and not has_ids_alone else ids)
+    return read(shots, whole if shots.kind in WITH_ALL_FIELDS and not has_ids_alone else ids)
 
 
 def _ids_of_whole(row: Any) -> Any:

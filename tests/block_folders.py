@@ -41,13 +41,15 @@ def blocks_in(folder):
     return sorted(folder.glob('*-*.json'), key=lambda path: path.name.split('-')[1])
 
 
-def part_of(run='run.txt', queries='queries.txt', part=(1, 3), measures=(), **options):
-    """Compute a part of the queries about the campaign, kept in the folder `out`."""
+def part_of(
+    run='run.txt', queries='queries.txt', part=(1, 3), measures=(), resume='out', **options
+):
+    """Compute a part of the queries about the campaign, kept in a folder."""
     options = {'reference': 'reference.txt', 'K': [5, 'all'], 'definition': 'trec', **options}
     with warnings.catch_warnings():  # the campaign asks for names that its reference lacks
         warnings.simplefilter('ignore', UnknownQueriesWarning)
         return AveragePrecision(**options).evaluate_part(
-            run, queries, part=part, resume='out', measures=measures
+            run, queries, part=part, resume=resume, measures=measures
         )
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from threading import Thread, Timer
+from threading import Thread
 
 from distributed import Client
 
@@ -70,24 +70,13 @@ class DaskCluster:
         return process
 
     def _wait_for(self, process, pattern):
-        """Follow the log of a process until it says something."""
-        follow = subprocess.Popen(
-            ['tail', '-n', '+1', '-F', '--pid', str(process.pid), str(process.log)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        timer = Timer(SECONDS, follow.kill)
-        timer.start()
-        try:
-            for line in follow.stdout:
-                if found := re.search(pattern, line):
-                    return found[1]
-            raise TimeoutError(f'{pattern!r} not found: {process.log.read_text()}')
-        finally:
-            timer.cancel()
-            follow.kill()
-            follow.communicate()
+        """Look at the log of a process until it says something."""
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end and process.poll() is None:
+            if found := re.search(pattern, process.log.read_text()):
+                return found[1]
+            time.sleep(0.02)
+        raise TimeoutError(f'{pattern!r} not found: {process.log.read_text()}')
 
     def close(self):
         for process in self.processes:

@@ -91,26 +91,3 @@ def cluster_of(query, reference):
     shots = {row[:3] for row in reference if row[3] == query}
     counts = Counter((corpus, video) for corpus, video, _ in shots)
     return min(counts, key=lambda video: (-counts[video], video)) if counts else None
-
-
-def groups_of(means, different):
-    """Return letters: one for each longest stretch of the order whose ends do not differ.
-
-    `means` are in order, best first; `different(i, j)` says whether two of them differ.
-    """
-    stretches = [
-        (i, j)
-        for i in range(len(means))
-        for j in range(i, len(means))
-        if not any(different(x, y) for x, y in combinations(range(i, j + 1), 2))
-    ]
-    longest = [
-        (i, j)
-        for i, j in stretches
-        if not any(a <= i and j <= b and (a, b) != (i, j) for a, b in stretches)
-    ]
-    letters = ['' for _ in means]
-    for letter, (i, j) in zip('abcdefghijklmnopqrstuvwxyz', sorted(longest), strict=False):
-        for place in range(i, j + 1):
-            letters[place] += letter
-    return letters

@@ -3,6 +3,7 @@
 import warnings
 
 from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.store.manifest import Input
 from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
 
@@ -10,11 +11,11 @@ from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
 def stored(rows, path, subset=None, keep=None):
     """A store of the rows of a run that are in a subset."""
     table = read(rows, HYPOTHESIS)
-    n_read = len(table)
+    inputs = [Input(table.source.name, table.source.sha256, len(table))]
     if subset is not None:
         subset = read(subset, SUBSET)
         table = table.select(table.within(subset))
-    return write_store(Ranking(table), path, keep=keep, subset=subset, n_read=n_read)
+    return write_store(Ranking(table), path, keep=keep, subset=subset, inputs=inputs)
 
 
 def told(function, *arguments, **settings):

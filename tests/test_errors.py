@@ -2,7 +2,7 @@
 
 import pytest
 
-from mediaeval_ap.errors import MissingExtraError, printable, require, shown
+from mediaeval_ap.errors import MissingExtraError, printable, require
 
 
 @pytest.mark.parametrize(
@@ -11,24 +11,6 @@ from mediaeval_ap.errors import MissingExtraError, printable, require, shown
 )
 def test_characters_that_a_terminal_obeys_or_hides_are_escaped(text, expected):
     assert printable(text) == expected
-
-
-class Unshowable:
-    def __repr__(self):
-        raise RuntimeError
-
-
-@pytest.mark.parametrize(
-    ('value', 'expected'),
-    [
-        ('nan', "'nan'"),
-        pytest.param(10**5000, '<int of 16610 bits>', id='digits'),
-        (Unshowable(), '<Unshowable that cannot be shown>'),
-        ('x' * 1000, f"'{'x' * 59}…"),
-    ],
-)
-def test_values_are_quoted_on_one_short_line(value, expected):
-    assert shown(value) == expected
 
 
 def test_a_module_that_is_not_installed_names_its_extra():

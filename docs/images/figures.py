@@ -7,7 +7,7 @@ shows, and `is-my-system-better.svg`, which the tutorial of that name shows.
 from pathlib import Path
 
 from mediaeval_ap import AveragePrecision, compare
-from mediaeval_ap.render.page import to_svg
+from mediaeval_ap.render.page import drawn
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / 'samples'
@@ -57,4 +57,4 @@ def charts():
 
 if __name__ == '__main__':
     for name, chart in charts().items():
-        (HERE / f'{name}.svg').write_text(to_svg(chart), encoding='utf-8')
+        (HERE / f'{name}.svg').write_text(drawn(chart, 'svg'), encoding='utf-8')

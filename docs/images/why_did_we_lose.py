@@ -6,7 +6,7 @@
 from pathlib import Path
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.render.page import to_svg
+from mediaeval_ap.render.page import drawn
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / 'samples'
@@ -25,4 +25,4 @@ def chart():
 
 
 if __name__ == '__main__':
-    (HERE / 'why-did-we-lose.svg').write_text(to_svg(chart()))
+    (HERE / 'why-did-we-lose.svg').write_text(drawn(chart(), 'svg'))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
+from mediaeval_ap.comparison.comparison import Comparison, ComparisonPlot
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.render import figures
@@ -18,23 +17,13 @@ from mediaeval_ap.render.page import on_page
 if TYPE_CHECKING:
     import altair
 
-    from mediaeval_ap.comparison.comparison import Comparison
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 
 
 class CampaignPlot(ComparisonPlot):
     """Figures of a report: those of its comparison, and of the diagnoses of all runs.
 
-    `CampaignReport.plot` makes it. Each figure is an Altair chart.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The comparison of the runs.
-    diagnoses : mapping of str to Diagnosis
-        The diagnosis of each run.
-    rankings : mapping
-        The ranks of hits, as in `CampaignReport`.
+    `CampaignReport.plot` makes it, of its comparison, diagnoses and rankings.
 
     Examples
     --------
@@ -52,10 +41,7 @@ class CampaignPlot(ComparisonPlot):
         diagnoses: Mapping[str, Diagnosis],
         rankings: Mapping[str, Any],
     ) -> None:
-        super().__init__(
-            comparison.runs, comparison.queries, comparison.values, comparison.leaderboard
-        )
-        self._comparison = comparison
+        super().__init__(comparison)
         self._diagnoses = [diagnoses[run] for run in comparison.runs]
         self._hits = rankings['hits']
 
@@ -138,6 +124,6 @@ class CampaignPlot(ComparisonPlot):
             'precision_recall': figures.precision_recall(runs, [[] for _ in runs], 1),
             'scatter': figures.scatter('', '', comparison.queries, most, most),  # as far as it goes
         }
-        embedded = {name: asdict(on_page(chart)) for name, chart in charts.items()}
+        embedded = {name: on_page(chart) for name, chart in charts.items()}
         embedded['scatter']['spec']['data']['values'] = []
         return embedded

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import groupby
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from Levenshtein import distance, opcodes
 
 from mediaeval_ap import __version__
-from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.campaign.headline import (
     Alternatives,
     caveat_of_floor,
@@ -36,6 +35,7 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.render.document import Document, Grid, Heading
 from mediaeval_ap.render.formats import to_html
+from mediaeval_ap.results.described import returned_or_written
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import counted_note
 
@@ -124,7 +124,7 @@ class CampaignReport:
         from mediaeval_ap.render.page import javascript_bundle, page
 
         figures = self.plot.on_page()
-        text = page(
+        text: str = page(
             'campaign.html.j2',
             title=self._title,
             data={**self.to_dict(), 'figures': figures},
@@ -132,10 +132,7 @@ class CampaignReport:
             scripts=('campaign.js',),
             **self._context(figures),
         )
-        if path is None:
-            return text
-        write_whole(path, text)
-        return None
+        return returned_or_written(text, path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report, for JSON: the data of the page.
@@ -170,23 +167,24 @@ class CampaignReport:
             'rankings': self.rankings,
             'alternatives': {run: asdict(each) for run, each in self.alternatives.items()},
             'remarks': self._remarks,
-            'warnings': self._warned,
+            'warnings': list(dict.fromkeys(map(str, [*self.warnings, *self.comparison.warnings]))),
             'manifest': {**compared['manifest'], 'inputs': self._inputs},
         }
 
     def _repr_html_(self) -> str:
-        return to_html(Document(lambda: [Heading(self._lead['headline']), self._standings], dict))
+        metric = self.comparison.metrics[-1]
+        rows = [
+            [row['rank'], row['run'], row['map']]
+            for row in self._compared['leaderboard']
+            if row['metric'] == metric
+        ]
+        standings = Grid(['rank', 'run', metric], rows)
+        return to_html(Document(lambda: [Heading(self._lead['headline']), standings], dict))
 
     def __repr__(self) -> str:
         lead = self._lead
-        return '\n'.join(
-            [f'{type(self).__name__}: {lead["headline"]}', *lead['sentences'], *lead['caveats']]
-        )
-
-    @property
-    def _warned(self) -> list[str]:
-        """Return all that was warned of, each once."""
-        return list(dict.fromkeys(map(str, [*self.warnings, *self.comparison.warnings])))
+        headline = f'{type(self).__name__}: {lead["headline"]}'
+        return '\n'.join([headline, *lead['sentences'], *lead['caveats']])
 
     @cached_property
     def _compared(self) -> dict[str, Any]:
@@ -218,7 +216,16 @@ class CampaignReport:
         """
         runs_of: dict[str, dict[Remark, list[str]]] = defaultdict(lambda: defaultdict(list))
         for run in self.comparison.runs:
-            for remark in dict.fromkeys(_remarks_of(self.evaluations[run], self.diagnoses[run])):
+            evaluation, diagnosis = self.evaluations[run], self.diagnoses[run]
+            notes = evaluation.notes
+            notes += [each for each in diagnosis.notes if each not in diagnosis.evaluation.notes]
+            source = printable(evaluation.inputs[Evaluation.RUN].name)
+            notes += [
+                str(warning).removeprefix(f'{source}: ')
+                for warning in evaluation.warnings
+                if type(warning) not in SAID_BY_NOTES  # a name that is unknown is told by no note
+            ]
+            for remark in dict.fromkeys(map(counted_note, notes)):
                 runs_of[remark[0]][remark].append(run)
         for text in [*self.comparison.notes, *map(str, self.comparison.warnings)]:
             remark = counted_note(text)
@@ -262,14 +269,6 @@ class CampaignReport:
         return [
             {'role': role, 'name': source.name, 'sha256': source.sha256} for role, source in read
         ]
-
-    @property
-    def _standings(self) -> Grid:
-        metric = self.comparison.metrics[-1]
-        rows = [row for row in self._compared['leaderboard'] if row['metric'] == metric]
-        return Grid(
-            ['rank', 'run', metric], [[row['rank'], row['run'], row['map']] for row in rows]
-        )
 
     def _context(self, figures: dict[str, Any]) -> dict[str, Any]:
         """Return what the template shows."""
@@ -337,50 +336,36 @@ class CampaignReport:
         }
 
 
-def _remarks_of(evaluation: Evaluation, diagnosis: Diagnosis) -> Iterator[Remark]:
-    notes = evaluation.notes
-    notes += [each for each in diagnosis.notes if each not in diagnosis.evaluation.notes]
-    yield from map(counted_note, notes)
-    source = printable(evaluation.inputs[Evaluation.RUN].name)
-    for warning in evaluation.warnings:
-        if type(warning) not in SAID_BY_NOTES:  # a name that is unknown is told by no note
-            yield counted_note(str(warning).removeprefix(f'{source}: '))
-
-
 def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a leaderboard for each metric, the last one first, with the positions of intervals."""
-    rows_of: dict[str, list[dict[str, Any]]] = {each: [] for each in comparison['metrics'][::-1]}
-    for row in comparison['leaderboard']:
-        rows_of[row['metric']].append(row)
-    return [_board(metric, rows) for metric, rows in rows_of.items()]
-
-
-def _board(metric: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    numbers = [
-        value
-        for row in rows
-        for value in (row['map'], row['floor'], row['interval']['low'], row['interval']['high'])
-        if value is not None
-    ]
-    low = math.floor(min(numbers) * 20) / 20
-    high = max(math.ceil(max(numbers) * 20) / 20, low + 0.05)
-    return {
-        'metric': metric,
-        'low': low,
-        'high': high,
-        'floor': rows[0]['floor'],
-        'rows': [row | {'at': _positions(row, low, high)} for row in rows],
-    }
-
-
-def _positions(row: Mapping[str, Any], low: float, high: float) -> dict[str, str | None]:
-    """Return where the numbers of a row are in its figure, in percent of its width."""
-    numbers = {'map': row['map'], 'floor': row['floor'], **row['interval']}
-    return {
-        name: None if value is None else f'{100 * (value - low) / (high - low):.1f}%'
-        for name, value in numbers.items()
-        if name != 'reason'
-    }
+    boards = []
+    for metric in comparison['metrics'][::-1]:
+        rows = [row for row in comparison['leaderboard'] if row['metric'] == metric]
+        numbers = [
+            {'map': row['map'], 'floor': row['floor']}
+            | {name: row['interval'][name] for name in ('low', 'high')}
+            for row in rows
+        ]
+        known = [value for each in numbers for value in each.values() if value is not None]
+        low = math.floor(min(known) * 20) / 20
+        high = max(math.ceil(max(known) * 20) / 20, low + 0.05)
+        at = [  # in percent of the width of the figure
+            {
+                name: None if value is None else f'{100 * (value - low) / (high - low):.1f}%'
+                for name, value in each.items()
+            }
+            for each in numbers
+        ]
+        boards.append(
+            {
+                'metric': metric,
+                'low': low,
+                'high': high,
+                'floor': rows[0]['floor'],
+                'rows': [row | {'at': each} for row, each in zip(rows, at, strict=True)],
+            }
+        )
+    return boards
 
 
 def _upper(text: str) -> str:
@@ -408,12 +393,11 @@ def confused_of(diagnoses: Mapping[str, Diagnosis]) -> list[dict[str, Any]]:
             ('another spelling', diagnosis.near_misses),
         ):
             for each in names:
-                if not each.count:
-                    continue
-                row: dict[str, Any] = {'query': each.query, 'name': each.name, 'kind': kind}
-                row |= {'distance': each.distance, 'counts': {}}
-                row = rows.setdefault((each.query, each.name), row)
-                row['counts'][run] = row['counts'].get(run, 0) + each.count
+                if each.count:
+                    new: dict[str, Any] = {'query': each.query, 'name': each.name, 'kind': kind}
+                    new |= {'distance': each.distance, 'counts': {}}
+                    counts = rows.setdefault((each.query, each.name), new)['counts']
+                    counts[run] = counts.get(run, 0) + each.count
     ordered = sorted(rows.items(), key=lambda item: (-sum(item[1]['counts'].values()), item[0]))
     return [row for _, row in ordered]
 

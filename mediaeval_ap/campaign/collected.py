@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.campaign.campaign_report import CampaignReport
 from mediaeval_ap.campaign.headline import Alternatives
-from mediaeval_ap.comparison.comparing import compare
+from mediaeval_ap.comparison.comparison import compare
 from mediaeval_ap.comparison.settings import Settings
 from mediaeval_ap.definitions import Cutoff, depths
-from mediaeval_ap.diagnosis.diagnosis import Diagnosis
-from mediaeval_ap.diagnosis.explaining import diagnose
+from mediaeval_ap.diagnosis.diagnosis import Diagnosis, diagnose
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import CountedRun, evaluate_run, names_asked, read_counted
@@ -57,7 +56,7 @@ def collect(
         rankings.add(name, run)
         found |= {str(warning): warning for warning in evaluations[name].warnings}
     reference, subset = criteria.reference.table, criteria.subset
-    comparison = compare(evaluations, reference=reference, subset=subset, **settings.to_dict())
+    comparison = compare(evaluations, reference=reference, subset=subset, **vars(settings))
     return CampaignReport(
         comparison,
         {run: diagnoses[run] for run in comparison.runs},
@@ -156,21 +155,18 @@ def _as_integers(values: NDArray[np.float64]) -> tuple[int | None, list[Any]]:
 def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
     """Return runs by name: the given one, else the name of the file, with its folder if needed."""
     if isinstance(runs, Mapping):
-        return dict(_checked(list(runs), list(runs.values())))
-    if isinstance(runs, str | bytes | os.PathLike) or not isinstance(runs, Iterable):
+        names, given = list(runs), list(runs.values())
+    elif isinstance(runs, str | bytes | os.PathLike) or not isinstance(runs, Iterable):
         raise ParameterError(f'runs: found {shown(runs)}, expected a list of runs')
-    given = list(runs)
-    paths = [os.fsdecode(each) if isinstance(each, str | os.PathLike) else '' for each in given]
-    names = [name or f'run {number}' for number, name in enumerate(short_names(paths), 1)]
-    return dict(_checked(names, given))
-
-
-def _checked(names: list[str], runs: list[Any]) -> Iterable[tuple[str, Any]]:
+    else:
+        given = list(runs)
+        paths = [os.fsdecode(run) if isinstance(run, str | os.PathLike) else '' for run in given]
+        names = [name or f'run {number}' for number, name in enumerate(short_names(paths), 1)]
     if not names:
         raise ParameterError('runs: found none, expected one or more')
     if wrong := [name for name in names if not isinstance(name, str) or not name]:
         raise ParameterError(f'runs: found the name {shown(wrong[0])}, expected text')
-    repeated = [name for name, times in Counter(map(printable, names)).items() if times > 1]
-    if repeated:
+    names = list(map(printable, names))
+    if repeated := [name for name, times in Counter(names).items() if times > 1]:
         raise ParameterError(f'runs: found {shown(repeated[0])} twice, expected each run once')
-    return zip(map(printable, names), runs, strict=True)
+    return dict(zip(names, given, strict=True))

@@ -34,14 +34,28 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
     board = [row for row in comparison['leaderboard'] if row['metric'] == metric]
     leaders = [row['run'] for row in board if row['rank'] == 1]
     below = [row['run'] for row in board if row['rank'] > 1]
-    first = board[0]['run']
+    first, interval = board[0]['run'], board[0]['interval']
     score = f'{metric} {board[0]["map"]:.3f}'
-    told = f'{score}{_interval(board[0], comparison)}.'
+    told = f'{score}.'
+    if interval['low'] is not None:
+        level = percent(comparison['manifest']['parameters']['level'])
+        told = f'{score} ({level} interval {interval["low"]:.3f} to {interval["high"]:.3f}).'
     if len(board) == 1:
         return _said(f'{first} scores {score}', f'{told} There is no other run to compare it with.')
     if not below:
         return _said(f'{listed(leaders)} score the same: {score}', 'Their means are equal.')
-    found = [_Tests.of(comparison, run, below) for run in leaders]
+    parameters = comparison['manifest']['parameters']
+    p = {
+        frozenset((pair['a'], pair['b'])): pair['p_adjusted']
+        for pair in comparison['pairs']
+        if pair['metric'] == metric
+    }
+    alpha = alpha_of(parameters['level'])
+    correction = CORRECTED_BY.get(parameters['correction'], 'Tukey')
+    found = [
+        _Tests(leader, {run: p[frozenset((leader, run))] for run in below}, alpha, correction)
+        for leader in leaders
+    ]
     test = _test(comparison)
     if len(leaders) == 1:
         (only,) = found
@@ -63,18 +77,6 @@ class _Tests:
     p: dict[str, float]
     alpha: float
     correction: str
-
-    @classmethod
-    def of(cls, comparison: Mapping[str, Any], leader: str, below: Sequence[str]) -> _Tests:
-        parameters = comparison['manifest']['parameters']
-        p = {
-            frozenset((pair['a'], pair['b'])): pair['p_adjusted']
-            for pair in comparison['pairs']
-            if pair['metric'] == comparison['metrics'][-1]
-        }
-        correction = CORRECTED_BY.get(parameters['correction'], 'Tukey')
-        its_p = {run: p[frozenset((leader, run))] for run in below}
-        return cls(leader, its_p, alpha_of(parameters['level']), correction)
 
     @property
     def alike(self) -> list[str]:
@@ -137,14 +139,6 @@ def _test(comparison: Mapping[str, Any]) -> str:
     return f'{test[:1].upper()}{test[1:]}{family} ({units}): {alpha} tells two runs apart.'
 
 
-def _interval(row: Mapping[str, Any], comparison: Mapping[str, Any]) -> str:
-    interval = row['interval']
-    if interval['low'] is None:
-        return ''
-    level = percent(comparison['manifest']['parameters']['level'])
-    return f' ({level} interval {interval["low"]:.3f} to {interval["high"]:.3f})'
-
-
 def percent(level: float) -> str:
     """Return a level as people write it."""
     return f'{100 * level:g} %'
@@ -182,11 +176,6 @@ class Alternatives:
         ties = diagnosis.ties['equal_confidence'].means()
         return cls(once, ties['min'], ties['max'])
 
-    def could_lead(self, leader: Alternatives) -> bool:
-        """Return whether another order of ties can put the run before the leader."""
-        has_ties = any(round(each.greatest - each.least, DIGITS) > 0 for each in (self, leader))
-        return has_ties and round(self.greatest, DIGITS) >= round(leader.least, DIGITS)
-
     def range(self) -> str:
         least, greatest = f'{self.least:.3f}', f'{self.greatest:.3f}'
         return least if least == greatest else f'{least} to {greatest}'
@@ -214,7 +203,13 @@ def caveats_of(
         caveats.append(f'{again}. {_if_once(means, once, metric)}')
     leader, *others = means
     its = alternatives[leader]
-    if rivals := [run for run in others if alternatives[run].could_lead(its)]:
+    rivals = [
+        run
+        for run in others
+        if round(alternatives[run].greatest, DIGITS) >= round(its.least, DIGITS)
+        and any(round(each.greatest - each.least, DIGITS) > 0 for each in (its, alternatives[run]))
+    ]
+    if rivals:
         first = rivals[0]
         more = f', as do those of {listed(rivals[1:])}' if len(rivals) > 1 else ''
         caveats.append(

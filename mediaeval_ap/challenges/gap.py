@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.challenges.task import (
+    CONFIDENCE,
     Columns,
     Files,
     Shape,
@@ -100,27 +100,11 @@ def evaluate_gap(
     >>> evaluate_gap(truth, said, columns=columns).value
     0.25
     """
-    (score,) = GAP.scores(
-        truth,
-        predictions,
-        [GlobalAveragePrecision(ties)],
-        per_query=per_query,
-        columns=columns,
-        truth_columns=truth_columns,
-        missing=missing,
-        unknown=unknown,
-        max_bytes=max_bytes,
-    )
-    return score
-
-
-def _gap(
-    files: Files, metrics: Sequence[GlobalAveragePrecision], *, per_query: bool
-) -> list[Score]:
     import pyarrow
     from pyarrow import compute
 
-    (metric,) = metrics
+    metric = GlobalAveragePrecision(ties)
+    files = Files(GAP, truth, predictions, columns, truth_columns, missing, unknown, max_bytes)
     ids = unique_ids(files.truth)
     files.truth.refuse_several('label')
     predicted = unique_ids(files.predictions)
@@ -138,15 +122,22 @@ def _gap(
         files.warn_of_other_labels(truths, labels)
     table = None
     if per_query:
-        columns = [files.ids.take(order), *queries.values(), correct[order]]
+        in_order = [files.ids.take(order), *queries.values(), correct[order]]
         names = ['id', 'predicted', 'confidence', 'truth', 'correct']
-        table = pyarrow.table(columns, names).to_pandas().dropna(subset='predicted')
-    counts = {
-        'predictions': metric.n_predictions,
-        'without_truth': metric.n_queries - metric.n_true,
-    }
-    values, parameters = {'confidence': confidence, 'correct': correct}, {'ties': metric.ties}
-    return [files.score('GAP', metric, parameters, values, counts, table, complete=_ranked)]
+        table = pyarrow.table(in_order, names).to_pandas().dropna(subset='predicted')
+    return files.score(
+        'GAP',
+        metric,
+        {'ties': metric.ties},
+        {'confidence': confidence, 'correct': correct},
+        {
+            'predictions': metric.n_predictions,
+            'without_truth': metric.n_queries - metric.n_true,
+        },
+        table,
+        without_truth='have no true label: a prediction for one of them is wrong',
+        complete=_ranked,
+    )
 
 
 def _ranked(metric: GlobalAveragePrecision, table: pandas.DataFrame) -> pandas.DataFrame:
@@ -158,12 +149,12 @@ def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.
     import pyarrow
     from pyarrow import compute
 
-    if 'confidence' in answers.layout.by_role:
+    if CONFIDENCE in answers.layout.by_role:
         answers.refuse_several('label')
-        labels, confidence = answers['label'], answers['confidence'].to_numpy()
+        labels, confidence = answers['label'], answers[CONFIDENCE].to_numpy()
         is_given = compute.not_equal(labels, '').to_numpy(zero_copy_only=False)
         if len(wrong := np.flatnonzero(is_given & np.isnan(confidence))):
-            raise answers.error(wrong, 'confidence', 'nothing', 'the confidence of the label')
+            raise answers.error(wrong, CONFIDENCE, 'nothing', 'the confidence of the label')
         return labels, confidence
     lists = split(answers['label'])
     words, offsets = lists.values, lists.offsets.to_numpy()
@@ -187,8 +178,5 @@ def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.
 LABEL_WITH_CONFIDENCE: Shape = {'id': 'id', 'label': 'landmarks'}
 GAP = Task(
     truth=[{'id': 'id', 'label': 'landmark_id'}],
-    predictions=[LABEL_WITH_CONFIDENCE, {**LABEL_WITH_CONFIDENCE, 'confidence': None}],
-    metric=GlobalAveragePrecision,
-    score=_gap,
-    note='have no true label: a prediction for one of them is wrong',
+    predictions=[LABEL_WITH_CONFIDENCE, {**LABEL_WITH_CONFIDENCE, CONFIDENCE: None}],
 )

@@ -111,21 +111,12 @@ def evaluate_map(
     0.5
     """
     metric = MeanAveragePrecision(k, definition)
-    (score,) = MAP.scores(
-        truth,
-        predictions,
-        [metric],
-        per_query=per_query,
-        columns=columns,
-        truth_columns=truth_columns,
-        missing=missing,
-        unknown=unknown,
-        max_bytes=max_bytes,
-    )
+    files = Files(MAP, truth, predictions, columns, truth_columns, missing, unknown, max_bytes)
+    (score,) = _map(files, [metric], per_query)
     return score
 
 
-def _map(files: Files, metrics: Sequence[MeanAveragePrecision], *, per_query: bool) -> list[Score]:
+def _map(files: Files, metrics: Sequence[MeanAveragePrecision], per_query: bool) -> list[Score]:
     relevant, predicted = LabelsById(files.truth), LabelsById(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
     n_labels = 0
@@ -150,13 +141,18 @@ def _map(files: Files, metrics: Sequence[MeanAveragePrecision], *, per_query: bo
     scores = []
     for metric, (ap, n_relevant) in zip(metrics, found, strict=True):
         above = files.ids.filter(ap > 1).to_pylist()
-        parameters: dict[str, Any] = {'k': metric.k, 'definition': metric.definition.name}
         values = {f'AP@{metric.k}': ap, 'n_relevant': n_relevant}
-        counts = {'without_truth': metric.n_without_truth}
-        table = {'id': files.ids.to_pandas(), **values} if per_query else None
-        warnings = scores_above_one(above, files.predictions.source.name, metric.definition)
         scores.append(
-            files.score(f'MAP@{metric.k}', metric, parameters, values, counts, table, warnings)
+            files.score(
+                f'MAP@{metric.k}',
+                metric,
+                {'k': metric.k, 'definition': metric.definition.name},
+                values,
+                {'without_truth': metric.n_without_truth},
+                {'id': files.ids.to_pandas(), **values} if per_query else None,
+                scores_above_one(above, files.predictions.source.name, metric.definition),
+                without_truth='have no relevant label, and are left out',
+            )
         )
     return scores
 
@@ -165,9 +161,6 @@ LISTS: Shape = {'id': 'customer_id', 'labels': 'prediction'}
 MAP = Task(
     truth=[LISTS, {'id': 'customer_id', 'label': 'article_id'}],
     predictions=[LISTS, {'id': 'customer_id', 'label': None}],
-    metric=MeanAveragePrecision,
-    score=_map,
-    note='have no relevant label, and are left out',
 )
 
 
@@ -226,21 +219,15 @@ def evaluate_first_hit(
     >>> evaluate_first_hit(truth, listed, columns={'id': 'photo', 'label': 'whale'}).value
     0.75
     """
-    (score,) = FIRST_HIT.scores(
-        truth,
-        predictions,
-        [ReciprocalRank(k)],
-        per_query=per_query,
-        columns=columns,
-        truth_columns=truth_columns,
-        missing=missing,
-        unknown=unknown,
-        max_bytes=max_bytes,
+    metric = ReciprocalRank(k)
+    files = Files(
+        FIRST_HIT, truth, predictions, columns, truth_columns, missing, unknown, max_bytes
     )
+    (score,) = _first_hit(files, [metric], per_query)
     return score
 
 
-def _first_hit(files: Files, metrics: Sequence[ReciprocalRank], *, per_query: bool) -> list[Score]:
+def _first_hit(files: Files, metrics: Sequence[ReciprocalRank], per_query: bool) -> list[Score]:
     images, (label,) = unique_ids(files.truth), files.truth.layout.by_role.keys() - {'id'}
     files.truth.refuse_empty(label)
     files.truth.refuse_several(label)
@@ -262,6 +249,20 @@ def _first_hit(files: Files, metrics: Sequence[ReciprocalRank], *, per_query: bo
 FIRST_HIT = Task(
     truth=[{'id': 'Image', 'label': 'Id'}, {'id': 'Image', 'labels': None}],
     predictions=[{'id': 'Image', 'labels': 'Id'}, {'id': 'Image', 'label': None}],
-    metric=ReciprocalRank,
-    score=_first_hit,
 )
+
+
+def score_lists(
+    truth: Any,
+    predictions: Any,
+    cutoffs: Sequence[int],
+    definition: str | None = None,
+    per_query: bool = False,
+    **of_files: Any,
+) -> list[Score]:
+    """Score by MAP at some cutoffs, or without a definition by first-hit MAP, in one reading."""
+    if definition is None:
+        files = Files(FIRST_HIT, truth, predictions, **of_files)
+        return _first_hit(files, list(map(ReciprocalRank, cutoffs)), per_query)
+    metrics = [MeanAveragePrecision(k, definition) for k in cutoffs]
+    return _map(Files(MAP, truth, predictions, **of_files), metrics, per_query)

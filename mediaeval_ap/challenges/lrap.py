@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,37 +115,14 @@ def evaluate_lrap(
     >>> evaluate_lrap(truth, scores, columns={'id': 'clip', 'label': 'tag'}).value
     0.75
     """
-    if per_query and per_class:
-        raise ParameterError('per_query: found True with per_class, expected one table or none')
-    skip_or_count = check_without_relevant(queries_without_relevant)
-    (score,) = LRAP.scores(
-        truth,
-        scores,
-        [LabelRankingAveragePrecision(label_weighted=label_weighted)],
-        per_class=per_class,
-        skip_or_count=skip_or_count,
-        per_query=per_query,
-        columns=columns,
-        truth_columns=truth_columns,
-        missing=missing,
-        unknown=unknown,
-        max_bytes=max_bytes,
-    )
-    return score
-
-
-def _lrap(
-    files: Files,
-    metrics: Sequence[LabelRankingAveragePrecision],
-    *,
-    per_query: bool,
-    per_class: bool,
-    skip_or_count: WithoutRelevant,
-) -> list[Score]:
     import pyarrow
     from pyarrow import compute
 
-    (metric,) = metrics
+    if per_query and per_class:
+        raise ParameterError('per_query: found True with per_class, expected one table or none')
+    skip_or_count = check_without_relevant(queries_without_relevant)
+    metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
+    files = Files(LRAP, truth, scores, columns, truth_columns, missing, unknown, max_bytes)
     id_column = files.predictions.layout.by_role['id']
     classes = [name for name in files.predictions.columns.column_names if name != id_column]
     samples, labels = _true_labels(files.truth, classes, files.predictions.source.name)
@@ -158,30 +134,30 @@ def _lrap(
         files.warnings += skipped(source, source, n_skipped[SKIPPED], len(samples), NO_LABEL)
     kept = files.match(samples, unique_ids(files.predictions), are_scored=are_scored)
     values, n_labels = _add_samples(metric, files, labels.take(pyarrow.array(kept)), classes)
-    zero = ', or 0 if it has no scores' if files.policy.missing == 'zero' else ''
-    files.note += 'they do not count' if metric.label_weighted else f'each counts 1{zero}'
-    counts = {
-        'classes': len(classes),
-        'labels': int(metric.n_labels.sum()),
-        'without_truth': metric.n_without_label,
-        **n_skipped,
-    }
+    zero = ', or 0 if it has no scores' if missing == 'zero' else ''
+    note = 'they do not count' if label_weighted else f'each counts 1{zero}'
     table: dict[str, Any] | None = None
     if per_query:
         table = {'id': files.ids.to_pandas(), 'LRAP': values, 'n_labels': n_labels}
     elif per_class:
         table = {'class': classes}
-    parameters: dict[str, Any] = {
-        'label_weighted': metric.label_weighted,
-        **parameter_of_skipped(skip_or_count),
-    }
-    basis: dict[str, Any] = {
-        'classes': classes,
-        'complete': _table if per_class else None,
-        'skipped': NO_LABEL,
-    }
-    name = 'lwlrap' if metric.label_weighted else 'LRAP'
-    return [files.score(name, metric, parameters, {'LRAP': values}, counts, table, **basis)]
+    return files.score(
+        'lwlrap' if label_weighted else 'LRAP',
+        metric,
+        {'label_weighted': metric.label_weighted, **parameter_of_skipped(skip_or_count)},
+        {'LRAP': values},
+        {
+            'classes': len(classes),
+            'labels': int(metric.n_labels.sum()),
+            'without_truth': metric.n_without_label,
+            **n_skipped,
+        },
+        table,
+        without_truth=f'{NO_LABEL}: {note}',
+        classes=classes,
+        complete=_table if per_class else None,
+        skipped=NO_LABEL,
+    )
 
 
 def _add_samples(
@@ -260,8 +236,5 @@ def _words(
 LRAP = Task(
     truth=[{'id': 'fname', 'labels': 'labels'}, {'id': 'fname', 'label': None}],
     predictions=[{'id': 'fname'}],
-    metric=LabelRankingAveragePrecision,
-    score=_lrap,
-    note=f'{NO_LABEL}: ',
     other_numbers=True,
 )

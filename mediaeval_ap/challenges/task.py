@@ -1,4 +1,4 @@
-"""A challenge as a value, and its files: read, matched by id, cut into pieces, scored."""
+"""Files of challenges: their columns as values; read, matched by id, cut into pieces, scored."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 Columns = Mapping[str, str | int]  # the name or position of the column of each role
 Shape = Mapping[str, str | None]  # the challenge's own name of each role; None if it has none
-NUMBERS = ('confidence',)  # roles of columns that hold numbers
-OPTIONS = {'columns': '--columns', 'truth_columns': '--truth-columns'}
+CONFIDENCE = 'confidence'  # the role of a column of numbers, the last of its shape
 OTHERWISE_SPLIT = '\v\f\r'  # pyarrow splits at each; the format at none, but at CR LF
 QUERIES_IN_PIECE = 100_000  # half and twice as many take as long; memory grows
 
@@ -42,62 +41,46 @@ _heads_ids = re.compile(
 
 @dataclass(frozen=True)
 class Task:
-    """A challenge: the columns of its files, its metric, and how rows become scores.
+    """The columns of the files of a challenge, of which a file has those of one shape.
 
-    `score` checks and matches the files, updates metrics piece by piece, and returns a `Score` for
-    each of them. `note` says what becomes of queries without a true label. With `other_numbers`,
-    every other column of the predictions holds the numbers of a class.
+    With `other_numbers`, every other column of the predictions holds the numbers of a class.
     """
 
     truth: Sequence[Shape]
     predictions: Sequence[Shape]
-    metric: Callable[..., Accumulator]
-    score: Callable[..., list[Score]]
-    note: str = ''
     other_numbers: bool = False
 
-    def scores(
+
+class Files:
+    """A truth and predictions, whose rows `match` pairs by id."""
+
+    def __init__(
         self,
+        task: Task,
         truth: Any,
         predictions: Any,
-        metrics: Sequence[Accumulator],
-        *,
         columns: Columns | None = None,
         truth_columns: Columns | None = None,
         missing: Missing = 'error',
         unknown: Unknown = 'error',
         max_bytes: int = MAX_BYTES,
-        **asked: Any,
-    ) -> list[Score]:
-        """Score predictions by some metrics; files are read once."""
+    ) -> None:
         given = {'columns': columns, 'truth_columns': truth_columns}
-        layouts = _layouts_of_files(self, **given)
-        policy = IdPolicy(missing, unknown)
-        true, predicted = (
+        layouts = _layouts_of_files(task, **given)
+        self.policy = IdPolicy(missing, unknown)
+        self.truth, self.predictions = (
             read_records(Origin.of(origin, max_bytes), fitting)
             for origin, fitting in zip((truth, predictions), layouts, strict=True)
         )
-        parameters = {name: _as_text(each) for name, each in given.items() if each}
-        _refuse_header(true)
-        _refuse_header(predicted)
-        files = Files(true, predicted, policy, parameters, self.note)
-        return self.score(files, metrics, **asked)
-
-
-@dataclass
-class Files:
-    """A truth and predictions; their rows are matched by id when a task has checked them."""
-
-    truth: Records
-    predictions: Records
-    policy: IdPolicy
-    parameters: Mapping[str, str]  # the columns that are given, as a score has them
-    note: str
-
-    def __post_init__(self) -> None:
+        for records in self.truth, self.predictions:
+            first = records['id'][0].as_py()
+            if not records.layout.has_header and _heads_ids(first.strip()):
+                expected = 'an id, as columns given by position mean a file without a header'
+                raise records.error([0], 'id', f'{shown(first)}, as in a header', expected)
         self.truth_name = printable(self.truth.source.name)
         self.warnings: list[errors.DataWarning] = []  # collected, and given out with the score
         self._given_out: set[str] = set()
+        self._columns = {name: _as_text(each) for name, each in given.items() if each}
 
     def match(
         self,
@@ -199,14 +182,14 @@ class Files:
         counts = {'queries': len(self.ids), **counts, **self.counts}
         warnings = (*self.warnings, *warnings)
         self._give_out(warnings)  # also where the score is not defined
-        of_all = Basis(metric, self.note, **basis)
+        of_all = Basis(metric, **basis)
         return Score(
             metric=name,
             parameters={
                 **parameters,
                 'missing': self.policy.missing,
                 'unknown': self.policy.unknown,
-                **self.parameters,
+                **self._columns,
             },
             inputs={'truth': self.truth.source, 'predictions': self.predictions.source},
             counts=counts,
@@ -309,38 +292,25 @@ def _layouts_of_files(
     task: Task, columns: Any, truth_columns: Any
 ) -> tuple[list[RecordLayout], list[RecordLayout]]:
     """Return the layouts of a truth and of predictions; `columns` holds for both if it is alone."""
-    truth, predictions, other_numbers = task.truth, task.predictions, task.other_numbers
-    given = _checked(columns, 'columns')
+    given, parameter = _checked(columns, 'columns'), 'columns'
     if truth_columns is not None:
-        alone = _checked(truth_columns, 'truth_columns')
-        return (
-            _layouts(truth, alone, 'truth_columns'),
-            _layouts(predictions, given, 'columns', other_numbers=other_numbers),
+        in_truth, parameter = _checked(truth_columns, 'truth_columns'), 'truth_columns'
+    else:
+        of_truth, of_predictions = (
+            {role for shape in shapes for role in shape}
+            for shapes in (task.truth, task.predictions)
         )
-    of_truth, of_predictions = (
-        {role for shape in each for role in shape} for each in (truth, predictions)
-    )
-    if given.keys() - of_truth - of_predictions:
-        raise _wrong_roles(given, [*predictions, *truth], 'columns')
-    in_truth, in_predictions = (
-        {role: column for role, column in given.items() if role in roles}
-        for roles in (of_truth, of_predictions)
-    )
-    layouts = _layouts(predictions, in_predictions, 'columns', other_numbers=other_numbers)
-    return _layouts(truth, in_truth, 'columns', is_shared=True), layouts
+        if given.keys() - of_truth - of_predictions:
+            raise _wrong_roles(given, [*task.predictions, *task.truth], 'columns')
+        in_truth = {role: given[role] for role in given if role in of_truth}
+        given = {role: given[role] for role in given if role in of_predictions}
+    predicted = _layouts(task.predictions, given, 'columns', 'columns', task.other_numbers)
+    return _layouts(task.truth, in_truth, parameter, 'truth_columns'), predicted
 
 
 def _as_text(columns: Columns) -> str:
     """Return columns as the command takes them."""
     return ','.join(f'{role}={column}' for role, column in columns.items())
-
-
-def _refuse_header(records: Records) -> None:
-    """Refuse a header where columns are given by position, as it would be scored as data."""
-    first = records['id'][0].as_py()
-    if not records.layout.has_header and _heads_ids(first.strip()):
-        expected = 'an id, as columns given by position mean a file without a header'
-        raise records.error([0], 'id', f'{shown(first)}, as in a header', expected)
 
 
 def _checked(columns: Any, parameter: str) -> dict[str, str | int]:
@@ -350,22 +320,22 @@ def _checked(columns: Any, parameter: str) -> dict[str, str | int]:
     if not isinstance(columns, Mapping):
         expected = "columns by role, as {'id': 'user', 'labels': 'items'}"
         raise ParameterError(f'{parameter}: found {shown(columns)}, expected {expected}')
-    checked = {str(role): _column(column, parameter) for role, column in columns.items()}
+    checked: dict[str, str | int] = {}
+    for role, column in columns.items():
+        is_position = isinstance(column, Integral) and not isinstance(column, bool)
+        if text := plain_text(column):
+            checked[str(role)] = text
+        elif is_position and int(column) > 0:
+            checked[str(role)] = int(column)
+        else:
+            expected = 'the name of a column, or its position from 1'
+            raise ParameterError(f'{parameter}: found {shown(column)}, expected {expected}')
     if len({type(column) for column in checked.values()}) > 1:
         expected = 'either names or, for a file without a header, positions'
         raise ParameterError(f'{parameter}: found {_as_text(checked)}, expected {expected}')
     if len(set(checked.values())) < len(checked):
         raise ParameterError(f'{parameter}: found {_as_text(checked)}, expected each column once')
     return checked
-
-
-def _column(column: Any, parameter: str) -> str | int:
-    if text := plain_text(column):
-        return text
-    if isinstance(column, Integral) and not isinstance(column, bool) and int(column) > 0:
-        return int(column)
-    expected = 'the name of a column, or its position from 1'
-    raise ParameterError(f'{parameter}: found {shown(column)}, expected {expected}')
 
 
 def _wrong_roles(given: Columns, shapes: Sequence[Shape], parameter: str) -> ParameterError:
@@ -379,11 +349,10 @@ def _layouts(
     shapes: Sequence[Shape],
     given: Columns,
     parameter: str,
-    *,
+    own_parameter: str,
     other_numbers: bool = False,
-    is_shared: bool = False,
 ) -> list[RecordLayout]:
-    """Return the layouts of a file, by the shapes that have the given roles."""
+    """Return the layouts of a file, by the shapes that have the roles given by a parameter."""
     by_position = any(isinstance(column, int) for column in given.values())
     if by_position and other_numbers:
         expected = 'the name of a column, as only a header names the classes'
@@ -397,20 +366,19 @@ def _layouts(
     if not fitting:
         raise _wrong_roles(given, shapes, parameter)
     remedy = ''
-    if not given or is_shared:
-        option = 'truth_columns' if is_shared else parameter
+    if not given or parameter != own_parameter:
         roles = ' or '.join(','.join(f'{role}=…' for role in shape) for shape in shapes)
-        remedy = f'; name other columns by {OPTIONS[option]} {roles}, in Python {option}='
+        option = own_parameter.replace('_', '-')
+        remedy = f'; name other columns by --{option} {roles}, in Python {own_parameter}='
     layouts = []
     for columns in fitting:
-        ordered = sorted(columns, key=lambda role: role in NUMBERS)
-        names = [column_at(columns[role]) if by_position else columns[role] for role in ordered]
-        n_texts = sum(role not in NUMBERS for role in ordered)
+        names = [column_at(name) if by_position else name for name in columns.values()]
+        n_texts = len(names) - (CONFIDENCE in columns)
         layouts.append(
             RecordLayout(
                 texts=tuple(names[:n_texts]),
                 numbers=tuple(names[n_texts:]),
-                roles=tuple(ordered),
+                roles=tuple(columns),
                 other_numbers=other_numbers,
                 has_header=not by_position,
                 remedy=remedy,

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mediaeval_ap import definitions
-from mediaeval_ap.choices import MISSING, TIES, UNKNOWN
+from mediaeval_ap.choices import TIES
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.options import Reporting, refuse_to_read_again, reports
@@ -17,9 +17,7 @@ from mediaeval_ap.definitions import Cutoff
 CUTOFF, CUTOFF_OF_FIRST_HIT = 12, 5  # of the two challenges
 
 
-def _columns(
-    _: click.Context, __: click.Parameter, value: str | None
-) -> dict[str, str | int] | None:
+def _columns(value: str | None) -> dict[str, str | int] | None:
     """Return the column of each role; digits alone are a position."""
     if value is None:
         return None
@@ -36,30 +34,23 @@ def _columns(
 
 def _input(predictions: str, roles: str) -> options.Decorator:
     """Return the arguments and options of the files of a challenge."""
-    lacks = 'stop (error), score 0 (zero) or leave them out (skip)'
     return options.together(
         options.argument('truth'),
         options.argument('runs', nargs=-1, required=True, metavar=f'{predictions}...'),
         options.option(
             '--columns',
             metavar='ROLE=COLUMN,...',
-            callback=_columns,
+            read=_columns,
             help=f'Columns of other files: {roles}. COLUMN is a name or, in a file without a '
             'header, a position from 1.',
         ),
         options.option(
             '--truth-columns',
             metavar='ROLE=COLUMN,...',
-            callback=_columns,
+            read=_columns,
             help='Columns of TRUTH.  [default: as --columns]',
         ),
-        options.choice('--missing', MISSING, 'error', f'Ids that {predictions} lacks: {lacks}.'),
-        options.choice(
-            '--unknown',
-            UNKNOWN,
-            'error',
-            'Ids that TRUTH lacks: stop (error) or leave them out (drop).',
-        ),
+        options.other_ids('Ids', predictions, 'TRUTH'),
         options.LIMITS,
     )
 
@@ -115,13 +106,10 @@ def score_lists(
         raise click.UsageError('-K: found all, expected positive integers')
     cutoffs = cutoffs or [CUTOFF_OF_FIRST_HIT if first_hit else CUTOFF]
     options.check_cutoffs(cutoffs, definition or 'kaggle')
-    from mediaeval_ap.challenges.lists_of_labels import FIRST_HIT, MAP
+    from mediaeval_ap.challenges.lists_of_labels import score_lists
 
-    task, of_metric = (
-        (FIRST_HIT, {}) if first_hit else (MAP, {'definition': definition or 'kaggle'})
-    )
-    metrics = [task.metric(k, **of_metric) for k in cutoffs]
-    _score(evaluate=task.scores, metrics=metrics, **settings)
+    of_metric = None if first_hit else definition or 'kaggle'
+    _score(evaluate=score_lists, cutoffs=cutoffs, definition=of_metric, **settings)
 
 
 @main.command(

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
 from mediaeval_ap import __version__
-from mediaeval_ap.cli.output import (
-    FILE,
-    NEW_FILE,
-    check_paths,
-    format_of,
-    is_on_terminal,
-    paths_of,
-    tell,
-    write,
-)
+from mediaeval_ap.cli.output import check_paths, format_of, is_on_terminal, tell, write
 from mediaeval_ap.errors import (
     DataWarning,
     Error,
@@ -46,11 +37,6 @@ EXIT_STATUS = '0: success; 1: error in the data or files; 2: error in the comman
 QUIET = 'mediaeval_ap.quiet'  # in what click knows of the command that runs
 
 
-def is_quiet() -> bool:
-    """Return whether the command that runs shows errors only."""
-    return bool(click.get_current_context().meta[QUIET])
-
-
 class Option(click.Option):
     """An option that stands under one of the headings of the help."""
 
@@ -60,29 +46,30 @@ class Option(click.Option):
         return next((each for each, names in HEADINGS.items() if name in names.split()), 'Other')
 
 
-def print_text(ctx: click.Context, text: str) -> None:
-    """Print what an option asks for instead of the command, and exit."""
-    try:
-        write(text)
-    except WriteError as error:
-        raise click.ClickException(str(error)) from error
-    ctx.exit()
+def printing(text: Callable[[click.Context], str]) -> Callable[..., None]:
+    """Return the callback of a flag that prints a text instead of the command, and exits."""
+
+    def callback(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+        if is_asked and not ctx.resilient_parsing:
+            try:
+                write(f'{text(ctx)}\n')
+            except WriteError as error:
+                raise click.ClickException(str(error)) from error
+            ctx.exit()
+
+    return callback
 
 
-def _print_help(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
-    if is_asked and not ctx.resilient_parsing:
-        print_text(ctx, f'{ctx.get_help()}\n')
+class _Helping(click.Command):
+    """A command whose help is printed as all else is printed."""
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        if (option := super().get_help_option(ctx)) is not None:
+            option.callback, option.help = printing(click.Context.get_help), 'Show this text.'
+        return option
 
 
-def help_option(option: click.Option | None) -> click.Option | None:
-    """Let click's own option print its help as all else is printed."""
-    if option is not None:
-        option.callback = _print_help
-        option.help = 'Show this text.'
-    return option
-
-
-class Command(click.Command):
+class Command(_Helping):
     """A command with examples in its help, that refuses options and files that are given twice."""
 
     def __init__(
@@ -115,19 +102,13 @@ class Command(click.Command):
             warnings.simplefilter('error', NoOverlapWarning)
         if quiet:  # but what is an error stays one
             warnings.showwarning = lambda *_, **__: None
-        if 'output' in ctx.params and ctx.params['format'] is None:
-            ctx.params['format'] = format_of(ctx.params['output'], self._formats())
-        ctx.invoke(check_paths, paths_of(ctx, FILE), paths_of(ctx, NEW_FILE))
+        if 'output' in ctx.params and ctx.params.get('format', '') is None:
+            (choice,) = (each.type for each in self.params if each.name == 'format')
+            assert isinstance(choice, click.Choice)
+            ctx.params['format'] = format_of(ctx.params['output'], choice.choices)
+        ctx.invoke(check_paths, ctx)
         with shown(is_on_terminal() and not (quiet or hides_progress)):
             return super().invoke(ctx)
-
-    def _formats(self) -> Sequence[str]:
-        (option,) = (each for each in self.params if each.name == 'format')
-        assert isinstance(option.type, click.Choice)
-        return list(option.type.choices)
-
-    def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        return help_option(super().get_help_option(ctx))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading in HEADINGS:
@@ -161,7 +142,7 @@ OUT_OF_MEMORY = (
 )
 
 
-class _Group(click.Group):
+class _Group(_Helping, click.Group):
     """The place where errors and warnings of the package become one line each."""
 
     command_class = Command
@@ -182,9 +163,6 @@ class _Group(click.Group):
                     raise click.ClickException(str(error)) from error
                 raise
 
-    def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        return help_option(super().get_help_option(ctx))
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands with their whole summaries, which click cuts off."""
         whole = 1 << 10
@@ -201,11 +179,6 @@ def is_lack_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError)
 
 
-def _print_version(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
-    if is_asked and not ctx.resilient_parsing:
-        print_text(ctx, f'mediaeval-ap, version {__version__}\n')
-
-
 @click.group('mediaeval-ap', cls=_Group, context_settings={'help_option_names': ['-h', '--help']})
 @click.option(
     '--version',
@@ -213,7 +186,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, is_asked: bool) -> No
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=_print_version,
+    callback=printing(lambda _: f'mediaeval-ap, version {__version__}'),
     help='Show the version.',
 )
 def main() -> None:

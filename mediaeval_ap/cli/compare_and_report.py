@@ -10,11 +10,9 @@ import click
 
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, write_whole
-from mediaeval_ap.choices import WithoutRelevant
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import (
-    NEW_FILE,
     STANDARD_STREAM,
     Output,
     as_usage,
@@ -26,12 +24,13 @@ from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import printable, require, shown
 
 if TYPE_CHECKING:
-    from altair import TopLevelMixin
-
-    from mediaeval_ap.campaign.campaign_report import CampaignReport
     from mediaeval_ap.results.result import Result
 
 
+CRITERIA = (
+    *('reference', 'subset', 'cutoffs', 'definition', 'max_bytes'),
+    'queries_without_relevant',
+)
 PROCEDURE = options.together(
     options.option(
         '--baseline',
@@ -47,13 +46,8 @@ PROCEDURE = options.together(
         'plus2',
         'Confidence intervals of differences: {words}; those of means are bca, or t.',
     ),
-    options.option(
-        '--level',
-        default=choices.LEVEL,
-        help='Level of confidence, between 0 and 1.',
-        type=float,
-        metavar='NUMBER',
-        callback=options.checked(choices.check_level),
+    options.number(
+        '--level', choices.LEVEL, choices.check_level, 'Level of confidence, between 0 and 1.'
     ),
     options.choice(
         '--cluster',
@@ -72,32 +66,6 @@ PROCEDURE = options.together(
     ),
     options.integer('--seed', default=0, least=0, help='Seed of all random numbers.'),
 )
-
-
-def named_runs(runs: Iterable[str], baseline: str | None) -> dict[str, str]:
-    """Return runs by the names that tell them apart, and refuse a baseline that is none of them."""
-    from mediaeval_ap.campaign.collected import named
-    from mediaeval_ap.comparison.settings import check_baseline
-
-    with as_usage():
-        runs_by_name = named(runs)
-    with as_usage(prefix='--'):
-        check_baseline(baseline, runs_by_name)
-    return runs_by_name
-
-
-def _definitions(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
-    """Return names of definitions, each once."""
-    names = [name for value in values for name in value.split(',')]
-    with as_usage(click.BadParameter):
-        for name in names:
-            definitions.get(name)
-    if len(set(names)) < len(names):
-        raise click.BadParameter(f'found {",".join(names)}, expected each name once')
-    return names
-
-
-ROWS = ('csv', 'jsonl')
 COMPARISON = options.together(
     PROCEDURE,
     options.choice(
@@ -106,10 +74,31 @@ COMPARISON = options.together(
     options.flag(
         '--pairs', help='Show all pairs of runs; csv and jsonl then have pairs instead of runs.'
     ),
-    options.LIMITS,
     options.FORMAT,
     options.OUTPUT,
 )
+
+
+def named_runs(runs: Iterable[str], baseline: str | None) -> dict[str, str]:
+    """Return runs by the names that tell them apart, and refuse a baseline that is none of them."""
+    from mediaeval_ap.campaign.collected import named
+    from mediaeval_ap.comparison.settings import check_run
+
+    with as_usage():
+        runs_by_name = named(runs)
+    with as_usage(prefix='--'):
+        check_run('baseline', baseline, runs_by_name)
+    return runs_by_name
+
+
+def _definitions(values: tuple[str, ...]) -> list[str]:
+    """Return names of definitions, each once."""
+    names = [name for value in values for name in value.split(',')]
+    for name in names:
+        definitions.get(name)
+    if len(set(names)) < len(names):
+        raise click.BadParameter(f'found {",".join(names)}, expected each name once')
+    return names
 
 
 @main.command(
@@ -121,71 +110,55 @@ COMPARISON = options.together(
 )
 @options.REFERENCE
 @options.RUNS
-@options.QUERIES
-@options.SUBSET
-@options.CUTOFFS
-@options.DEFINITION
-@options.QUERIES_WITHOUT_RELEVANT
+@options.SCORING
 @options.MEASURES
 @options.option(
     '--also-definitions',
     metavar='NAME,...',
     multiple=True,
-    callback=_definitions,
+    read=_definitions,
     help='Definitions whose orders of the runs are compared, too. Can be repeated.',
 )
 @COMPARISON
 def compare(
-    reference: str,
     runs: tuple[str, ...],
     queries: str | None,
-    subset: str | None,
-    cutoffs: list[Cutoff],
-    definition: str,
-    queries_without_relevant: WithoutRelevant,
     measures: list[str],
     also_definitions: list[str],
-    max_bytes: int,
-    **procedure: Any,
+    **settings: Any,
 ) -> None:
     """Compare runs: confidence intervals, tests and groups.
 
     It scores two RUNs or more on the same queries, and says which of them the data tell apart.
     """
-    names = _names('RUN', runs, 'evaluate scores one', procedure['baseline'])
-    also = {'--by': procedure['by'], '--also-definitions': also_definitions}
-    _refuse_rows(procedure['format'], also)
+    criteria = {name: settings.pop(name) for name in CRITERIA}
+    definition = criteria.pop('definition')
+    names = _names('RUN', runs, 'evaluate scores one', settings['baseline'])
+    _refuse_rows(settings, {'--by': settings['by'], '--also-definitions': also_definitions})
     if definition in also_definitions:
         raise click.UsageError(f'--also-definitions: {definition} is the definition already')
-    for each in definition, *also_definitions:
-        options.check_cutoffs(cutoffs, each, measures)
+    every = definition, *also_definitions
+    for each in every:
+        options.check_cutoffs(criteria['cutoffs'], each, measures)
     require_libraries()
-    from mediaeval_ap.average_precision import AveragePrecision
     from mediaeval_ap.store.store import as_store
-    from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+    from mediaeval_ap.tables import HYPOTHESIS, read
 
-    table = read(reference, REFERENCE, max_bytes=max_bytes)
-    videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
-    asked = None if queries is None else read(queries, QUERIES, max_bytes=max_bytes)
+    tables = _tables(**criteria)
     evaluators = {
-        each: AveragePrecision(
-            table,
-            cutoffs,
-            subset=videos,
-            definition=each,
-            queries_without_relevant=queries_without_relevant,
-        )
-        for each in (definition, *also_definitions)
+        each: options.read_reference(definition=each, **{**criteria, **tables}) for each in every
     }
-    results: dict[str, dict[str, Result]] = {each: {} for each in evaluators}
+    asked = evaluators[definition]._criteria.read_queries(queries)
+    results: dict[str, dict[str, Result]] = {each: {} for each in every}
     for name, run in names.items():
         store = as_store(run)
+        max_bytes = criteria['max_bytes']
         hypotheses = read(run, HYPOTHESIS, max_bytes=max_bytes) if store is None else store
         for each, evaluator in evaluators.items():
             added = measures if each == definition else ()
             results[each][name] = evaluator.evaluate(hypotheses, asked, measures=added)
     best = results.pop(definition)
-    _write(best, reference=table, subset=videos, also=results or None, **procedure)
+    _write(best, **tables, also=results or None, **settings)
 
 
 @main.command(
@@ -200,41 +173,34 @@ def compare(
 @options.argument('results', nargs=-1, required=True, metavar='RESULTS...')
 @options.input_file('--reference', 'Reference of the runs, for --cluster video and --by corpus.')
 @options.SUBSET
+@options.LIMITS
 @COMPARISON
 def compare_results(
     results: tuple[str, ...],
     reference: str | None,
     subset: str | None,
     max_bytes: int,
-    **procedure: Any,
+    **settings: Any,
 ) -> None:
     """Compare runs that were scored before, by any command.
 
     RESULTS are files that a command wrote with --format json --per-query, of two runs or more in
     all: evaluate, evaluate-2015, evaluate-trec, map or lrap.
     """
-    of_video, by_corpus = procedure['cluster'] == 'video', procedure['by'] == 'corpus'
-    if reference is None and (of_video or by_corpus):
-        which = '--cluster video' if of_video else '--by corpus'
-        raise click.UsageError(f'{which} needs --reference FILE')
-    _refuse_rows(procedure['format'], {'--by': procedure['by']})
+    for option, value in ('--cluster', 'video'), ('--by', 'corpus'):
+        if reference is None and settings[option.removeprefix('--')] == value:
+            raise click.UsageError(f'{option} {value} needs --reference FILE')
+    _refuse_rows(settings, {'--by': settings['by']})
     require_libraries()
     from mediaeval_ap.results.json_files import read_results
-    from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
-    table = None if reference is None else read(reference, REFERENCE, max_bytes=max_bytes)
-    videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
-    stored = [each for path in results for each in read_results(path, max_bytes=max_bytes)]
+    tables = _tables(reference, subset, max_bytes)
     of_runs: dict[str, list[Result]] = {}
-    for each in stored:
-        of_runs.setdefault(each._run, []).append(each)
-    names = _names('run', list(of_runs), 'in all RESULTS', procedure['baseline'])
-    _write(
-        {name: of_runs[run] for name, run in names.items()},
-        reference=table,
-        subset=videos,
-        **procedure,
-    )
+    for path in results:
+        for each in read_results(path, max_bytes=max_bytes):
+            of_runs.setdefault(each._run, []).append(each)
+    names = _names('run', list(of_runs), 'in all RESULTS', settings['baseline'])
+    _write({name: of_runs[run] for name, run in names.items()}, **tables, **settings)
 
 
 def _names(what: str, runs: Sequence[str], remedy: str, baseline: str | None) -> dict[str, str]:
@@ -246,24 +212,28 @@ def _names(what: str, runs: Sequence[str], remedy: str, baseline: str | None) ->
     return named_runs(runs, baseline)
 
 
-def _refuse_rows(format: str, given: Mapping[str, object]) -> None:
+def _refuse_rows(settings: Mapping[str, Any], given: Mapping[str, object]) -> None:
     """Refuse options whose tables the formats of rows leave out."""
+    format = settings['format']
     for option, value in given.items():
-        if value and format in ROWS:
+        if value and format in ('csv', 'jsonl'):
             raise click.UsageError(
                 f'{option}: {format} has one table; write it as json or markdown'
             )
 
 
-def _write(
-    results: Mapping[str, Result | Sequence[Result]],
-    *,
-    pairs: bool,
-    format: str,
-    output: Output,
-    **settings: Any,
-) -> None:
-    from mediaeval_ap.comparison.comparing import compare
+def _tables(reference: str | None, subset: str | None, max_bytes: int, **_: Any) -> dict[str, Any]:
+    from mediaeval_ap.tables import REFERENCE, SUBSET, read
+
+    files = {'reference': (reference, REFERENCE), 'subset': (subset, SUBSET)}
+    return {
+        role: None if path is None else read(path, layout, max_bytes=max_bytes)
+        for role, (path, layout) in files.items()
+    }
+
+
+def _write(results: Any, pairs: bool, format: str, output: Output, **settings: Any) -> None:
+    from mediaeval_ap.comparison.comparison import compare
 
     write_document(compare(results, **settings)._document(pairs=pairs), format, output)
 
@@ -277,8 +247,7 @@ FIGURES = (
     'precision_recall',
     'confused',
 )
-PAGE = 'html'
-OF_FIGURES = ('svg', 'png', 'pdf')
+PAGE, OF_FIGURES = 'html', ('svg', 'png', 'pdf')
 
 
 @main.command(
@@ -291,17 +260,12 @@ OF_FIGURES = ('svg', 'png', 'pdf')
 )
 @options.REFERENCE
 @options.RUNS
-@options.QUERIES
-@options.SUBSET
-@options.CUTOFFS
-@options.DEFINITION
-@options.QUERIES_WITHOUT_RELEVANT
+@options.SCORING
 @options.cutoff(
     None, 'Cutoff whose loss is split; "all" means no cutoff.  [default: 100, or the last of -K]'
 )
 @options.NEAR
 @PROCEDURE
-@options.LIMITS
 @options.choice(
     '--figure',
     FIGURES,
@@ -315,18 +279,12 @@ OF_FIGURES = ('svg', 'png', 'pdf')
     help='Query that precision_recall draws.  [default: the first with a relevant shot]',
 )
 @options.file_format([PAGE, *OF_FIGURES], note='  [default: by the suffix of the output]')
-@options.option(
-    *('-o', '--output'),
-    type=NEW_FILE,
-    metavar='FILE',
-    required=True,
-    help='File to write (atomically); - is standard output, for html and svg.',
+@options.output(
+    'File to write (atomically); - is standard output, for html and svg.', required=True
 )
 def report(
     runs: tuple[str, ...],
-    queries: str | None,
     cutoff: Cutoff | None,
-    near: float,
     figure: str | None,
     query: str | None,
     format: str,
@@ -347,14 +305,22 @@ def report(
     modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *(() if figure else ('jinja2',)))
     for module in modules:  # before anything is read
         require(module, 'insight,report', 'report')
-    criteria = ('reference', 'subset', 'cutoffs', 'definition', 'max_bytes')
-    given = {name: settings.pop(name) for name in (*criteria, 'queries_without_relevant')}
-    average_precision = options.read_reference(**given)
-    made = average_precision.report(runs, queries, k=cutoff, near=near, **settings)
+    criteria = {name: settings.pop(name) for name in CRITERIA}
+    made = options.read_reference(**criteria).report(runs, k=cutoff, **settings)
     if figure is None:
         write(str(made.to_html()), output)
+        return
+    from mediaeval_ap.render.page import drawn
+
+    of_figure: dict[str, Any] = {
+        'scatter': made.comparison.runs[:2],
+        'precision_recall': [query],
+    }
+    chart = getattr(made.plot, figure)(*of_figure.get(figure, ()))
+    if format == 'svg':
+        write(drawn(chart, format), output)
     else:
-        _write_chart(_chart(made, figure, query), format, output)
+        write_whole(output, drawn(chart, format))
 
 
 def _checked_format(figure: str | None, format: str, output: Output) -> str:
@@ -379,22 +345,3 @@ def _checked_format(figure: str | None, format: str, output: Output) -> str:
     if os.path.splitext(path)[1].lower() in COMPRESSED_SUFFIXES and not is_text:
         raise click.UsageError(f'-o: {printable(path)}: {format} is compressed already')
     return format
-
-
-def _chart(report: CampaignReport, figure: str, query: str | None) -> TopLevelMixin:
-    plot, runs = report.plot, report.comparison.runs
-    if figure == 'scatter':
-        return plot.scatter(runs[0], runs[1])
-    if figure == 'precision_recall':
-        return plot.precision_recall(query)
-    chart: TopLevelMixin = getattr(plot, figure)()
-    return chart
-
-
-def _write_chart(chart: TopLevelMixin, format: str, output: Output) -> None:
-    from mediaeval_ap.render.page import to_bytes, to_svg
-
-    if format == 'svg':
-        write(to_svg(chart), output)
-    else:
-        write_whole(output, to_bytes(chart, format))

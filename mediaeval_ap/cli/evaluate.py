@@ -14,7 +14,7 @@ import click
 
 from mediaeval_ap.choices import check_part
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.commands import is_quiet, main
+from mediaeval_ap.cli.commands import QUIET, main
 from mediaeval_ap.cli.options import PER_QUERY, SORT, Reporting, reports
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output, as_usage, tell, write_document
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 OF_THE_RESULT = ('per_query', 'sort', 'format', 'output')  # which a part has none of
 
 
-def _part(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int, int] | None:
+def _part(value: str | None) -> tuple[int, int] | None:
     if value is None:
         return None
     digits = re.fullmatch('([0-9]{1,18})/([0-9]{1,18})', value)
@@ -48,7 +48,7 @@ RESUME = options.option(
 PART = options.option(
     '--part',
     metavar='I/N',
-    callback=_part,
+    read=_part,
     help='Compute every N-th block only, from the I-th; the command collect shows the results. '
     'Needs --resume.',
 )
@@ -84,10 +84,8 @@ def collect(folder: str, per_query: bool, sort: bool, format: str, output: Outpu
 )
 @options.REFERENCE
 @options.RUNS
-@options.QUERIES
 @options.MEASURES
-@options.CRITERIA
-@options.QUERIES_WITHOUT_RELEVANT
+@options.SCORING
 @options.JOBS
 @RESUME
 @PART
@@ -109,16 +107,14 @@ def evaluate(
     options.check_cutoffs(criteria['cutoffs'], criteria['definition'], measures)
     average_precision = options.read_reference(**criteria)
     from mediaeval_ap.execute import evaluating
-    from mediaeval_ap.tables import QUERIES, read
 
-    table = None if queries is None else read(queries, QUERIES, max_bytes=criteria['max_bytes'])
     with ExitStack() as stack:
         if scheduler is not None:
             from mediaeval_ap.execute.dask_tasks import check_stores, compute_on_workers, connected
 
             client = stack.enter_context(connected(scheduler))
         try:
-            asked = evaluating.ask(average_precision._criteria, table, measures)
+            asked = evaluating.ask(average_precision._criteria, queries, measures)
             if scheduler is not None and not reporting.keep_going:
                 check_stores(runs)
             blocks = evaluating.in_blocks(asked, runs, resume)
@@ -158,7 +154,7 @@ def _on_workers(client: Client, run: RunInBlocks) -> Evaluation:
 
 def _tell_part(part: tuple[int, int], parts: Sequence[Part], blocks: Sequence[RunInBlocks]) -> None:
     folder = blocks[0].folder
-    if folder is None or is_quiet():
+    if folder is None or click.get_current_context().meta[QUIET]:
         return
     computed, found = (sum(numbers) for numbers in zip(*parts, strict=True))
     n_done, n_blocks = len(folder.done()), folder.plan.n_blocks * len(set(folder.plan.keys))
@@ -217,7 +213,7 @@ def _check_output(output: Output, folder: str) -> None:
 @options.SUBSET
 @options.DEFINITION
 @options.LIMITS
-@options.depth(20, 'Number of hypotheses to show.')
+@options.integer('-n', '--depth', default=20, help='Number of hypotheses to show.')
 @options.FORMAT
 @options.OUTPUT
 def rank(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,12 +12,6 @@ from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import Output, as_usage, write_document
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import shown
-from mediaeval_ap.render.document import Document
-
-if TYPE_CHECKING:
-    from mediaeval_ap.render.document import Document
-
-COSTLIEST = 10
 
 
 @main.command(
@@ -32,27 +26,18 @@ COSTLIEST = 10
 @options.QUERIES
 @options.input_file('--against', 'Another run: split what it gains or loses compared with RUN.')
 @options.SUBSET
-@options.cutoff(100, 'Cutoff; "all" means no cutoff.')
+@options.cutoff('100', 'Cutoff; "all" means no cutoff.')
 @options.NEAR
 @options.DEFINITION
 @options.QUERIES_WITHOUT_RELEVANT
 @options.LIMITS
 @options.flag('--per-query', help='List every query in tables; CSV and JSON always have them.')
 @options.integer(
-    '--costliest', default=COSTLIEST, help='Number of queries and of names to list in tables.'
+    '--costliest', default=10, help='Number of queries and of names to list in tables.'
 )
 @options.FORMAT
 @options.OUTPUT
-def explain(format: str, output: Output, **settings: Any) -> None:
-    """Show where precision was lost, in all or for one QUERY.
-
-    The loss, 1 - AP, is split into parts that add up to it: by ties, by confidence, by names, by
-    shots that were not returned.
-    """
-    write_document(_document(**settings), format, output)
-
-
-def _document(
+def explain(
     hypothesis: str,
     query: str | None,
     queries: str | None,
@@ -61,34 +46,36 @@ def _document(
     near: float,
     per_query: bool,
     costliest: int,
+    format: str,
+    output: Output,
     **criteria: Any,
-) -> Document:
-    if query is not None and queries is not None:
-        raise click.UsageError('QUERY and --queries are given: give one of them')
-    if query is not None:
-        _check_query(query)
-    average_precision = options.read_reference(cutoffs=[cutoff], **criteria)
-    from mediaeval_ap.tables import QUERIES, read
+) -> None:
+    """Show where precision was lost, in all or for one QUERY.
 
-    asked: Any = None if query is None else [query]
-    if queries is not None:
-        asked = read(queries, QUERIES, max_bytes=criteria['max_bytes'])
+    The loss, 1 - AP, is split into parts that add up to it: by ties, by confidence, by names, by
+    shots that were not returned.
+    """
+    from mediaeval_ap.evaluation.criteria import check_query
+
+    if query is not None:
+        if queries is not None:
+            raise click.UsageError('QUERY and --queries are given: give one of them')
+        with as_usage():
+            check_query(query)
+        if os.path.isfile(query):
+            raise click.UsageError(
+                f'QUERY: found the file {shown(query)}, expected a name; '
+                'a second run is given with --against, a file of names with --queries'
+            )
+    average_precision = options.read_reference(cutoffs=[cutoff], **criteria)
+    read = average_precision._criteria.read_queries(queries)
+    asked: Any = read if query is None else [query]
     diagnosis = average_precision.explain(hypothesis, asked, k=cutoff, near=near)
     if against is not None:
         other = average_precision.explain(against, asked, k=cutoff, near=near)
-        return diagnosis.against(other)._document(per_query=per_query, costliest=costliest)
-    if query is not None:
-        return diagnosis.of(query)._document()
-    return diagnosis._document(per_query=per_query, costliest=costliest)
-
-
-def _check_query(query: str) -> None:
-    from mediaeval_ap.evaluation.criteria import check_query
-
-    with as_usage():
-        check_query(query)
-    if os.path.isfile(query):
-        raise click.UsageError(
-            f'QUERY: found the file {shown(query)}, expected a name; '
-            'a second run is given with --against, a file of names with --queries'
-        )
+        document = diagnosis.against(other)._document(per_query=per_query, costliest=costliest)
+    elif query is not None:
+        document = diagnosis.of(query)._document()
+    else:
+        document = diagnosis._document(per_query=per_query, costliest=costliest)
+    write_document(document, format, output)

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -35,23 +35,23 @@ if TYPE_CHECKING:
 Decorator = Callable[[Any], Any]
 
 
-def checked(check: Callable[[Any], object]) -> Callable[..., Any]:
-    """Return a callback that makes a `ParameterError` of a value an error of usage."""
-
-    def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
-        with as_usage(click.BadParameter):
-            check(value)
-        return value
-
-    return callback
-
-
 def argument(name: str, **settings: Any) -> Decorator:
     return click.argument(name, type=FILE, **settings)
 
 
-def option(*names: str, help: str, **settings: Any) -> Decorator:
-    """Return an option; the help shows its default, if there is one and the text does not."""
+def option(
+    *names: str, help: str, read: Callable[[Any], Any] | None = None, **settings: Any
+) -> Decorator:
+    """Return an option; the help shows its default, if there is one and the text does not.
+
+    `read` takes what click gives, and returns the value or refuses it.
+    """
+
+    def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
+        with as_usage(click.BadParameter):
+            return value if read is None else read(value)
+
+    settings['callback'] = callback
     settings.setdefault('show_default', 'default' in settings and '[default: ' not in help)
     return click.option(*names, cls=Option, help=help, **settings)
 
@@ -60,9 +60,16 @@ def input_file(name: str, help: str, **settings: Any) -> Decorator:
     return option(name, type=FILE, metavar='FILE', help=help, **settings)
 
 
-def queries(default: str) -> Decorator:
-    help = f'File of names to ask for, one per line.  [default: {default}]'
-    return input_file('--queries', help, callback=_file_of_names)
+def new_file(*names: str, help: str, **settings: Any) -> Decorator:
+    return option(*names, type=NEW_FILE, metavar='FILE', help=help, **settings)
+
+
+def output(help: str, **settings: Any) -> Decorator:
+    return new_file('-o', '--output', help=help, **settings)
+
+
+def number(name: str, default: float, check: Callable[[float], object], help: str) -> Decorator:
+    return option(name, default=default, type=float, metavar='NUMBER', read=check, help=help)
 
 
 def flag(*names: str, help: str) -> Decorator:
@@ -74,25 +81,19 @@ def integer(
 ) -> Decorator:
     """Return an option that takes an integer between two bounds, which the help does not show."""
 
-    def check(_: click.Context, __: click.Parameter, value: int | None) -> int | None:
+    def check(value: int | None) -> int | None:
         if value is None or least <= value <= largest:
             return value
         raise click.BadParameter(f'found {value}, expected an integer from {least} to {largest}')
 
-    return option(*names, default=default, type=int, metavar='N', callback=check, **settings)
+    return option(*names, default=default, type=int, metavar='N', read=check, **settings)
 
 
 def choice(name: str, choices: Iterable[str], default: str | None, help: str) -> Decorator:
     """Return an option that takes one of some words, which stand in the help at ``{words}``."""
     words = list(choices)
-    listed = ' or '.join(filter(None, [', '.join(words[:-1]), words[-1]]))
-    return option(
-        name,
-        default=default,
-        help=help.format(words=listed),
-        type=click.Choice(words),
-        metavar='NAME',
-    )
+    help = help.format(words=' or '.join(filter(None, [', '.join(words[:-1]), words[-1]])))
+    return option(name, default=default, help=help, type=click.Choice(words), metavar='NAME')
 
 
 def file_format(
@@ -104,31 +105,38 @@ def file_format(
     return choice('--format', formats, default, 'Output format: {words}.' + note)
 
 
+def other_ids(ids: str, run: str, truth: str) -> Decorator:
+    """Return the options about ids that one of two files lacks."""
+    lacks = 'stop (error), score 0 (zero) or leave them out (skip)'
+    unknown = 'stop (error) or leave them out (drop)'
+    return together(
+        choice('--missing', choices.MISSING, 'error', f'{ids} that {run} lacks: {lacks}.'),
+        choice('--unknown', choices.UNKNOWN, 'error', f'{ids} that {truth} lacks: {unknown}.'),
+    )
+
+
 def definition(default: str | None, note: str = '') -> Decorator:
     help = 'AP definition: {words}. The command definitions explains them.'
     return choice('--definition', definitions.names(), default, help + note)
 
 
 def cutoffs(default: Iterable[Cutoff] | None, help: str) -> Decorator:
+    names = ('-K', '--cutoffs', 'cutoffs')
     shown = None if default is None else [','.join(map(str, default))]
-    return option(
-        *('-K', '--cutoffs', 'cutoffs'),
-        metavar='K,...',
-        callback=_cutoffs,
-        multiple=True,
-        default=shown,
-        help=help,
-    )
+
+    def read(values: tuple[str, ...]) -> list[Cutoff]:
+        expected = 'positive integers, or all, between commas'
+        return [_cutoff(value, each, expected) for value in values for each in value.split(',')]
+
+    return option(*names, metavar='K,...', read=read, multiple=True, default=shown, help=help)
 
 
-def cutoff(default: Cutoff | None, help: str) -> Decorator:
+def cutoff(default: str | None, help: str) -> Decorator:
+    def read(value: str | None) -> Cutoff | None:
+        return None if value is None else _cutoff(value, value, 'a positive integer, or all')
+
     names = ('-k', '--cutoff', 'cutoff')
-    shown = None if default is None else str(default)
-    return option(*names, metavar='K', callback=_cutoff, default=shown, help=help)
-
-
-def depth(default: int, help: str, largest: int = LARGEST_CUTOFF) -> Decorator:
-    return integer('-n', '--depth', default=default, largest=largest, help=help)
+    return option(*names, metavar='K', read=read, default=default, help=help)
 
 
 def together(*decorators: Decorator) -> Decorator:
@@ -142,16 +150,7 @@ def together(*decorators: Decorator) -> Decorator:
     return decorate
 
 
-def _cutoffs(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Cutoff]:
-    expected = 'positive integers, or all, between commas'
-    return [_read_cutoff(value, each, expected) for value in values for each in value.split(',')]
-
-
-def _cutoff(_: click.Context, __: click.Parameter, value: str | None) -> Cutoff | None:
-    return None if value is None else _read_cutoff(value, value, 'a positive integer, or all')
-
-
-def _read_cutoff(value: str, field: str, expected: str) -> Cutoff:
+def _cutoff(value: str, field: str, expected: str) -> Cutoff:
     """Return the cutoff in a field of a value, or refuse the value."""
     if field == definitions.ALL:
         return definitions.ALL
@@ -160,7 +159,7 @@ def _read_cutoff(value: str, field: str, expected: str) -> Cutoff:
     raise click.BadParameter(f'found {value!r}, expected {expected}')
 
 
-def _file_of_names(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+def _file_of_names(path: str | None) -> str | None:
     """Tell somebody who gives a name itself that the option takes a file."""
     if path is None or path == STANDARD_STREAM or os.path.exists(path) or '\0' in path:
         return path
@@ -168,13 +167,12 @@ def _file_of_names(_: click.Context, __: click.Parameter, path: str | None) -> s
     raise ReadError(path, reason)
 
 
-def _measures(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
+def _measures(values: tuple[str, ...]) -> list[str]:
     """Return what was given, each checked by ir_measures."""
     if values:
         from mediaeval_ap.trec.measures import parse_measures
 
-        with as_usage(click.BadParameter):
-            parse_measures(values)
+        parse_measures(values)
     return list(values)
 
 
@@ -188,7 +186,11 @@ def _jobs(value: str) -> int:
 REFERENCE = argument('reference')
 RUN = argument('hypothesis', metavar='RUN')
 RUNS = argument('runs', nargs=-1, required=True, metavar='RUN...')
-QUERIES = queries('all in REFERENCE that do not begin with ?')
+QUERIES = input_file(
+    '--queries',
+    'File of names to ask for, one per line.  [default: all in REFERENCE that do not begin with ?]',
+    read=_file_of_names,
+)
 SUBSET = input_file('--subset', 'Videos to score (corpus_id video_id); others are ignored.')
 CUTOFFS = cutoffs(
     definitions.CUTOFFS, 'Cutoffs, separated by commas; "all" means no cutoff. Can be repeated.'
@@ -205,7 +207,7 @@ MEASURES = option(
     '--measures',
     metavar='NAME,...',
     multiple=True,
-    callback=_measures,
+    read=_measures,
     help='Measures of ir_measures to add, as nDCG@10,P@5,RR. Can be repeated. '
     'Needs the extra trec.',
 )
@@ -213,7 +215,7 @@ JOBS = option(
     '--jobs',
     metavar='N',
     default='1',
-    callback=lambda _, __, value: _jobs(value),
+    read=_jobs,
     help='Number of processes that share runs and queries, or "all" for one on each core.',
 )
 SCHEDULER = option(
@@ -227,7 +229,7 @@ NEAR = option(
     type=float,
     metavar='DISTANCE',
     default=choices.NEAR,
-    callback=checked(choices.check_near),
+    read=choices.check_near,
     help='Largest distance from a query to another spelling of it: edits divided by the longer '
     'length, from 0 to below 1.',
 )
@@ -245,17 +247,14 @@ MESSAGES = together(
     flag('--no-progress', help='Show no progress.'),
 )
 FORMAT = file_format(FORMATS)
-OUTPUT = option(
-    '-o',
-    '--output',
-    type=NEW_FILE,
-    metavar='FILE',
+OUTPUT = output(
+    'Write to FILE instead of standard output (atomically).',
     default=STANDARD_STREAM,
     show_default=False,
-    help='Write to FILE instead of standard output (atomically).',
 )
 LIMITS = together(STRICT, MAX_BYTES, MESSAGES)
 CRITERIA = together(SUBSET, CUTOFFS, DEFINITION, LIMITS)
+SCORING = together(QUERIES, CRITERIA, QUERIES_WITHOUT_RELEVANT)
 
 
 def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> AveragePrecision:
@@ -331,10 +330,9 @@ def reports(function: Callable[..., Any]) -> Any:
     @FORMAT
     @OUTPUT
     @wraps(function)
-    def command(
-        per_query: bool, sort: bool, keep_going: bool, format: str, output: Output, **settings: Any
-    ) -> None:
-        function(reporting=Reporting(per_query, sort, keep_going, format, output), **settings)
+    def command(**settings: Any) -> None:
+        given = {each.name: settings.pop(each.name) for each in fields(Reporting)}
+        function(reporting=Reporting(**given), **settings)
 
     return command
 

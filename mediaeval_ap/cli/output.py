@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from shutil import get_terminal_size
 from typing import Any
 
 import click
@@ -30,7 +31,7 @@ class _NewFile(click.Path):
             return STANDARD_STREAM
         destination = Destination(os.fsdecode(path))
         if ctx is not None:
-            ctx.call_on_close(destination.close)
+            ctx.with_resource(destination)
         return destination
 
 
@@ -38,20 +39,22 @@ FILE = click.Path(allow_dash=True, readable=False)  # what cannot be read is wro
 NEW_FILE = _NewFile(dir_okay=False, allow_dash=True)
 
 
-def paths_of(ctx: click.Context, type: click.Path) -> list[str]:
-    """Return the paths that the arguments and options of a type were given."""
-    given = [ctx.params[each.name or ''] for each in ctx.command.params if each.type is type]
-    paths = [path for each in given for path in (each if isinstance(each, tuple) else [each])]
-    return [os.fspath(path) for path in paths if path is not None]
+def check_paths(ctx: click.Context, *others: str) -> None:
+    """Refuse to read standard input twice, and to write over an input or another output.
 
+    `others` are read by the command itself, without an argument or option for them.
+    """
 
-def check_paths(inputs: Iterable[str], outputs: Iterable[str]) -> None:
-    """Refuse to read standard input twice, and to write over an input or another output."""
-    read = list(inputs)
+    def paths_of(type: click.Path) -> list[str]:
+        given = [ctx.params[each.name or ''] for each in ctx.command.params if each.type is type]
+        paths = [path for each in given for path in (each if isinstance(each, tuple) else [each])]
+        return [os.fspath(path) for path in paths if path is not None]
+
+    read = [*paths_of(FILE), *others]
     if read.count(STANDARD_STREAM) > 1:
         raise click.UsageError('standard input (-) can be read once only')
     taken = {_identity(path): 'it is an input' for path in read}
-    for path in outputs:
+    for path in paths_of(NEW_FILE):
         if path == STANDARD_STREAM or (os.path.exists(path) and not os.path.isfile(path)):
             continue
         if (file := _identity(path)) in taken:
@@ -87,16 +90,6 @@ def tell(message: str) -> None:
     click.echo(message, file=sys.stderr, err=True)
 
 
-def width_of(output: Output) -> int | None:
-    """Return how many columns the terminal has that shows an output; None elsewhere."""
-    is_shown = output == STANDARD_STREAM and sys.stdout is not None and sys.stdout.isatty()
-    if not is_shown:
-        return None
-    from shutil import get_terminal_size
-
-    return get_terminal_size().columns
-
-
 def write(text: str, output: Output = STANDARD_STREAM) -> None:
     """Write a file whole, or to standard output: UTF-8, flushed, harmless for a terminal."""
     if output != STANDARD_STREAM:
@@ -105,7 +98,9 @@ def write(text: str, output: Output = STANDARD_STREAM) -> None:
     if sys.stdout is None:
         raise WriteError('<stdout>', 'is closed')
     try:
-        click.echo((_harmless(text) if sys.stdout.isatty() else text).encode(), nl=False)
+        if sys.stdout.isatty():  # which obeys control characters
+            text = ''.join(each if each in '\n\t' else printable(each) for each in text)
+        click.echo(text.encode(), nl=False)
     except BrokenPipeError:  # whoever read it has seen enough
         raise
     except OSError as error:
@@ -128,9 +123,6 @@ def format_of(output: Output, formats: Collection[str]) -> str:
 
 def write_document(document: Document, format: str, output: Output) -> None:
     """Write a document in a format, narrow enough for a terminal."""
-    write(render(document, format, width_of(output)), output)
-
-
-def _harmless(text: str) -> str:
-    """Return the text with everything escaped that a terminal obeys, but for tabs and line ends."""
-    return ''.join(each if each in '\n\t' else printable(each) for each in text)
+    is_shown = output == STANDARD_STREAM and sys.stdout is not None and sys.stdout.isatty()
+    width = get_terminal_size().columns if is_shown else None
+    write(render(document, format, width), output)

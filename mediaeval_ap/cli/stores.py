@@ -8,7 +8,7 @@ import click
 
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
-from mediaeval_ap.cli.output import NEW_FILE, Output, write
+from mediaeval_ap.cli.output import Output, write
 from mediaeval_ap.errors import printable
 
 
@@ -53,25 +53,20 @@ def index(
     Several RUN are parts of one run. Each is a file, a folder of files, or an address such as
     s3://bucket/key. After an interruption the same command goes on where it was.
     """
+    from mediaeval_ap.store import indexing
+    from mediaeval_ap.store.store import open_store
+
     if check:
         if store is not None or keep is not None or subset is not None:
             raise click.UsageError('--check takes stores alone, without -o, --keep and --subset')
-        _check(runs)
-        return
-    if store is None:
+        for each in runs:
+            open_store(each).check()
+            write(f'{printable(each)}: as it was written\n')
+    elif store is None:
         raise click.UsageError('-o: found nothing, expected the folder of the store to write')
-    from mediaeval_ap.store.indexing import index
-
-    run: Any = runs[0] if len(runs) == 1 else runs
-    index(run, store, keep=keep, subset=subset, max_bytes=max_bytes)
-
-
-def _check(stores: tuple[str, ...]) -> None:
-    from mediaeval_ap.store.store import open_store
-
-    for store in stores:
-        open_store(store).check()
-        write(f'{printable(store)}: as it was written\n')
+    else:
+        run: Any = runs[0] if len(runs) == 1 else runs
+        indexing.index(run, store, keep=keep, subset=subset, max_bytes=max_bytes)
 
 
 @main.command(
@@ -82,21 +77,13 @@ def _check(stores: tuple[str, ...]) -> None:
     ]
 )
 @options.argument('store')
-@options.option(
-    '-o',
-    '--output',
-    'parquet',
-    required=True,
-    type=NEW_FILE,
-    metavar='FILE',
-    help='Parquet file to write (atomically).',
-)
+@options.output('Parquet file to write (atomically).', required=True)
 @options.MESSAGES
-def export(store: str, parquet: Output) -> None:
+def export(store: str, output: Output) -> None:
     """Write the hypotheses of a STORE as Parquet, best first.
 
     A store that was made with --keep has no such file: as a run, it would have other scores.
     """
     from mediaeval_ap.store.store import open_store
 
-    open_store(store).to_parquet(parquet)
+    open_store(store).to_parquet(output)

@@ -7,11 +7,10 @@ from typing import Any
 import click
 
 from mediaeval_ap import choices, definitions
-from mediaeval_ap.choices import RATIO_2015, check_ratio
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.options import Reporting, refuse_to_read_again, reports
-from mediaeval_ap.cli.output import FILE, NEW_FILE, STANDARD_STREAM, Output
+from mediaeval_ap.cli.output import STANDARD_STREAM, Output
 from mediaeval_ap.definitions import Cutoff
 
 
@@ -26,25 +25,22 @@ from mediaeval_ap.definitions import Cutoff
 )
 @options.REFERENCE
 @options.RUN
-@options.option(
-    '--qrels', type=NEW_FILE, metavar='FILE', required=True, help='Output file for the qrels.'
-)
-@options.option(
-    '--run', type=NEW_FILE, metavar='FILE', required=True, help='Output file for the run.'
-)
+@options.new_file('--qrels', required=True, help='Output file for the qrels.')
+@options.new_file('--run', required=True, help='Output file for the run.')
 @options.QUERIES
 @options.SUBSET
-@options.depth(
-    choices.TREC_DEPTH,
-    'Largest number of shots for each query.',
+@options.integer(
+    *('-n', '--depth'),
+    default=choices.TREC_DEPTH,
     largest=choices.LARGEST_TREC_DEPTH,
+    help='Largest number of shots for each query.',
 )
 @options.option(
     '--tag',
     default='mediaeval_ap',
     help='Name of the run, the last field of each line.',
     metavar='WORD',
-    callback=options.checked(choices.check_tag),
+    read=choices.check_tag,
 )
 @options.LIMITS
 def export_trec(
@@ -91,18 +87,7 @@ def export_trec(
     least=-choices.LARGEST_TREC_LEVEL,
     largest=choices.LARGEST_TREC_LEVEL,
 )
-@options.choice(
-    '--missing',
-    choices.MISSING,
-    'error',
-    'Topics that a RUN lacks: stop (error), score 0 (zero) or leave them out (skip).',
-)
-@options.choice(
-    '--unknown',
-    choices.UNKNOWN,
-    'error',
-    'Topics that QRELS lacks: stop (error) or leave them out (drop).',
-)
+@options.other_ids('Topics', 'a RUN', 'QRELS')
 @options.QUERIES_WITHOUT_RELEVANT
 @options.MEASURES
 @options.LIMITS
@@ -143,23 +128,19 @@ def evaluate_trec_files(
 @options.input_file(
     '--evidence-reference', 'Where names are seen or heard: video_id shot_id person_name source.'
 )
-@options.option(
+@options.input_file(
     '--evidence',
-    type=FILE,
-    metavar='FILE',
-    multiple=True,
-    help='One piece of evidence for each name of a run: person_name video_id shot_id source. '
+    'One piece of evidence for each name of a run: person_name video_id shot_id source. '
     'Repeat it for several runs, in their order.',
+    multiple=True,
 )
-@options.queries('all in REFERENCE that do not begin with ?')
+@options.QUERIES
 @options.input_file('--consensus', 'Shots to score: video_id shot_id.  [default: all]')
-@options.option(
+@options.number(
     '--ratio',
-    default=RATIO_2015,
-    help='A name answers a query if their similarity (0 to 1) is greater than this.',
-    type=float,
-    metavar='NUMBER',
-    callback=options.checked(check_ratio),
+    choices.RATIO_2015,
+    choices.check_ratio,
+    'A name answers a query if their similarity (0 to 1) is greater than this.',
 )
 @options.QUERIES_WITHOUT_RELEVANT
 @options.LIMITS

@@ -1,50 +1,68 @@
-"""The comparison of runs: a leaderboard, all pairs, and how far orders agree."""
+"""`compare`: which runs differ, and how sure that is, as a `Comparison`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
 
-from mediaeval_ap import __version__
+from mediaeval_ap import __version__, choices
 from mediaeval_ap.choices import alpha_of, check_policy
-from mediaeval_ap.comparison.runs import Agreement, GroupMean
+from mediaeval_ap.comparison.comparable_runs import (
+    Agreement,
+    GroupMean,
+    Runs,
+    VideosOfQueries,
+    agreements,
+    cluster_numbers,
+    group_means,
+    read_runs,
+)
 from mediaeval_ap.comparison.sampling import MOST_ENUMERATED, Interval
-from mediaeval_ap.comparison.testing import POWER, Pair, Standing
-from mediaeval_ap.errors import DataWarning, counted, printable, require, shown
+from mediaeval_ap.comparison.settings import Settings, check_run, checked_settings
+from mediaeval_ap.comparison.testing import POWER, Pair, Standing, tests_of
+from mediaeval_ap.errors import (
+    DataWarning,
+    FewPermutationsWarning,
+    NarrowIntervalWarning,
+    ParameterError,
+    counted,
+    printable,
+    require,
+    shown,
+    warn_caller,
+)
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.render.document import Block, Captioned, Document, Grid, Heading, Marked
 from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.results.described import Described
+from mediaeval_ap.results.result import SKIPPED, Result, note_of_floor
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
+    import altair
     import pandas
 
-    from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
-
 TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by']
-KINDS: dict[TableName, type] = {
-    'leaderboard': Standing,
-    'pairs': Pair,
-    'orders': Agreement,
-    'by': GroupMean,
-}
+KINDS = {'leaderboard': Standing, 'pairs': Pair, 'orders': Agreement, 'by': GroupMean}
+OF_INTERVAL = ('low', 'high', 'reason')
 BOUNDS = {
-    'interval': ['interval_low', 'interval_high', 'interval_reason'],
+    'interval': [f'interval_{each}' for each in OF_INTERVAL],
     'rank_interval': ['rank_low', 'rank_high'],
-    'difference_interval': [
-        'difference_interval_low',
-        'difference_interval_high',
-        'difference_interval_reason',
-    ],
+    'difference_interval': [f'difference_interval_{each}' for each in OF_INTERVAL],
 }
 SCHEMA = 'mediaeval-ap/comparison/1'
 LABEL = 'tab:comparison'
 DAGGER = '†'
 RUNS_IN_REPR = 10
 MOST_RUNS = 5  # their pairs are shown to people who did not ask for them
+FEW = 50  # differences, below which bca and t were measured to be too narrow (docs/comparison.md)
+# Videos that are clusters by default. With fewer, plus2 over videos was simulated to be much wider
+# than t, and BCa intervals of means to cover less (docs/comparison.md).
+LEAST_VIDEOS = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,23 +126,16 @@ class Comparison(Described):
     warnings: Sequence[DataWarning] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
-        how = ', '.join(
-            [
-                counted(len(self.runs), 'run', 'runs'),
-                counted(len(self.queries), 'query', 'queries'),
-                str(self.parameters['correction']),
-            ]
-        )
+        runs = counted(len(self.runs), 'run', 'runs')
+        queries = counted(len(self.queries), 'query', 'queries')
+        how = f'{runs}, {queries}, {self.parameters["correction"]}'
         best = [each for each in self.leaderboard if each.metric == self.metrics[-1]]
         width = max(len(shown(each.run)) for each in best)
         lines = [f'Comparison of {how}; {self.metrics[-1]}:']
         for each in best[:RUNS_IN_REPR]:
-            low, high = (
-                short(bound) or 'none' for bound in (each.interval.low, each.interval.high)
-            )
-            lines.append(
-                f'  {each.rank}  {shown(each.run):{width}}  {short(each.map)} [{low}, {high}]'
-            )
+            low, high = short(each.interval.low) or 'none', short(each.interval.high) or 'none'
+            bounds = f'[{low}, {high}]'
+            lines.append(f'  {each.rank}  {shown(each.run):{width}}  {short(each.map)} {bounds}')
         if n_more := len(best[RUNS_IN_REPR:]):
             lines.append(f'  … and {n_more} more')
         return '\n'.join(lines)
@@ -133,9 +144,7 @@ class Comparison(Described):
     def plot(self) -> ComparisonPlot:
         """Figures: ``leaderboard()``, ``scatter(a, b)``, ``distribution()``, ``map_by_k()``."""
         require('altair', 'report', 'plot')
-        from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
-
-        return ComparisonPlot(self.runs, self.queries, self.values, self.leaderboard)
+        return ComparisonPlot(self)
 
     def caption(self) -> str:
         """Return what a table needs below it: test, correction, seed, counts, intervals.
@@ -166,7 +175,7 @@ class Comparison(Described):
             'kind': 'comparison',
             'runs': list(self.runs),
             'metrics': list(self.metrics),
-            **{str(table): [_plain(each) for each in self._entries(table)] for table in KINDS},
+            **{table: [_plain(each) for each in self._entries(table)] for table in KINDS},
             'notes': list(self.notes),
             'manifest': {
                 'version': __version__,
@@ -201,14 +210,14 @@ class Comparison(Described):
         """
         import pandas
 
-        grid = self._grid(check_policy('table', table, get_args(TableName)))
+        grid = self._grid(check_policy('table', table, tuple(KINDS)))
         return pandas.DataFrame(grid.rows, columns=list(grid.headers))
 
-    def _entries(self, table: TableName) -> Sequence[Any]:
+    def _entries(self, table: str) -> Sequence[Any]:
         entries: Sequence[Any] = self.groups_by if table == 'by' else getattr(self, table)
         return entries
 
-    def _grid(self, table: TableName) -> Grid:
+    def _grid(self, table: str) -> Grid:
         """Return one of the tables with every digit, each bound of an interval by itself."""
         columns = [
             column for each in fields(KINDS[table]) for column in BOUNDS.get(each.name, [each.name])
@@ -219,10 +228,9 @@ class Comparison(Described):
             for name, value in asdict(entry).items():
                 if name not in BOUNDS:
                     row.append(value)
-                elif value is None:
-                    row += [None] * len(BOUNDS[name])
                 else:
-                    row += value.values() if isinstance(value, dict) else value
+                    bounds = value.values() if isinstance(value, dict) else value
+                    row += bounds or [None] * len(BOUNDS[name])
             rows.append(row)
         return Grid(columns, rows)
 
@@ -242,6 +250,152 @@ def _plain(entry: Any) -> dict[str, Any]:
         name: list(value) if isinstance(value, tuple) else value
         for name, value in asdict(entry).items()
     }
+
+
+class ComparisonPlot:
+    """Figures of a comparison; `Comparison.plot` makes it.
+
+    Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The comparison to draw.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision, compare
+    >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(80)]
+    >>> evaluate = AveragePrecision(reference, K=[1, 10]).evaluate
+    >>> right = [(*row, 0.5) for row in reference]
+    >>> comparison = compare({'all': evaluate(right), 'some': evaluate(right[:20])}, resamples=100)
+    >>> plot = comparison.plot
+    >>> rows = plot.leaderboard().to_dict()['data']['values']
+    >>> [(row['run'], round(row['value'], 3)) for row in rows]
+    [('all', 1.0), ('some', 0.25)]
+    >>> rows = plot.scatter('all', 'some').to_dict()['data']['values']
+    >>> [(row['x'], row['y'], row['count']) for row in rows]
+    [(1.0, 0.0, 60), (1.0, 1.0, 20)]
+    >>> rows = plot.distribution().to_dict()['data']['values']
+    >>> [(row['run'], row['class'], row['count']) for row in rows]
+    [('all', '1', 80), ('some', '0', 60), ('some', '1', 20)]
+    >>> rows = plot.map_by_k().to_dict()['data']['values']
+    >>> [(row['series'], row['x'], round(row['value'], 3)) for row in rows]
+    [('all', '1', 1.0), ('all', '10', 1.0), ('some', '1', 0.25), ('some', '10', 0.25)]
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        from mediaeval_ap.render import figures
+
+        self._comparison, self._figures = comparison, figures
+        self._runs, self._values = comparison.runs, comparison.values
+
+    def leaderboard(self, metric: str | None = None) -> altair.LayerChart:
+        """Draw the runs, best first, with their intervals and groups.
+
+        Parameters
+        ----------
+        metric : str, optional
+            One of the metrics, such as ``'MAP@10'``; by default the last.
+
+        Returns
+        -------
+        altair.LayerChart
+            A point and the bar of its interval for each run.
+
+        Raises
+        ------
+        ParameterError
+            When there is no such metric.
+        """
+        metric = self._metric(metric)
+        standings = [each for each in self._comparison.leaderboard if each.metric == metric]
+        return self._figures.leaderboard(
+            [each.run for each in standings],
+            [each.map for each in standings],
+            [each.interval.low for each in standings],
+            [each.interval.high for each in standings],
+            groups=[each.group for each in standings],
+            metric=metric,
+        )
+
+    def scatter(self, a: str, b: str, metric: str | None = None) -> altair.LayerChart:
+        """Draw two runs, query by query.
+
+        Parameters
+        ----------
+        a, b : str
+            The runs of the horizontal and of the vertical axis.
+        metric : str, optional
+            One of the metrics, such as ``'MAP@10'``; by default the last.
+
+        Returns
+        -------
+        altair.LayerChart
+            A point for each pair of values, as large as it has queries; above the diagonal, run b
+            is better.
+
+        Raises
+        ------
+        ParameterError
+            When there is no such run or metric.
+        """
+        metric = self._metric(metric)
+        for run in a, b:
+            check_run('run', run, self._runs)
+        first, second = (self._values[metric][self._runs.index(run)].tolist() for run in (a, b))
+        name = metric.removeprefix('M')
+        return self._figures.scatter(a, b, self._comparison.queries, first, second, metric=name)
+
+    def distribution(self, metric: str | None = None) -> altair.LayerChart:
+        """Draw how many queries of each run have a value of 0, of 1, and between them.
+
+        Parameters
+        ----------
+        metric : str, optional
+            One of the metrics, such as ``'MAP@10'``; by default the last.
+
+        Returns
+        -------
+        altair.LayerChart
+            A bar for each run, as long as there are queries.
+
+        Raises
+        ------
+        ParameterError
+            When there is no such metric.
+        """
+        metric = self._metric(metric)
+        values = self._values[metric].tolist()
+        return self._figures.distribution(self._runs, values, metric=metric.removeprefix('M'))
+
+    def map_by_k(self) -> altair.LayerChart:
+        """Draw the mean of each run against the cutoff.
+
+        Returns
+        -------
+        altair.LayerChart
+            A line for each run, named at its end.
+
+        Raises
+        ------
+        ParameterError
+            When the metrics are not one metric at several cutoffs.
+        """
+        parts = [metric.partition('@') for metric in self._values]
+        if len({name for name, _, _ in parts}) > 1:
+            raise ParameterError(
+                f'map_by_k: found the metrics {", ".join(self._values)}, '
+                'expected one metric at several cutoffs'
+            )
+        means = {(each.run, each.metric): each.map for each in self._comparison.leaderboard}
+        maps = [[means[run, metric] for metric in self._values] for run in self._runs]
+        cutoffs = [k or 'all' for _, _, k in parts]
+        return self._figures.map_by_k(self._runs, cutoffs, maps, metric=parts[0][0])
+
+    def _metric(self, metric: str | None) -> str:
+        metrics = tuple(self._values)
+        return metrics[-1] if metric is None else check_policy('metric', metric, metrics)
 
 
 SIGN_FLIPS, TUKEY = 'paired sign flips', 'randomised Tukey HSD'
@@ -366,10 +520,7 @@ def _for_papers(comparison: Comparison, pairs: bool) -> Iterator[Block]:
 
 
 def _means(comparison: Comparison) -> Captioned:
-    """Return the mean of each run by each metric, with its interval.
-
-    Beside a mean stand its letters, or a dagger where it differs from the baseline.
-    """
+    """Return means with intervals, and letters, or daggers for what differs from a baseline."""
     baseline, alpha = comparison.parameters['baseline'], alpha_of(comparison.parameters['level'])
     text = _caption(comparison, baseline)
     if baseline is not None:
@@ -448,3 +599,221 @@ def _means_by_group(comparison: Comparison) -> Iterator[tuple[str, Grid]]:
             [run, *(means.get((metric, run, group)) for group in sizes)] for run in comparison.runs
         ]
         yield metric, Grid(['run', *(f'{group} ({size})' for group, size in sizes.items())], rows)
+
+
+@shows_progress
+def compare(
+    results: Iterable[Result] | Mapping[str, Result | Sequence[Result]],
+    *,
+    baseline: str | None = None,
+    correction: choices.Correction = 'holm',
+    interval: choices.IntervalKind = 'plus2',
+    level: float = choices.LEVEL,
+    cluster: choices.Cluster | None = None,
+    by: choices.Grouping | None = None,
+    reference: Any = None,
+    subset: Any = None,
+    also: Mapping[str, Iterable[Result] | Mapping[str, Result | Sequence[Result]]] | None = None,
+    resamples: int = choices.RESAMPLES,
+    permutations: int | None = None,
+    seed: int = 0,
+    progress: bool = False,
+) -> Comparison:
+    """Compare runs on the same queries: intervals, tests of all pairs, ranks, groups.
+
+    Parameters
+    ----------
+    results : iterable of Evaluation, Evaluation2015 or Score, or mapping from str to these
+        Results of one kind, with the same queries, definition and reference. The keys of a mapping
+        name the runs. One run has intervals, but no pairs. Scores at several cutoffs are a list, or
+        share the name of their run.
+    baseline : str, optional
+        The run to compare all others with on the leaderboard.
+    correction : {'holm', 'bh', 'tukey'}
+        The correction of p for many comparisons: Holm, Benjamini and Hochberg (false discovery
+        rate), or randomised Tukey HSD. Each metric is a family of its own: all pairs, for letters
+        and intervals of ranks, and all comparisons with the baseline. Of several metrics, the last
+        one is what is claimed; the others are exploratory.
+    interval : {'plus2', 'bca', 't'}
+        Confidence intervals of differences: Student's t after a difference of +m and one of -m are
+        appended, where m is 1, or the largest difference if that is more; bootstrap
+        (bias-corrected and accelerated); or Student's t. Those of means are of the bootstrap, with
+        't' Student's.
+    level : float
+        Level of confidence of the intervals, between 0 and 1. Runs whose corrected p is above
+        1 - level share a letter.
+    cluster : {'video', 'none'}, optional
+        What is resampled and flipped: all queries of a video together, or single queries. The
+        video of a query is the one with most of its relevant shots, of equal ones the first; a
+        query without relevant shots is a cluster of its own. By default videos where a reference
+        is given and the queries are of at least 50, else queries.
+    by : {'corpus', 'relevant'}, optional
+        Add means by corpus, or by the number of relevant shots.
+    reference, subset : as of `AveragePrecision`, optional
+        What the runs were scored against, for clusters and means by corpus.
+    also : mapping from str to results, optional
+        The same runs under other definitions, by name: adds Kendall's tau-b between the orders.
+    resamples : int
+        Number of bootstrap resamples.
+    permutations : int, optional
+        Number of random sign flips, or of permutations of Tukey. By default 100,000, and 10,000 for
+        Tukey, whose p needs no correction for the number of pairs.
+    seed : int
+        Seed of the random generators.
+    progress : bool
+        Show progress on standard error, if it takes longer than half a second.
+
+    Returns
+    -------
+    Comparison
+        Leaderboard, pairs, agreement of orders, means by group.
+
+    Raises
+    ------
+    ParameterError
+        When runs cannot be compared, a run is there twice, or an argument is not valid.
+    ReadError, FormatError
+        When the reference or the subset cannot be read.
+    MissingExtraError
+        When the extra ``insight`` is not installed.
+
+    Warns
+    -----
+    NarrowIntervalWarning
+        When runs differ on fewer than 50 queries, or clusters, and intervals are not plus2.
+    FewPermutationsWarning
+        When no data could give a corrected p of at most 1 - level.
+
+    Notes
+    -----
+    p is that of paired sign flips, two-sided: exact for up to 20 differences that are not zero,
+    else (b + 1) / (n + 1) of n random patterns (Phipson and Smyth, 2010). Tukey's corrected p is
+    that of Carterette (2012). With clusters, p and intervals are of clusters, but wins, ties,
+    losses and dz of queries. The order of runs and queries changes nothing. Time grows with the
+    square of the number of queries, as BCa leaves out each in turn.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision, compare
+    >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(60)]
+    >>> evaluate = AveragePrecision(reference, K=[10]).evaluate
+    >>> right = [(*row, 0.5) for row in reference]
+    >>> results = {'all': evaluate(right), 'few': evaluate(right[:6])}
+    >>> comparison = compare(results, resamples=100, permutations=1000)
+    >>> comparison.pairs[0].difference, comparison.pairs[0].p < 0.05
+    (0.9, True)
+    """
+    settings = checked_settings(
+        baseline=baseline,
+        correction=correction,
+        interval=interval,
+        level=level,
+        cluster=cluster,
+        by=by,
+        resamples=resamples,
+        permutations=permutations,
+        seed=seed,
+    )
+    runs = read_runs(results)
+    check_run('baseline', baseline, runs.names)
+    is_known = reference is not None and runs.kind == 'evaluation'
+    videos = None
+    if by == 'corpus' or cluster == 'video' or (cluster is None and is_known):
+        what = 'by' if by == 'corpus' else 'cluster'
+        videos = VideosOfQueries(runs, what, reference, subset)
+    why_no_videos = '' if settings.cluster else _why_no_videos(runs, videos)
+    if settings.cluster is None:
+        settings = replace(settings, cluster='none' if why_no_videos else 'video')
+    orders = agreements(runs, also)
+    groups = group_means(runs, by, videos)  # before the tests, as some are refused
+    clusters = cluster_numbers(runs, videos if settings.cluster == 'video' else None)
+    best_first, leaderboard, pairs = tests_of(settings, runs, clusters)
+    counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': clusters.max() + 1}
+    if runs.n_skipped is not None:
+        counts[SKIPPED] = runs.n_skipped
+    if runs.n_relevant is not None:
+        counts['queries_without_relevant'] = runs.n_without_relevant
+    comparison = Comparison(
+        runs=[runs.names[run] for run in best_first],
+        metrics=runs.metrics,
+        queries=runs.queries,
+        values={
+            metric: each[best_first] for metric, each in zip(runs.metrics, runs.values, strict=True)
+        },
+        leaderboard=leaderboard,
+        pairs=pairs,
+        orders=orders,
+        groups_by=groups,
+        parameters={**vars(settings), 'definition': runs.definition},
+        counts={name: int(count) for name, count in counts.items()},
+        notes=[*runs.notes, *_notes(settings, runs, why_no_videos)],
+        sources=runs.sources,
+        inputs=runs.inputs,
+        warnings=tuple(_warnings(settings, pairs)),
+    )
+    warn_caller(comparison.warnings)
+    return comparison
+
+
+def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
+    """Return why videos are not the units by default; nothing if they are."""
+    if runs.kind != 'evaluation':
+        return 'the results have no videos'
+    if videos is None:
+        return 'their videos are not known without the reference'
+    if (n_videos := videos.n_videos) < LEAST_VIDEOS:
+        found = counted(n_videos, 'video', 'videos')
+        return f'their relevant shots are in {found}, and {LEAST_VIDEOS} are needed'
+    return ''
+
+
+def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
+    """Return sentences about the floor, and about what stands for a cluster."""
+    notes = []
+    if n_without := runs.n_without_relevant:
+        n_queries = len(runs.queries)
+        floor = next(iter(runs.floor.values()))
+        notes.append(note_of_floor(n_without, n_queries, floor * n_queries / n_without))
+    if settings.cluster == 'video':
+        notes.append(
+            'p, intervals and numbers of differences that are not 0 are of clusters; wins, ties, '
+            'losses, dz and queries for 80 % are of queries'
+        )
+        if n_without:
+            notes.append('each query without a relevant shot is a cluster of its own')
+    if why_no_videos and runs.kind == 'evaluation':
+        notes.append(f'queries are taken as independent, not by video: {why_no_videos}')
+    if unknown := [metric for metric in runs.metrics if metric not in runs.floor]:
+        notes.append(f'{", ".join(unknown)}: no floor, as the mean of an empty run is not known')
+    if runs.n_relevant is None:
+        notes.append('no means without the floor: numbers of relevant items are not known')
+    return notes
+
+
+def _warnings(settings: Settings, pairs: Sequence[Pair]) -> Iterable[DataWarning]:
+    n_few = len({(frozenset((pair.a, pair.b))) for pair in pairs if 0 < pair.n_nonzero < FEW})
+    n_pairs = len({frozenset((pair.a, pair.b)) for pair in pairs})
+    if n_few and settings.interval != 'plus2':
+        units = 'queries' if settings.cluster == 'none' else 'clusters of queries'
+        by = ' by some metric' if len({pair.metric for pair in pairs}) > 1 else ''
+        some = f'{n_few:,} of {n_pairs:,} pairs of runs {"differs" if n_few == 1 else "differ"}'
+        if n_few == n_pairs:
+            some = f'all {n_pairs:,} pairs of runs differ'
+        if n_pairs == 1:
+            some = '1 pair of runs differs'
+        yield NarrowIntervalWarning(
+            f'{some} on fewer than {FEW} {units}{by}: {settings.interval} intervals of their '
+            'differences may be too narrow; take plus2'
+        )
+    if not pairs or (settings.correction != 'tukey' and any(pair.exact for pair in pairs)):
+        return
+    # Holm multiplies the smallest p by the number of pairs; letters are of all of them in any case.
+    factor = n_pairs if settings.correction == 'holm' else 1
+    alpha = alpha_of(settings.level)
+    least = factor / (settings.permutations + 1)
+    if least > alpha:  # no data could give a corrected p that is small enough
+        yield FewPermutationsWarning(
+            f'{counted(settings.permutations, "permutation gives", "permutations give")} no '
+            f'corrected p below {min(least, 1):.4f}, and {alpha:g} is what tells runs apart: take '
+            f'{math.ceil(factor / alpha):,} or more'
+        )

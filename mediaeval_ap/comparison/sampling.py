@@ -1,8 +1,14 @@
-"""Intervals and tests of runs, on sums over the units that are resampled, flipped or permuted."""
+"""Intervals and tests of runs, on sums over the units that are resampled, flipped or permuted.
+
+SciPy has no interval of a mean over clusters, no flips that all pairs of runs share, and no
+permutations of more than two runs, so these are here. It draws the resamples of the bootstrap, and
+has the quantiles of t and of the normal distribution.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -201,32 +207,26 @@ def _times_drawn(drawn: NDArray[np.intp], n_units: int) -> Floats:
 
 
 def sign_flips(
-    sums: Floats,
-    sizes: Floats,
-    pairs: NumberedPairs,
-    tolerance: float,
-    permutations: int,
-    seed: int,
+    units: Units, pairs: NumberedPairs, permutations: int, seed: int
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the two-sided p of each pair of columns, and its number of differences that count.
+    """Return the two-sided p of each pair of runs, and its number of differences that count.
 
-    The columns of `sums` have the sums of a run by unit, in whole steps (`Units`). A difference of
-    at most one step for each query of a unit is rounding and counts as 0. Up to `MOST_ENUMERATED`
-    differences, p is exact. Else it is (b + 1) / (n + 1) of `permutations` random patterns, the
-    same for all pairs (Phipson and Smyth, 2010).
+    A difference of at most one step for each query of a unit is rounding and counts as 0. Up to
+    `MOST_ENUMERATED` differences, p is exact. Else it is (b + 1) / (n + 1) of `permutations` random
+    patterns, the same for all pairs (Phipson and Smyth, 2010).
     """
-    a, b = pairs
+    sums, (a, b) = units.sums, pairs
     n_nonzero = np.zeros(len(a), dtype=np.int64)
     p = np.ones(len(a))
     for pair, (one, other) in enumerate(zip(a, b, strict=True)):
         differences = sums[:, one] - sums[:, other]
-        differences = differences[np.abs(differences) > sizes]
+        differences = differences[np.abs(differences) > units.sizes]
         n_nonzero[pair] = len(differences)
         if len(differences) <= MOST_ENUMERATED:
-            p[pair] = enumerated(differences, tolerance)
+            p[pair] = enumerated(differences, units.tolerance)
     drawn = np.flatnonzero(n_nonzero > MOST_ENUMERATED)
     if len(drawn):
-        n_extreme = _n_extreme(sums, (a[drawn], b[drawn]), tolerance, permutations, seed)
+        n_extreme = _n_extreme(units, (a[drawn], b[drawn]), permutations, seed)
         p[drawn] = (n_extreme + 1) / (permutations + 1)
     return p, n_nonzero
 
@@ -252,23 +252,27 @@ def _all_sums(differences: Floats) -> Floats:
 
 
 def _n_extreme(
-    sums: Floats, pairs: NumberedPairs, tolerance: float, permutations: int, seed: int
+    units: Units, pairs: NumberedPairs, permutations: int, seed: int
 ) -> NDArray[np.int64]:
-    """Return how many random patterns give a difference as large, for each pair of columns."""
-    a, b = pairs
+    """Return how many random patterns give a difference as large, for each pair of runs."""
+    sums, (a, b) = units.sums, pairs
     generator = np.random.default_rng(seed)
     n_units = len(sums)
     rows = max(1, FLIPPED_AT_ONCE // max(n_units, len(a)))
     totals = sums.sum(axis=0)
     difference = (totals[a] - totals[b])[:, None]
     # Equal as fractions, sums may differ in their last steps; SciPy's tests allow for it, too.
-    least = np.abs(difference) - tolerance
+    least = np.abs(difference) - units.tolerance
     n_extreme = np.zeros(len(a), dtype=np.int64)
     with Bar('sign flips', permutations, 'flip') as bar:
         for begin in range(0, permutations, rows):
             n_rows = min(rows, permutations - begin)
+            # Whole words, so that rows are the same however many are drawn at a time.
+            words = generator.integers(0, 1 << 64, (n_rows, -(-n_units // 64)), dtype=np.uint64)
+            octets = words.astype('<u8', copy=False).view(np.uint8)
+            stays = np.unpackbits(octets, axis=1, count=n_units).astype(np.float64)
             # Sums of the units whose sign stays: a flipped sum is twice these, less the total.
-            stayed = sums.T @ _bits(generator, n_rows, n_units).T
+            stayed = sums.T @ stays.T
             flipped = stayed[a]
             flipped -= stayed[b]
             flipped *= 2
@@ -279,25 +283,17 @@ def _n_extreme(
     return n_extreme
 
 
-def _bits(generator: np.random.Generator, n_rows: int, n_bits: int) -> Floats:
-    """Return 0 or 1 at random; rows are the same however many are drawn at a time."""
-    words = generator.integers(0, 1 << 64, (n_rows, -(-n_bits // 64)), dtype=np.uint64)
-    octets = words.astype('<u8', copy=False).view(np.uint8)
-    return np.unpackbits(octets, axis=1, count=n_bits).astype(np.float64)
-
-
-def tukey(
-    sums: Floats, pairs: NumberedPairs, tolerance: float, permutations: int, seed: int
-) -> Floats:
+def tukey(units: Sequence[Units], pairs: NumberedPairs, permutations: int, seed: int) -> Floats:
     """Return p of each metric (rows) and pair of runs by randomised Tukey HSD (Carterette, 2012).
 
-    `sums` has shape (n_units, n_runs, n_metrics), in whole steps (`Units`). Runs are permuted
-    within each unit. p is (b + 1) / (n + 1), where b counts the permutations whose largest
-    difference of any two runs is at least as large, so it needs no correction for their number.
+    Runs are permuted within each unit, of all metrics together. p is (b + 1) / (n + 1), where b
+    counts the permutations whose largest difference of any two runs is at least as large, so it
+    needs no correction for their number.
     """
     a, b = pairs
+    sums = np.stack([each.sums for each in units], axis=2)
     totals = sums.sum(axis=0)
-    least = np.abs(totals[a] - totals[b]).T - tolerance
+    least = np.abs(totals[a] - totals[b]).T - units[0].tolerance
     ranges = np.sort(_ranges(sums, permutations, seed), axis=0).T
     found = zip(ranges, least, strict=True)
     n_extreme = permutations - np.array([ranks.searchsorted(each) for ranks, each in found])

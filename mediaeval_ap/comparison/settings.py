@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from mediaeval_ap import choices
-from mediaeval_ap.choices import Cluster, Correction, Grouping, IntervalKind, check_policy
+from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import ParameterError, require, shown
 
 
@@ -16,44 +16,31 @@ class Settings:
     """The checked settings of a comparison."""
 
     baseline: str | None
-    correction: Correction
-    interval: IntervalKind
+    correction: choices.Correction
+    interval: choices.IntervalKind
     level: float
-    cluster: Cluster | None
-    by: Grouping | None = None
+    cluster: choices.Cluster | None
+    by: choices.Grouping | None = None
     resamples: int
     permutations: int
     seed: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings for the manifest."""
-        return asdict(self)
-
 
 def checked_settings(**given: Any) -> Settings:
-    """Return settings, with the permutations that the correction has by default.
-
-    Missing libraries are refused here, before the work and not in the middle of it.
-    """
-    settings = Settings(**given)
-    permutations: int | None = settings.permutations
-    check_policy('correction', settings.correction, choices.CORRECTIONS)
-    if permutations is None:
-        permutations = choices.PERMUTATIONS[settings.correction]
-    settings = replace(
-        settings,
-        level=choices.check_level(settings.level),
-        resamples=choices.check_limit(settings.resamples, 'resamples'),
-        permutations=choices.check_limit(permutations, 'permutations'),
-        seed=choices.check_seed(settings.seed),
-    )
-    check_policy('interval', settings.interval, choices.INTERVALS)
-    if settings.cluster is not None:
-        check_policy('cluster', settings.cluster, choices.CLUSTERS)
-    if settings.by is not None:
-        check_policy('by', settings.by, choices.GROUPINGS)
+    """Return settings, with the permutations that the correction has by default."""
+    check_policy('correction', given['correction'], choices.CORRECTIONS)
+    if given['permutations'] is None:
+        given['permutations'] = choices.PERMUTATIONS[given['correction']]
+    given['level'] = choices.check_level(given['level'])
+    for name in 'resamples', 'permutations':
+        given[name] = choices.check_limit(given[name], name)
+    given['seed'] = choices.check_seed(given['seed'])
+    check_policy('interval', given['interval'], choices.INTERVALS)
+    for name, known in ('cluster', choices.CLUSTERS), ('by', choices.GROUPINGS):
+        if given.get(name) is not None:
+            check_policy(name, given[name], known)
     require_libraries()
-    return settings
+    return Settings(**given)
 
 
 def require_libraries() -> None:
@@ -62,8 +49,8 @@ def require_libraries() -> None:
         require(library, 'insight', 'compare')
 
 
-def check_baseline(baseline: str | None, runs: Iterable[str]) -> None:
-    """Refuse a baseline that is no run."""
-    if baseline is not None and baseline not in (names := list(runs)):
+def check_run(what: str, run: str | None, runs: Iterable[str]) -> None:
+    """Refuse the name of a run, such as the baseline, if there is no such run."""
+    if run is not None and run not in (names := list(runs)):
         expected = ', '.join(map(shown, names))
-        raise ParameterError(f'baseline: found {shown(baseline)}, expected one of {expected}')
+        raise ParameterError(f'{what}: found {shown(run)}, expected one of {expected}')

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import Correction, alpha_of
-from mediaeval_ap.comparison.runs import Runs, exact_mean
+from mediaeval_ap.comparison.comparable_runs import Runs, exact_mean
 from mediaeval_ap.comparison.sampling import (
     MOST_ENUMERATED,
     Floats,
@@ -101,18 +101,10 @@ class Standing:
     map_without_floor_reason: str
 
 
-@dataclass(frozen=True)
-class MetricTests:
-    """Runs by one metric and, the better one first, their pairs."""
-
-    metric: str
-    best_first: list[int]  # the numbers of the runs
-    leaderboard: list[Standing]
-    pairs: list[Pair]
-
-
-def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list[MetricTests]:
-    """Test and rank the runs by each metric."""
+def tests_of(
+    settings: Settings, runs: Runs, clusters: NDArray[np.intp]
+) -> tuple[list[int], list[Standing], list[Pair]]:
+    """Test and rank the runs by each metric; return their order by the last metric first."""
     units = [units_of(values, clusters) for values in runs.values]
     means = list(runs.means().values())
     orders = [np.argsort(-np.array(each), kind='stable').tolist() for each in means]
@@ -120,7 +112,7 @@ def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list
     numbers = [(np.array(order)[first], np.array(order)[second]) for order in orders]
     p, n_nonzero = _flipped(settings, units, numbers)
     p_adjusted = _corrected(settings, units, numbers, p)
-    found = []
+    leaderboard, every_pair = [], []
     for at, (metric, values) in enumerate(zip(runs.metrics, runs.values, strict=True)):
         intervals = _intervals(settings, units[at], values, numbers[at])
         pairs = []
@@ -150,9 +142,9 @@ def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> list
         pairs = _with_power(pairs, settings.level)
         ranks = ranks_of(units[at].steps(np.array(means[at])))
         of_runs = zip(means[at], ranks, intervals.runs, strict=True)
-        standings = _leaderboard(settings, runs, at, orders[at], list(of_runs), pairs)
-        found.append(MetricTests(metric, orders[at], standings, pairs))
-    return found
+        leaderboard += _leaderboard(settings, runs, at, orders[at], list(of_runs), pairs)
+        every_pair += pairs
+    return orders[-1], leaderboard, every_pair
 
 
 def effect_size(differences: Floats) -> tuple[float | None, str]:
@@ -170,20 +162,18 @@ def _with_power(pairs: Sequence[Pair], level: float) -> list[Pair]:
     found = []
     for pair in pairs:
         n_queries = int(next(needed)) if pair.dz else None
-        if n_queries is None:
-            pair = replace(pair, n_for_power_reason=pair.reason or 'the mean difference is 0')
-        elif n_queries > MOST_QUERIES:
-            pair = replace(pair, n_for_power_reason=f'more than {MOST_QUERIES:,} queries')
-        else:
-            pair = replace(pair, n_for_power=n_queries)
-        found.append(pair)
+        why = (pair.reason or 'the mean difference is 0') if n_queries is None else ''
+        if n_queries is not None and n_queries > MOST_QUERIES:
+            n_queries, why = None, f'more than {MOST_QUERIES:,} queries'
+        found.append(replace(pair, n_for_power=n_queries, n_for_power_reason=why))
     return found
 
 
 def queries_for_power(dz: Floats, level: float) -> NDArray[np.int64]:
     """Return the least number of queries for each effect size, at most `MOST_QUERIES` + 1.
 
-    By the power of the two-sided t test of one pair of runs, without a correction.
+    By the power of the two-sided t test of one pair of runs, without a correction: that of
+    statsmodels, whose solver takes one effect size at a time.
     """
     power = require('statsmodels.stats.power', 'insight', 'compare').TTestPower().power
     size, tail = np.abs(dz), alpha_of(level) / 2
@@ -207,10 +197,8 @@ def _flipped(
     sums = np.concatenate([each.sums for each in units], axis=1)
     shifted = [(a + at * n_runs, b + at * n_runs) for at, (a, b) in enumerate(numbers)]
     a, b = np.concatenate(shifted, axis=1)
-    p, n_nonzero = sign_flips(
-        *(sums, units[0].sizes, (a, b), units[0].tolerance),
-        *(settings.permutations, settings.seed),
-    )
+    every = replace(units[0], sums=sums)
+    p, n_nonzero = sign_flips(every, (a, b), settings.permutations, settings.seed)
     shape = len(units), len(numbers[0][0])
     return p.reshape(shape).tolist(), n_nonzero.reshape(shape).tolist()
 
@@ -224,13 +212,11 @@ def _corrected(
     """Return p corrected for all pairs of a metric, by metric and pair."""
     if settings.correction != 'tukey' or not p[0]:
         return [adjusted(each, settings.correction) for each in p]
-    sums = np.stack([each.sums for each in units], axis=2)
-    n_runs = sums.shape[1]
+    n_runs = units[0].sums.shape[1]
     a, b = np.triu_indices(n_runs, 1)
     table = np.empty((len(units), n_runs, n_runs))
-    table[:, a, b] = table[:, b, a] = tukey(
-        sums, (a, b), units[0].tolerance, settings.permutations, settings.seed
-    )
+    p_of = tukey(units, (a, b), settings.permutations, settings.seed)
+    table[:, a, b] = table[:, b, a] = p_of
     return [each[pairs].tolist() for each, pairs in zip(table, numbers, strict=True)]
 
 
@@ -351,31 +337,25 @@ def _against_baseline(pairs: Sequence[Pair], settings: Settings) -> dict[str, di
         p_adjusted = adjusted([pair.p for pair in chosen], settings.correction)
     found = {}
     for pair, p in zip(chosen, p_adjusted, strict=True):
-        turned = pair if pair.b == baseline else _turned(pair)
-        fields = ('difference', 'p', 'wins', 'ties', 'losses', 'dz', 'reason')
-        found[turned.a] = {
-            **{name: getattr(turned, name) for name in fields},
-            'difference_interval': turned.interval,
+        run, difference, dz, interval = pair.a, pair.difference, pair.dz, pair.interval
+        wins, losses = pair.wins, pair.losses
+        if run == baseline:  # 0 - x, as -x of 0 would be -0.0
+            run, wins, losses, difference = pair.b, losses, wins, 0 - difference
+            dz = None if dz is None else 0 - dz
+            if interval.low is not None and interval.high is not None:
+                interval = Interval(0 - interval.high, 0 - interval.low)
+        found[run] = {
+            'difference': difference,
+            'difference_interval': interval,
+            'p': pair.p,
             'p_adjusted': p,
+            'wins': wins,
+            'ties': pair.ties,
+            'losses': losses,
+            'dz': dz,
+            'reason': pair.reason,
         }
     return found
-
-
-def _turned(pair: Pair) -> Pair:
-    """Return the second run minus the first."""
-    interval, low, high = pair.interval, pair.interval.low, pair.interval.high
-    if low is not None and high is not None:
-        interval = Interval(0 - high, 0 - low)
-    return replace(  # 0 - x, as -x of 0 would be -0.0
-        pair,
-        a=pair.b,
-        b=pair.a,
-        difference=0 - pair.difference,
-        interval=interval,
-        wins=pair.losses,
-        losses=pair.wins,
-        dz=None if pair.dz is None else 0 - pair.dz,
-    )
 
 
 def rank_intervals(apart: NDArray[np.bool_]) -> list[tuple[int, int]]:

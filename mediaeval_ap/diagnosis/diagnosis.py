@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import Levenshtein
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
+from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.choices import check_near
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff, depths
 from mediaeval_ap.diagnosis.examined_run import (
     ExaminedRun,
+    Found,
     notes_of_query,
     ranking_of,
     relevant_shots,
@@ -32,8 +36,16 @@ from mediaeval_ap.diagnosis.findings import (
     grid_of_ties,
     json_value,
 )
-from mediaeval_ap.diagnosis.reconcile import MapByDefinition, reconcile
-from mediaeval_ap.diagnosis.ties import BOUNDS, TieBounds, mean_ties, ties_of_query
+from mediaeval_ap.diagnosis.loss import (
+    CONFUSED,
+    NO_RANKS,
+    SPELLING,
+    average_precisions,
+    gains,
+    parts_of,
+)
+from mediaeval_ap.diagnosis.other_definitions import MapByDefinition, reconcile, reconcile_run
+from mediaeval_ap.diagnosis.ties import BOUNDS, TieBounds, tie_bounds
 from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
@@ -42,13 +54,25 @@ from mediaeval_ap.errors import (
     printable,
     require,
     shown,
+    warn_caller,
 )
+from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.scoring import (
+    CountedRun,
+    evaluation_of,
+    names_asked,
+    read_counted,
+    with_skipped,
+    with_warnings,
+)
+from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, notes_of, short_names
-from mediaeval_ap.tables import Source
+from mediaeval_ap.tables import Source, Table
 
 if TYPE_CHECKING:
     import altair
@@ -88,12 +112,25 @@ class Diagnosis(Described):
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
-    >>> average_precision = AveragePrecision('samples/reference.txt')
-    >>> diagnosis = average_precision.explain('samples/hypothesis.txt', ['nicolas_sarkozy'], k=10)
-    >>> {part: round(loss, 3) for part, loss in diagnosis.mean_parts.items() if loss}
-    {'ties': 0.117, 'confidence': 0.584}
-    >>> round(diagnosis.map, 3), round(1 - sum(diagnosis.mean_parts.values()), 3)
-    (0.299, 0.299)
+    >>> explain = AveragePrecision([('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob')]).explain
+    >>> wrong, right = ('x', 'v', '9', 'ann', 0.9), ('x', 'v', '1', 'ann', 0.5)
+    >>> diagnosis = explain([wrong, right])
+    >>> {part: loss for part, loss in diagnosis.mean_parts.items() if loss}
+    {'confidence': 0.25, 'absent': 0.5}
+    >>> diagnosis.map, 1 - sum(diagnosis.mean_parts.values())
+    (0.25, 0.25)
+    >>> [(each.query, each.ap) for each in diagnosis.costliest(1)]
+    [('bob', 0.0)]
+    >>> found = diagnosis.of('ann')
+    >>> found.ranking[1].before
+    Before(nearer=0, more_confident=1, tied=0)
+    >>> [(shot.shot, shot.rank, shot.kind) for shot in found.relevant]
+    [('1', 2, 'own')]
+    >>> difference = diagnosis.against(explain([right]))
+    >>> difference.map, difference.mean_parts['confidence']
+    (0.25, 0.25)
+    >>> diagnosis.to_frame()[['ap', 'absent']].values.tolist()
+    [[0.5, 0.0], [0.0, 1.0]]
     """
 
     evaluation: Evaluation
@@ -207,14 +244,6 @@ class Diagnosis(Described):
         ------
         ParameterError
             When n is not a positive integer.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob')])
-        >>> diagnosis = average_precision.explain([('x', 'v', '1', 'ann', 0.5)])
-        >>> [(each.query, each.ap) for each in diagnosis.costliest(1)]
-        [('bob', 0.0)]
         """
         first = np.lexsort((-self.n_relevant, self.ap))[: check_cutoff(n, 'n')]
         return self._losses(first)
@@ -242,17 +271,6 @@ class Diagnosis(Described):
         Notes
         -----
         Takes time in proportion to the hypotheses of the run.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')])
-        >>> hypothesis = [('x', 'v', '9', 'ann', 0.9), ('x', 'v', '1', 'ann', 0.5)]
-        >>> found = average_precision.explain(hypothesis).of('ann')
-        >>> found.ranking[1].before
-        Before(nearer=0, more_confident=1, tied=0)
-        >>> [(shot.shot, shot.rank, shot.kind, shot.adds) for shot in found.relevant]
-        [('1', 2, 'own', 0.0), ('2', None, 'absent', 0.5)]
         """
         if query not in self.queries:
             asked = counted(len(self.queries), 'query', 'queries')
@@ -260,7 +278,8 @@ class Diagnosis(Described):
                 f'of: found {shown(query)}, expected one of the {asked} of this diagnosis; '
                 'explain the run with this query'
             )
-        (loss,) = self._losses([self.queries.index(query)])
+        row = self.queries.index(query)
+        (loss,) = self._losses([row])
         examined, (depth,) = self._examined, depths([self.k])
         found = examined.find([query], depth)
         return QueryDiagnosis(
@@ -271,7 +290,7 @@ class Diagnosis(Described):
             loss.parts,
             ranking_of(examined, query, self.k),
             relevant_shots(examined, query, found, depth),
-            ties_of_query(self.ties, self.queries.index(query)),
+            self._ties(row),
             reconcile(found.facts[0], self.k, self.definition),
             self.run,
             self.definition.name,
@@ -297,15 +316,6 @@ class Diagnosis(Described):
         ------
         ParameterError
             When something that must be the same is not.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> explain = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).explain
-        >>> right, wrong = ('x', 'v', '1', 'ann', 0.5), ('x', 'w', '1', 'ann', 0.9)
-        >>> difference = explain([wrong, right], k=1).against(explain([right], k=1))
-        >>> difference.map, difference.mean_parts['confidence']
-        (1.0, 1.0)
         """
         _check_comparable(self, other)
         row_of = {query: row for row, query in enumerate(other.queries)}
@@ -330,25 +340,17 @@ class Diagnosis(Described):
             ``arbitrary``), ``definitions``, ``queries`` (``query``, ``ap``, ``n_relevant``,
             ``loss``, ``ties``), ``confused``, ``near_misses``, ``notes`` and ``manifest``. A value
             that is not known is None, and has a ``reason`` beside it.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob')]
-        >>> diagnosis = AveragePrecision(reference).explain([('x', 'v', '1', 'ann', 0.5)])
-        >>> diagnosis.to_dict()['loss']['absent']
-        0.5
         """
         value = {
             'run': self.run,
             'k': self.k,
             'map': self.map,
             'loss': self.mean_parts,
-            'ties': mean_ties(self.ties),
+            'ties': self._ties(),
             'definitions': [asdict(each) for each in self.definitions],
             'queries': [
                 {'query': each.query, 'ap': each.ap, 'n_relevant': each.n_relevant}
-                | {'loss': each.parts, 'ties': ties_of_query(self.ties, row)}
+                | {'loss': each.parts, 'ties': self._ties(row)}
                 for row, each in enumerate(self._losses(range(len(self.queries))))
             ],
             'confused': [asdict(each) for each in self.confused],
@@ -371,14 +373,6 @@ class Diagnosis(Described):
         -------
         pandas.DataFrame
             Indexed by query: ``ap``, ``n_relevant`` and each part.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob')]
-        >>> diagnosis = AveragePrecision(reference).explain([('x', 'v', '1', 'ann', 0.5)])
-        >>> diagnosis.to_frame()[['ap', 'absent']].values.tolist()
-        [[1.0, 0.0], [0.0, 1.0]]
         """
         import pandas
 
@@ -386,19 +380,28 @@ class Diagnosis(Described):
         return pandas.DataFrame(columns, index=pandas.Index(self.queries, name='query'))
 
     def _losses(self, rows: Any) -> list[QueryLoss]:
-        chosen = np.asarray(rows, dtype=np.int64)
-        columns = [self.ap, self.n_relevant, *self.parts.values()]
-        values = zip(*(each[chosen].tolist() for each in columns), strict=True)
+        parts = {part: each.tolist() for part, each in self.parts.items()}
+        ap, n_relevant = self.ap.tolist(), self.n_relevant.tolist()
         return [
-            QueryLoss(self.queries[row], ap, n_relevant, dict(zip(self.parts, parts, strict=True)))
-            for row, (ap, n_relevant, *parts) in zip(chosen.tolist(), values, strict=True)
+            QueryLoss(
+                self.queries[row],
+                ap[row],
+                n_relevant[row],
+                {part: parts[part][row] for part in parts},
+            )
+            for row in rows
         ]
+
+    def _ties(self, row: int | None = None) -> dict[str, dict[str, Any]]:
+        """Return the bounds of a query, or else the means over all queries, by level."""
+        return {
+            level: each.means() if row is None else each.of_query(row)
+            for level, each in self.ties.items()
+        }
 
     def _document(self, *, per_query: bool = False, costliest: int = TOP) -> Document:
         """Describe the diagnosis; people see all queries if asked, else the costliest."""
-        return Document(
-            lambda: self._blocks(per_query, costliest), self.to_dict, lambda: self._rows()
-        )
+        return Document(lambda: self._blocks(per_query, costliest), self.to_dict, self._rows)
 
     def _blocks(self, per_query: bool, n: int) -> Iterator[Block]:
         ap, over = ap_column(self.k), counted(len(self.queries), 'query', 'queries')
@@ -406,7 +409,7 @@ class Diagnosis(Described):
         yield f'M{ap} {self.map:.3f} over {over}. The rest to 1:\n'
         n_losing = {part: int((abs(each) > NOTHING).sum()) for part, each in self.parts.items()}
         yield grid_of_loss(self.mean_parts, n_losing)
-        yield grid_of_ties(mean_ties(self.ties))
+        yield grid_of_ties(self._ties())
         rows: list[list[Any]] = [
             [each.definition, each.map, each.n_changed, each.reason] for each in self.definitions
         ]
@@ -430,11 +433,8 @@ class Diagnosis(Described):
         headers = ['CONFUSED QUERY', 'returned under', 'AP lost', 'shots', 'distance', 'letters']
         yield from _first(headers, rows, n)
         rows = [
-            [
-                *(each.query, each.name, each.adds, each.alone),
-                *(each.count, each.n_hypotheses, _letters(each.letters)),
-            ]
-            for each in self.near_misses
+            [each.query, each.name, each.adds, each.alone, each.count, each.n_hypotheses, letters]
+            for each, letters in ((each, _letters(each.letters)) for each in self.near_misses)
         ]
         headers = ['NEAR MISS OF', 'name', 'AP lost', 'alone', 'shots', 'hypotheses', 'letters']
         yield from _first(headers, rows, n)
@@ -455,7 +455,7 @@ class Diagnosis(Described):
             'n_relevant': [*self.n_relevant.tolist(), int(self.n_relevant.sum())],
         }
         columns |= {part: [*each.tolist(), means[part]] for part, each in self.parts.items()}
-        ties = [*(ties_of_query(self.ties, row) for row in range(n_queries)), mean_ties(self.ties)]
+        ties = [*map(self._ties, range(n_queries)), self._ties()]
         for level in self.ties:
             for name in BOUNDS:
                 columns[f'{level}_{name}'] = [each[level][name] for each in ties]
@@ -491,35 +491,30 @@ def _letters(letters: Sequence[str]) -> str:
 
 def _check_comparable(a: Diagnosis, b: Diagnosis) -> None:
     """Refuse two diagnoses that differ in more than the run."""
-
-    def refuse(found: str, expected: str) -> None:
-        raise ParameterError(
-            f'against: {shown(b.run)} was explained with {found}, expected {expected} as for '
-            f'{shown(a.run)}; explain both in the same way'
-        )
-
-    for name, expected, found in (
-        ('k', a.k, b.k),
-        ('near', a.near, b.near),
-        ('definition', a.definition.name, b.definition.name),
+    name, n_others = shown(b.definition.name), counted(len(b.queries), 'query', 'queries')
+    both = [a._examined.criteria, b._examined.criteria]
+    references: Sequence[Any] = (None, None)
+    subsets: Sequence[Any] = (None, None)
+    if both[0] is not both[1]:
+        references = [Counter(each.reference.table.rows()) for each in both]
+        subsets = [None if each.subset is None else {*each.subset.rows()} for each in both]
+    for one, other, found, expected in (
+        (a.k, b.k, f'k {shown(b.k)}', shown(a.k)),
+        (a.near, b.near, f'near {shown(b.near)}', shown(a.near)),
+        (a.definition.name, b.definition.name, f'definition {name}', shown(a.definition.name)),
+        (a.definition, b.definition, f'another definition of the name {name}', 'the same'),
+        (
+            *(sorted(a.queries), sorted(b.queries)),
+            *(f'other queries ({n_others})', f'the {len(a.queries):,}'),
+        ),
+        (*references, 'another reference', 'the same'),
+        (*subsets, 'another subset', 'the same'),
     ):
-        if found != expected:
-            refuse(f'{name} {shown(found)}', shown(expected))
-    if a.definition != b.definition:
-        refuse(f'another definition of the name {shown(b.definition.name)}', 'the same')
-    if sorted(a.queries) != sorted(b.queries):
-        n_others = counted(len(b.queries), 'query', 'queries')
-        refuse(f'other queries ({n_others})', f'the {len(a.queries):,}')
-    criteria, others = a._examined.criteria, b._examined.criteria
-    if criteria is others:
-        return
-    if Counter(criteria.reference.table.rows()) != Counter(others.reference.table.rows()):
-        refuse('another reference', 'the same')
-    subset, other_subset = (
-        None if each.subset is None else set(each.subset.rows()) for each in (criteria, others)
-    )
-    if subset != other_subset:
-        refuse('another subset', 'the same')
+        if one != other:
+            raise ParameterError(
+                f'against: {shown(b.run)} was explained with {found}, expected {expected} as for '
+                f'{shown(a.run)}; explain both in the same way'
+            )
 
 
 class DiagnosisPlot:
@@ -535,16 +530,22 @@ class DiagnosisPlot:
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
-    >>> reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')]
-    >>> hypothesis = [('x', 'v', '1', 'ann', 0.5)]
-    >>> diagnosis = AveragePrecision(reference, definition='trec').explain(hypothesis)
-    >>> chart = diagnosis.plot.loss()
-    >>> [(row['part'], row['value']) for row in chart.to_dict()['data']['values']]
-    [('absent', 0.5)]
+    >>> reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann'), ('x', 'v', '3', 'bob')]
+    >>> hypothesis = [('x', 'v', '9', 'ann', 0.9), ('x', 'v', '1', 'bob', 0.5)]
+    >>> plot = AveragePrecision(reference, definition='trec').explain(hypothesis, ['ann']).plot
+    >>> [(row['part'], row['value']) for row in plot.loss().to_dict()['data']['values']]
+    [('confused', 0.25), ('absent', 0.5)]
+    >>> [(row['name'], row['count']) for row in plot.confused().to_dict()['data']['values']]
+    [('bob', 1)]
+    >>> rows = plot.precision_recall('ann').to_dict()['data']['values']
+    >>> [(row['x'], row['value']) for row in rows]
+    [(0.5, 0.5)]
     """
 
     def __init__(self, diagnosis: Diagnosis) -> None:
-        self._diagnosis = diagnosis
+        from mediaeval_ap.render import figures
+
+        self._diagnosis, self._figures = diagnosis, figures
 
     def loss(self, *others: Diagnosis, names: Sequence[str] | None = None) -> altair.LayerChart:
         """Draw the parts of the loss, of this run and of others.
@@ -566,16 +567,6 @@ class DiagnosisPlot:
         ParameterError
             When another diagnosis has other queries, another reference, cutoff or definition, or
             when there is not a name for each run, all different.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')]
-        >>> hypothesis = [('x', 'v', '1', 'ann', 0.5)]
-        >>> diagnosis = AveragePrecision(reference, definition='trec').explain(hypothesis)
-        >>> rows = diagnosis.plot.loss().to_dict()['data']['values']
-        >>> [(row['part'], row['begin'], row['end']) for row in rows]
-        [('absent', 0.0, 0.5)]
         """
         diagnoses = [self._diagnosis, *others]
         for other in others:
@@ -586,9 +577,7 @@ class DiagnosisPlot:
                 f'names: found {shown(runs)}, expected {len(diagnoses)} names, all different'
             )
         means = [each.mean_parts for each in diagnoses]
-        from mediaeval_ap.render import figures
-
-        return figures.loss(runs, {part: [each[part] for each in means] for part in means[0]})
+        return self._figures.loss(runs, {part: [each[part] for each in means] for part in means[0]})
 
     def confused(self, n: int = 20) -> altair.LayerChart:
         """Draw the names that are most often confused.
@@ -607,19 +596,9 @@ class DiagnosisPlot:
         ------
         ParameterError
             When n is not a positive integer.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> explain = AveragePrecision([('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob')]).explain
-        >>> chart = explain([('x', 'v', '1', 'bob', 0.5)]).plot.confused()
-        >>> [(row['query'], row['name'], row['count']) for row in chart.to_dict()['data']['values']]
-        [('ann', 'bob', 1)]
         """
         names = self._diagnosis.confused[: check_cutoff(n, 'n')]
-        from mediaeval_ap.render import figures
-
-        return figures.confused(
+        return self._figures.confused(
             [each.query for each in names],
             [each.name for each in names],
             [each.count for each in names],
@@ -642,15 +621,6 @@ class DiagnosisPlot:
         ------
         ParameterError
             When the query is not one of those that were asked, or has no relevant shot.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')])
-        >>> hypothesis = [('x', 'v', '9', 'ann', 0.9), ('x', 'v', '1', 'ann', 0.5)]
-        >>> chart = average_precision.explain(hypothesis).plot.precision_recall('ann')
-        >>> [(row['x'], row['value']) for row in chart.to_dict()['data']['values']]
-        [(0.5, 0.5)]
         """
         found = self._diagnosis.of(query)
         if not found.n_relevant:
@@ -658,8 +628,123 @@ class DiagnosisPlot:
                 f'precision_recall: found {shown(query)}, expected a query with a relevant shot'
             )
         hits = [each.rank for each in found.ranking if each.relevant]
-        from mediaeval_ap.render import figures
-
-        return figures.precision_recall(
+        return self._figures.precision_recall(
             short_names([self._diagnosis.run]), [hits], found.n_relevant, query
         )
+
+
+def explain_run(
+    criteria: Criteria, hypothesis: Any, queries: Any, K: Sequence[Cutoff], near: float
+) -> list[Diagnosis]:
+    """Read a run and the queries, and diagnose the run at each cutoff."""
+    near = check_near(near)
+    asked = criteria.read_queries(queries)
+    diagnoses = diagnose(criteria, read_counted(criteria, hypothesis), asked, K, near)
+    warn_caller(diagnoses[0].warnings)  # all have the same
+    return diagnoses
+
+
+@damage_told()
+def diagnose(
+    criteria: Criteria, run: CountedRun, queries: Table | None, K: Sequence[Cutoff], near: float
+) -> list[Diagnosis]:
+    """Diagnose a run on the queries, by default those of the reference, at each cutoff."""
+    asked, n_skipped, about_queries = names_asked(criteria, queries)
+    number = {query: number for number, query in enumerate(dict.fromkeys(asked))}
+    names = list(number)
+    rows = np.array([number[query] for query in asked])
+    definition, at = criteria.definition, depths(K)
+    examined = ExaminedRun(criteria, run, names, near)
+    found = examined.find(names, max(at))
+    n_relevant, n_ranked = found.counts.relevant, found.counts.ranked
+    how = found.shots, found.ranks, found.counts, at, definition
+    values, added = average_precisions(*how), gains(*how)
+    ap = values[0][rows]
+    source = None if queries is None else queries.source
+    evaluation = evaluation_of(run, asked, source, ap, n_relevant[rows])
+    evaluation = with_skipped(evaluation, n_skipped)
+    evaluation = with_warnings(evaluation, run.warnings_with(about_queries))
+    corrected = np.array([query for query, _ in found.corrected], dtype=np.int64)
+    ranks = list(found.corrected.values())
+    again = average_precision_of_hits(
+        np.repeat(np.arange(len(ranks)), list(map(len, ranks))),
+        np.concatenate([NO_RANKS, *ranks]),
+        *(n_relevant[corrected], n_ranked, at, definition),
+    )
+    alone = dict(zip(found.corrected, (again - values[0][corrected]).tolist(), strict=True))
+    ties = [
+        tie_bounds(tied, n_relevant, n_ranked, at, definition, examined.shot_id)
+        for tied in found.tied
+    ]
+    facts = [found.facts[row] for row in rows.tolist()]
+    diagnoses = []
+    for column, k in enumerate(K):
+        confused, missed = (
+            _lost_to(kind, found, added[:, column], names, run.ranking)
+            for kind in (CONFUSED, SPELLING)
+        )
+        parts = parts_of(values[:, :, column], n_relevant)
+        levels = zip(('equal_confidence', 'arbitrary'), ties, strict=True)
+        diagnoses.append(
+            Diagnosis(
+                replace(evaluation, K=[k], ap=ap[:, [column]]),
+                near,
+                {part: each[rows] for part, each in parts.items()},
+                {level: each[column].of(rows) for level, each in levels},
+                [lost for _, lost in confused],
+                [
+                    NearMiss(
+                        n_hypotheses=run.ranking.n_held(pair[1]),
+                        alone=alone[pair][column],
+                        **vars(lost),
+                    )
+                    for pair, lost in missed
+                ],
+                reconcile_run(facts, k, definition),
+                examined,
+            )
+        )
+    return diagnoses
+
+
+def _lost_to(
+    kind: int, found: Found, added: NDArray[np.float64], queries: Sequence[str], ranking: Ranking
+) -> list[tuple[tuple[int, int], ConfusedName]]:
+    """Return the names that relevant shots of a kind were lost to, the costliest first.
+
+    Before each stand the numbers of query and name. `added` is what the repair of each shot adds.
+    """
+    returned, shots = found.returned, found.shots
+    sizes = np.diff(run_starts([returned.query, returned.shot]), append=len(returned.shot))
+    of_shot = np.lexsort((shots.shot, shots.query)).repeat(sizes)  # the row in `shots`
+    rows = ((found.kinds == kind) & (shots.kind[of_shot] == kind)).nonzero()[0]
+    rows = rows[np.lexsort((returned.shot[rows], returned.name[rows], returned.query[rows]))]
+    # A shot counts once, however often it is returned.
+    rows = rows[run_starts([returned.query[rows], returned.name[rows], returned.shot[rows]])]
+    begins = run_starts([returned.query[rows], returned.name[rows]])
+    counts = np.diff(begins, append=len(rows)).tolist()
+    adds = np.add.reduceat(added[of_shot[rows]], begins).tolist()
+    rows = rows[begins]
+    columns = (returned.query[rows], returned.name[rows], returned.distance[rows])
+    lost = []
+    for count, add, at, name_at, distance in zip(
+        counts, adds, *(column.tolist() for column in columns), strict=True
+    ):
+        query, name = queries[at], ranking.names.values[name_at]
+        letters = letters_that_differ(query, name)
+        confused = ConfusedName(name, query, count, distance, letters, add)
+        lost.append(((at, name_at), confused))
+
+    # What differs by rounding alone is the same.
+    lost.sort(key=lambda at: (-round(at[1].adds, 12), -at[1].count, at[1].query, at[1].name))
+    return lost
+
+
+def letters_that_differ(query: str, name: str) -> tuple[str, ...]:
+    """Return the edits that make a name of a query, each at a position in the query, from 1."""
+    edits = []
+    for kind, in_query, in_name in Levenshtein.editops(query, name):
+        old, new = query[in_query : in_query + 1], name[in_name : in_name + 1]
+        what = {'replace': f'{old}→{new}', 'insert': f'+{new}', 'delete': f'-{old}'}[kind]
+        edits.append(printable(f'{what} at {in_query + 1}'))
+    return tuple(edits)

@@ -14,8 +14,8 @@ from mediaeval_ap.definitions import Cutoff, Repeats, depths
 from mediaeval_ap.diagnosis.findings import Before, RankedHypothesis, RelevantShot
 from mediaeval_ap.diagnosis.loss import (
     KINDS,
+    NO_RANKS,
     HitRanks,
-    NameKinds,
     Ranks,
     Returned,
     ReturnedShots,
@@ -26,7 +26,7 @@ from mediaeval_ap.diagnosis.loss import (
     ranks_of,
     shots_of,
 )
-from mediaeval_ap.diagnosis.reconcile import Facts, Listing, Sizes, list_first
+from mediaeval_ap.diagnosis.other_definitions import Facts, Listing, list_first
 from mediaeval_ap.diagnosis.ties import TiedHits, put_together, tied_hits
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.criteria import Criteria
@@ -64,41 +64,48 @@ class ExaminedRun:
         self.criteria = criteria
         self.scorer = run.scorer
         self.ranking: Ranking = run.ranking
-        self._index = ShotIndex(run.ranking)
-        self._kinds = NameKinds(run.ranking, run.scorer.relevance, queries, near)
+        self._index = ShotIndex(run.ranking, run.scorer.relevance, queries, near)
 
     def find(self, queries: Sequence[str], depth: int) -> Found:
         """Find the relevant shots of distinct queries, with their exact ranks down to a depth."""
         ranking, reference = self.ranking, self.criteria.reference
         definition = self.criteria.definition
-        returned = self._index.returned(self.scorer.relevance, queries)
+        returned = self._index.returned(queries)
         ends = np.bincount(returned.query, minlength=len(queries)).cumsum().tolist()
         spans = list(map(slice, [0, *ends[:-1]], ends))
         # A query none of whose relevant shots is in the run is not ranked.
         ranked = [query for query, at in zip(queries, spans, strict=True) if at.start < at.stop]
         distances_of = iter(ranking.names.measured(ranked))
-        hits: list[HitRanks | None] = []
-        tied, facts, corrected = [], [], {}
+        nothing_tied = put_together([])
+        hits, tied, facts, corrected = [], [], [], {}
         for number, query in enumerate(tracked(queries, 'explaining', ' queries')):
             at = spans[number]
             judged = reference.n_rows(query), reference.n_shots(query)
-            sizes = Sizes(*judged, len(ranking), ranking.n_shots)
+            sizes = (*judged, len(ranking), ranking.n_shots)
             if at.start == at.stop:
-                hits.append(None)
-                tied.append(NOTHING_TIED)
-                facts.append(Facts.of(None, sizes, depth))
+                hits.append(HitRanks(NO_RANKS, NO_RANKS, NO_RANKS))
+                tied.append([nothing_tied] * 2)
+                facts.append(Facts(NO_RANKS, NO_RANKS, NO_RANKS, 0, *sizes))
                 continue
             distances = next(distances_of)
             returned.distance[at] = distances[returned.name[at]]
-            of_query = returned.of_query(at)
+            of_query = Returned._make(column[at] for column in returned)
             listing = list_first(ranking, distances, depth, of_query.shot)
-            facts.append(Facts.of(listing, sizes, depth))
+            facts.append(Facts.of(listing, depth, *sizes))
             hits.append(hits_of(listing, facts[-1], definition))
-            tied.append(self._tied(listing))
+            is_start = np.zeros(len(listing.places), dtype=np.bool_)
+            is_start[listing.tie_starts] = True
+            is_start[run_starts([ranking.temporal_rank_at[listing.places]])] = True
+            tied.append(
+                [
+                    tied_hits(listing.shots, starts, listing.relevant, definition.repeats)
+                    for starts in (listing.tie_starts, is_start.nonzero()[0])
+                ]
+            )
             for name in self._near_names(of_query):
                 ranks = self._ranks_if_corrected(query, listing, distances, name)
                 corrected[number, name] = ranks
-        kinds = self._kinds.of(returned, queries)
+        kinds = self._index.kinds(returned, queries)
         shots = shots_of(returned, kinds)
         counts = ShotCounts(
             np.array([reference.n_relevant(query) for query in queries]),
@@ -109,20 +116,9 @@ class ExaminedRun:
         ranks_of_shots = ranks_of(shots, hits, counts.ranked)
         return Found(returned, kinds, shots, ranks_of_shots, counts, together, facts, corrected)
 
-    def _tied(self, listing: Listing) -> tuple[TiedHits, TiedHits]:
-        """Return what can be a hit in ties of confidence, and in those of temporal rank, too."""
-        is_start = np.zeros(len(listing.places), dtype=np.bool_)
-        is_start[listing.tie_starts] = True
-        is_start[run_starts([self.ranking.temporal_rank_at[listing.places]])] = True
-        repeats = self.criteria.definition.repeats
-        return (
-            tied_hits(listing.shots, listing.tie_starts, listing.relevant, repeats),
-            tied_hits(listing.shots, is_start.nonzero()[0], listing.relevant, repeats),
-        )
-
     def _near_names(self, of_query: Returned) -> list[int]:
         """Return names near a query under which its shots were returned, but not under itself."""
-        is_near = (of_query.distance > 0) & (of_query.distance <= self._kinds.near)
+        is_near = (of_query.distance > 0) & (of_query.distance <= self._index.near)
         if not is_near.any():  # so for most queries
             return []
         is_near &= ~np.isin(of_query.shot, of_query.shot[of_query.distance == 0])
@@ -146,9 +142,6 @@ class ExaminedRun:
         """Return corpus, video and shot of a numbered shot, as people read them."""
         ids = self.ranking.shots.ids_of(np.array([number]))
         return printable('/'.join(text for (text,) in ids.values()))
-
-
-NOTHING_TIED = (TiedHits(*[np.empty(0, dtype=np.int64)] * len(TiedHits._fields)),) * 2
 
 
 def ranking_of(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis]:
@@ -184,10 +177,7 @@ def _before(
 
 
 def relevant_shots(run: ExaminedRun, query: str, found: Found, depth: int) -> list[RelevantShot]:
-    """Return the relevant shots of a query: those that were returned by rank, then the others.
-
-    `found` is about this query alone.
-    """
+    """Return the relevant shots of the one query of `found`: by rank, then those not returned."""
     column = run.criteria.reference.table['person_name']
     if query not in column.code_of:
         return []
@@ -195,12 +185,16 @@ def relevant_shots(run: ExaminedRun, query: str, found: Found, depth: int) -> li
     ids: list[Any] = list(zip(*map(rows.texts, HYPOTHESIS.texts[:3]), strict=True))
     numbers = run.ranking.shots.find(rows)
     id_of = dict(zip(numbers.tolist(), ids, strict=True))
-    adds, names = _adds(run, found, depth), _names(run, found)
-    ranks = _ranks_in_run(run, query, found)
-    returned = zip(found.shots.shot.tolist(), found.shots.kind.tolist(), ranks, strict=True)
+    returned, values = found.returned, run.ranking.names.values
+    names: dict[int, dict[str, None]] = {}  # of each shot, in the order of the ranking
+    for row in np.lexsort((returned.place, returned.distance)).tolist():
+        names.setdefault(int(returned.shot[row]), {})[values[returned.name[row]]] = None
+    adds = _adds(run, found, depth)
+    ranks = _ranks_in_run(run, query, found.shots)
+    ranked = zip(found.shots.shot.tolist(), found.shots.kind.tolist(), ranks, strict=True)
     shots = [
-        RelevantShot(*(*id_of[number], rank, names[number], KINDS[kind], added))
-        for (number, kind, rank), added in zip(returned, adds, strict=False)
+        RelevantShot(*(*id_of[number], rank, tuple(names[number]), KINDS[kind], added))
+        for (number, kind, rank), added in zip(ranked, adds, strict=False)
     ]
     is_absent = numbers < 0
     first_in_order = np.unique(Shots(rows).codes[is_absent], return_index=True)[1]
@@ -241,9 +235,9 @@ def _adds(run: ExaminedRun, found: Found, depth: int) -> list[float]:
     return added + [after - before for before, after in pairwise(values)]
 
 
-def _ranks_in_run(run: ExaminedRun, query: str, found: Found) -> list[int]:
+def _ranks_in_run(run: ExaminedRun, query: str, shots: ReturnedShots) -> list[int]:
     """Return the rank of each shot in the ranking of the whole run, as the definition has it."""
-    ranking, shots = run.ranking, found.shots
+    ranking = run.ranking
     (distances,) = ranking.names.measured([query])
     at = distances[ranking.name_at]
     is_candidate = at <= shots.distance.max(initial=-1)
@@ -255,12 +249,3 @@ def _ranks_in_run(run: ExaminedRun, query: str, found: Found) -> list[int]:
     rank_at[places] = np.arange(1, len(places) + 1)
     ranks: list[int] = rank_at[shots.place].tolist()
     return ranks
-
-
-def _names(run: ExaminedRun, found: Found) -> dict[int, tuple[str, ...]]:
-    """Return the names under which each shot was returned, in the order of the ranking."""
-    returned, values = found.returned, run.ranking.names.values
-    names: dict[int, dict[str, None]] = {}
-    for row in np.lexsort((returned.place, returned.distance)).tolist():
-        names.setdefault(int(returned.shot[row]), {})[values[returned.name[row]]] = None
-    return {shot: tuple(each) for shot, each in names.items()}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import __version__
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.diagnosis.loss import PARTS
-from mediaeval_ap.diagnosis.reconcile import ByDefinition
+from mediaeval_ap.diagnosis.other_definitions import ByDefinition
 from mediaeval_ap.diagnosis.ties import BOUNDS
 from mediaeval_ap.errors import counted, printable
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
@@ -287,9 +287,7 @@ class QueryDiagnosis(Described):
     def _document(self) -> Document:
         """Describe the query; the rows are its relevant shots."""
         return Document(
-            self._blocks,
-            lambda: json_value('query-diagnosis', self.to_dict()),
-            self._rows,
+            self._blocks, lambda: json_value('query-diagnosis', self.to_dict()), self._rows
         )
 
     def _blocks(self) -> Iterator[Block]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import combine, ranges, ranks_in_runs, run_starts
 from mediaeval_ap.definitions import Definition, Repeats
-from mediaeval_ap.diagnosis.reconcile import Facts, Listing
+from mediaeval_ap.diagnosis.other_definitions import Facts, Listing
 from mediaeval_ap.evaluation.relevance import Relevance, without_placeholders
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.frozen_ranking import Ranking
@@ -49,30 +49,53 @@ class Returned(NamedTuple):
     name: NDArray[np.int32]
     distance: NDArray[np.float64]  # from the query to the name, once it is known
 
-    def of_query(self, rows: slice) -> Returned:
-        query, shot, place, name, distance = self
-        return Returned(query[rows], shot[rows], place[rows], name[rows], distance[rows])
-
 
 class ShotIndex:
-    """An index of the hypotheses about each shot of a run."""
+    """The hypotheses about each shot of a run, and the kinds of their names."""
 
-    def __init__(self, ranking: Ranking) -> None:
-        self.ranking = ranking
+    def __init__(
+        self, ranking: Ranking, relevance: Relevance, queries: Iterable[str], near: float
+    ) -> None:
+        self.near = near
+        self._ranking, self._relevance = ranking, relevance
         self._places = np.argsort(ranking.shot_at, kind='stable')
         self._held = np.bincount(ranking.shot_at, minlength=ranking.n_shots)
         self._starts = np.cumsum(self._held) - self._held
+        reference, names = relevance.reference, ranking.names.values
+        # A query is a person, too, whether the reference has it or not.
+        persons = {*reference.queries, *without_placeholders(queries)}
+        self._is_person = np.array([name in persons for name in names], dtype=np.bool_)
+        code = {name: code for code, name in enumerate(names)}
+        column = reference.table['person_name']
+        name = np.array([code.get(each, -1) for each in column.values])[column.codes]
+        shot = ranking.shots.find(reference.table)
+        is_known = (name >= 0) & (shot >= 0)
+        self._right = np.unique(name[is_known] * ranking.n_shots + shot[is_known])
 
-    def returned(self, relevance: Relevance, queries: Sequence[str]) -> Returned:
+    def returned(self, queries: Sequence[str]) -> Returned:
         """Return the hypotheses about the relevant shots of queries, without distances."""
-        shots = [np.unique(relevance.relevant_shots(query)) for query in queries]
+        shots = [np.unique(self._relevance.relevant_shots(query)) for query in queries]
         query = np.repeat(np.arange(len(shots)), list(map(len, shots)))
         shot = np.concatenate([*shots, np.empty(0, dtype=np.int64)])
         sizes = self._held[shot]
         place = self._places[ranges(self._starts[shot], sizes)]
         unknown = np.full(len(place), np.nan)
-        name = self.ranking.name_at[place]
+        name = self._ranking.name_at[place]
         return Returned(query.repeat(sizes), shot.repeat(sizes), place, name, unknown)
+
+    def kinds(self, returned: Returned, queries: Sequence[str]) -> NDArray[np.int64]:
+        """Return the number in KINDS of each hypothesis about a relevant shot."""
+        pairs = returned.name.astype(np.int64) * self._ranking.n_shots + returned.shot
+        person = np.where(np.isin(pairs, self._right), COPRESENT, CONFUSED)
+        kinds = np.where(self._is_person[returned.name], person, NOISE)
+        kinds[returned.distance <= self.near] = SPELLING
+        kinds[returned.distance == 0] = OWN
+        words_of = cache(words)  # as long as this call: names are many
+        for row in (kinds == NOISE).nonzero()[0].tolist():
+            name = self._ranking.names.values[int(returned.name[row])]
+            if not words_of(name).isdisjoint(words_of(queries[int(returned.query[row])])):
+                kinds[row] = PART_OF_NAME
+        return kinds
 
 
 class ReturnedShots(NamedTuple):
@@ -88,7 +111,7 @@ class ReturnedShots(NamedTuple):
 def shots_of(returned: Returned, kinds: NDArray[np.int64]) -> ReturnedShots:
     """Return each shot once, with its first hypothesis and the first of the kinds of its names."""
     begins = run_starts([returned.query, returned.shot])
-    kind = np.minimum.reduceat(kinds, begins) if len(begins) else kinds[:0]
+    kind = np.minimum.reduceat(kinds, begins)
     # The first hypothesis of each shot: sorted, shots begin where they began before.
     ranked = np.lexsort(
         (returned.place, returned.distance, combine([returned.query, returned.shot]))
@@ -100,43 +123,6 @@ def shots_of(returned: Returned, kinds: NDArray[np.int64]) -> ReturnedShots:
     return ReturnedShots(
         returned.query[first], returned.shot[first], place[order], distance[order], kind[order]
     )
-
-
-class NameKinds:
-    """The kinds of a run's names; persons are the names of the reference and the queries."""
-
-    def __init__(
-        self, ranking: Ranking, relevance: Relevance, queries: Iterable[str], near: float
-    ) -> None:
-        self.near = near
-        self._names = ranking.names.values
-        reference = relevance.reference
-        persons = {*reference.queries, *without_placeholders(queries)}
-        self._is_person = np.array([name in persons for name in self._names], dtype=np.bool_)
-        code = {name: code for code, name in enumerate(self._names)}
-        column = reference.table['person_name']
-        name = np.array([code.get(each, -1) for each in column.values])[column.codes]
-        shot = ranking.shots.find(reference.table)
-        is_known = (name >= 0) & (shot >= 0)
-        self._n_shots = ranking.n_shots
-        self._right = np.unique(name[is_known] * self._n_shots + shot[is_known])
-
-    def of(self, returned: Returned, queries: Sequence[str]) -> NDArray[np.int64]:
-        """Return the number in KINDS of each hypothesis about a relevant shot."""
-        is_person = self._is_person[returned.name]
-        pairs = returned.name.astype(np.int64) * self._n_shots + returned.shot
-        person = np.where(np.isin(pairs, self._right), COPRESENT, CONFUSED)
-        kinds = np.where(is_person, person, NOISE)
-        is_near = returned.distance <= self.near
-        kinds[is_near] = SPELLING
-        kinds[returned.distance == 0] = OWN
-        words_of = cache(words)  # as long as this call: names are many
-        for row in (kinds == NOISE).nonzero()[0].tolist():
-            name = self._names[int(returned.name[row])]
-            query = queries[int(returned.query[row])]
-            if not words_of(name).isdisjoint(words_of(query)):
-                kinds[row] = PART_OF_NAME
-        return kinds
 
 
 def words(name: str) -> frozenset[str]:
@@ -182,32 +168,25 @@ class Ranks(NamedTuple):
     confidence: NDArray[np.int64]  # hits under the query before all others
 
 
-def ranks_of(shots: ReturnedShots, hits: Sequence[HitRanks | None], n_ranked: int) -> Ranks:
-    """Return the ranks of the shots from the hits of each query; None for one without any."""
+def ranks_of(shots: ReturnedShots, hits: Sequence[HitRanks], n_ranked: int) -> Ranks:
+    """Return the ranks of the shots from the hits of each query."""
     # Hits that are not listed stand below the largest cutoff, and so does what is behind all.
     first = np.full(len(shots.query), n_ranked + 1)
     starts = first.copy()
     begins = shots.query.searchsorted(np.arange(len(hits)))
     for each, begin in zip(hits, begins.tolist(), strict=True):
-        if each is not None:
-            listed = slice(begin, begin + len(each.first))
-            first[listed], starts[listed] = each.first, each.tie_starts
-    found = [NO_RANKS if each is None else each.scored for each in hits]
+        listed = slice(begin, begin + len(each.first))
+        first[listed], starts[listed] = each.first, each.tie_starts
+    found = [each.scored for each in hits]
     is_own = shots.kind == OWN
+    in_block = ranks_in_runs(run_starts([shots.query, starts]), len(first))
     return Ranks(
         np.repeat(np.arange(len(hits)), list(map(len, found))),
         np.concatenate([NO_RANKS, *found]),
         first,
-        np.where(is_own, _one_after_another(shots.query, starts), first),
+        np.where(is_own, starts + in_block - 1, first),
         np.where(is_own, ranks_in_runs(run_starts([shots.query]), len(first)), first),
     )
-
-
-def _one_after_another(query: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return positions from the start of each hit's block: hits come first in their block."""
-    begins = run_starts([query, starts])
-    sizes = np.diff(begins, append=len(starts))
-    return starts + ranges(np.zeros_like(sizes), sizes)
 
 
 def in_front(
@@ -219,7 +198,7 @@ def in_front(
     """
     begins = run_starts([query])
     sizes = np.diff(begins, append=len(query))
-    n_moved = np.add.reduceat(moves, begins, dtype=np.int64) if len(begins) else begins
+    n_moved = np.add.reduceat(moves, begins, dtype=np.int64)
     before = moves.cumsum() - moves  # moved hits before each one, of all queries
     before -= (n_moved.cumsum() - n_moved).repeat(sizes)
     moved = np.where(moves, before + 1, ranks + n_moved.repeat(sizes) - before)
@@ -262,8 +241,6 @@ def gains(
     """
     query, n_rows = shots.query, len(shots.query)
     added = np.zeros((n_rows, len(K)))
-    if not n_rows:
-        return added
     begins = run_starts([query])
     n_shots = np.diff(begins, append=n_rows)
     n_own = np.add.reduceat(shots.kind == OWN, begins, dtype=np.int64)

@@ -58,8 +58,7 @@ class TieBounds:
 
     def of_query(self, row: int) -> dict[str, Any]:
         """Return the bounds of a query; if expected is not known, it is None and has a reason."""
-        columns = (self.minimum, self.expected, self.maximum)
-        return _described((float(column[row]) for column in columns), self.reasons.get(row))
+        return self._named(lambda column: float(column[row]), self.reasons.get(row))
 
     def means(self) -> dict[str, Any]:
         """Return the means over the queries; if one expected is not known, None and a reason."""
@@ -67,24 +66,14 @@ class TieBounds:
         if self.reasons:
             what = f'have no expected AP: {self.reasons[min(self.reasons)]}'
             (reason,) = notes_of(len(self.reasons), n_queries, what)
-        columns = (self.minimum, self.expected, self.maximum)
-        return _described((math.fsum(column) / n_queries for column in columns), reason)
+        return self._named(lambda column: math.fsum(column) / n_queries, reason)
 
-
-def _described(bounds: Iterable[float], reason: str | None) -> dict[str, Any]:
-    """Return bounds by their names; with a reason, the expected one is None."""
-    described: dict[str, Any] = dict(zip(BOUNDS, bounds, strict=True))
-    return described | {'expected': None, 'reason': reason} if reason else described
-
-
-def mean_ties(ties: Mapping[str, TieBounds]) -> dict[str, dict[str, Any]]:
-    """Return the means over the queries, by level."""
-    return {level: each.means() for level, each in ties.items()}
-
-
-def ties_of_query(ties: Mapping[str, TieBounds], row: int) -> dict[str, dict[str, Any]]:
-    """Return the bounds of a query, by level."""
-    return {level: each.of_query(row) for level, each in ties.items()}
+    def _named(
+        self, value_of: Callable[[NDArray[np.float64]], float], reason: str | None
+    ) -> dict[str, Any]:
+        values = map(value_of, (self.minimum, self.expected, self.maximum))
+        named: dict[str, Any] = dict(zip(BOUNDS, values, strict=True))
+        return named | {'expected': None, 'reason': reason} if reason else named
 
 
 class TiedHits(NamedTuple):
@@ -164,14 +153,6 @@ class _Blocks(NamedTuple):
     n_hits: NDArray[np.int64]
     hits_above: NDArray[np.int64]
 
-    @classmethod
-    def of(cls, hits: TiedHits) -> _Blocks:
-        first = run_starts([hits.ranking, hits.above])
-        ranking = hits.ranking[first]
-        n_hits = np.diff(first, append=len(hits.ranking))
-        hits_above = first - np.searchsorted(hits.ranking, ranking)
-        return cls(ranking, hits.above[first], hits.size[first], first, n_hits, hits_above)
-
 
 class _Terms(NamedTuple):
     """Terms that ranks add to the sum of precisions, by ranking."""
@@ -188,11 +169,6 @@ class _Terms(NamedTuple):
         ).astype(np.float64)  # without a term they would be integers
         return sums
 
-    def sum_of(self, ranking: int, depth: int) -> float:
-        """Return the sum of one ranking down to a depth."""
-        begin, end = np.searchsorted(self.ranking, [ranking, ranking + 1])
-        return float(self.value[begin:end][self.rank[begin:end] <= depth].sum())
-
 
 def tie_bounds(
     hits: TiedHits,
@@ -206,12 +182,19 @@ def tie_bounds(
 
     Rankings reach at least to the end of the block that holds the rank of the largest cutoff.
     """
-    blocks = _Blocks.of(hits)
-    block = np.repeat(np.arange(len(blocks.first)), blocks.n_hits)
-    first_in_blocks = hits.above + np.arange(len(block)) - blocks.first[block] + 1
+    first = run_starts([hits.ranking, hits.above])
+    n_hits = np.diff(first, append=len(hits.ranking))
+    ranking = hits.ranking[first]
+    hits_above = first - np.searchsorted(hits.ranking, ranking)
+    blocks = _Blocks(ranking, hits.above[first], hits.size[first], first, n_hits, hits_above)
+    earliest = hits.above + np.arange(len(hits.above)) - first.repeat(n_hits) + 1
+    # If those of a block come last: behind the first hypothesis of the last shot come all others of
+    # it, and so on upwards. So the shots that are in the block most often go first.
+    behind = np.append(hits.times[::-1].cumsum()[::-1], 0)
+    latest = hits.above + hits.size - (behind[:-1] - behind[first + n_hits].repeat(n_hits)) + 1
     worst, best = (
         _Terms(hits.ranking, ranks, precision_at_hits(ranks, hits.ranking))
-        for ranks in (_latest(hits, blocks, block), first_in_blocks)
+        for ranks in (latest, earliest)
     )
     orders = worst, _expected(hits, blocks, max(K)), best
     found = []
@@ -237,16 +220,6 @@ def tie_bounds(
         expected[list(reasons)] = np.nan
         found.append(TieBounds(minimum, expected, maximum, reasons))
     return found
-
-
-def _latest(hits: TiedHits, blocks: _Blocks, block: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rank of each hit if those of a block come last."""
-    # Behind the first hypothesis of the last shot come all others of it, and so on upwards. So the
-    # shots that are in the block most often go first.
-    behind = hits.times[::-1].cumsum()[::-1]
-    ends = np.append(behind, 0)[(blocks.first + blocks.n_hits)[block]]
-    ranks: NDArray[np.int64] = hits.above + hits.size - (behind - ends) + 1
-    return ranks
 
 
 def _expected(hits: TiedHits, blocks: _Blocks, depth: int) -> _Terms:
@@ -307,67 +280,54 @@ def _replace_moving(
     """Replace the bounds where the number of hits, which is divided by, depends on the order."""
     for row in np.flatnonzero((blocks.above < k) & (k < blocks.above + blocks.size)).tolist():
         ranking, above, size, first, n_hits, hits_above = (int(each[row]) for each in blocks)
-        last = int(depth[ranking])
-        before = [each.sum_of(ranking, min(last, above)) for each in orders]
-        straddling = _Straddling(above, size, hits.times[first : first + n_hits], hits_above, k)
-        n_found, *sums = straddling.sums(last)
-        divisors = n_found.clip(1)  # without a hit the sum is 0
+        last, wanted = int(depth[ranking]), k - above
+        n_deep = min(max(last - above, 0), wanted)
+        # `held`: ranks that other shots fill, together with each number of hits. So the fewest hits
+        # above the cutoff are the first that fill the ranks down to it.
+        times = hits.times[first : first + n_hits]
+        held = size - times.sum() + np.append(0, times.cumsum())
+        numbers = np.arange(held.searchsorted(wanted), min(n_hits, wanted) + 1)
+        # What the hits above the cutoff add, by their number: least, greatest, mean.
+        found = np.arange(1, numbers[-1] + 1)
+        ranks = np.minimum(held[: len(found)] + 1, wanted - numbers[:, None] + found)
+        counts = (found <= numbers[:, None]) & (ranks <= n_deep)
+        worst = ((hits_above + found) / (above + ranks) * counts).sum(axis=1)
+        firsts = (hits_above + found) / (above + found) * (found <= n_deep)
+        best = np.append(0, firsts.cumsum())[numbers]
+        others_before = np.arange(n_deep)
+        share = (numbers - 1) / max(wanted - 1, 1)
+        each = 1 / (above + 1 + others_before)
+        mean = (hits_above + 1) * each.sum() + share * (others_before * each).sum()
+        mean = numbers / wanted * mean
+        divisors = (hits_above + numbers).clip(1)  # without a hit the sum is 0
         for other in others:
             divisors = np.minimum(divisors, np.broadcast_to(other, depth.shape)[ranking])
-        worst, mean, best = (
-            (sum_before + each) / divisors for sum_before, each in zip(before, sums, strict=True)
-        )
-        weights = straddling.probabilities()
-        values = worst.min(), (weights * mean).sum(), best.max()
-        for bound, value in zip(bounds, values, strict=True):
+        values = []
+        for order, sums in zip(orders, (worst, mean, best), strict=True):
+            begin, end = np.searchsorted(order.ranking, [ranking, ranking + 1])
+            is_before = order.rank[begin:end] <= min(last, above)
+            values.append((order.value[begin:end][is_before].sum() + sums) / divisors)
+        weights = _probabilities(numbers, n_hits, wanted, size)
+        worst, mean, best = values
+        for bound, value in zip(
+            bounds, (worst.min(), (weights * mean).sum(), best.max()), strict=True
+        ):
             bound[ranking] = value
 
 
-class _Straddling(NamedTuple):
-    """A block of ties that holds ranks on both sides of the cutoff."""
-
-    above: int
-    size: int
-    times: NDArray[np.int64]
-    hits_above: int
-    k: int
-
-    def numbers(self) -> NDArray[np.int64]:
-        """Return how many of the block's hits can be above the cutoff."""
-        held = self.size - self.times.sum() + np.append(0, self.times.cumsum())
-        fewest = int(held.searchsorted(self.k - self.above))
-        return np.arange(fewest, min(len(self.times), self.k - self.above) + 1)
-
-    def sums(self, depth: int) -> tuple[NDArray[Any], ...]:
-        """Return, by number of hits, all hits so far, and what they add: least, mean, greatest."""
-        wanted, numbers = self.k - self.above, self.numbers()
-        n_deep = min(max(depth - self.above, 0), wanted)
-        found = np.arange(1, numbers[-1] + 1)
-        filler = self.size - self.times.sum()
-        held = (filler + np.append(0, self.times.cumsum()))[: len(found)]
-        ranks = np.minimum(held + 1, wanted - numbers[:, None] + found)
-        counts = (found <= numbers[:, None]) & (ranks <= n_deep)
-        precisions = (self.hits_above + found) / (self.above + ranks)
-        firsts = (self.hits_above + found) / (self.above + found) * (found <= n_deep)
-        best = np.append(0, firsts.cumsum())[numbers]
-        before = np.arange(n_deep)
-        share = (numbers - 1) / max(wanted - 1, 1)
-        each = 1 / (self.above + 1 + before)
-        mean = (self.hits_above + 1) * each.sum() + share * (before * each).sum()
-        worst = (precisions * counts).sum(axis=1)
-        return self.hits_above + numbers, worst, numbers / wanted * mean, best
-
-    def probabilities(self) -> NDArray[np.float64]:
-        """Return the probability of each number of hits above the cutoff: hypergeometric."""
-        # From each number to the next in logarithms, as the first may be too small for a double.
-        wanted, numbers = self.k - self.above, self.numbers()
-        n_hits, last = len(self.times), numbers[:-1]
-        more = (n_hits - last) * (wanted - last)
-        less = (last + 1) * (self.size - n_hits - wanted + last + 1)
-        logarithms = np.append(0, (np.log(more) - np.log(less)).cumsum())
-        weights = np.exp(logarithms - logarithms.max())
-        probabilities: NDArray[np.float64] = weights / weights.sum()
-        return probabilities
+def _probabilities(
+    numbers: NDArray[np.int64], n_hits: int, wanted: int, size: int
+) -> NDArray[np.float64]:
+    """Return the probability of each number of hits above the cutoff: hypergeometric."""
+    # SciPy, which has them, is not required to explain a run.
+    # From each number to the next in logarithms, as the first may be too small for a double.
+    last = numbers[:-1]
+    more = (n_hits - last) * (wanted - last)
+    less = (last + 1) * (size - n_hits - wanted + last + 1)
+    logarithms = np.append(0, (np.log(more) - np.log(less)).cumsum())
+    weights = np.exp(logarithms - logarithms.max())
+    probabilities: NDArray[np.float64] = weights / weights.sum()
+    return probabilities
 
 
 def _unknown(

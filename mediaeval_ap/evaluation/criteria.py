@@ -142,20 +142,15 @@ class Criteria:
         """Return a run that is a store, of the same subset; None for any other run."""
         if isinstance(run, str) and not may_be_store(run):  # a file imports nothing of stores
             return None
+        from mediaeval_ap.store.manifest import digest_of_videos
         from mediaeval_ap.store.store import as_store
 
-        store = as_store(run)
-        if store is not None:
-            self._check_subset(store)
-        return store
-
-    def _check_subset(self, store: Store) -> None:
-        from mediaeval_ap.store.manifest import digest_of_videos
-
+        if (store := as_store(run)) is None:
+            return None
         its, here = store.manifest.subset, self.subset
         digest = None if here is None else digest_of_videos(here)
         if digest == (its and its.videos):
-            return
+            return store
         found = 'none' if its is None else f'the videos of {shown(its.name)}'
         if here is None:
             expected = 'none; score with the same --subset, or index the run without it'

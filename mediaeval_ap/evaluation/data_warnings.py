@@ -7,11 +7,12 @@ that only one of two files has are refused here where the user has not allowed t
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import compress
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,17 +35,6 @@ from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.table import NumberedRows
 
 QUERIES_IN_WARNING = 5  # enough to look at, on one line
-
-
-class KnownNames(Protocol):
-    """The names of a reference, of which a query should be one."""
-
-    @property
-    def name(self) -> str: ...  # of the reference
-
-    def has(self, name: str) -> bool: ...
-
-    def nearest(self, query: str) -> str | None: ...
 
 
 def repeated_rows(source: str, n_rows: int, n_repeated: int, *, kept: bool) -> list[DataWarning]:
@@ -93,24 +83,20 @@ def without_relevant(
 
 
 def unknown_queries(
-    queries: Iterable[str], reference: KnownNames, n_queries: int = 1
+    unknown: Sequence[str], n_queries: int, reference: str, nearest: Callable[[str], str | None]
 ) -> list[DataWarning]:
     """Warn of queries that are no names of the reference, and tell the nearest name of a few."""
-    unknown = [query for query in queries if not reference.has(query)]
     if not unknown:
         return []
     told = []
     for query in unknown[:QUERIES_IN_WARNING]:
-        nearest = reference.nearest(query)
-        told.append(f'{shown(query)} (nearest: {shown(nearest)})' if nearest else shown(query))
+        name = nearest(query)
+        told.append(f'{shown(query)} (nearest: {shown(name)})' if name else shown(query))
     if (further := len(unknown) - QUERIES_IN_WARNING) > 0:
         told[-1] += f' and {further:,} more'
-    named = ', '.join(told)
-    if n_queries > 1:
-        named = f'{len(unknown):,} of {n_queries:,} queries are no names of it: {named}'
-    else:
-        named = f'the query is no name of it: {named}'
-    return [errors.UnknownQueriesWarning(f'{reference.name}: {named}')]
+    several = f'{len(unknown):,} of {n_queries:,} queries are no names'
+    found = f'{several if n_queries > 1 else "the query is no name"} of it: {", ".join(told)}'
+    return [errors.UnknownQueriesWarning(f'{reference}: {found}')]
 
 
 def above_one(ap: NDArray[np.float64], queries: Sequence[str]) -> list[str]:
@@ -132,30 +118,22 @@ def scores_above_one(queries: Sequence[str], run: str, definition: Definition) -
 
 
 # All substrings of an id are looked up, so it is done for a sample of ids that are not too long:
-# milliseconds, whatever the size of the file. Time grows with the sample. Both are choices.
+# milliseconds, whatever the size of the file. Time grows with the sample.
 SAMPLED_IDS = 200
 LONGEST_SAMPLED = 64  # characters
 
 _without_leading_zeros = partial(re.compile(r'(?<![0-9])0+(?=[0-9])').sub, '')
 _with_one_separator = partial(re.compile(r'[-_. ]+').sub, '_')
-
-
-def _as_nfc(text: str) -> str:
-    import unicodedata
-
-    return unicodedata.normalize('NFC', text)
-
-
-def _all_at_once(text: str) -> str:
-    return _without_leading_zeros(_with_one_separator(_as_nfc(text).casefold()))
-
+_as_nfc = partial(unicodedata.normalize, 'NFC')
 
 _NORMAL_FORMS: Mapping[str, Callable[[str], str]] = {
     'leading zeros': _without_leading_zeros,
     'case': str.casefold,
     'Unicode normalization': _as_nfc,
     'separators': _with_one_separator,
-    'case, separators and leading zeros': _all_at_once,
+    'case, separators and leading zeros': lambda text: _without_leading_zeros(
+        _with_one_separator(_as_nfc(text).casefold())
+    ),
 }
 
 
@@ -224,20 +202,18 @@ def likely_cause_in_tables(run: Ranking, reference: Table) -> str:
     return ''
 
 
+@dataclass
 class IdPolicy:
     """The choices for ids that the predictions lack, and for those that the truth lacks."""
 
-    def __init__(
-        self,
-        missing: Missing,
-        unknown: Unknown,
-        noun: str = 'id',
-        of_truth: str = 'an id of the truth',
-    ) -> None:
-        self.missing = check_policy('missing', missing, MISSING)
-        self.unknown = check_policy('unknown', unknown, UNKNOWN)
-        self._noun = noun
-        self._of_truth = of_truth
+    missing: Missing
+    unknown: Unknown
+    noun: str = 'id'
+    of_truth: str = 'an id of the truth'
+
+    def __post_init__(self) -> None:
+        self.missing = check_policy('missing', self.missing, MISSING)
+        self.unknown = check_policy('unknown', self.unknown, UNKNOWN)
 
     def refuse_unknown(
         self,
@@ -250,9 +226,9 @@ class IdPolicy:
     ) -> None:
         """Refuse rows with an id that the truth lacks; `cause` is the likely one if all do."""
         if self.unknown == 'error':
-            remedy = f'; no {self._noun} is in both files: {cause}' if cause else UNKNOWN_REMEDY
+            remedy = f'; no {self.noun} is in both files: {cause}' if cause else UNKNOWN_REMEDY
             found = f'{shown(first)}, which {truth} lacks'
-            raise predictions.error(rows, field, found, f'{self._of_truth}{remedy}')
+            raise predictions.error(rows, field, found, f'{self.of_truth}{remedy}')
 
     def refuse_missing(
         self, predictions: str, field: str, first: str, n_missing: int, truth: str
@@ -260,7 +236,7 @@ class IdPolicy:
         """Refuse predictions that lack ids."""
         if self.missing == 'error':
             others = f' and {n_missing - 1} more' if n_missing > 1 else ''
-            expected = f'one for each {self._noun} of {truth}{MISSING_REMEDY}'
+            expected = f'one for each {self.noun} of {truth}{MISSING_REMEDY}'
             raise FormatError(
                 predictions, '', field, f'no row for {shown(first)}{others}', expected
             )

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import SpareArrays, combine, first_occurrences, run_starts
-from mediaeval_ap.errors import printable
+from mediaeval_ap.errors import DataWarning, printable
+from mediaeval_ap.evaluation.data_warnings import unknown_queries
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import Table
 
@@ -57,6 +58,11 @@ class Reference:
     def nearest(self, query: str, within: float = 1.0) -> str | None:
         """Return the nearest name within a distance, if there is any; linear in the names."""
         return nearest_name(query, [*self.queries, *sorted(self.elsewhere)], within)
+
+    def about_unknown(self, queries: Sequence[str]) -> list[DataWarning]:
+        """Return the warning of queries that are no names of the reference, if some are none."""
+        unknown = [query for query in queries if not self.has(query)]
+        return unknown_queries(unknown, len(queries), self.name, self.nearest)
 
     @property
     def names(self) -> Collection[str]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.choices import NEAR
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
-from mediaeval_ap.errors import DataWarning, shown
+from mediaeval_ap.errors import DataWarning, printable, shown
 from mediaeval_ap.evaluation import data_warnings
 from mediaeval_ap.evaluation.criteria import Criteria, answerable, in_subset, queries_or_default
 from mediaeval_ap.evaluation.data_warnings import (
@@ -126,24 +126,19 @@ class CountedRun:
 
 def read_counted(criteria: Criteria, run: Any) -> CountedRun:
     """Read and index the hypotheses of a run that are in the subset."""
+    ranking: Ranking
     if (store := criteria.open_run(run)) is not None:
-        ranking: Ranking = store.ranking
-        n_read = store.manifest.counts.read
+        ranking, n_read = store.ranking, store.manifest.counts.read
     else:
-        ranking, n_read = _indexed(criteria, run)
+        table = criteria.read_run(run)
+        n_read, counted = len(table), in_subset(table, criteria.subset)
+        is_ready = isinstance(run, Ranking) and len(counted) == n_read
+        ranking = run if is_ready else Ranking(counted)
     name, n_hypotheses = ranking.source.name, ranking.n_hypotheses
     found = data_warnings.empty_run(name, n_read, n_hypotheses)
     found += data_warnings.repeated_rows(name, n_hypotheses, ranking.n_repeated, kept=True)
     scorer, about_shots = scorer_of(criteria, ranking)
     return CountedRun(criteria, ranking, scorer, found, about_shots)
-
-
-def _indexed(criteria: Criteria, run: Any) -> tuple[Ranking, int]:
-    """Return the ranking of the hypotheses in the subset, and the number of all hypotheses."""
-    table = criteria.read_run(run)
-    counted = in_subset(table, criteria.subset)
-    is_ready = isinstance(run, Ranking) and len(counted) == len(table)
-    return run if is_ready else Ranking(counted), len(table)
 
 
 class Questions(NamedTuple):
@@ -166,7 +161,7 @@ def names_asked(criteria: Criteria, queries: Table | None) -> Questions:
         return Questions(names, n_skipped, found)
     distinct = queries['person_name'].values
     if any(name in reference for name in distinct):
-        found += data_warnings.unknown_queries(distinct, reference, len(distinct))
+        found += reference.about_unknown(distinct)
     else:
         finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
         cause = likely_cause(distinct, reference.names) or nearest_of(distinct, reference)
@@ -202,7 +197,7 @@ def evaluate_run(run: CountedRun, queries: Table | None) -> Evaluation:
     names, n_skipped, about_queries = names_asked(run.criteria, queries)
     source = None if queries is None else queries.source
     evaluation = with_skipped(score_names(run, names, source), n_skipped)
-    return with_warnings(evaluation, run.criteria, run.warnings_with(about_queries))
+    return with_warnings(evaluation, run.warnings_with(about_queries))
 
 
 def score_names(run: CountedRun, names: list[str], queries: Source | None) -> Evaluation:
@@ -253,20 +248,11 @@ def with_skipped(evaluation: Evaluation, n_skipped: int) -> Evaluation:
     return replace(evaluation, counts={**evaluation.counts, SKIPPED: n_skipped})
 
 
-def with_warnings(
-    evaluation: Evaluation, criteria: Criteria, found: Sequence[DataWarning]
-) -> Evaluation:
+def with_warnings(evaluation: Evaluation, found: Sequence[DataWarning] = ()) -> Evaluation:
     """Add the warnings that were found before, and those about the values of all queries."""
-    about = about_values(evaluation, criteria.definition, criteria.reference.name)
-    return replace(evaluation, warnings=(*found, *about))
-
-
-def about_values(
-    evaluation: Evaluation, definition: Definition, reference: str
-) -> list[DataWarning]:
-    """Return the warnings about the values of all queries."""
-    above = data_warnings.above_one(evaluation.ap, evaluation.queries)
-    return [
-        *data_warnings.scores_above_one(above, evaluation.inputs['hypothesis'].name, definition),
-        *data_warnings.without_relevant(reference, evaluation.n_relevant, definition),
-    ]
+    inputs, definition = evaluation.inputs, evaluation.definition
+    above = above_one(evaluation.ap, evaluation.queries)
+    found = [*found, *scores_above_one(above, inputs['hypothesis'].name, definition)]
+    reference = printable(inputs['reference'].name)
+    found += data_warnings.without_relevant(reference, evaluation.n_relevant, definition)
+    return replace(evaluation, warnings=tuple(found))

@@ -6,9 +6,8 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from mediaeval_ap.errors import DataWarning, SessionClosedError, counted, shown, warn_caller
+from mediaeval_ap.errors import SessionClosedError, counted, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, check_query
-from mediaeval_ap.evaluation.data_warnings import unknown_queries
 from mediaeval_ap.evaluation.scoring import Scorer
 
 
@@ -96,16 +95,14 @@ class Session(Generator[Answer, str | None, None]):
         """
         self._check_open()
         scorer = self._current_scorer()
-        names = [check_query(query)]
-        ap, n_relevant = scorer.score(names)
-        warn_caller([*self._unknown_query(names[0]), *scorer.warnings(ap, names)])
+        name = check_query(query)
+        ap, n_relevant = scorer.score([name])
+        found = scorer.warnings(ap, [name])
+        if name not in self._unknown and not self._criteria.reference.has(name):
+            self._unknown.add(name)
+            found = self._criteria.reference.about_unknown([name]) + found
+        warn_caller(found)
         return Answer(ap[0].tolist(), int(n_relevant[0]))
-
-    def _unknown_query(self, query: str) -> list[DataWarning]:
-        if self._criteria.reference.has(query) or query in self._unknown:
-            return []
-        self._unknown.add(query)
-        return unknown_queries([query], self._criteria.reference)
 
     def throw(self, typ: Any, val: Any = None, tb: TracebackType | None = None) -> Answer:
         """End the session with an exception.
@@ -123,7 +120,7 @@ class Session(Generator[Answer, str | None, None]):
         Raises
         ------
         SessionClosedError
-            When the session is closed.
+            When it is closed.
         """
         self._check_open()
         self.close()

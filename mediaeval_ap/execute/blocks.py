@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
 from mediaeval_ap.atomic_files import lock_abandoned, machine, why_not_writable, write_whole
@@ -18,11 +18,10 @@ from mediaeval_ap.errors import (
     ParameterError,
     ReadError,
     WriteError,
-    printable,
     shown,
     warn_caller,
 )
-from mediaeval_ap.evaluation.scoring import about_values, with_skipped
+from mediaeval_ap.evaluation.scoring import with_skipped, with_warnings
 from mediaeval_ap.execute.plan import KEY_DIGITS, STRAY, Plan
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
@@ -162,7 +161,11 @@ class BlockFolder:
         A part i of n has every n-th block of all runs, from the i-th. What is done is checked.
         """
         i, n = part
-        key, n_blocks, size = self.plan.key(run), self.plan.n_blocks, self.plan.block_queries
+        key, n_blocks, size = (
+            self.plan.key(run),
+            self.plan.n_blocks,
+            self.plan.settings['block_queries'],
+        )
         done, blocks, n_done = self.done(), [], 0
         for number in range(1, n_blocks + 1):
             if (run * n_blocks + number - i) % n:
@@ -188,12 +191,11 @@ class BlockFolder:
     def check_complete(self, runs: Sequence[int]) -> None:
         """Refuse blocks that are missing."""
         done, n_blocks = self.done(), self.plan.n_blocks
-        missing = []
-        for run in runs:
-            key = self.plan.key(run)
-            numbers = [each for each in range(1, n_blocks + 1) if (key, each) not in done]
-            if numbers:
-                missing.append((self.plan.runs[run]['name'], numbers))
+        missing = [
+            (self.plan.runs[run]['name'], numbers)
+            for run, key in ((run, self.plan.key(run)) for run in runs)
+            if (numbers := [each for each in range(1, n_blocks + 1) if (key, each) not in done])
+        ]
         if not missing:
             return
         (name, numbers), *others = missing
@@ -237,7 +239,7 @@ class BlockFolder:
         with suppress(OSError):  # the folder cannot be read
             for name in self._listed():
                 if match := _temporary(name):
-                    with suppress(OSError):  # gone already, or not ours to remove
+                    with suppress(OSError):  # gone already, not ours to remove, or being written
                         _remove_abandoned(self._file(name), match[1] == machine())
 
 
@@ -246,8 +248,8 @@ def _remove_abandoned(path: str, is_of_this_machine: bool) -> None:
         try:
             with lock_abandoned(path):
                 os.unlink(path)
-        except BlockingIOError:  # somebody is writing it
-            return
+        except BlockingIOError:
+            raise
         except OSError:  # no locks here: its age has to tell
             pass
     if time.time() - os.stat(path).st_mtime > TEMPORARY_SECONDS:
@@ -312,11 +314,6 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     folder = BlockFolder.open(os.fsdecode(path))
     runs = range(len(folder.plan.runs))
     folder.check_complete(runs)
-    evaluations = []
-    for evaluation in map(folder.evaluation, runs):
-        reference = printable(evaluation.inputs['reference'].name)
-        found = tuple(about_values(evaluation, evaluation.definition, reference))
-        evaluations.append(replace(evaluation, warnings=found))
-    for evaluation in evaluations:
-        warn_caller(evaluation.warnings)
+    evaluations = [with_warnings(folder.evaluation(run)) for run in runs]
+    warn_caller(warning for evaluation in evaluations for warning in evaluation.warnings)
     return evaluations

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import islice
@@ -198,8 +198,15 @@ def _dask_errors(client: Client, go_on: str = '') -> Iterator[None]:
 def _awaited(client: Client, call: Callable[[], T]) -> T:
     """Return what a call gives; warn as long as it waits for what does not answer."""
     outcome: Future[T] = Future()
+
+    def call_into_outcome() -> None:
+        try:
+            outcome.set_result(call())
+        except BaseException as error:
+            outcome.set_exception(error)
+
     # The call is in another thread, as it may wait for ever; this one can warn, and be interrupted.
-    Thread(target=_call_into, args=(call, outcome), daemon=True).start()
+    Thread(target=call_into_outcome, daemon=True).start()
     began = time.monotonic()
     next_warning = began + SECONDS
     heard: dict[str, tuple[float, float]] = {}
@@ -214,13 +221,6 @@ def _awaited(client: Client, call: Callable[[], T]) -> T:
     return outcome.result()
 
 
-def _call_into(call: Callable[[], T], outcome: Future[T]) -> None:
-    try:
-        outcome.set_result(call())
-    except BaseException as error:
-        outcome.set_exception(error)
-
-
 def _silent(
     client: Client, heard: dict[str, tuple[float, float]]
 ) -> tuple[type[WaitingWarning], str, str] | None:
@@ -228,33 +228,28 @@ def _silent(
 
     `heard` has for each worker when the scheduler heard of it last, and when this was new here.
     """
-    with suppress(OSError):  # a scheduler that is lost: the call says so
-        try:
-            asked = client.scheduler.identity
-            workers = client.sync(asked, callback_timeout=SECONDS / 2)['workers']
-        except TimeoutError:
-            return WaitingWarning, 'this scheduler does not answer', ''
-        if not workers:
-            remedy = f': start one by dask worker {client.scheduler.address}'
-            return NoWorkerWarning, 'has no worker', remedy
-        if gone := _unheard(workers, heard):
-            more = f' and {len(gone) - 1} more' if len(gone) > 1 else ''
-            return WaitingWarning, f'nothing is heard of worker {gone[0]}{more}', ''
-    return None
-
-
-def _unheard(workers: dict[str, Any], heard: dict[str, tuple[float, float]]) -> list[str]:
-    """Return the workers whose heartbeats have stopped.
-
-    The clock of the scheduler may be another one, so only its changes are looked at.
-    """
+    try:
+        asked = client.scheduler.identity
+        workers = client.sync(asked, callback_timeout=SECONDS / 2)['workers']
+    except TimeoutError:
+        return WaitingWarning, 'this scheduler does not answer', ''
+    except OSError:  # it is lost: the call says so
+        return None
+    if not workers:
+        remedy = f': start one by dask worker {client.scheduler.address}'
+        return NoWorkerWarning, 'has no worker', remedy
     now = time.monotonic()
-    for address, about in workers.items():
-        if address not in heard or heard[address][0] != about['last_seen']:
-            heard[address] = about['last_seen'], now
+    for worker, about in workers.items():
+        # The clock of the scheduler may be another one, so only its changes are looked at.
+        if worker not in heard or heard[worker][0] != about['last_seen']:
+            heard[worker] = about['last_seen'], now
     # Several heartbeats, which are rarer in large clusters: two seconds apart at 200 workers.
     least = max(SECONDS / 2, 1 + len(workers) / 25)
-    return [address for address in workers if now - heard[address][1] >= least]
+    gone = [worker for worker in workers if now - heard[worker][1] >= least]
+    if not gone:
+        return None
+    more = f' and {len(gone) - 1} more' if len(gone) > 1 else ''
+    return WaitingWarning, f'nothing is heard of worker {gone[0]}{more}', ''
 
 
 def _call(argument: Any, *, shared: bytes, versions: Mapping[str, str | None]) -> Any:
@@ -267,20 +262,15 @@ def _call(argument: Any, *, shared: bytes, versions: Mapping[str, str | None]) -
         with one_core():  # others compute on this machine, too
             return function(value, argument)
     except (ReadError, WriteError) as error:
-        reason = error.reason
-        if _may_be_of_this_machine(error.__cause__):
+        reason, cause = error.reason, error.__cause__
+        is_path = isinstance(cause, FileNotFoundError | NotADirectoryError | PermissionError)
+        if is_path or not isinstance(cause, OSError):  # a full disk is no matter of the path
             reason = f'{reason}; every worker needs the path as the client has it'
         raise type(error)(f'{error.name} ({_where()})', reason) from error
     except FormatError as error:
         source = f'{error.source} ({_where()})'
         arguments = error.place, error.field, error.found, error.expected, error.further
         raise FormatError(source, *arguments) from error
-
-
-def _may_be_of_this_machine(cause: BaseException | None) -> bool:
-    """Return whether another machine may see the path otherwise: it is not a full disk, as such."""
-    is_path = isinstance(cause, FileNotFoundError | NotADirectoryError | PermissionError)
-    return is_path or not isinstance(cause, OSError)
 
 
 @lru_cache(maxsize=4)  # the runs that are evaluated at once
@@ -324,7 +314,10 @@ def _where() -> str:
 def connected(address: str) -> Iterator[Client]:
     """Connect to a scheduler, which releases all tasks of this client at the end."""
     distributed = require('distributed', 'cluster', '--scheduler')
-    with _silent_log(), warnings.catch_warnings():
+    with ExitStack() as stack:
+        stack.callback(logging.disable, logging.root.manager.disable)
+        logging.disable()  # what libraries log: an error is told once, on one line
+        stack.enter_context(warnings.catch_warnings())
         # Versions that matter are compared, and told on one line.
         warnings.simplefilter('ignore', distributed.versions.VersionMismatchWarning)
         try:
@@ -341,17 +334,6 @@ def connected(address: str) -> Iterator[Client]:
             raise _no_scheduler(address, printable(f'a {found}'))
         with distributed.Client(address, timeout=SECONDS, set_as_default=False) as client:
             yield client
-
-
-@contextmanager
-def _silent_log() -> Iterator[None]:
-    """Silence what libraries log: an error is told once, on one line."""
-    before = logging.root.manager.disable
-    logging.disable()
-    try:
-        yield
-    finally:
-        logging.disable(before)
 
 
 async def _kind(address: str) -> Any:

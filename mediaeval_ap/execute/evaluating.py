@@ -6,12 +6,11 @@ import hashlib
 import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
-from mediaeval_ap import __version__
 from mediaeval_ap.atomic_files import undone_at_once
 from mediaeval_ap.errors import (
     DataWarning,
@@ -95,7 +94,6 @@ class Job:
     source: Source  # what results name as the run: of a temporary store, the file behind it
     queries: Source | None  # as of `Asked.source`
     measures: tuple[str, ...]  # of ir_measures
-    version: str = __version__  # of this package, where the job was made
 
 
 class Clock:
@@ -110,18 +108,11 @@ class Clock:
         `n_written` is the number of rows that are written before they can begin.
         """
         seconds, cpu_seconds = perf_counter() - self._began[0], process_time() - self._began[1]
-        return pays(seconds, cpu_seconds, factor, jobs, n_written)
-
-
-def pays(seconds: float, cpu_seconds: float, factor: float, jobs: int, n_written: int) -> bool:
-    """Return whether processes should share `factor` times the work that took so long.
-
-    CPU time is longer than wall time where threads use several cores already.
-    """
-    if jobs == 1 or seconds < PROBE_SECONDS:
-        return False
-    costs = n_written / WRITTEN_ROWS + START_SECONDS + GAIN_SECONDS
-    return factor * (seconds - cpu_seconds / jobs) > costs
+        if jobs == 1 or seconds < PROBE_SECONDS:
+            return False
+        costs = n_written / WRITTEN_ROWS + START_SECONDS + GAIN_SECONDS
+        # CPU time is longer than wall time where threads use several cores already.
+        return factor * (seconds - cpu_seconds / jobs) > costs
 
 
 def ask(criteria: Criteria, queries: Any, measures: str | Iterable[str]) -> Asked:
@@ -146,9 +137,7 @@ class RunInBlocks:
     hypothesis: Any
     folder: BlockFolder | None = None
     number: int = 0  # of the run in the plan of the folder
-
-    def __post_init__(self) -> None:
-        self._values: dict[int, Evaluation] = {}  # by number of the block, without a folder
+    _values: dict[int, Evaluation] = field(default_factory=dict, init=False)  # without a folder
 
     @cached_property
     def given(self) -> Any:
@@ -226,7 +215,7 @@ class RunInBlocks:
             self._values.clear()  # a command may have many runs
         found = self.warnings
         self.forget_run()
-        return with_warnings(whole, self.asked.criteria, found)
+        return with_warnings(whole, found)
 
     def job(self, folder: str = '') -> Job:
         """Return the run as other processes open it: a store, which is written if it is none."""
@@ -271,7 +260,7 @@ class RunInBlocks:
 
     @property
     def _is_stored(self) -> bool:
-        """Whether other processes can open the run as it is."""
+        """True if other processes can open the run as it is."""
         from mediaeval_ap.store.store import StoredRanking
 
         return isinstance(self.run.ranking, StoredRanking)
@@ -298,11 +287,6 @@ class RunInBlocks:
 
 def score_block(job: Job, block: Block) -> Evaluation | None:
     """Score a block where its store can be opened; write it to its folder, or return it."""
-    if job.version != __version__:
-        raise ParameterError(
-            f'this process has mediaeval_ap {__version__}, expected {job.version}, as where the '
-            'evaluation was begun; install the same version everywhere'
-        )
     with hidden():
         run = _opened(job.criteria, job.run, job.sha256)
         evaluation = _scored(run, block.names, job.queries, job.measures)

@@ -34,19 +34,13 @@ class Plan:
     runs: Sequence[Mapping[str, Any]]
 
     @property
-    def block_queries(self) -> int:
-        """Return how many queries are in each block but the last, which may have fewer."""
-        queries: int = self.settings['block_queries']
-        return queries
-
-    @property
     def n_blocks(self) -> int:
-        """Return how many blocks the queries of each run are in."""
-        return -(-int(self.settings['n_queries']) // self.block_queries)
+        """The number of blocks of queries, for each run."""
+        return -(-int(self.settings['n_queries']) // int(self.settings['block_queries']))
 
     @property
     def keys(self) -> list[str]:
-        """Return the key of each run."""
+        """The key of each run."""
         return list(map(self.key, range(len(self.runs))))
 
     def key(self, run: int) -> str:
@@ -63,18 +57,16 @@ class Plan:
     @classmethod
     def from_json(cls, text: bytes, path: str) -> Plan:
         """Return the plan that a file holds, or refuse what this version did not write."""
-        value = parsed_json(text, path, f'the plan of an evaluation; {ANEW}')
+        expected = f'the plan of an evaluation; {ANEW}'
+        value = parsed_json(text, path, expected)
         try:
-            found = value.pop('schema'), value['version']
+            found = {'schema': value.pop('schema'), 'version': value['version']}
         except (AttributeError, KeyError, TypeError):
-            expected = f'the plan of an evaluation; {ANEW}'
             raise FormatError(path, '', '', 'no plan', expected) from None
-        for field, one, expected in zip(
-            ('schema', 'version'), found, (SCHEMA, __version__), strict=True
-        ):
-            if one != expected:
+        for field, wanted in {'schema': SCHEMA, 'version': __version__}.items():
+            if found[field] != wanted:
                 remedy = 'use the version that began this folder, or begin again in another one'
-                raise FormatError(path, '', field, _told(one), f'{expected}; {remedy}')
+                raise FormatError(path, '', field, _told(found[field]), f'{wanted}; {remedy}')
         try:
             runs = value.pop('runs')
             del value['n_blocks']
@@ -89,7 +81,15 @@ class Plan:
 
     def check_same(self, expected: Plan, path: str) -> None:
         """Refuse the plan that a file holds if another is expected; name the first difference."""
-        _refuse_difference(path, self._by_field(), expected._by_field(), ANOTHER)
+        found, wanted = (
+            {
+                **plan.settings,
+                'number of runs': len(plan.runs),
+                **{f'run {number}': run for number, run in enumerate(plan.runs, 1)},
+            }
+            for plan in (self, expected)
+        )
+        _refuse_difference(path, found, wanted, ANOTHER)
 
     def check_result(self, result: Mapping[str, Any], path: str) -> None:
         """Refuse a result that the plan does not have; `result` is the JSON of `Evaluation`."""
@@ -108,10 +108,6 @@ class Plan:
         run, runs = manifest['inputs']['hypothesis'], list(map(_as_in_results, self.runs))
         _refuse_difference(path, {'run': [run]}, {'run': [run] if run in runs else runs}, STRAY)
 
-    def _by_field(self) -> dict[str, Any]:
-        runs = {f'run {number}': run for number, run in enumerate(self.runs, 1)}
-        return {**self.settings, 'number of runs': len(runs), **runs}
-
 
 def plan_of(
     criteria: Criteria,
@@ -126,12 +122,17 @@ def plan_of(
         role: None if table is None else described(table.source, digest_of_rows(table))
         for role, table in zip(INPUTS, tables, strict=True)
     }
+    version = None
+    if measures:
+        from importlib import metadata  # here, as most evaluations have no need of it
+
+        version = metadata.version('ir_measures')
     settings = {
         'version': __version__,
         'definition': criteria.definition.to_dict(),
         'K': list(criteria.K),
         'measures': list(map(str, measures)),
-        'ir_measures': _version_of_measures() if measures else None,
+        'ir_measures': version,
         **inputs,
         'queries_without_relevant': criteria.queries_without_relevant,
         SKIPPED: questions.n_skipped,
@@ -139,12 +140,6 @@ def plan_of(
         'block_queries': BLOCK_QUERIES,
     }
     return Plan(settings, runs)
-
-
-def _version_of_measures() -> str:
-    from importlib.metadata import version  # here, as most evaluations have no need of it
-
-    return version('ir_measures')
 
 
 def described(source: Source, content: str | None = None) -> dict[str, str | None]:
@@ -179,11 +174,8 @@ def _refuse_difference(
 
 def _differ_by_name(one: Any, other: Any) -> bool:
     """Return whether two inputs of plans have the same content."""
-    inputs = [
-        dict(each) for each in (one, other) if isinstance(each, Mapping) and 'content' in each
-    ]
-    names = [each.pop('name') for each in inputs]
-    return len(set(names)) == 2 and inputs[0] == inputs[1]
+    are_inputs = all(isinstance(each, Mapping) and 'content' in each for each in (one, other))
+    return are_inputs and {**one, 'name': ''} == {**other, 'name': ''}
 
 
 def _as_in_results(value: Any) -> Any:

@@ -9,6 +9,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import pairwise
@@ -46,29 +47,22 @@ def results(
                 env=ONE_THREAD,
             )
             stack.callback(executor.shutdown, kill_workers=True)
-            futures = [executor.submit(_outcome, function, each) for each in arguments]
+            numbers = {
+                executor.submit(_outcome, function, each): n for n, each in enumerate(arguments)
+            }
         try:
-            for number in _finished(futures):
-                value, errors = futures[number].result()
-                for error, cause in pairwise(errors):
-                    error.__cause__ = cause
-                yield number, errors[0] if errors else value
+            while numbers:
+                # A signal that the system gives to another thread does not wake this one.
+                for future in wait(numbers, timeout=1, return_when=FIRST_COMPLETED).done:
+                    value, errors = future.result()
+                    for error, cause in pairwise(errors):
+                        error.__cause__ = cause
+                    yield numbers.pop(future), errors[0] if errors else value
         except BrokenProcessPool as error:
             raise ProcessError(
                 'a process of this evaluation ended before its work was done: out of memory? use '
                 'fewer jobs, or 1 to see the error in this process'
             ) from error
-
-
-def _finished(futures: Sequence[Any]) -> Iterator[int]:
-    """Give the numbers of futures as they are done."""
-    from concurrent.futures import FIRST_COMPLETED, wait
-
-    numbers = {future: number for number, future in enumerate(futures)}
-    while numbers:
-        # A signal that the system gives to another thread does not wake this one.
-        done = wait(numbers, timeout=1, return_when=FIRST_COMPLETED).done
-        yield from map(numbers.pop, done)
 
 
 @contextmanager
@@ -77,14 +71,13 @@ def _starting() -> Iterator[None]:
     # Inherited: on Ctrl-C, which the terminal sends to all of them, only this process acts.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     # loky's tracker removes the semaphores that are left, and would warn that it had to.
-    filters = os.environ.get('PYTHONWARNINGS')
-    os.environ['PYTHONWARNINGS'] = ','.join(filter(None, [filters, 'ignore:resource_tracker']))
+    filters = os.environ.get('PYTHONWARNINGS', '')
+    os.environ['PYTHONWARNINGS'] = f'{filters},ignore:resource_tracker'.lstrip(',')
     try:
         yield
     finally:
-        if filters is None:
-            del os.environ['PYTHONWARNINGS']
-        else:
+        del os.environ['PYTHONWARNINGS']
+        if filters:
             os.environ['PYTHONWARNINGS'] = filters
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
@@ -93,14 +86,14 @@ def _begin(parent: int, shared: Any) -> None:
     """Prepare a process beside: it ends with the one that began it, whatever ended that."""
     global _shared
     _shared = shared
-    Thread(target=_end_with, args=(parent,), daemon=True).start()
 
+    def end_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(LOOK_SECONDS)
+        give_up()
+        os._exit(0)
 
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(LOOK_SECONDS)
-    give_up()
-    os._exit(0)
+    Thread(target=end_with_parent, daemon=True).start()
 
 
 def _outcome(function: Callable[[Any, Any], Any], argument: Any) -> tuple[Any, list[BaseException]]:
@@ -109,16 +102,10 @@ def _outcome(function: Callable[[Any, Any], Any], argument: Any) -> tuple[Any, l
         with one_core():
             return function(_shared, argument), []
     except Exception as error:
-        return None, _chain(error)
-
-
-def _chain(error: BaseException | None) -> list[BaseException]:
-    """Return an error, its cause, the cause of that, and so on."""
-    errors: list[BaseException] = []
-    while error is not None:
-        errors.append(error)
-        error = error.__cause__
-    return errors
+        errors: list[BaseException] = [error]
+        while (cause := errors[-1].__cause__) is not None:
+            errors.append(cause)
+        return None, errors
 
 
 @contextmanager

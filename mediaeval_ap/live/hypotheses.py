@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from math import isfinite
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -129,9 +129,7 @@ class KnownShots:
     def number(self, corpus_id: str, video_id: str, shot_id: str) -> int:
         """Return the number of a shot; a new shot gets the next one."""
         video = (video_id, corpus_id)
-        in_video = self.number_in.get(video)
-        if in_video is None:
-            in_video = self.number_in[video] = {}
+        in_video = self.number_in.setdefault(video, {})
         number = in_video.get(shot_id)
         if number is None:
             codes = self.videos.code(video), self.ids.code(shot_id)
@@ -151,17 +149,13 @@ class KnownShots:
 
     def find(self, table: Table) -> NDArray[np.int64]:
         """Return the number of each row's shot, -1 for a shot that is not known."""
-        return np.fromiter(self._find(table), dtype=np.int64, count=len(table))
+        rows = zip(*map(table.texts, (*VIDEO, 'shot_id')), strict=True)
+        numbers = [self.number_in.get((v, c), {}).get(shot, -1) for v, c, shot in rows]
+        return np.array(numbers, dtype=np.int64)
 
-    def _find(self, table: Table) -> Iterator[int]:
-        nowhere: dict[str, int] = {}
-        videos, ids = zip(*map(table.texts, VIDEO), strict=True), table.texts('shot_id')
-        for video, shot in zip(videos, ids, strict=True):
-            yield self.number_in.get(video, nowhere).get(shot, -1)
-
-    def holds_any_of(self, table: Table) -> bool:
-        """Return whether a hypothesis that counts is about a shot of a reference."""
-        return any(number >= 0 and self._held[number] for number in self._find(table))
+    def holds_any(self, numbers: NDArray[np.int64]) -> bool:
+        """Return whether a hypothesis is about any of some shots."""
+        return any(self._held[number] for number in numbers.tolist() if number >= 0)
 
     def order(self) -> ShotOrder:
         """Return the order of all shots; it stays as it is when others come later."""
@@ -207,7 +201,7 @@ class Hypotheses:
         coded = self._known(row)
         fields = plain_row(row) if coded is None else ()  # raises before anything changes
         self.is_whole = False
-        self._put(self._numbered(*fields) if coded is None else coded)
+        self._count(self._numbered(*fields) if coded is None else coded, 1)
         self.is_whole = True
 
     def extend(self, table: Table) -> None:
@@ -235,7 +229,7 @@ class Hypotheses:
         """Remove a hypothesis, once if it is there more often."""
         coded = self._found(row)
         self.is_whole = False
-        self._take(coded)
+        self._count(coded, -1)
         self.is_whole = True
 
     def change(self, row: Sequence[Any], confidence: float) -> None:
@@ -243,8 +237,8 @@ class Hypotheses:
         changed = plain_row((*plain_row(row)[:-1], confidence))
         coded = self._found(row)
         self.is_whole = False
-        self._take(coded)
-        self._put(self._numbered(*changed))
+        self._count(coded, -1)
+        self._count(self._numbered(*changed), 1)
         self.is_whole = True
 
     def forget_changes(self) -> None:
@@ -267,10 +261,10 @@ class Hypotheses:
         rows = self._counted if counted_only else chain(self._counted, self._others)
         name, confidence, shot = _columns(rows)
         order = self.shots.order()
-        video = order.video[shot]
+        videos, video = self.shots.videos.values, order.video[shot]
         columns = {
-            'corpus_id': _column([corpus for _, corpus in self.shots.videos.values], video),
-            'video_id': _column([video for video, _ in self.shots.videos.values], video),
+            'corpus_id': _column([corpus for _, corpus in videos], video),
+            'video_id': _column([video_id for video_id, _ in videos], video),
             'shot_id': Column(order.shot[shot], self.shots.ids.values),
             'person_name': Column(name.astype(np.int32), self.names.values),
         }
@@ -279,10 +273,10 @@ class Hypotheses:
 
     def _found(self, row: Sequence[Any]) -> Coded:
         coded = self._known(row)
-        if coded is not None and coded in self._among(coded):
-            return coded
-        plain_row(row)  # raises if the row is no hypothesis
-        raise MissingHypothesisError(f'{SOURCE.name}: no hypothesis {shown(tuple(row))}')
+        if coded is None or coded not in self._among(coded):
+            plain_row(row)  # raises if the row is no hypothesis
+            raise MissingHypothesisError(f'{SOURCE.name}: no hypothesis {shown(tuple(row))}')
+        return coded
 
     def _known(self, row: Sequence[Any]) -> Coded | None:
         """Return a hypothesis in numbers if all of it is known and right, None on any doubt."""
@@ -300,17 +294,15 @@ class Hypotheses:
     def _numbered(self, corpus: str, video: str, shot: str, name: str, confidence: float) -> Coded:
         return self.names.code(name), -confidence, self.shots.number(corpus, video, shot)
 
-    def _put(self, coded: Coded) -> None:
+    def _count(self, coded: Coded, times: int) -> None:
+        """Add a hypothesis (1) or remove it (-1)."""
         self._came = None
         self.changed.add(coded[0])
-        self._among(coded).add(coded)
-        self.shots.hold(coded[2], 1)
-
-    def _take(self, coded: Coded) -> None:
-        self._came = None
-        self.changed.add(coded[0])
-        self._among(coded).remove(coded)
-        self.shots.hold(coded[2], -1)
+        if times > 0:
+            self._among(coded).add(coded)
+        else:
+            self._among(coded).remove(coded)
+        self.shots.hold(coded[2], times)
 
     def _sort(self) -> None:
         """Sort in what waits, at once, which is much faster than one by one."""

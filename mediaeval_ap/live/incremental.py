@@ -7,10 +7,6 @@ Only hits that a cutoff can reach are kept. Each query has two limits. Its *radi
 with enough hypotheses nearer to fill the largest cutoff; it is set again when too few are left, or
 twice as many. Its *fence* is the first hit whose rank exceeds 1.25 times the largest cutoff; hits
 behind it are dropped, and looked for again once the last kept rank is below the cutoff.
-
-A step compares one distance for each query and changed name, bisects once for each changed
-hypothesis as near as a hit, and adds once for each kept hit. A query with a new hit is compared
-with every name. Then, and whenever repeats are dropped, all hypotheses are copied.
 """
 
 from __future__ import annotations
@@ -27,7 +23,7 @@ from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.live.live_ranking import LiveRanking, LiveRows, are_among
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import Names
-from mediaeval_ap.ranking.tie_breaking import TieKeys, bisect, in_order, precedes
+from mediaeval_ap.ranking.tie_breaking import bisect, in_order, precedes
 
 SLOTS = 256  # of distances; a power of two, so that a distance times it is exact
 # Pairs of a query and a hypothesis that are looked at together, at most. To watch 30,000 of these,
@@ -75,48 +71,6 @@ class Near(NamedTuple):
     held: NDArray[np.int64]  # their number
     low: NDArray[np.int64]  # the first hit that is no nearer
     high: NDArray[np.int64]  # the first hit that is farther, or the end of the segment
-
-    def by_row(
-        self, names: NDArray[np.int64], keys: TieKeys, hit_keys: TieKeys
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the hypotheses of some names, and segment and position among hits of each."""
-        held = self.held[names]
-        columns = self.segment, self.low, self.high
-        segment, low, high = (column[names].repeat(held) for column in columns)
-        row = ranges(self.begin[names], held)
-        # Most are behind all hits at their distance, which one comparison tells.
-        last = hit_keys.confidence.take(high - 1, mode='clip')
-        low = np.where(keys.confidence[row] > last, high, low)
-        return row, segment, bisect(hit_keys, low, high, keys, row)
-
-
-class CountsAtHits:
-    """Counts of hypotheses or shots up to each hit of the same query."""
-
-    def __init__(self, hits: LiveHits) -> None:
-        begins, ends = hits.segments()
-        # One more for each query, which counts what is behind its last hit.
-        self._segment = np.arange(len(begins)).repeat(ends - begins)
-        self._begins = begins
-        self._at = np.zeros(len(hits.query) + len(begins))
-
-    def add(
-        self,
-        segment: NDArray[np.int64],
-        position: NDArray[np.int64],
-        held: NDArray[np.int64] | None = None,
-    ) -> None:
-        if len(position):
-            at = position + segment
-            first, last = at.min(), at.max()
-            self._at[first : last + 1] += np.bincount(at - first, held)
-
-    def up_to_each(self) -> NDArray[np.int64]:
-        sums = np.append(0, self._at.cumsum()).astype(np.int64)
-        hits = np.arange(len(self._segment)) + self._segment
-        first = self._begins + np.arange(len(self._begins))
-        counts: NDArray[np.int64] = sums[hits + 1] - sums[first][self._segment]
-        return counts
 
 
 class IncrementalScorer:
@@ -199,12 +153,13 @@ class IncrementalScorer:
         rank = kept.rank - self._count_up_to(kept, went)
         change = np.zeros(self._n_names)
         change -= np.bincount(went.name, self._share(went), self._n_names)
-        self._count_times(came, went)
+        n = len(self._relevance.shots)
+        times = np.bincount(came.shot, minlength=n) - np.bincount(went.shot, minlength=n)
+        times[: len(self._times)] += self._times
+        self._times = times
         rank += self._count_up_to(kept, came)
         change += np.bincount(came.name, self._share(came), self._n_names)
-        kept = kept._replace(rank=rank)
-        grown = self._set_radii(change)
-        kept, again = self._still_kept(kept, grown)
+        kept, again = self._still_kept(kept._replace(rank=rank), self._set_radii(change))
         new = self._hits_among(came)
         new = new.at(~self._are_behind_fence(new, kept))
         if again.any():
@@ -216,7 +171,12 @@ class IncrementalScorer:
             new = new._replace(rank=self._count_up_to(new, self._ranking.rows()))
             kept = kept.joined(new)
             kept = kept.at(in_order(kept.query, kept.rank))
-        self._hits = self._up_to_fence(kept)
+        # Hits behind the first that is well beyond the largest cutoff are left out.
+        behind = kept.rank > SLACK * self._depth
+        behind[1:] &= behind[:-1] & (kept.query[1:] == kept.query[:-1])
+        behind[:1] = False
+        self._is_fenced[kept.query[behind]] = True
+        self._hits = kept.at(~behind)
 
     def _still_kept(
         self, hits: LiveHits, grown: NDArray[np.bool_]
@@ -245,14 +205,6 @@ class IncrementalScorer:
         )
         return behind
 
-    def _up_to_fence(self, hits: LiveHits) -> LiveHits:
-        """Leave out the hits behind the first that is well beyond the largest cutoff."""
-        behind = hits.rank > SLACK * self._depth
-        behind[1:] &= behind[:-1] & (hits.query[1:] == hits.query[:-1])
-        behind[:1] = False
-        self._is_fenced[hits.query[behind]] = True
-        return hits.at(~behind)
-
     def _measure(self) -> None:
         """Take the distances of all queries to the names that are new."""
         names = self._ranking.names.values
@@ -269,19 +221,13 @@ class IncrementalScorer:
     def _distances_of(
         self, names: NDArray[np.integer], queries: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        # LiveRows first if that copies fewer cells: one changed name is one row.
+        # Rows first if that copies fewer cells: one changed name is one row.
         if len(names) * len(self.queries) <= self._n_names * len(queries):
             distances: NDArray[np.float64] = self._distances[names]
             every = len(queries) == len(self.queries)
             return distances if every else distances.take(queries, axis=1)
         distances = self._distances[: self._n_names].take(queries, axis=1)
         return distances if len(names) == self._n_names else distances[names]
-
-    def _count_times(self, came: LiveRows, went: LiveRows) -> None:
-        n = len(self._relevance.shots)
-        times = np.bincount(came.shot, minlength=n) - np.bincount(went.shot, minlength=n)
-        times[: len(self._times)] += self._times
-        self._times = times
 
     def _share(self, rows: LiveRows) -> NDArray[np.int64]:
         """Return UNIT, or UNIT divided by the hypotheses of the shot, rounded down."""
@@ -293,7 +239,10 @@ class IncrementalScorer:
         return np.full(len(rows.shot), UNIT)
 
     def _set_radii(self, change: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Count a change of shares, set radii anew where needed, and return which of them grew."""
+        """Count a change of shares, set radii anew where needed, and return which of them grew.
+
+        A new radius is the least that holds enough, in steps of a slot.
+        """
         names = change.nonzero()[0]
         for block in _blocks(len(self.queries), len(names)):
             is_within = self._distances[names, block] < self._radius[block]
@@ -304,21 +253,18 @@ class IncrementalScorer:
         too_few = (self._within < self._enough) & (before < BEYOND_ALL)
         queries = (self._is_judged & (too_few | (self._within > self._limit))).nonzero()[0]
         for block in _blocks(len(queries), self._n_names):
-            self._set_radii_of(queries[block])
+            some = queries[block]
+            distances = self._distances[: self._n_names].take(some, axis=1)
+            columns = np.arange(len(some))
+            slots = columns * (SLOTS + 1) + (distances * SLOTS).astype(np.int64)
+            shares = self._shares.repeat(len(some))
+            sums = np.bincount(slots.ravel(), shares, (SLOTS + 1) * len(some))
+            sums = sums.reshape(len(some), SLOTS + 1).cumsum(axis=1)
+            last = np.minimum((sums < SLACK * self._enough).sum(axis=1), SLOTS)
+            self._radius[some] = (last + 1) / SLOTS
+            self._within[some] = within = sums[columns, last]
+            self._limit[some] = 2 * np.maximum(within, self._enough)
         return self._radius > before
-
-    def _set_radii_of(self, queries: NDArray[np.int64]) -> None:
-        """Set the least radii that hold enough, in steps of a slot."""
-        distances = self._distances[: self._n_names].take(queries, axis=1)
-        columns = np.arange(len(queries))
-        shares = self._shares.repeat(len(queries))
-        slots = columns * (SLOTS + 1) + (distances * SLOTS).astype(np.int64)
-        sums = np.bincount(slots.ravel(), shares, (SLOTS + 1) * len(queries))
-        sums = sums.reshape(len(queries), SLOTS + 1).cumsum(axis=1)
-        last = np.minimum((sums < SLACK * self._enough).sum(axis=1), SLOTS)
-        self._radius[queries] = (last + 1) / SLOTS
-        self._within[queries] = within = sums[columns, last]
-        self._limit[queries] = 2 * np.maximum(within, self._enough)
 
     def _hits_among(self, rows: LiveRows) -> LiveHits:
         """Return hits within the radii, not ranked; of each shot one, where repeats are dropped."""
@@ -340,35 +286,50 @@ class IncrementalScorer:
         if not len(hits.query) or not len(rows.name):
             return np.zeros(len(hits.query), dtype=np.int64)
         if not self._distinct:
-            return self._count_rows(hits, rows)
+            return self._count(hits, rows)
         # Of the hypotheses of a shot the first has to be found; most shots have no second.
         alone = self._times[rows.shot] == 1
-        return self._count_rows(hits, rows.at(alone)) + self._count_shots(hits, rows.at(~alone))
+        return self._count(hits, rows.at(alone)) + self._count(hits, rows.at(~alone), once=True)
 
-    def _count_rows(self, hits: LiveHits, rows: LiveRows) -> NDArray[np.int64]:
-        counts = CountsAtHits(hits)
+    def _count(self, hits: LiveHits, rows: LiveRows, *, once: bool = False) -> NDArray[np.int64]:
+        """Count hypotheses up to each hit; with `once`, those of a shot where the first is."""
+        begins, ends = hits.segments()
+        segment_of = np.arange(len(begins)).repeat(ends - begins)
+        # One more for each query, which counts what is behind its last hit.
+        n_at = np.zeros(len(hits.query) + len(begins))
+
+        def add(at: NDArray[np.int64], held: NDArray[np.int64] | None = None) -> None:
+            if len(at):
+                added = np.bincount(at - (first := at.min()), held)
+                n_at[first : first + len(added)] += added
+
         keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
         for near in self._near(hits, rows):
-            # A name counts whole if no hit is as far, or if even its surest hypothesis, which is
-            # its first, is behind all of these.
-            last = hit_keys.confidence.take(near.high - 1, mode='clip')
-            is_among = (near.low < near.high) & (keys.confidence[near.begin] <= last)
-            counts.add(near.segment, near.high, np.where(is_among, 0, near.held))
-            _, segment, position = near.by_row(is_among.nonzero()[0], keys, hit_keys)
-            counts.add(segment, position)
-        return counts.up_to_each()
-
-    def _count_shots(self, hits: LiveHits, rows: LiveRows) -> NDArray[np.int64]:
-        counts = CountsAtHits(hits)
-        keys, hit_keys = self._ranking.keys(rows), self._ranking.keys(hits.rows)
-        for near in self._near(hits, rows):
-            row, segment, position = near.by_row(np.arange(len(near.low)), keys, hit_keys)
-            # A shot counts once, where it comes first.
-            shot = rows.shot[row]
-            order = in_order(segment, shot, position)
-            first = order[run_starts([segment[order], shot[order]])]
-            counts.add(segment[first], position[first])
-        return counts.up_to_each()
+            names = np.arange(len(near.low))
+            if not once:
+                # A name counts whole if no hit is as far, or if even its surest hypothesis, which
+                # is its first, is behind all of these.
+                last = hit_keys.confidence.take(near.high - 1, mode='clip')
+                is_among = (near.low < near.high) & (keys.confidence[near.begin] <= last)
+                add(near.high + near.segment, np.where(is_among, 0, near.held))
+                names = names[is_among]
+            held, columns = near.held[names], (near.segment, near.low, near.high)
+            segment, low, high = (column[names].repeat(held) for column in columns)
+            row = ranges(near.begin[names], held)
+            # Most are behind all hits at their distance, which one comparison tells.
+            last = hit_keys.confidence.take(high - 1, mode='clip')
+            low = np.where(keys.confidence[row] > last, high, low)
+            position = bisect(hit_keys, low, high, keys, row)
+            if once:
+                shot = rows.shot[row]
+                order = in_order(segment, shot, position)
+                firsts = order[run_starts([segment[order], shot[order]])]
+                segment, position = segment[firsts], position[firsts]
+            add(position + segment)
+        sums = np.append(0, n_at.cumsum()).astype(np.int64)
+        first_at, at = begins + np.arange(len(begins)), np.arange(len(segment_of)) + segment_of
+        counts: NDArray[np.int64] = sums[at + 1] - sums[first_at][segment_of]
+        return counts
 
     def _near(self, hits: LiveHits, rows: LiveRows) -> Iterator[Near]:
         """Yield names with hypotheses that are no farther from a query than some hit of it."""

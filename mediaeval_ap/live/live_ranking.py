@@ -56,7 +56,16 @@ class LiveRanking(NearestFirst):
             self._columns = before._columns
             self._held[: len(before.names)] = before._held
             self._starts[: len(before.names)] = before._starts
-        self._append(hypotheses)
+        # A new segment for each name that changed, in its order.
+        changed = np.array(sorted(hypotheses.changed), dtype=np.int64)
+        name, confidence, shot = self._of_changed_names(hypotheses, changed)
+        shots, videos = self._shot_order.positions(shot), self._shot_order.videos(shot)
+        temporal_rank, _ = temporal_ranks(name, confidence, shots, videos)
+        order = in_order(name, *TieKeys(confidence, temporal_rank, shots, name))
+        held = np.bincount(name, minlength=n_names)[changed]
+        self._starts[changed] = len(self._columns) + held.cumsum() - held
+        self._held[changed] = held
+        self._columns.extend(**LiveRows(confidence, temporal_rank, shot, name).at(order)._asdict())
         self._n = int(self._held.sum())
         if len(self._columns) > 2 * self._n:  # so a copy costs no more than was written before it
             self._columns = self._columns.select(ranges(self._starts, self._held))
@@ -98,23 +107,10 @@ class LiveRanking(NearestFirst):
             self._name_positions[rows.name],
         )
 
-    def _append(self, hypotheses: Hypotheses) -> None:
-        """Write a new segment for each name that changed, in its order."""
-        name, confidence, shot = self._of_changed_names(hypotheses)
-        changed = np.array(sorted(hypotheses.changed), dtype=np.int64)
-        shots, videos = self._shot_order.positions(shot), self._shot_order.videos(shot)
-        temporal_rank, _ = temporal_ranks(name, confidence, shots, videos)
-        order = in_order(name, *TieKeys(confidence, temporal_rank, shots, name))
-        held = np.bincount(name, minlength=len(self._held))[changed]
-        self._starts[changed] = len(self._columns) + held.cumsum() - held
-        self._held[changed] = held
-        self._columns.extend(**LiveRows(confidence, temporal_rank, shot, name).at(order)._asdict())
-
-    def _of_changed_names(self, hypotheses: Hypotheses) -> CodedColumns:
+    def _of_changed_names(self, hypotheses: Hypotheses, names: NDArray[np.int64]) -> CodedColumns:
         came = hypotheses.came()
         if came is None:
-            return hypotheses.of_names(sorted(hypotheses.changed))
-        names = np.array(sorted(hypotheses.changed), dtype=np.int64)
+            return hypotheses.of_names(names.tolist())
         known = ranges(self._starts[names], self._held[names])
         columns = self._columns['name'], self._columns['confidence'], self._columns['shot']
         name, confidence, shot = (
@@ -125,10 +121,9 @@ class LiveRanking(NearestFirst):
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
-        first: NDArray[np.int64] = positions[
-            first_in_order((blocks, *self.keys(self._rows.at(positions))), depth)
-        ]
-        return first
+        first = first_in_order((blocks, *self.keys(self._rows.at(positions))), depth)
+        chosen: NDArray[np.int64] = positions[first]
+        return chosen
 
     def _lent_by_tied(self, names: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
         # The surest hypotheses of as many names as are wanted would be enough, so a name whose

@@ -14,7 +14,7 @@ from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import BrokenSessionError, CopyError, counted, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.data_warnings import empty_run, without_relevant
+from mediaeval_ap.evaluation.data_warnings import empty_run, scores_above_one, without_relevant
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import (
     Scorer,
@@ -28,11 +28,12 @@ from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses, KnownShots
 from mediaeval_ap.live.incremental import IncrementalScorer
 from mediaeval_ap.live.live_ranking import LiveRanking
 from mediaeval_ap.live.saved import to_parquet
-from mediaeval_ap.live.watching import Point, batches, points
+from mediaeval_ap.live.watching import Point, batches
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.tables import HYPOTHESIS, Table
+from mediaeval_ap.results.result import mean_average_precision
+from mediaeval_ap.tables import HYPOTHESIS
 from mediaeval_ap.tables.reading import is_rows
 
 
@@ -63,6 +64,12 @@ class Live(Session):
     >>> live.add('INA', 'F2', '000626', 'nicolas_sarkozi', 0.5)
     >>> live.send('nicolas_sarkozy')
     Answer(ap=[0.5], n_relevant=1)
+    >>> live.discard(('INA', 'F2', '000010', 'nicolas_sarkozy', 0.93))
+    >>> live.send('nicolas_sarkozy')
+    Answer(ap=[1.0], n_relevant=1)
+    >>> live.update(('INA', 'F2', '000626', 'nicolas_sarkozi', 0.5), confidence=0.4)
+    >>> ('INA', 'F2', '000626', 'nicolas_sarkozi', 0.4) in live
+    True
     """
 
     def __init__(self, criteria: Criteria) -> None:
@@ -160,14 +167,6 @@ class Live(Session):
             When the session does not hold it; a `KeyError`, too.
         FormatError
             When the row is no hypothesis.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> live = AveragePrecision('samples/reference.txt').live([('x', 'v', '1', 'ann', 0.5)])
-        >>> live.discard(('x', 'v', '1', 'ann', 0.5))
-        >>> len(live)
-        0
         """
         with self._lock:
             self._whole().remove(row)
@@ -188,14 +187,6 @@ class Live(Session):
             When the session does not hold it; a `KeyError`, too.
         FormatError
             When the row is no hypothesis, or the confidence no finite number; nothing has changed.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> live = AveragePrecision('samples/reference.txt').live([('x', 'v', '1', 'ann', 0.5)])
-        >>> live.update(('x', 'v', '1', 'ann', 0.5), confidence=0.4)
-        >>> ('x', 'v', '1', 'ann', 0.4) in live
-        True
         """
         with self._lock:
             self._whole().change(row, confidence)
@@ -281,21 +272,12 @@ class Live(Session):
         ----------
         path : str or path-like
             The file: a run like any other, whose metadata hold what `AveragePrecision.restore`
-            needs, the reference included.
+            needs, the reference included. An example stands there.
 
         Raises
         ------
         WriteError
             When the file cannot be written; an older file is still there.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from mediaeval_ap import AveragePrecision
-        >>> path = pathlib.Path(tempfile.mkdtemp(), 'live.parquet')
-        >>> AveragePrecision('samples/reference.txt').live('samples/hypothesis.txt').save(path)
-        >>> len(AveragePrecision.restore(path))
-        12000
         """
         with self._lock:
             table = self._whole().table(counted_only=False)
@@ -349,25 +331,32 @@ class Live(Session):
         warn_caller([*found, *without_relevant(reference.name, n_relevant, criteria.definition)])
         with self._lock:
             ranking = self._current()
-        distinct = list(dict.fromkeys(asked))
+        row_of = {query: row for row, query in enumerate(dict.fromkeys(asked))}
         scorer = IncrementalScorer(
-            distinct, self._relevance, criteria.K, criteria.definition, ranking
+            [*row_of], self._relevance, criteria.K, criteria.definition, ranking
         )
-        rankings = map(self._extended, batches(rows, every, criteria.read_run))
-        return self._with_overlap_checked(points(scorer, asked, rankings))
 
-    def _with_overlap_checked(self, points: Iterator[Point]) -> Iterator[Point]:
-        """Yield points, and warn at their end if no shot that came is in the reference."""
-        yield from points
-        with self._lock:
-            held = self._whole().shots.holds_any_of(self._relevance.reference.table)
-        if not held:
-            warn_caller(scorer_of(self._criteria, self.snapshot())[1])
+        def points() -> Iterator[Point]:
+            ap = scorer.ap()
+            for table in batches(rows, every, criteria.read_run):
+                with self._lock:
+                    self._whole().extend(table)
+                    ranking = self._current()
+                scorer.update(ranking)
+                before, ap = ap, scorer.ap()
+                changed = scorer.named(np.any(ap != before, axis=1))
+                above = scorer.named(np.any(ap > 1, axis=1) & ~np.any(before > 1, axis=1))
+                warn_caller(scores_above_one(above, SOURCE.name, criteria.definition))
+                of_asked = ap[[row_of[query] for query in asked]]
+                map = mean_average_precision(of_asked)
+                yield Point(len(ranking), map, changed, asked, of_asked)
+            with self._lock:
+                shots = self._whole().shots
+                held = shots.holds_any(shots.find(reference.table))
+            if not held:  # no shot that came is in the reference
+                warn_caller(scorer_of(criteria, self.snapshot())[1])
 
-    def _extended(self, table: Table) -> LiveRanking:
-        with self._lock:
-            self._whole().extend(table)
-            return self._current()
+        return points()
 
     # Whoever calls the methods below holds the lock.
 

@@ -19,7 +19,7 @@ from mediaeval_ap.tables.columnar import (
     METADATA_COME_TO,
     check_names,
     from_arrow,
-    read_parquet,
+    read_columns,
 )
 from mediaeval_ap.tables.json_text import parsed_json
 from mediaeval_ap.tables.sources import ByteSource
@@ -82,7 +82,7 @@ def from_parquet(source: ByteSource) -> tuple[dict[str, Any], list[str], Table |
         check_names(schema.names, HYPOTHESIS, source.name)
         return HYPOTHESIS.fields
 
-    table, described = read_parquet(source, look)
+    table, described = read_columns(source, look)
     elsewhere = parameters.pop('elsewhere')
     return parameters, elsewhere, from_arrow(table, described, HYPOTHESIS) if len(table) else None
 
@@ -128,7 +128,6 @@ def _table(described: Mapping[str, Any], layout: Layout) -> Table:
     name, sha256 = described['name'], described['sha256']
     if not isinstance(name, str):
         raise TypeError('a source that has no name')
-    name.encode()  # else nobody could write it
     if not (sha256 is None or is_text(sha256)):
         raise TypeError('a source whose digest is none')
     return replace(table, source=Source(name, sha256))

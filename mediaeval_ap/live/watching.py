@@ -6,19 +6,15 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.definitions import ap_column
-from mediaeval_ap.errors import ParameterError, counted, printable, require, warn_caller
+from mediaeval_ap.errors import ParameterError, counted, printable, require
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.data_warnings import scores_above_one
-from mediaeval_ap.live.incremental import IncrementalScorer
-from mediaeval_ap.live.live_ranking import LiveRanking
-from mediaeval_ap.results.result import mean_average_precision
+from mediaeval_ap.results.described import returned_or_written
 from mediaeval_ap.tables import HYPOTHESIS, Table
 from mediaeval_ap.tables.reading import is_rows
 from mediaeval_ap.tables.rows import from_rows
@@ -60,22 +56,6 @@ class Point:
     ap: NDArray[np.float64]
 
 
-def points(
-    scorer: IncrementalScorer, asked: list[str], rankings: Iterable[LiveRanking]
-) -> Iterator[Point]:
-    """Yield a point for each ranking, each of which was made from the one before."""
-    row_of = {query: row for row, query in enumerate(scorer.queries)}
-    rows = [row_of[query] for query in asked]
-    ap = scorer.ap()
-    for ranking in rankings:
-        scorer.update(ranking)
-        before, ap = ap, scorer.ap()
-        changed = scorer.named(np.any(ap != before, axis=1))
-        above = scorer.named(np.any(ap > 1, axis=1) & ~np.any(before > 1, axis=1))
-        warn_caller(scores_above_one(above, ranking.source.name, scorer.definition))
-        yield Point(len(ranking), mean_average_precision(ap[rows]), changed, asked, ap[rows])
-
-
 def batches(rows: Any, size: int, read: Callable[[Any], Table]) -> Iterator[Table]:
     """Yield so many hypotheses at a time: tuples as they come, any other run read whole."""
     taken = iter(rows if is_rows(rows) else read(rows).rows())
@@ -83,12 +63,6 @@ def batches(rows: Any, size: int, read: Callable[[Any], Table]) -> Iterator[Tabl
     while batch := list(islice(taken, size)):
         yield from_rows(batch, HYPOTHESIS, first=first)
         first += len(batch)
-
-
-class Evaluator(Protocol):
-    """An evaluator that scores the run: an `AveragePrecision`."""
-
-    _criteria: Criteria
 
 
 class WatchPage:
@@ -109,28 +83,31 @@ class WatchPage:
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision, WatchPage
-    >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
+    >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
     >>> page = WatchPage(average_precision, 'hypothesis.txt')
     >>> queries = ['nicolas_sarkozy', 'alain_juppe']
     >>> for point in average_precision.watch('samples/hypothesis.txt', queries, every=4000):
     ...     page.add(point)
-    >>> page.to_html()[:15]
-    '<!doctype html>'
+    >>> page
+    WatchPage of hypothesis.txt, 3 points
+    >>> headline = 'MAP@10 of hypothesis.txt is 0.149 over 2 queries, after 12,000 hypotheses.'
+    >>> headline in page.to_html()
+    True
     """
 
-    def __init__(self, average_precision: Evaluator, run: str = '<rows>') -> None:
+    def __init__(self, average_precision: Any, run: str = '<rows>') -> None:
         for module in 'altair', 'jinja2', 'vl_convert':
             require(module, 'report', 'the page')
-        self._criteria = average_precision._criteria
+        self._criteria: Criteria = average_precision._criteria
         self._run = run
         self._metrics = [f'M{ap_column(k)}' for k in self._criteria.K]
-        self._queries: list[str] = []
+        self._number_of: dict[str, int] = {}  # of each query
         self._n_asked = 0  # queries that are asked again count again in the mean
-        self._number_of: dict[str, int] = {}
         self._points: list[tuple[int, list[float], list[int]]] = []
 
     def __repr__(self) -> str:
-        return f'WatchPage of {printable(self._run)}, {self._counted()}'
+        n_points = counted(len(self._points), 'point', 'points')
+        return f'WatchPage of {printable(self._run)}, {n_points}'
 
     def add(self, point: Point) -> None:
         """Add a point behind the others.
@@ -144,34 +121,20 @@ class WatchPage:
         ------
         ParameterError
             When it has other cutoffs or queries than those before it, or fewer hypotheses.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision, WatchPage
-        >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1])
-        >>> page = WatchPage(average_precision)
-        >>> for point in average_precision.watch([('x', 'v', '1', 'ann', 0.5)]):
-        ...     page.add(point)
-        >>> page
-        WatchPage of <rows>, 1 point
         """
+        number_of = {query: n for n, query in enumerate(dict.fromkeys(point.queries))}
         if not self._points:
-            self._n_asked = len(point.queries)
-            self._queries = list(dict.fromkeys(point.queries))
-            self._number_of = {query: number for number, query in enumerate(self._queries)}
-        self._check(point)
-        changed = [self._number_of[query] for query in point.changed]
-        self._points.append((point.n_hypotheses, point.map.tolist(), changed))
-
-    def _check(self, point: Point) -> None:
+            self._n_asked, self._number_of = len(point.queries), number_of
         if len(point.map) != len(self._metrics):
             expected = ', '.join(self._metrics)
             raise ParameterError(f'point: found {len(point.map)} means, expected {expected}')
-        if list(dict.fromkeys(point.queries)) != self._queries:
+        if [*number_of] != [*self._number_of]:
             raise ParameterError('point: found other queries than those of the points before it')
         if self._points and point.n_hypotheses < (before := self._points[-1][0]):
             found = counted(point.n_hypotheses, 'hypothesis', 'hypotheses')
             raise ParameterError(f'point: found {found}, expected {before:,} or more')
+        changed = [number_of[query] for query in point.changed]
+        self._points.append((point.n_hypotheses, point.map.tolist(), changed))
 
     def to_html(
         self,
@@ -203,32 +166,10 @@ class WatchPage:
             When there is no point.
         WriteError
             When the file cannot be written.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision, WatchPage
-        >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1])
-        >>> page = WatchPage(average_precision)
-        >>> for point in average_precision.watch([('x', 'v', '1', 'ann', 0.5)]):
-        ...     page.add(point)
-        >>> 'MAP@1 of &lt;rows&gt; is 1.000 over 1 query, after 1 hypothesis.' in page.to_html()
-        True
         """
         points = list(self._points)  # another thread may add to them
         if not points:
             raise ParameterError('points: found none, expected one or more')
-        text = self._page(points, list(notes), list(warnings), list(skipped))
-        if path is None:
-            return text
-        write_whole(path, text)
-        return None
-
-    def _counted(self) -> str:
-        return counted(len(self._points), 'point', 'points')
-
-    def _page(
-        self, points: list[Any], notes: list[str], warnings: list[Any], skipped: list[Any]
-    ) -> str:
         from mediaeval_ap.render import figures
         from mediaeval_ap.render.page import javascript_bundle, on_page, page
 
@@ -237,17 +178,26 @@ class WatchPage:
         name, last = printable(self._run), maps[-1][-1]
         size = counted(sizes[-1], 'hypothesis', 'hypotheses')
         n_queries = counted(self._n_asked, 'query', 'queries')
-        return page(
+        criteria = self._criteria
+        inputs = [
+            (role, printable(table.source.name), table.source.sha256)
+            for role, table in (
+                ('reference', criteria.reference.table),
+                ('subset', criteria.subset),
+            )
+            if table is not None
+        ]
+        text = page(
             'watch.html.j2',
             title=f'{name} as it grew',
             data={
                 'metrics': self._metrics,
-                'queries': self._queries,
+                'queries': [*self._number_of],
                 'points': [
                     {'hypotheses': n, 'map': values, 'changed': numbers}
                     for n, values, numbers in points
                 ],
-                'figures': {'watch': {'spec': on_page(chart).spec, 'legend': []}},
+                'figures': {'watch': on_page(chart) | {'legend': []}},
             },
             bundle=javascript_bundle(),
             scripts=('watch.js',),
@@ -255,20 +205,11 @@ class WatchPage:
             notes=list(map(printable, notes)),
             metrics=self._metrics,
             points=points,
-            counted_points=self._counted(),
+            counted_points=counted(len(points), 'point', 'points'),
             n_queries=n_queries,
-            definition=self._criteria.definition.to_dict(),
-            inputs=self._inputs(),
+            definition=criteria.definition.to_dict(),
+            inputs=[*inputs, ('run', name, None)],
             warnings=[printable(str(each)) for each in warnings],
             skipped=[printable(str(each)) for each in skipped],
         )
-
-    def _inputs(self) -> list[tuple[str, str, str | None]]:
-        criteria = self._criteria
-        tables = {'reference': criteria.reference.table, 'subset': criteria.subset}
-        read = [
-            (role, printable(table.source.name), table.source.sha256)
-            for role, table in tables.items()
-            if table is not None
-        ]
-        return [*read, ('run', printable(self._run), None)]
+        return returned_or_written(text, path)

@@ -123,8 +123,12 @@ def add_part(metric: Accumulator, part: DatasetPart, column_of: Mapping[str, str
         named = dict(zip(column_of, arrays, strict=True))
         try:
             metric.update(**named)
-        except ParameterError:
-            _refuse_row(metric, part.path, first_row, named, column_of)
+        except ParameterError:  # nothing has changed
+            for row in range(len(arrays[0])):
+                try:
+                    metric.update(**{name: array[row : row + 1] for name, array in named.items()})
+                except ParameterError as error:
+                    raise _located(error, part.path, first_row + row + 1, column_of) from error
             raise
 
 
@@ -156,28 +160,6 @@ def _columns_of(metric: Accumulator, columns: Any) -> dict[str, str]:
     else:
         found = f'{len(columns)} name{"" if len(columns) == 1 else "s"}'
     raise ParameterError(f'columns: found {found}, expected {expected}')
-
-
-def _refuse_row(
-    metric: Accumulator,
-    path: str,
-    first_row: int,
-    named: Mapping[str, pyarrow.Array],
-    column_of: Mapping[str, str],
-) -> None:
-    """Raise the error of the first row that cannot be added, found by bisection."""
-    begin, n_rows = 0, len(next(iter(named.values())))
-    while n_rows:
-        n_tried = (n_rows + 1) // 2
-        tried = {name: array[begin : begin + n_tried] for name, array in named.items()}
-        try:
-            metric.update(**tried)
-        except ParameterError as error:  # nothing has changed
-            if n_tried == 1:
-                raise _located(error, path, first_row + begin + 1, column_of) from error
-            n_rows = n_tried
-        else:
-            begin, n_rows = begin + n_tried, n_rows - n_tried
 
 
 def _located(error: ParameterError, path: str, row: int, column_of: Mapping[str, str]) -> Error:

@@ -181,11 +181,6 @@ class GlobalAveragePrecision(Accumulator):
         ----------
         y_true, y_pred, confidence
             As for `global_average_precision`.
-
-        Raises
-        ------
-        ParameterError, PositionalError
-            As for `global_average_precision`; then nothing changes.
         """
         self._add(_judge(y_true, y_pred, confidence))
 

@@ -74,8 +74,8 @@ def label_lists(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
     """Return true and predicted lists with one coding; both are as `collected` gives them."""
     if any(issubclass(kind, Set) for kind in _kinds(y_pred)):
         raise ParameterError('y_pred: found a set, expected labels in an order')
-    truth, truth_offsets = _flattened(_unpacked(y_true), 'y_true')
-    predictions, offsets = _flattened(_unpacked(y_pred), 'y_pred')
+    truth, truth_offsets = _flattened(y_true, 'y_true')
+    predictions, offsets = _flattened(y_pred, 'y_pred')
     if len(truth_offsets) != len(offsets):
         expected = f'{len(truth_offsets) - 1} as in y_true'
         raise ParameterError(f'y_pred: found {len(offsets) - 1} lists, expected {expected}')
@@ -174,13 +174,6 @@ def _kinds(lists: Any) -> set[type]:
     return set(map(type, lists))
 
 
-def _unpacked(lists: Any) -> Any:
-    """Return lists as an array or a sequence that pyarrow takes."""
-    if isinstance(lists, list | tuple) and any(hasattr(kind, 'to_numpy') for kind in _kinds(lists)):
-        return [row.tolist() if hasattr(row, 'to_numpy') else row for row in lists]
-    return lists
-
-
 def _flattened(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]:
     """Return the labels of all lists, one list after another, and the offsets of the lists."""
     import pyarrow
@@ -190,6 +183,8 @@ def _flattened(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]
         labels = label_array(lists.ravel(), name)
         offsets = np.arange(n_lists + 1) * length
     else:
+        if type(lists) in ORDERED and any(hasattr(kind, 'to_numpy') for kind in _kinds(lists)):
+            lists = [row.tolist() if hasattr(row, 'to_numpy') else row for row in lists]
         array = arrow_array(lists, name)
         if pyarrow.types.is_null(array.type) and not len(array):
             array = array.cast(pyarrow.list_(pyarrow.null()))
@@ -242,26 +237,22 @@ def joined(n_labels: int, *lists: Sequence[Any]) -> bytes:
 def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
     """Return joined lists of some lengths, with hashes of their words of 8 bytes as codes."""
     hashes = np.zeros(int(lengths.sum()), dtype=np.uint64)
-    words = _words(text, len(hashes)) if len(hashes) else []
+    words: list[NDArray[np.uint64]] = []  # the first ones of all labels, the second ones, and on
+    if len(hashes):
+        buffer = np.frombuffer(text + bytes(WIDEST), np.uint8)
+        ends = np.append(np.flatnonzero(buffer[: len(text)] == 0), len(text))
+        if len(ends) != len(hashes):  # NUL in a label
+            raise Unproved
+        starts = np.append(0, ends[:-1] + 1)
+        if (ends - starts).max() > WIDEST:
+            raise Unproved
+        words = [*words_at(buffer, starts, ends - starts).T]
     for word in words:
         hashes = (hashes ^ word) * ODD
         hashes ^= hashes >> np.uint64(32)
     n_bits = 1 + len(lengths).bit_length()  # bits freed for the number of the list
     codes = (hashes >> np.uint64(n_bits)).view(np.int64)
     return LabelLists(codes, np.append(0, lengths.cumsum()), words)
-
-
-def _words(text: bytes, n_labels: int) -> list[NDArray[np.uint64]]:
-    """Return the first words of 8 bytes of all labels of joined text, the second ones, and on."""
-    buffer = np.frombuffer(text + bytes(WIDEST), np.uint8)
-    ends = np.append(np.flatnonzero(buffer[: len(text)] == 0), len(text))
-    if len(ends) != n_labels:  # NUL in a label
-        raise Unproved
-    starts = np.append(0, ends[:-1] + 1)
-    sizes = ends - starts
-    if sizes.max() > WIDEST:
-        raise Unproved
-    return [*words_at(buffer, starts, sizes).T]
 
 
 class Matches(NamedTuple):

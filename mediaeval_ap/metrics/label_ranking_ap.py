@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,28 +169,31 @@ class LabelRankingAveragePrecision(Accumulator):
         -------
         ndarray of float64, shape (n_samples,)
             Label ranking average precision of each sample; 1 if it has no true label.
-
-        Raises
-        ------
-        ParameterError
-            As for `label_ranking_average_precision`; then nothing changes.
         """
         truth, scores = _matrices(y_true, y_score)
         if self.label_weighted and sample_weight is not None:
             raise ParameterError('sample_weight: found some, expected none with label_weighted')
         weights = _weights(sample_weight, len(scores))
-        self._expect_as_many_classes(truth)
         # A later block may be wrong: a piece is merged when all of it was right.
-        values = np.empty(len(scores))
-        piece = type(self)(label_weighted=self.label_weighted)
-        piece._make_room(truth.shape[1])
-        for block in score_labels(truth, scores):
-            part = slice(piece.n_samples, piece.n_samples + len(block.values))
-            values[part] = block.values
-            piece.n_samples = part.stop
-            piece.n_without_label += block.n_without_label
-            piece._n_labels += np.bincount(block.classes, minlength=truth.shape[1])
-            piece._by_class.add(block.precisions, block.classes)
+        piece, n_classes = self._piece(truth), truth.shape[1]
+        values = np.ones(len(scores))
+        step = max(1, SCORES_IN_BLOCK // n_classes)
+        for begin in range(0, len(scores), step):
+            block = slice(begin, begin + step)
+            true, some = truth[block], scores[block]
+            if is_sparse(true):
+                true = true.toarray()
+            _refuse(some, ~np.isfinite(some), begin, 'y_score', 'a finite number')
+            _refuse_labels(true, begin)
+            rows, classes = (true != 0).nonzero()  # sooner than of integers
+            precisions = _precisions(some, rows, classes)
+            n_labels = np.bincount(rows, minlength=len(some))
+            sums = np.bincount(rows, weights=precisions, minlength=len(some))
+            np.divide(sums, n_labels, out=values[block], where=n_labels > 0)
+            piece.n_without_label += int(np.count_nonzero(n_labels == 0))
+            piece._n_labels += np.bincount(classes, minlength=n_classes)
+            piece._by_class.add(precisions, classes)
+        piece.n_samples = len(values)
         piece._by_sample.add(values * weights)
         piece._by_weight.add(weights)
         self.merge(piece)
@@ -206,11 +207,6 @@ class LabelRankingAveragePrecision(Accumulator):
         y_true : array of 0 and 1, shape (n_samples, n_classes)
             The true labels, with as many classes as before.
 
-        Raises
-        ------
-        ParameterError
-            When a label is not 0 or 1, or there are not as many classes; then nothing changes.
-
         Examples
         --------
         >>> metric = LabelRankingAveragePrecision()
@@ -221,10 +217,8 @@ class LabelRankingAveragePrecision(Accumulator):
         (0.5, 2)
         """
         truth = _with_classes(number_array(y_true, 'y_true', 2, 'biuf'))
-        self._expect_as_many_classes(truth)
-        refuse_labels(truth)
-        piece = type(self)(label_weighted=self.label_weighted)
-        piece._make_room(truth.shape[1])
+        piece = self._piece(truth)
+        _refuse_labels(truth)
         piece.n_samples = len(truth)
         piece.n_without_label = int(np.count_nonzero(~truth.any(axis=1)))
         piece._n_labels += np.count_nonzero(truth, axis=0)
@@ -273,10 +267,14 @@ class LabelRankingAveragePrecision(Accumulator):
         ]
         return np.array(precision), self._n_labels / n_labels
 
-    def _expect_as_many_classes(self, truth: NDArray[Any]) -> None:
+    def _piece(self, truth: Any) -> Self:
+        """Return an empty accumulator of as many classes, which must be as many as before."""
         if self.n_samples and len(self._n_labels) != truth.shape[1]:
             found, expected = truth.shape[1], len(self._n_labels)
             raise ParameterError(f'y_true: found {found} classes, expected {expected} as before')
+        piece = type(self)(label_weighted=self.label_weighted)
+        piece._make_room(truth.shape[1])
+        return piece
 
     def _make_room(self, n_classes: int) -> None:
         """Take the number of classes from the first samples."""
@@ -315,32 +313,7 @@ def _weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
     return weights
 
 
-@dataclass(frozen=True)
-class LabelScores:
-    """Precisions of the true labels of some samples, and their mean by sample."""
-
-    classes: NDArray[np.int64]  # of each true label
-    precisions: NDArray[np.float64]  # of each true label: |L| / rank
-    values: NDArray[np.float64]  # of each sample; 1 if it has no true label
-    n_without_label: int  # samples
-
-
-def score_labels(truth: Any, scores: NDArray[Any]) -> Iterator[LabelScores]:
-    """Score samples, a block of rows at a time; both arrays have shape (n_samples, n_classes).
-
-    The truth may be a sparse matrix of scipy whose rows can be sliced.
-    """
-    step = max(1, SCORES_IN_BLOCK // max(1, truth.shape[1]))
-    for begin in range(0, len(scores), step):
-        some, true = scores[begin : begin + step], truth[begin : begin + step]
-        if is_sparse(true):
-            true = true.toarray()
-        _refuse(some, ~np.isfinite(some), begin, 'y_score', 'a finite number')
-        refuse_labels(true, begin)
-        yield _score(true != 0, some)
-
-
-def refuse_labels(truth: NDArray[Any], begin: int = 0) -> None:
+def _refuse_labels(truth: NDArray[Any], begin: int = 0) -> None:
     """Refuse labels that are not 0 or 1, in rows from `begin` on."""
     _refuse(truth, (truth != 0) & (truth != 1), begin, 'y_true', '0 or 1')
 
@@ -354,18 +327,12 @@ def _refuse(
         raise ParameterError(f'{name}: found {found}, expected {expected}')
 
 
-def _score(truth: NDArray[np.bool_], scores: NDArray[Any]) -> LabelScores:
-    rows, classes = truth.nonzero()
+def _precisions(
+    scores: NDArray[Any], rows: NDArray[np.int64], classes: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return |L| / rank of the true labels at some rows and classes, row by row."""
     at = scores[rows, classes]
-    precisions = _true_at_least(rows, at) / _at_least(scores, rows, at)
-    n_labels = np.bincount(rows, minlength=len(truth))
-    sums = np.bincount(rows, weights=precisions, minlength=len(truth))
-    values = np.divide(sums, n_labels, out=np.ones(len(truth)), where=n_labels > 0)
-    return LabelScores(classes, precisions, values, int(np.count_nonzero(n_labels == 0)))
-
-
-def _at_least(scores: NDArray[Any], rows: NDArray[np.int64], at: NDArray[Any]) -> NDArray[np.int64]:
-    """Count the scores of a row that are at least as high, by bisection of all rows in step."""
+    # The rank is the number of scores that are at least as high: a bisection of all rows in step.
     ascending = np.sort(scores, axis=1)
     n_classes = scores.shape[1]
     low = np.zeros(len(rows), dtype=np.int64)
@@ -375,15 +342,11 @@ def _at_least(scores: NDArray[Any], rows: NDArray[np.int64], at: NDArray[Any]) -
         # A search that has ended may stand behind the last score, and is not moved by any.
         below = ascending[rows, np.minimum(middle, n_classes - 1)] < at
         low, high = np.where(below, middle + 1, low), np.where(below, high, middle)
-    return np.subtract(n_classes, low)
-
-
-def _true_at_least(rows: NDArray[np.int64], at: NDArray[Any]) -> NDArray[np.int64]:
-    """Count the scores of true labels of a row that are at least as high."""
+    # |L| is the number of true labels among these: those from the first of equal ones on.
     order = np.lexsort((at, rows))
-    row, score = rows[order], at[order]
-    starts = run_starts([row, score])
-    first = np.repeat(starts, np.diff(starts, append=len(row)))
-    counts: NDArray[np.int64] = np.empty_like(row)
-    counts[order] = np.bincount(rows).cumsum()[row] - first
-    return counts
+    starts = run_starts([rows, at[order]])  # rows ascend
+    first = np.repeat(starts, np.diff(starts, append=len(rows)))
+    n_true = np.empty_like(rows)
+    n_true[order] = np.bincount(rows).cumsum()[rows] - first
+    precisions: NDArray[np.float64] = n_true / (n_classes - low)
+    return precisions

@@ -131,11 +131,6 @@ class ReciprocalRank(Accumulator):
         -------
         ndarray of float64, shape (n_images,)
             The reciprocal rank of each image.
-
-        Raises
-        ------
-        ParameterError
-            As for `mean_reciprocal_rank_at_k`; then nothing changes.
         """
         import pyarrow
 
@@ -337,27 +332,23 @@ class MeanAveragePrecision(Accumulator):
             Average precision of each user, also of those who are left out of the mean.
         n_relevant : ndarray of int64, shape (n_users,)
             Number of relevant labels. A repeated one counts as a repeated prediction does.
-
-        Raises
-        ------
-        ParameterError
-            As for `mean_average_precision_at_k`; then nothing changes.
         """
-        blocks = map_blocks(self._score, y_true, y_pred)
-        values, n_relevant = map(np.concatenate, zip(*blocks, strict=True))
+
+        def score(
+            truth: LabelLists, predictions: LabelLists
+        ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+            found = match(truth, predictions, self.definition.repeats)
+            values = average_precision_of_hits(*found, [self.k], self.definition)[:, 0]
+            return values, found.n_relevant
+
+        values, n_relevant = map(
+            np.concatenate, zip(*map_blocks(score, y_true, y_pred), strict=True)
+        )
         counted = values[n_relevant > 0]
         self._sum.add(counted)
-        n_users = len(counted)
-        self.n_users += n_users
-        self.n_without_truth += len(values) - n_users
+        self.n_users += len(counted)
+        self.n_without_truth += len(values) - len(counted)
         return values, n_relevant
-
-    def _score(
-        self, truth: LabelLists, predictions: LabelLists
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        found = match(truth, predictions, self.definition.repeats)
-        values = average_precision_of_hits(*found, [self.k], self.definition)[:, 0]
-        return values, found.n_relevant
 
     def merge(self, other: MeanAveragePrecision) -> None:
         self._expect_same(other)

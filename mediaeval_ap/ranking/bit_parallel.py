@@ -48,7 +48,6 @@ class BitParallel:
         self._all_letters = all_bits >> (bits - lengths).astype(self._type)
         self._kept_bits: dict[str, NDArray[np.unsignedinteger]] = {}
         self._columns = SpareArrays(self._type)
-        self._marks = SpareArrays(np.bool_)
 
     def __len__(self) -> int:
         return len(self._letters)
@@ -79,28 +78,19 @@ class BitParallel:
         kept = {letter: self._kept_bits[letter] for letter in query if letter in self._kept_bits}
         missing = [letter for letter in dict.fromkeys(query) if letter not in kept]
         if missing:
-            packed = dict(zip(missing, self._packed(missing), strict=True))
-            n_bytes = len(self) * self._type.itemsize
-            if (len(self._kept_bits) + len(missing)) * n_bytes > KEPT_BYTES:
+            # One array for all is large enough for the system to give it in large pages.
+            bits = np.empty((len(missing), len(self)), self._type)
+            for begin in range(0, len(self), NAMES_IN_BLOCK):
+                block = self._letters[begin : begin + NAMES_IN_BLOCK].reshape(-1)
+                for letter, row in zip(missing, bits, strict=True):
+                    packed = np.packbits(block == ord(letter), bitorder='little')
+                    row[begin : begin + NAMES_IN_BLOCK] = packed.view(self._type)
+            kept.update(zip(missing, bits, strict=True))
+            if (len(self._kept_bits) + len(missing)) * bits[0].nbytes > KEPT_BYTES:
                 self._kept_bits.clear()
-            if len(missing) * n_bytes <= KEPT_BYTES:
-                self._kept_bits.update(packed)
-            kept |= packed
+            if bits.nbytes <= KEPT_BYTES:
+                self._kept_bits.update((letter, kept[letter]) for letter in missing)
         return kept
-
-    def _packed(self, letters: Sequence[str]) -> NDArray[np.unsignedinteger]:
-        """Return integers with the bits at which letters stand, shape (n_letters, n_names)."""
-        # One array for all is large enough for the system to give it in large pages.
-        bits = np.empty((len(letters), len(self)), self._type)
-        spare = self._marks.take(min(NAMES_IN_BLOCK, len(self)) * self._letters.shape[1])
-        for begin in range(0, len(self), NAMES_IN_BLOCK):
-            block = self._letters[begin : begin + NAMES_IN_BLOCK].reshape(-1)
-            for letter, row in zip(letters, bits, strict=True):
-                marked = np.equal(block, ord(letter), out=spare[: len(block)])
-                packed = np.packbits(marked, bitorder='little').view(self._type)
-                row[begin : begin + NAMES_IN_BLOCK] = packed
-        self._marks.give_back(spare)
-        return bits
 
 
 def _last_column(

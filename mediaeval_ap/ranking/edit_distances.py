@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from heapq import merge
-from itertools import accumulate, pairwise
-from typing import Any, NamedTuple, Protocol
+from itertools import accumulate, compress
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance.Levenshtein import distance, normalized_distance
 from rapidfuzz.process import cdist
 
-from mediaeval_ap.arrays import LentArray, SpareArrays, run_starts
+from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.cores import own_cores
 from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY, BitParallel, letter_matrix
 from mediaeval_ap.tables.table import StoredTexts
@@ -22,106 +23,84 @@ BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as 
 QUERIES_AT_ONCE = 16  # at least: with a million names 4 take twice as long each, 32 as long
 EDIT_CELLS = 32 << 20  # 32 MiB of edit distances, of one byte as a rule
 THREADED_CELLS = 1 << 18  # 3 ms of one core, where starting threads costs 0.1 to 0.3 ms
-USUAL_CHARACTERS = 64  # what rapidfuzz compares in one machine word; longer names take longer
 # From so many names on they are compared side by side. At these numbers both ways take as long:
 # with one query, and with several, which rapidfuzz compares together.
 SIDE_BY_SIDE = 2_000
 MANY_SIDE_BY_SIDE = 16_000
 WIDTHS = (8, 16, 32, 64)  # bits of integers
-NAMES_IN_RANGE = 1 << 16  # at most
 
 
-class Distances(Protocol):
-    """The normalized distances of one query, which names index."""
+@dataclass(eq=False)
+class Quotients:
+    """Distances of one query to all names as they are: for few names, or names in no order."""
 
-    def __getitem__(self, names: NDArray[np.integer] | slice, /) -> NDArray[np.float64]: ...
+    values: NDArray[np.float64]
+
+    def __getitem__(self, names: NDArray[np.integer] | slice) -> NDArray[np.float64]:
+        return self.values[names]
 
     def nearest(self, count: int) -> NDArray[np.int64]:
         """Return at least so many nearest names, or all: whole tie blocks, in no order."""
-
-
-class Quotients:
-    """Distances to all names as they are: for few names, or names in no order."""
-
-    def __init__(self, values: NDArray[np.float64]) -> None:
-        self._values = values
-
-    def __getitem__(self, names: NDArray[np.integer] | slice) -> NDArray[np.float64]:
-        return self._values[names]
-
-    def nearest(self, count: int) -> NDArray[np.int64]:
-        if count >= len(self._values):
-            return np.arange(len(self._values))
-        partitioned = self._values.copy()
+        if count >= len(self.values):
+            return np.arange(len(self.values))
+        partitioned = self.values.copy()
         partitioned.partition(count)
-        within: NDArray[np.int64] = (self._values <= partitioned[count]).nonzero()[0]
+        within: NDArray[np.int64] = (self.values <= partitioned[count]).nonzero()[0]
         return within
 
 
 class LengthRange(NamedTuple):
-    """Consecutive names, not too many, whose edits are divided by one number."""
+    """Consecutive names whose edits are divided by one number."""
 
     begin: int
     end: int
     divisor: int
 
 
-def _in_pieces(begin: int, end: int, divisor: int) -> Iterator[LengthRange]:
-    """Yield ranges so short that the system does not map their marks anew each time."""
-    for first in range(begin, end, NAMES_IN_RANGE):
-        yield LengthRange(first, min(first + NAMES_IN_RANGE, end), divisor)
-
-
+@dataclass(eq=False)
 class EditsByLength:
-    """Edit distances to names in order of length, not divided until they are asked for.
+    """Edit distances of one query, not divided until they are asked for; names go by length.
 
     Names of one length have one divisor, so their edits, small integers, order them.
     """
 
-    def __init__(
-        self,
-        edits: NDArray[np.unsignedinteger],
-        length: int,
-        lengths: NDArray[np.int64],
-        ranges: Sequence[LengthRange],
-        lent: LentArray | None = None,
-    ) -> None:
-        self._edits = edits
-        self._length = length  # of the query
-        self._lengths = lengths
-        self._ranges = ranges
-        self._lent = lent  # the edits are on it, and others will be once these are not held
+    edits: NDArray[np.unsignedinteger]
+    length: int  # of the query
+    lengths: NDArray[np.int64]
+    ranges: Sequence[LengthRange]
 
     def __getitem__(self, names: NDArray[np.integer] | slice) -> NDArray[np.float64]:
         # A quotient of integers, rounded once: equal distances are equal doubles.
-        return self._edits[names] / np.maximum(self._lengths[names], self._length)
+        return self.edits[names] / np.maximum(self.lengths[names], self.length)
 
     def nearest(self, count: int) -> NDArray[np.int64]:
-        if count >= len(self._edits):
-            return np.arange(len(self._edits))
+        """Return at least so many nearest names, as `Quotients.nearest` does."""
+        if count >= len(self.edits):
+            return np.arange(len(self.edits))
+        # Names that are no longer than the query have its length as divisor.
+        longer = [each for each in self.ranges if each.divisor > self.length]
+        begin = longer[0].begin if longer else len(self.edits)
+        merged = [LengthRange(0, begin, self.length), *longer] if begin else longer
         farthest: dict[LengthRange, int] = {}
         n_names, radius = 0, 0.0
-        for next_, names, edits in merge(*map(self._ascending, self._merged_ranges())):
+        for next_, names, edits in merge(*map(self._ascending, merged)):
             if n_names >= count and next_ > radius:
                 break
             radius, farthest[names] = next_, edits
-            n_names += int(np.count_nonzero(self._edits[names.begin : names.end] == edits))
+            n_names += int(np.count_nonzero(self.edits[names.begin : names.end] == edits))
         within = [
-            (self._edits[names.begin : names.end] <= edits).nonzero()[0] + names.begin
+            (self.edits[names.begin : names.end] <= edits).nonzero()[0] + names.begin
             for names, edits in farthest.items()
         ]
         return np.concatenate(within)
 
-    def _merged_ranges(self) -> list[LengthRange]:
-        """Return ranges of one divisor, which is at least the length of the query."""
-        longer = [each for each in self._ranges if each.divisor > self._length]
-        begin = longer[0].begin if longer else len(self._edits)
-        return [*_in_pieces(0, begin, self._length), *longer]
-
     def _ascending(self, names: LengthRange) -> Iterator[tuple[float, LengthRange, int]]:
         """Return the distances that names of a range may have, from the least one on."""
-        least = int(self._edits[names.begin : names.end].min())
+        least = int(self.edits[names.begin : names.end].min())
         return ((edits / names.divisor, names, edits) for edits in range(least, names.divisor + 1))
+
+
+Distances: TypeAlias = Quotients | EditsByLength  # names index them
 
 
 class Names:
@@ -159,15 +138,7 @@ class Names:
             )
 
     def _workers(self, n_queries: int) -> int:
-        is_much = (
-            n_queries * len(self) > THREADED_CELLS
-            or n_queries * self._n_characters > THREADED_CELLS * USUAL_CHARACTERS
-        )
-        return own_cores() if is_much else 1
-
-    @cached_property
-    def _n_characters(self) -> int:
-        return sum(map(len, self.values))
+        return own_cores() if n_queries * len(self) > THREADED_CELLS else 1
 
 
 class NameColumns(NamedTuple):
@@ -193,8 +164,8 @@ class NamesByLength(Names):
         return names
 
     @cached_property
-    def _spare(self) -> SpareArrays:
-        return SpareArrays(np.uint8)
+    def _lengths(self) -> NDArray[np.int64]:
+        return np.fromiter(map(len, self.values), np.int64, len(self))
 
     @cached_property
     def columns(self) -> NameColumns:
@@ -217,40 +188,30 @@ class NamesByLength(Names):
         for start in range(0, len(queries), block):
             asked = queries[start : start + block]
             longest = max(self._ranges[-1].divisor, *map(len, asked))
-            dtype = np.min_scalar_type(longest)
-            lent = None
-            if len(asked) == 1:  # a session asks one after another, a batch all of them at once
-                lent = self._spare.lend(len(self) * dtype.itemsize)
-                edits = lent.array[: len(self) * dtype.itemsize].view(dtype).reshape(1, -1)
-            else:
-                edits = np.empty((len(asked), len(self)), dtype)
+            edits = np.empty((len(asked), len(self)), np.min_scalar_type(longest))
             self._compare(asked, edits)
             for query, row in zip(asked, edits, strict=True):
-                yield EditsByLength(row, len(query), self._lengths, self._ranges, lent)
+                yield EditsByLength(row, len(query), self._lengths, self._ranges)
 
     def _compare(self, queries: Sequence[str], edits: NDArray[np.unsignedinteger]) -> None:
         """Write edit distances, shape (n_queries, n_names)."""
+
+        def compared(queries: Sequence[str], names: Sequence[str]) -> NDArray[np.unsignedinteger]:
+            workers = self._workers(len(queries))
+            return cdist(queries, names, scorer=distance, dtype=edits.dtype, workers=workers)
+
         n_compared = 0
-        short = [row for row, query in enumerate(queries) if len(query) <= LONGEST_QUERY]
+        is_long = np.array([len(query) > LONGEST_QUERY for query in queries])
         for names in self._side_by_side:
             part = edits[:, n_compared : n_compared + len(names)]
-            for row in short:
+            for row in np.flatnonzero(~is_long).tolist():
                 names.distances(queries[row], part[row])
             n_compared += len(names)
         if self._others:
-            edits[:, n_compared:] = self._compared(queries, self._others, edits.dtype)
-        long = [row for row, query in enumerate(queries) if len(query) > LONGEST_QUERY]
-        if long and n_compared:
-            asked = [queries[row] for row in long]
-            texts = self._one_by_one.values[:n_compared]
-            edits[long, :n_compared] = self._compared(asked, texts, edits.dtype)
-
-    def _compared(
-        self, queries: Sequence[str], names: Sequence[str], dtype: np.dtype[Any]
-    ) -> NDArray[np.unsignedinteger]:
-        """Return edit distances by rapidfuzz, shape (n_queries, n_names)."""
-        workers = self._workers(len(queries))
-        return cdist(queries, names, scorer=distance, dtype=dtype, workers=workers)
+            edits[:, n_compared:] = compared(queries, self._others)
+        if n_compared and is_long.any():
+            long = list(compress(queries, is_long))
+            edits[is_long, :n_compared] = compared(long, self._one_by_one.values[:n_compared])
 
     @cached_property
     def _side_by_side(self) -> list[BitParallel]:
@@ -272,18 +233,7 @@ class NamesByLength(Names):
         return Names(list(self.values))
 
     @cached_property
-    def _lengths(self) -> NDArray[np.int64]:
-        return np.fromiter(map(len, self.values), np.int64, len(self))
-
-    @cached_property
-    def _n_characters(self) -> int:
-        return int(self._lengths.sum())
-
-    @cached_property
     def _ranges(self) -> list[LengthRange]:
         begins = run_starts([self._lengths]).tolist()
-        return [
-            each
-            for begin, end in pairwise([*begins, len(self)])
-            for each in _in_pieces(begin, end, int(self._lengths[begin]))
-        ]
+        divisors = self._lengths[begins].tolist()
+        return [*map(LengthRange, begins, [*begins[1:], len(self)], divisors)]

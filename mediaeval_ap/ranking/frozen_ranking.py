@@ -14,17 +14,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import descending_ordinals, first_above, first_occurrences, ranges
+from mediaeval_ap.arrays import (
+    descending_ordinals,
+    first_above,
+    first_occurrences,
+    order_of_narrow,
+    ranges,
+)
 from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF
 from mediaeval_ap.errors import FormatError, ParameterError, printable
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.edit_distances import Distances, Names, NamesByLength
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.ranking.tie_breaking import (
-    NumberedHypotheses,
-    SortedRows,
     TieKeys,
-    by_name,
     in_order,
     places,
     sorted_rows,
@@ -164,16 +167,15 @@ class Ranking(NearestFirst):
             shots = Shots(table)
             bar.add()
             name = table['person_name'].sorted()
-            hypotheses = NumberedHypotheses(
-                name.codes, descending_ordinals(table.confidence), shots
-            )
+            confidence = descending_ordinals(table.confidence)
             bar.add()
-            shot_at, name_at, n_repeated = places(hypotheses)
+            shot_at, name_at, n_repeated = places(name.codes, confidence, shots)
             bar.add()
             names, numbers = by_length(name.values)
             name_at = numbers[name_at]
             held = np.bincount(name_at, minlength=len(names))
-            columns = RankingColumns(shot_at, name_at, by_name(name_at), held, n_repeated)
+            places_by_name = order_of_narrow(name_at).astype(np.int32)
+            columns = RankingColumns(shot_at, name_at, places_by_name, held, n_repeated)
             bar.add()
         self._table = table
         self._set(table.source, shots, names, columns)
@@ -218,18 +220,19 @@ class Ranking(NearestFirst):
     @cached_property
     def temporal_rank_at(self) -> NDArray[np.int32]:
         """The temporal rank at each place."""
-        return self._sorted_rows.temporal_rank[self.row_at]
+        row_at, temporal_rank = self._sorted_rows
+        return temporal_rank[row_at]
 
     @property
     def row_at(self) -> NDArray[np.int64]:
         """The row of the table at each place."""
-        return self._sorted_rows.row_at
+        return self._sorted_rows[0]
 
     @cached_property
-    def _sorted_rows(self) -> SortedRows:
+    def _sorted_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         name = self.table['person_name'].sorted()
         confidence = descending_ordinals(self.table.confidence)
-        return sorted_rows(NumberedHypotheses(name.codes, confidence, self.shots))
+        return sorted_rows(name.codes, confidence, self.shots)[:2]
 
     def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
         """Return the places after a place that have its distance and confidence, ascending."""

@@ -37,7 +37,7 @@ class ShotColumns(NamedTuple):
 
 
 class Shots:
-    """The distinct shots of a table, numbered in order: `codes` has the number of each row's."""
+    """The distinct shots of a table, numbered in order."""
 
     def __init__(self, table: Table) -> None:
         corpus, video = table['corpus_id'].sorted(), table['video_id'].sorted()
@@ -47,22 +47,19 @@ class Shots:
         )
         shot_keys, codes = numbered(_keys(videos, len(video_keys), shot.codes, len(shot.values)))
         ids = corpus.values, video.values, shot.values
-        self._set(ShotColumns(*ids, video_keys, shot_keys, codes))
+        self.columns = ShotColumns(*ids, video_keys, shot_keys, codes)
 
     @classmethod
     def from_columns(cls, columns: ShotColumns) -> Shots:
         """Make the shots of which these are the columns."""
         shots = cls.__new__(cls)
-        shots._set(columns)
+        shots.columns = columns
         return shots
 
-    def _set(self, columns: ShotColumns) -> None:
-        self.columns = columns
-        self.codes = columns.codes
-        no_rows = np.empty(0, dtype=np.int32)
-        self._corpus = Column(no_rows, columns.corpus_ids)
-        self._video = Column(no_rows, columns.video_ids)
-        self._shot = Column(no_rows, columns.shot_ids)
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """The number of the shot of each row."""
+        return self.columns.codes
 
     def __len__(self) -> int:
         return len(self.columns.shot_keys)
@@ -80,12 +77,7 @@ class Shots:
     @property
     def ids(self) -> dict[str, Sequence[str]]:
         """The distinct corpus, video and shot ids, in order, by field."""
-        columns = self.columns
-        return {
-            'corpus_id': columns.corpus_ids,
-            'video_id': columns.video_ids,
-            'shot_id': columns.shot_ids,
-        }
+        return dict(zip(('corpus_id', 'video_id', 'shot_id'), self.columns[:3], strict=True))
 
     def codes_of(self, shots: NDArray[np.integer]) -> dict[str, NDArray[Any]]:
         """Return the positions of the ids of some shots among distinct ones, by field."""
@@ -107,7 +99,7 @@ class Shots:
         """Return the number that each row's shot of another table has here, or -1."""
         ids = self.columns
         video = self._find_videos(table)
-        shot = self._shot.find(table['shot_id'])
+        shot = self._find_ids('shot_id', table)
         shot_keys = _keys(video, len(ids.video_keys), shot, len(ids.shot_ids))
         code = find(ids.shot_keys, shot_keys)
         # Keys made from -1 may be those of other shots.
@@ -118,9 +110,11 @@ class Shots:
         found = self._find_videos(table)
         return len(run_starts([np.sort(found[found >= 0])]))
 
+    def _find_ids(self, field: str, table: Table) -> NDArray[np.int64]:
+        return Column(np.empty(0, dtype=np.int32), self.ids[field]).find(table[field])
+
     def _find_videos(self, table: Table) -> NDArray[np.int64]:
-        corpus = self._corpus.find(table['corpus_id'])
-        video = self._video.find(table['video_id'])
+        corpus, video = self._find_ids('corpus_id', table), self._find_ids('video_id', table)
         ids = self.columns
         video_keys = _keys(video, len(ids.video_ids), corpus, len(ids.corpus_ids))
         code = find(ids.video_keys, video_keys)

@@ -16,7 +16,6 @@ from mediaeval_ap.arrays import (
     FEW,
     ascending,
     descending_ordinals,
-    order_of_narrow,
     ranks_in_runs,
     run_starts,
 )
@@ -129,54 +128,32 @@ def temporal_ranks(
     return ranks, repeated
 
 
-class NumberedHypotheses(NamedTuple):
-    """The hypotheses of a table as numbers from 0, each in the order of what it stands for."""
+def sorted_rows(
+    name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.bool_]]:
+    """Return the row at each place, and of each row its temporal rank and whether it repeats one.
 
-    name: NDArray[np.int32]
-    confidence: NDArray[np.int32]  # 0 is the largest
-    shots: Shots
-
-
-class Places(NamedTuple):
-    """The shot and the name at each place, and how many hypotheses repeat another one."""
-
-    shot_at: NDArray[np.int32]
-    name_at: NDArray[np.int32]
-    n_repeated: int
-
-
-class SortedRows(NamedTuple):
-    """The row at each place, and of each row its temporal rank and whether it repeats another."""
-
-    row_at: NDArray[np.int64]
-    temporal_rank: NDArray[np.int32]
-    is_repeated: NDArray[np.bool_]
-
-
-def sorted_rows(hypotheses: NumberedHypotheses) -> SortedRows:
-    """Return the rows in order."""
-    name, confidence, shots = hypotheses
+    Names and confidences are numbers from 0, in the order of names and by descending confidence.
+    """
     shot = shots.codes
-    temporal_rank, is_repeated = temporal_ranks(name, confidence, shot, shots.videos_of(shot))
-    row_at = in_order(*TieKeys(confidence, temporal_rank, shot, name))
-    return SortedRows(row_at, temporal_rank, is_repeated)
+    ranks, repeated = temporal_ranks(name, confidence, shot, shots.videos_of(shot))
+    return in_order(*TieKeys(confidence, ranks, shot, name)), ranks, repeated
 
 
-def places(hypotheses: NumberedHypotheses) -> Places:
-    """Return what stands at each place."""
-    if (found := _by_sorting_keys(hypotheses)) is not None:
+def places(
+    name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots
+) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+    """Return shot and name at each place, from numbers as in `sorted_rows`, and how many repeat."""
+    if (found := _by_sorting_keys(name, confidence, shots)) is not None:
         return found
-    rows = sorted_rows(hypotheses)
-    return Places(
-        hypotheses.shots.codes[rows.row_at],
-        hypotheses.name[rows.row_at],
-        int(np.count_nonzero(rows.is_repeated)),
-    )
+    row_at, _, repeated = sorted_rows(name, confidence, shots)
+    return shots.codes[row_at], name[row_at], int(np.count_nonzero(repeated))
 
 
-def _by_sorting_keys(hypotheses: NumberedHypotheses) -> Places | None:
-    """Return what stands at each place; None where keys are too wide for an integer."""
-    name, confidence, shots = hypotheses
+def _by_sorting_keys(
+    name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots
+) -> tuple[NDArray[np.int32], NDArray[np.int32], int] | None:
+    """Return the same; None where keys are too wide for an integer."""
     name_bits, confidence_bits, shot_bits = (
         int(key.max(initial=0)).bit_length() for key in (name, confidence, shots.codes)
     )
@@ -207,12 +184,7 @@ def _by_sorting_keys(hypotheses: NumberedHypotheses) -> Places | None:
     keys.sort()
     name_at = _last_bits(keys, name_bits)
     keys >>= name_bits
-    return Places(_last_bits(keys, shot_bits), name_at, n_repeated)
-
-
-def by_name(name_at: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the places of each name, ascending."""
-    return order_of_narrow(name_at).astype(np.int32)
+    return _last_bits(keys, shot_bits), name_at, n_repeated
 
 
 def _later_times(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from math import isfinite, nextafter
 from operator import itemgetter
 from typing import Any
 
@@ -22,8 +23,6 @@ NAME = 170  # pixels of names at the left
 DIGITS = '.4f'
 _LISTED = 5  # queries that are named in a tooltip
 _LINE = 14  # pixels between labels of lines
-_END = 132  # pixels of labels at the ends of lines
-_KEPT = 10, 7  # characters of a long name, from both ends: names of runs often differ at the end
 _CLASSES = [
     ('0', 'vermilion'),
     ('above 0 to ¼', 'quarter'),
@@ -33,6 +32,7 @@ _CLASSES = [
     ('1', 'green'),
     ('above 1', 'mauve'),
 ]
+_ENDS = [0, 0.25, 0.5, 0.75, nextafter(1, 0), 1]  # the largest value of each class but the last
 
 
 def leaderboard(
@@ -47,15 +47,10 @@ def leaderboard(
     """Draw the runs, best first: each a point with the bar of its interval, and its group."""
     runs = drawn_names(runs)
     columns = zip(runs, maps, lows, highs, groups or [''] * len(runs), strict=True)
+    keys = 'run', 'value', 'low', 'high', 'group'
     rows = [
-        {
-            'run': run,
-            'value': _number(value),
-            'low': _number(low),
-            'high': _number(high),
-            'group': group or '',
-        }
-        for run, value, low, high, group in columns
+        dict(zip(keys, (run, *map(_number, values), group or ''), strict=True))
+        for run, *values, group in columns
     ]
     tooltip = _tooltip(
         ('run:N', 'run'),
@@ -115,7 +110,7 @@ def distribution(
     rows: list[Row] = []
     for run, line in zip(runs, values, strict=True):
         begin = 0
-        for number, count in sorted(Counter(_class_of(float(value)) for value in line).items()):
+        for number, count in sorted(Counter(bisect_left(_ENDS, v) for v in line).items()):
             row = {'run': run, 'class': _CLASSES[number][0], 'count': count}
             rows.append(row | {'begin': begin, 'end': begin + count, 'share': count / len(line)})
             begin += count
@@ -134,14 +129,6 @@ def distribution(
         ),
     )
     return _finished([bars], rows, f'{metric} of the queries of {len(runs)} runs', _height(runs))
-
-
-def _class_of(value: float) -> int:
-    if value > 1:
-        return 6
-    if value in (0, 1):
-        return 0 if value == 0 else 5
-    return 1 + sum(value > end for end in (0.25, 0.5, 0.75))
 
 
 def _bars(
@@ -196,15 +183,12 @@ def coinciding(queries: Sequence[str], a: Values, b: Values) -> list[Row]:
     found: dict[tuple[float, float], list[str]] = defaultdict(list)
     for query, x, y in zip(queries, a, b, strict=True):
         found[float(x), float(y)].append(query)
-    return [
-        {'x': x, 'y': y, 'count': len(names), 'names': _listed(names)}
-        for (x, y), names in sorted(found.items())
-    ]
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _LISTED
-    return ', '.join(map(printable, names[:_LISTED])) + (f' and {more} more' if more > 0 else '')
+    rows = []
+    for (x, y), names in sorted(found.items()):
+        more = f' and {len(names) - _LISTED} more' if len(names) > _LISTED else ''
+        listed = f'{", ".join(map(printable, names[:_LISTED]))}{more}'
+        rows.append({'x': x, 'y': y, 'count': len(names), 'names': listed})
+    return rows
 
 
 def confused(queries: Sequence[str], names: Sequence[str], counts: Values) -> alt.LayerChart:
@@ -258,15 +242,19 @@ def _lines(
         for name, line in zip(names, values, strict=True)
         for position, value in zip(positions, line, strict=True)
     ]
-    low, high = _domain([row['value'] for row in rows if row['value'] is not None])
+    numbers = [row['value'] for row in rows if row['value'] is not None]
+    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
+    margin = 0.05 * (high - low) or 0.05
+    low, high = low - margin, high + margin
     y = alt.Y('value:Q', title=title, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
     tooltip = _tooltip(('series:N', 'line'), x_told, ('value:Q', title, DIGITS))
     drawn = _lines_with_points(names, x, y, tooltip)
     lasts = {name: line[-1] for name, line in zip(names, values, strict=True) if len(line)}
-    labels = [
-        {'series': name, 'text': _shortened(name), 'value': value, 'label': position}
-        for name, (value, position) in label_positions(lasts, (high - low) / HEIGHT).items()
-    ]
+    labels = []
+    for name, (value, position) in label_positions(lasts, (high - low) / HEIGHT).items():
+        # Names of runs often differ at the end.
+        text = name if len(name) <= 18 else f'{name[:10]}…{name[-7:]}'
+        labels.append({'series': name, 'text': text, 'value': value, 'label': position})
     named = alt.Chart(alt.InlineData(values=labels, name='ends'))
     right = alt.value('width')
     leaders = named.mark_rule(opacity=0.6, xOffset=3, x2Offset=14).encode(
@@ -276,7 +264,7 @@ def _lines(
         y2='label:Q',
         color=_colours('series', names, palette.of_runs(len(names)), legend=False),
     )
-    texts = named.mark_text(align='left', dx=17, limit=_END).encode(
+    texts = named.mark_text(align='left', dx=17, limit=132).encode(
         x=right, y=alt.Y('label:Q', title=title), text='text:N', tooltip='series:N'
     )
     return _finished([*drawn, leaders, texts], rows, f'{title}, {len(names)} lines')
@@ -301,26 +289,11 @@ def _lines_with_points(
     ]
 
 
-def _domain(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of an axis that has room for all values."""
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    margin = 0.05 * (high - low) or 0.05
-    return low - margin, high + margin
-
-
-def _shortened(name: str) -> str:
-    """Return a name that is cut in the middle if it is long; the tooltip has all of it."""
-    begin, end = _KEPT
-    return name if len(name) <= begin + 1 + end else f'{name[:begin]}…{name[-end:]}'
-
-
 def label_positions(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[float, float]]:
     """Return the value at the end of each line, and where its label overlaps no other."""
-    values = ((_number(value), name) for name, value in ends.items())
+    values = ((_number(value), name) for name, value in reversed([*ends.items()]))
     # From below; of equal ones, the first is on top.
-    order = sorted(
-        ((v, name) for v, name in reversed([*values]) if v is not None), key=itemgetter(0)
-    )
+    order = sorted(((v, name) for v, name in values if v is not None), key=itemgetter(0))
     gap = _LINE * pixel
     blocks: list[tuple[float, int]] = []  # middle and number of labels that touch each other
     for value, _ in order:
@@ -385,11 +358,10 @@ def _number(value: Any) -> float | None:
 
 def _tooltip(*fields: tuple[str, ...]) -> list[alt.Tooltip]:
     """Return a tooltip of fields, each with its title and, of a number, its format."""
-    return [alt.Tooltip(field, title=title, **_format(*form)) for field, title, *form in fields]
-
-
-def _format(form: str = '') -> dict[str, Any]:
-    return {'format': form} if form else {}
+    return [
+        alt.Tooltip(field, title=title, format=''.join(form) or alt.Undefined)
+        for field, title, *form in fields
+    ]
 
 
 def _names_at_left(field: str, names: Sequence[str], limit: int = NAME) -> alt.Y:
@@ -401,7 +373,7 @@ def _names_at_left(field: str, names: Sequence[str], limit: int = NAME) -> alt.Y
 
 def _ticks(form: str = '') -> alt.Axis:
     """Return an axis of numbers with as many ticks as have room for their labels."""
-    return alt.Axis(tickCount=alt.ExprRef('ceil(width / 60)'), **_format(form))
+    return alt.Axis(tickCount=alt.ExprRef('ceil(width / 60)'), format=form or alt.Undefined)
 
 
 def _colours(

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from types import SimpleNamespace
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
-from mediaeval_ap.render.document import (
-    Block,
-    Captioned,
-    Document,
-    Grid,
-    Heading,
-    Marked,
-    Remark,
-    Remarks,
-)
-from mediaeval_ap.render.narrow import NarrowColumn, is_wider, narrow
+from mediaeval_ap.render.document import Captioned, Document, Grid, Heading, Marked, Remarks
+from mediaeval_ap.render.narrow import NarrowColumn, narrow
 
 LEAST_P = 0.0001  # a smaller p is shown as below it
 LEAST_WIDTH = len('0.000')  # of a column whose values come later: MAP under the header "MAP"
@@ -46,28 +38,22 @@ _escape_latex = re.compile('-(?=-)|' + '|'.join(map(re.escape, _LATEX.keys() - {
 class AlignedText:
     """Headings, aligned tables and text; the other formats for people differ in details."""
 
-    name = 'table'
     suffixes: tuple[str, ...] = ('.txt',)
     is_folded = True  # on a terminal that is narrower
     is_for_papers = False
+    # What tabulate takes for the lines around cells, which are escaped already.
+    table_format: Any = 'simple'
 
     def render(self, document: Document, width: int | None = None) -> str:
         blocks = (self.is_for_papers and document.for_papers) or document.blocks
-        return '\n'.join(
-            self._block(block, width if self.is_folded else None) for block in blocks()
-        )
-
-    def _block(self, block: Block, width: int | None) -> str:
-        match block:
-            case Heading():
-                return self.heading(block.name, f' ({block.note})' if block.note else '')
-            case Remarks():
-                return self.remarks(block)
-            case Captioned():
-                return self.captioned(block, width)
-            case Grid():
-                return self.grid(block, width)
-        return self.paragraph(block)
+        shown: dict[type, Callable[..., str]] = {
+            Heading: lambda each: self.heading(each.name, f' ({each.note})' if each.note else ''),
+            Remarks: self.remarks,
+            Captioned: partial(self.captioned, width=width if self.is_folded else None),
+            Grid: partial(self.grid, width=width if self.is_folded else None),
+            str: self.paragraph,
+        }
+        return '\n'.join(shown[type(block)](block) for block in blocks())
 
     def heading(self, name: str, note: str) -> str:
         return f'{printable(name)}{note}\n'
@@ -108,24 +94,23 @@ class AlignedText:
         text: str = tabulate(
             cells,
             headers=headers,
-            tablefmt=self.table_format(),
+            tablefmt=self.table_format,
             disable_numparse=True,
             colalign=['left' if is_text else 'right' for is_text in are_text],
         )
-        if width is not None and cells and is_wider(text, width):
-            have_words = [isinstance(value, Marked) for value in first]
-            columns = map(NarrowColumn, headers, zip(*cells, strict=True), are_text, have_words)
-            return narrow(list(columns), width)
+        if width is not None and cells:
+            from rich.cells import cell_len
+
+            if max(map(cell_len, text.splitlines())) > width:
+                have_words = [isinstance(value, Marked) for value in first]
+                columns = map(NarrowColumn, headers, zip(*cells, strict=True), are_text, have_words)
+                return narrow(list(columns), width)
         return f'{text}\n'
 
-    def table_format(self) -> Any:
-        """Return what tabulate takes for the lines around cells, which are escaped already."""
-        return 'simple'
-
-    def header(self, text: str) -> str:
+    def text(self, text: str) -> str:
         return printable(text)
 
-    def text(self, text: str) -> str:
+    def header(self, text: str) -> str:
         return printable(text)
 
     def marked(self, text: str, marked: Marked) -> str:
@@ -145,11 +130,8 @@ class AlignedText:
 class Markdown(AlignedText):
     """Tables of GitHub's Markdown, in which no text formats anything or ends a cell."""
 
-    name, suffixes = 'markdown', ('.md',)
+    suffixes, table_format = ('.md',), 'github'
     is_folded, is_for_papers = False, True
-
-    def table_format(self) -> Any:
-        return 'github'
 
     def heading(self, name: str, note: str) -> str:
         return f'**{self.text(name)}{note}**\n'
@@ -179,9 +161,10 @@ class Markdown(AlignedText):
 class Latex(AlignedText):
     """Tables of LaTeX with booktabs."""
 
-    name, suffixes = 'latex', ('.tex',)
+    suffixes = ('.tex',)
     is_folded, is_for_papers = False, True
 
+    @cached_property
     def table_format(self) -> Any:
         from tabulate import DataRow, Line, TableFormat
 
@@ -237,10 +220,7 @@ class Latex(AlignedText):
 class Html(AlignedText):
     """HTML for a notebook, in which no text is markup."""
 
-    is_folded = False
-
-    def table_format(self) -> Any:
-        return 'unsafehtml'  # as tabulate calls it: what is in a cell is escaped here
+    is_folded, table_format = False, 'unsafehtml'  # as tabulate calls what escapes nothing
 
     def heading(self, name: str, note: str) -> str:
         return f'<p><strong>{self.text(name)}</strong>{self.text(note)}</p>\n'
@@ -267,20 +247,19 @@ class Html(AlignedText):
 class Github(AlignedText):
     """Workflow commands of GitHub, which shows each remark at its line."""
 
-    name, suffixes = 'github', ()
-
     def remarks(self, remarks: Remarks) -> str:
-        lines = map(self._command, remarks.remarks)
+        lines = []
+        for each in remarks.remarks:
+            column = {} if each.column is None else {'col': f'{each.column}'}
+            where = {'file': printable(each.file), 'line': f'{each.line}', **column}
+            properties = ','.join(
+                f'{name}={_github(value).replace(":", "%3A").replace(",", "%2C")}'
+                for name, value in (where | {'title': each.kind}).items()
+            )
+            lines.append(
+                f'::{each.severity} {properties}::{_github(f"{each.text}; {each.remedy}")}\n'
+            )
         return ''.join(lines) + (f'{remarks.more}\n' if remarks.more else '')
-
-    def _command(self, remark: Remark) -> str:
-        column = {} if remark.column is None else {'col': f'{remark.column}'}
-        where = {'file': printable(remark.file), 'line': f'{remark.line}', **column}
-        properties = ','.join(
-            f'{name}={_github(value).replace(":", "%3A").replace(",", "%2C")}'
-            for name, value in (where | {'title': remark.kind}).items()
-        )
-        return f'::{remark.severity} {properties}::{_github(f"{remark.text}; {remark.remedy}")}\n'
 
 
 def _github(text: str) -> str:
@@ -291,7 +270,7 @@ def _github(text: str) -> str:
 class Csv:
     """Rows of CSV under a header."""
 
-    name, suffixes = 'csv', ('.csv',)
+    suffixes: tuple[str, ...] = ('.csv',)
 
     def render(self, document: Document, width: int | None = None) -> str:
         import csv
@@ -306,7 +285,7 @@ class Csv:
 class Json:
     """An indented JSON value."""
 
-    name, suffixes = 'json', ('.json',)
+    suffixes: tuple[str, ...] = ('.json',)
 
     def render(self, document: Document, width: int | None = None) -> str:
         return f'{_json(document.value(), indent=2)}\n'
@@ -315,7 +294,7 @@ class Json:
 class JsonLines:
     """A JSON object a row, on one line."""
 
-    name, suffixes = 'jsonl', ('.jsonl', '.ndjson')
+    suffixes: tuple[str, ...] = ('.jsonl', '.ndjson')
 
     def render(self, document: Document, width: int | None = None) -> str:
         grid = _rows(document)
@@ -334,8 +313,6 @@ class JsonLines:
 class Tsv:
     """Values between tabs."""
 
-    name = 'tsv'
-
     def heading(self, headers: Sequence[str]) -> str:
         return ''
 
@@ -348,8 +325,6 @@ class Tsv:
 
 class AlignedRows:
     """Aligned text whose columns are as wide as their headers."""
-
-    name = 'table'
 
     def heading(self, headers: Sequence[str]) -> str:
         rules = ['-' * max(len(header), LEAST_WIDTH) for header in headers]
@@ -374,27 +349,27 @@ class AlignedAnswers(AlignedRows):
 DocumentFormat: TypeAlias = AlignedText | Csv | Json | JsonLines
 
 
-class _Named(Protocol):
-    name: str
-
-
-Format = TypeVar('Format', bound=_Named)
-
-
-def _by_name(*formats: Format) -> dict[str, Format]:
-    return {each.name: each for each in formats}
-
+Format = TypeVar('Format')
 
 # The formats of documents with rows, and of those without; of a stream of answers or of points.
-# A new format is a class with its name and suffixes, and stands in one of these.
+# A new format is a class with its suffixes, and stands in one of these.
 _TABLE, _JSON, _LINES = AlignedText(), Json(), JsonLines()
-FORMATS: dict[str, DocumentFormat] = _by_name(_TABLE, Csv(), _JSON, _LINES, Markdown(), Latex())
-TEXT_FORMATS: dict[str, DocumentFormat] = _by_name(_TABLE, _JSON)
-PROBLEM_FORMATS: dict[str, DocumentFormat] = _by_name(_TABLE, _JSON, Github())
-ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = _by_name(
-    AlignedAnswers(), Tsv(), _LINES
-)
-POINT_FORMATS: dict[str, AlignedRows | JsonLines] = _by_name(AlignedRows(), _LINES)
+FORMATS: dict[str, DocumentFormat] = {
+    'table': _TABLE,
+    'csv': Csv(),
+    'json': _JSON,
+    'jsonl': _LINES,
+    'markdown': Markdown(),
+    'latex': Latex(),
+}
+TEXT_FORMATS: dict[str, DocumentFormat] = {'table': _TABLE, 'json': _JSON}
+PROBLEM_FORMATS = TEXT_FORMATS | {'github': Github()}
+ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = {
+    'table': AlignedAnswers(),
+    'tsv': Tsv(),
+    'jsonl': _LINES,
+}
+POINT_FORMATS: dict[str, AlignedRows | JsonLines] = {'table': AlignedRows(), 'jsonl': _LINES}
 PICTURE_FORMATS = ('html', 'svg', 'png', 'pdf')  # which `render.page` makes
 FORMAT_OF_SUFFIX = {
     **{suffix: name for name, each in FORMATS.items() for suffix in each.suffixes},

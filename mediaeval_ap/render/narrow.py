@@ -33,13 +33,6 @@ class NarrowColumn(NamedTuple):
         return max(needed, *map(cell_len, self.header.splitlines()), 0)
 
 
-def is_wider(text: str, width: int) -> bool:
-    """Return whether a line of the text takes more columns of a terminal."""
-    from rich.cells import cell_len
-
-    return any(cell_len(line) > width for line in text.splitlines())
-
-
 def narrow(columns: Sequence[NarrowColumn], width: int) -> str:
     """Return a table that is not wider than a terminal, as far as this can be.
 

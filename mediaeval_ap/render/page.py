@@ -6,8 +6,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -22,10 +21,7 @@ if TYPE_CHECKING:
 
 HERE = 'mediaeval_ap.render'
 AS_GZIP = 16 + zlib.MAX_WBITS
-SCRIPTS = ('page.js',)  # what every page has
-_PIXELS = 2  # of a PNG for each of the chart
 _COLOURED = {'background', 'color', 'fill', 'range', 'stroke'}  # and those that end in Color
-_FONT = 'system-ui, sans-serif'
 _TOOLTIP = """
 #vg-tooltip-element {
   position: fixed; z-index: 1000; visibility: hidden; max-width: 24rem; padding: 0.5rem;
@@ -48,19 +44,24 @@ def page(
 ) -> str:
     """Return a page that asks no other site for anything.
 
-    The template gets the context, and what `base.html.j2` needs. `data` goes into the page as JSON,
-    compressed, for its scripts; `bundle` is the script that draws the specifications of figures in
+    Its security policy runs these scripts alone. `data` goes into the page as compressed JSON, for
+    its scripts; `bundle` is the script that draws the specifications of figures in
     ``data['figures']``. Equal arguments give equal bytes.
     """
     style = static('page.css') + style_sheet()
-    inline = [static(name) for name in (*SCRIPTS, *scripts)]
+    inline = [static(name) for name in ('page.js', *scripts)]
+    run = ' '.join(map(_source, [*inline, bundle]))
+    policy = (
+        f"default-src 'none'; script-src {run}; style-src {_source(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
     text: str = (
         _environment()
         .get_template(template)
         .render(
             title=title,
             version=__version__,
-            policy=policy([*inline, bundle], style),
+            policy=policy,
             style=style,
             scripts=inline,
             data=packed(json.dumps(data, ensure_ascii=False, separators=(',', ':'))),
@@ -69,15 +70,6 @@ def page(
         )
     )
     return text
-
-
-def policy(scripts: Sequence[str], style: str) -> str:
-    """Return a content security policy that runs these scripts alone, and requests nothing."""
-    hashes = ' '.join(_source(script) for script in scripts)
-    return (
-        f"default-src 'none'; script-src {hashes}; style-src {_source(style)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
 
 
 def packed(text: str) -> str:
@@ -134,31 +126,29 @@ def p_value(p: float | None) -> str:
     return figure(p) if p is None else short_p(p, 'below ')
 
 
-@dataclass(frozen=True)
-class Entry:
-    """An entry of a legend; ``dash`` is what ``stroke-dasharray`` takes."""
-
-    label: str
-    colour: str
-    dash: str = ''
-
-
-@dataclass(frozen=True)
-class PageFigure:
-    spec: dict[str, Any]
-    legend: list[Entry]
-
-
-def on_page(chart: alt.TopLevelMixin) -> PageFigure:
-    """Return a chart as wide as its container, in the page's colours, and its legend."""
-    spec = spec_of(chart)
-    spec = _coloured(spec)
+def on_page(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """Return a chart's ``spec``, as wide as its container in the page's colours, and ``legend``."""
+    spec = _coloured(spec_of(chart))
     spec['width'] = 'container'
-    spec['config'] |= {'background': 'transparent', 'font': _FONT}
-    for encoding in _encodings(spec):
-        if 'color' in encoding and 'scale' in encoding['color']:
+    spec['config'] |= {'background': 'transparent', 'font': 'system-ui, sans-serif'}
+    scales = {}
+    for layer in spec.get('layer', [spec]):
+        encoding = layer.get('encoding', {})
+        if 'scale' in encoding.get('color', {}):
             encoding['color']['legend'] = None
-    return PageFigure(spec, _legend(spec))
+        for channel in 'color', 'strokeDash':
+            if 'domain' in (scale := encoding.get(channel, {}).get('scale', {})):
+                scales[channel] = dict(zip(scale['domain'], scale['range'], strict=True))
+    dashes = {
+        label: ' '.join(map(str, dash))  # as stroke-dasharray takes it
+        for label, dash in scales.get('strokeDash', {}).items()
+        if dash != palette.DASHES[0]
+    }
+    legend = [
+        {'label': label, 'colour': colour, 'dash': dashes.get(label, '')}
+        for label, colour in scales.get('color', {}).items()
+    ]
+    return {'spec': spec, 'legend': legend}
 
 
 def style_sheet() -> str:
@@ -188,49 +178,17 @@ def _coloured(part: Any, is_colour: bool = False) -> Any:
     return part
 
 
-def _encodings(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for layer in spec.get('layer', [spec]):
-        yield layer.get('encoding', {})
-
-
-def _legend(spec: dict[str, Any]) -> list[Entry]:
-    """Return what the colours of a chart stand for, and the dashes where it has them."""
-    scales = {
-        channel: dict(zip(scale['domain'], scale['range'], strict=True))
-        for encoding in _encodings(spec)
-        for channel in ('color', 'strokeDash')
-        if 'domain' in (scale := encoding.get(channel, {}).get('scale', {}))
-    }
-    dashes = {
-        label: ' '.join(map(str, dash))
-        for label, dash in scales.get('strokeDash', {}).items()
-        if dash != palette.DASHES[0]
-    }
-    return [
-        Entry(label, colour, dashes.get(label, ''))
-        for label, colour in scales.get('color', {}).items()
-    ]
-
-
 def javascript_bundle() -> str:
     """Return Vega, Vega-Lite and vegaEmbed as one script that makes them globals."""
-    script: str = _converter().javascript_bundle(vl_version=_version())
+    script: str = require('vl_convert', 'report', 'figures').javascript_bundle(**_version())
     # Its own names are short and would be globals too: they must not meet those of other scripts.
     return f'(() => {{\n{script}\n}})();\n'
 
 
-def to_svg(chart: alt.TopLevelMixin) -> str:
-    """Return a chart as SVG."""
-    svg: str = _converter().vegalite_to_svg(spec_of(chart), vl_version=_version())
-    return svg
-
-
-def to_bytes(chart: alt.TopLevelMixin, form: str) -> bytes:
-    """Return a chart as ``png``, with 2 pixels for each of the chart, or ``pdf``."""
-    convert = _converter()
-    if form == 'png':
-        return bytes(convert.vegalite_to_png(spec_of(chart), vl_version=_version(), scale=_PIXELS))
-    return bytes(convert.vegalite_to_pdf(spec_of(chart), vl_version=_version()))
+def drawn(chart: alt.TopLevelMixin, form: str) -> Any:
+    """Return a chart as ``svg`` (text), ``pdf`` or ``png``, with 2 pixels for each of the chart."""
+    draw = getattr(require('vl_convert', 'report', 'figures'), f'vegalite_to_{form}')
+    return draw(spec_of(chart), **_version(), **({'scale': 2} if form == 'png' else {}))
 
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
@@ -242,12 +200,8 @@ def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
     return spec
 
 
-def _converter() -> Any:
-    return require('vl_convert', 'report', 'figures')
-
-
-def _version() -> str:
-    """Return the Vega-Lite version that Altair writes for, as vl-convert names it."""
+def _version() -> dict[str, str]:
+    """Return the Vega-Lite version that Altair writes for, as vl-convert takes it."""
     altair = require('altair', 'report', 'figures')
     major, minor, *_ = altair.SCHEMA_VERSION.removeprefix('v').split('.')
-    return f'{major}.{minor}'
+    return {'vl_version': f'{major}.{minor}'}

@@ -74,11 +74,6 @@ class Described(ABC):
         -------
         str or None
             The text, in the shape that every command writes; None if it is written to a file.
-
-        Raises
-        ------
-        WriteError, ParameterError
-            As of `to_csv`.
         """
         return self._written('json', path, per_query)
 
@@ -96,11 +91,6 @@ class Described(ABC):
         Returns
         -------
         str or None
-            The text; None if it is written to a file.
-
-        Raises
-        ------
-        WriteError, ParameterError
             As of `to_csv`.
         """
         return self._written('markdown', path, per_query)
@@ -116,19 +106,18 @@ class Described(ABC):
         Returns
         -------
         str or None
-            The text; None if it is written to a file.
-
-        Raises
-        ------
-        WriteError, ParameterError
             As of `to_csv`.
         """
         return self._written('latex', path, per_query)
 
     def _written(self, format: str, path: Path | None, per_query: bool) -> str | None:
         parts = {'per_query': True} if per_query else {}  # what has no such part refuses it
-        text = render(self._document(**parts), format)
-        if path is None:
-            return text
-        write_whole(path, text)
-        return None
+        return returned_or_written(render(self._document(**parts), format), path)
+
+
+def returned_or_written(text: str, path: Path | None) -> str | None:
+    """Return a text, or write it to the file and return None."""
+    if path is None:
+        return text
+    write_whole(path, text)
+    return None

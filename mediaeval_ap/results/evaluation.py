@@ -137,12 +137,10 @@ class Evaluation(ResultByQuery):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about queries that are special, and about names that were not asked for."""
         return [*([self._over] if self._over else []), *super().notes]
 
     @property
     def mean_counts(self) -> dict[str, int]:
-        """The number of queries that each mean is over, by the name of the mean."""
         of_measures = {name: int((~np.isnan(v)).sum()) for name, v in self.measures.items()}
         return super().mean_counts | of_measures
 
@@ -271,7 +269,7 @@ class Evaluation2015(ResultByQuery):
     @property
     def mean_correctness(self) -> float | None:
         """The share of queries whose name is correct; None without evidence."""
-        return None if self.correct is None else float(np.mean(self.correct))
+        return None if self.correct is None else mean(self.correct)
 
     @property
     def ewmap(self) -> float | None:
@@ -285,14 +283,10 @@ class Evaluation2015(ResultByQuery):
         return {'definition': self.definition.to_dict(), 'parameters': dict(self.parameters)}
 
     def _columns(self) -> Columns:
-        columns: Columns = {
-            'query': self.queries,
-            'name': self.names,
-            'ratio': self.ratios,
-            'AP': self.ap,
-        }
+        columns: dict[str, Any] = {'query': self.queries, 'name': self.names}
+        columns |= {'ratio': self.ratios, 'AP': self.ap}
         if self.correct is not None:
-            columns = {**columns, 'correct': self.correct, 'EwAP': self.ap * self.correct}
+            columns |= {'correct': self.correct, 'EwAP': self.ap * self.correct}
         return {**columns, 'n_relevant': self.n_relevant}
 
     def _mean_row(self) -> dict[str, Any]:

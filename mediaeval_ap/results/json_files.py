@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import IO, Any
 
 import numpy as np
@@ -50,12 +50,14 @@ BEYOND_ONE = re.compile(r'Num|alpha_DCG|nDCG\(.*gains').match
 PER_QUERY = 'the values of each query: write the file with --format json --per-query'
 
 
+@dataclass
 class Fault(Exception):
     """A field of a result that is not as the schema says."""
 
-    def __init__(self, field: str, found: str, expected: str, where: str = '') -> None:
-        super().__init__(field, found, expected, where)
-        self.field, self.found, self.expected, self.where = field, found, expected, where
+    field: str
+    found: str
+    expected: str
+    where: str = ''
 
 
 def read_results(
@@ -67,8 +69,7 @@ def read_results(
     ----------
     source : str, path-like or file object
         What a command wrote with ``--format json --per-query``, or `Evaluation.to_json` with
-        ``per_query=True``; it may be compressed. No named pipe, to which perhaps nobody writes;
-        a pipe of the shell (``/dev/fd/…``) or ``-`` is read to its end.
+        ``per_query=True``; it may be compressed. No named pipe, to which perhaps nobody writes.
     max_bytes : int
         Largest size in bytes of a compressed file, a pipe or standard input.
 
@@ -83,9 +84,8 @@ def read_results(
     ReadError
         When the file cannot be read.
     FormatError
-        When it is not JSON of this shape, has a key twice in an object, no values of queries,
-        values that their metric cannot have, or means or numbers of queries that are not those
-        of its queries.
+        When it is not JSON of this shape, or has no values of queries, values that their metric
+        cannot have, or means or numbers of queries that are not those of its queries.
 
     Examples
     --------
@@ -117,7 +117,8 @@ def read_results(
             if (kind := _field(each, 'kind', str)) not in READERS:
                 raise Fault('kind', shown(kind), f'one of {", ".join(READERS)}')
             where += f' ({shown(_field(each, "run", str))})'
-            results.append(READERS[kind](each, _manifest(each)))
+            role, read = READERS[kind]
+            results.append(read(each, _manifest(each, role)))
             _check(each, results[-1])
     except Fault as fault:
         where += fault.where
@@ -156,8 +157,8 @@ def _check(value: Fields, result: Result) -> None:
             raise Fault(name, shown(told), f'{true}, as of its queries')
 
 
-def _manifest(value: Fields) -> dict[str, Any]:
-    """Return the fields that all kinds of results have."""
+def _manifest(value: Fields, role: str) -> dict[str, Any]:
+    """Return the fields that all kinds have; the run has the name that people may have changed."""
     manifest = _field(value, 'manifest', dict)
     described = _field(manifest, 'inputs', dict)
     inputs = {
@@ -169,6 +170,9 @@ def _manifest(value: Fields) -> dict[str, Any]:
     for name in {'queries': 0, **counts}:
         _count(counts, name)
     parameters = dict(_field(manifest, 'parameters', dict))
+    if role not in inputs:
+        raise Fault('inputs', ', '.join(inputs) or 'none', role)
+    inputs[role] = replace(inputs[role], name=_field(value, 'run', str))
     return {'inputs': inputs, 'counts': counts, 'parameters': parameters}
 
 
@@ -180,25 +184,28 @@ def _evaluation(value: Fields, manifest: dict[str, Any]) -> Evaluation:
     except ParameterError:
         raise Fault('K', shown(cutoffs), f'cutoffs of {definition}') from None
     del manifest['parameters']['K']
-    _name_run(value, manifest, Evaluation.RUN)
     n_relevant = rows.counts('n_relevant')
     n_returned = manifest['counts'].get('hypotheses', LARGEST_COUNT)
     ap = [rows.ap(ap_column(k), definition, k, n_relevant, n_returned) for k in cutoffs]
-    known = {'query', 'n_relevant', *map(ap_column, cutoffs)}
+    measures = {}
+    for name in rows.names:
+        if name not in {'query', 'n_relevant', *map(ap_column, cutoffs)}:
+            most = LARGEST_COUNT if BEYOND_ONE(name) else 1
+            least = -most if most > 1 and 'gains' in name else 0
+            measures[name] = rows.within(name, least, most, may_lack=True)
     return Evaluation(
         queries=rows.column('query', str),
         K=cutoffs,
         ap=np.column_stack(ap),
         n_relevant=n_relevant,
         definition=definition,
-        measures={name: rows.measure(name) for name in rows.names if name not in known},
+        measures=measures,
         **manifest,
     )
 
 
 def _evaluation_2015(value: Fields, manifest: dict[str, Any]) -> Evaluation2015:
     rows = _Rows(value)
-    _name_run(value, manifest, Evaluation2015.RUN)
     _field(manifest['parameters'], 'ratio', float)
     definition, n_relevant = _definition(value), rows.counts('n_relevant')
     ap = rows.ap('AP', definition, 'all', n_relevant, LARGEST_COUNT)
@@ -228,7 +235,6 @@ def _score(value: Fields, manifest: dict[str, Any]) -> Score:
         raise Fault('metric', metric, f'a metric that is a mean over queries; {kind.no_mean}')
     _field(manifest['counts'], kind.over, int)
     rows = _Rows(value)
-    _name_run(value, manifest, Score.RUN)
     counts = {name: rows.counts(name) for name in COUNTS if name in rows.names}
     values: dict[str, NDArray[Any]] = {
         'value': _values(value, manifest['parameters'], rows, counts)
@@ -251,7 +257,8 @@ def _values(
     value: Fields, parameters: Fields, rows: _Rows, counts: Mapping[str, NDArray[np.int64]]
 ) -> NDArray[np.float64]:
     """Return the values of a score, within the range of its metric."""
-    if 'n_relevant' not in counts:
+    # The range of an average precision follows from its definition.
+    if 'definition' not in parameters or 'n_relevant' not in counts:
         return rows.within('value', 0, 1)
     k, n_relevant = _count(parameters, 'k'), counts['n_relevant']
     try:
@@ -293,10 +300,11 @@ def _mean(metric: str, rows: _Rows, values: Mapping[str, NDArray[Any]], found: f
     return float(sums.fraction() / len(each))
 
 
-READERS: dict[str, Callable[[Fields, dict[str, Any]], Result]] = {
-    'evaluation': _evaluation,
-    'evaluation-2015': _evaluation_2015,
-    'score': _score,
+# By kind: the role of the run among the inputs, and what makes a result of the rest.
+READERS: dict[str, tuple[str, Callable[[Fields, dict[str, Any]], Result]]] = {
+    'evaluation': ('hypothesis', _evaluation),
+    'evaluation-2015': ('labels', _evaluation_2015),
+    'score': ('predictions', _score),
 }
 
 
@@ -307,13 +315,6 @@ def _definition(value: Fields) -> Definition:
     except ParameterError:
         expected = 'a definition as Definition.to_dict describes it'
         raise Fault('definition', shown(described), expected) from None
-
-
-def _name_run(value: Fields, manifest: Fields, role: str) -> None:
-    """Give the input of a run the name that the result has, which people may change."""
-    if role not in manifest['inputs']:
-        raise Fault('inputs', ', '.join(manifest['inputs']) or 'none', role)
-    manifest['inputs'][role] = replace(manifest['inputs'][role], name=_field(value, 'run', str))
 
 
 class _Rows:
@@ -347,13 +348,6 @@ class _Rows:
         most = np.array([definition.upper_bound(k, n, n_returned) for n in distinct.tolist()])
         least = np.where(n_relevant == 0, definition.without_relevant, 0)
         return self.within(name, least, most[inverse])
-
-    def measure(self, name: str) -> NDArray[np.float64]:
-        """Return the values of a measure, not numbers where they are null."""
-        if not BEYOND_ONE(name):
-            return self.within(name, 0, 1, may_lack=True)
-        least = -LARGEST_COUNT if 'gains' in name else 0
-        return self.within(name, least, LARGEST_COUNT, may_lack=True)
 
     def within(
         self,

@@ -7,7 +7,7 @@ import os
 import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
@@ -83,12 +83,12 @@ class Compared:
 
 
 def mean_average_precision(ap: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean over queries (rows), rounded once, whatever the order of the queries."""
-    return np.array([math.fsum(column) / len(ap) for column in ap.T.tolist()])
+    """Return the mean over queries (rows) of each column."""
+    return np.array([mean(column) for column in ap.T], dtype=np.float64)
 
 
-def mean(values: NDArray[np.float64]) -> float | None:
-    """Return the mean, rounded like that of average precision; None over nothing."""
+def mean(values: NDArray[Any]) -> float | None:
+    """Return the mean, rounded once, whatever the order of the values; None over nothing."""
     return math.fsum(values.tolist()) / len(values) if len(values) else None
 
 
@@ -131,13 +131,7 @@ Columns: TypeAlias = Mapping[str, NDArray[Any] | Sequence[Any]]
 
 
 class Result(Described):
-    """Values by query and in the mean, notes, and what they were computed from.
-
-    The abstract methods say what the formats show: `_subtitle`, how the run was scored, after its
-    name; `_settings`, the same as columns; `_of_manifest`, the same in full; `_columns`, the values
-    of queries, under the column of their names; `_mean_row`, their last row; `_means`; `_worth`,
-    the mean that runs are sorted by; `_compared`, the values that runs are compared by.
-    """
+    """Values by query and in the mean, notes, and what they were computed from."""
 
     KIND: ClassVar[str]  # in JSON
     RUN: ClassVar[str]  # the input that the heading names
@@ -157,29 +151,15 @@ class Result(Described):
     def mean_counts(self) -> dict[str, int]:
         """The number of queries that each mean is over, by the name of the mean."""
 
-    @abstractmethod
-    def _subtitle(self) -> str: ...
-
-    @abstractmethod
-    def _settings(self) -> dict[str, Any]: ...
-
-    @abstractmethod
-    def _of_manifest(self) -> dict[str, Any]: ...
-
-    @abstractmethod
-    def _columns(self) -> Columns: ...
-
-    @abstractmethod
-    def _mean_row(self) -> dict[str, Any]: ...
-
-    @abstractmethod
-    def _means(self) -> dict[str, float | None]: ...
-
-    @abstractmethod
-    def _worth(self) -> float: ...
-
-    @abstractmethod
-    def _compared(self) -> Compared: ...
+    # What the formats show.
+    _subtitle: Callable[[], str]  # how the run was scored, after its name
+    _settings: Callable[[], dict[str, Any]]  # the same as columns
+    _of_manifest: Callable[[], dict[str, Any]]  # the same in full
+    _columns: Callable[[], Columns]  # the values of queries, under the column of their names
+    _mean_row: Callable[[], dict[str, Any]]  # their last row
+    _means: Callable[[], dict[str, float | None]]
+    _worth: Callable[[], float]  # the mean that runs are sorted by
+    _compared: Callable[[], Compared]  # the values that runs are compared by
 
     @property
     def _unit(self) -> tuple[str, str]:
@@ -205,17 +185,21 @@ class Result(Described):
 
     def _rows(self, per_query: bool) -> Grid:
         """Return the detail and a last row for all queries, as programs get them."""
-        mean = self._mean_row()
-        detail = self._detail(per_query) or {'query': [], **dict.fromkeys(mean, ())}
-        first, *others = detail
-        columns: dict[str, Sequence[Any]] = {first: [*detail[first], ALL_QUERIES]}
-        columns |= {name: _plain(_with_mean(detail[name], mean.get(name))) for name in others}
-        nothing = [None] * len(detail[first])
-        for name, count in self._count_columns().items():
-            columns.setdefault(name, [*nothing, count])
+        no_rows: Columns = {'query': [], **dict.fromkeys(self._mean_row(), ())}
+        columns = self._with_all(self._detail(per_query) or no_rows)
         settings = {'run': self._run, **self._settings()}
-        rows = zip(*columns.values(), strict=True)
+        rows = zip(*map(_plain, columns.values()), strict=True)
         return Grid([*settings, *columns], [[*settings.values(), *row] for row in rows])
+
+    def _with_all(self, columns: Columns) -> dict[str, NDArray[Any] | Sequence[Any]]:
+        """Return columns with a last value for all queries, and what each mean is over."""
+        (first, queries), *others = columns.items()
+        mean, nothing = self._mean_row(), [None] * len(queries)
+        whole: dict[str, Any] = {first: [*queries, ALL_QUERIES]}
+        whole |= {name: _with_mean(column, mean.get(name)) for name, column in others}
+        for name, count in self._count_columns().items():
+            whole.setdefault(name, [*nothing, count])
+        return whole
 
     @property
     def _run(self) -> str:
@@ -274,8 +258,8 @@ class Result(Described):
             ``kind``, ``run``, ``means``, ``mean_counts`` (what each mean is over), ``n_queries``,
             ``queries`` (the values of each), ``notes`` and ``manifest``: ``version``,
             ``definition`` in full, ``parameters``, ``inputs`` (name, SHA-256), ``counts``. A value
-            that is not defined is None. A score has its ``metric``, too, and ``classes`` if they
-            were asked for.
+            that is not defined is None. A score has its ``metric``, and ``classes`` if these were
+            asked for, but no ``queries`` if they need a table that was not asked for (GAP).
 
         Examples
         --------
@@ -308,28 +292,17 @@ class Result(Described):
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision
-        >>> evaluation = AveragePrecision('samples/reference.txt', K=[10, 100]).evaluate(
-        ...     'samples/hypothesis.txt', 'samples/queries.txt'
-        ... )
+        >>> evaluate = AveragePrecision('samples/reference.txt', K=[10, 100]).evaluate
+        >>> evaluation = evaluate('samples/hypothesis.txt', 'samples/queries.txt')
         >>> evaluation.to_frame(mean=True).columns.tolist()
         ['AP@10', 'AP@100', 'n_relevant', 'n_queries']
-        >>> evaluation.to_frame(mean=True).loc['all', 'AP@10'] == evaluation.map[0]
-        np.True_
         """
         import pandas
 
-        (first, queries), *others = self._columns().items()
-        columns = dict(others)
-        if mean:
-            row = self._mean_row()
-            queries = [*queries, ALL_QUERIES]
-            columns = {name: _with_mean(each, row.get(name)) for name, each in columns.items()}
-        frame = pandas.DataFrame(columns, index=pandas.Index(queries, name=first))
-        nothing = [None] * (len(queries) - 1)
-        for name, count in self._count_columns().items() if mean else ():
-            if name not in frame:
-                frame[name] = pandas.array([*nothing, count], dtype='Int64')
-        return frame
+        columns = self._columns()
+        whole = pandas.DataFrame(self._with_all(columns) if mean else columns)
+        counts = whole.columns.difference(list(columns))
+        return whole.astype(dict.fromkeys(counts, 'Int64')).set_index(next(iter(columns)))
 
     @classmethod
     def concat(cls, results: Iterable[Self]) -> Self:
@@ -349,15 +322,15 @@ class Result(Described):
         Raises
         ------
         ParameterError
-            When there is no result, or something that must be equal is not. Tables in memory have
-            no hash: of these only the counts are compared.
+            When there is no result, or something that must be equal is not. Of tables in memory,
+            which have no hash, only the counts are compared.
 
         Examples
         --------
         >>> from mediaeval_ap import AveragePrecision, Evaluation
-        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
+        >>> evaluate = AveragePrecision('samples/reference.txt', K=[10]).evaluate
         >>> blocks = ['nicolas_sarkozy'], ['alain_juppe']
-        >>> parts = [average_precision.evaluate('samples/hypothesis.txt', each) for each in blocks]
+        >>> parts = [evaluate('samples/hypothesis.txt', block) for block in blocks]
         >>> Evaluation.concat(parts).map.round(3).tolist()
         [0.149]
         """
@@ -365,9 +338,8 @@ class Result(Described):
         if not parts:
             raise ParameterError('concat: found no result, expected one or more')
         names = [each.name for each in fields(cls)]  # type: ignore[arg-type]
-        return cls(
-            **{name: cls._joined(name, [getattr(each, name) for each in parts]) for name in names}
-        )
+        values = {name: [getattr(each, name) for each in parts] for name in names}
+        return cls(**{name: cls._joined(name, each) for name, each in values.items()})
 
     @classmethod
     def _joined(cls, name: str, values: Sequence[Any]) -> Any:
@@ -468,8 +440,17 @@ def _blocks(results: Sequence[Result], per_query: bool) -> Iterator[Block]:
             yield from _about_one(result, detail)
     if are_several:
         yield from _about_all(results)
-        if are_means_alone:
-            yield from _notes_of_all(results)
+    if are_several and are_means_alone:  # the notes that all results have, and then the others
+        notes = [(result, _notes_below(result)) for result in results]
+        shared = [note for note in notes[0][1] if all(note in each for _, each in notes)]
+        lines = shared + [
+            f'{printable(result._run)}: {note}'
+            for result, of_result in notes
+            for note in of_result
+            if note not in shared
+        ]
+        if lines:
+            yield ''.join(f'{line}\n' for line in dict.fromkeys(lines))
 
 
 def _about_one(result: Result, detail: Columns | None) -> Iterator[Block]:
@@ -513,20 +494,6 @@ def _about_all(results: Sequence[Result]) -> Iterator[Block]:
     yield Grid([grid.headers[at] for at in kept], [[row[at] for at in kept] for row in grid.rows])
 
 
-def _notes_of_all(results: Sequence[Result]) -> Iterator[str]:
-    """Return the notes that all results have, and then those of single runs, with their names."""
-    notes = [(result, _notes_below(result)) for result in results]
-    shared = [note for note in notes[0][1] if all(note in each for _, each in notes)]
-    lines = shared + [
-        f'{printable(result._run)}: {note}'
-        for result, of_result in notes
-        for note in of_result
-        if note not in shared
-    ]
-    if lines:
-        yield ''.join(f'{line}\n' for line in dict.fromkeys(lines))
-
-
 def _together(grids: Sequence[Grid]) -> Grid:
     """Return the rows of all grids, which must have the same columns."""
     if not grids:
@@ -559,9 +526,8 @@ def summary(results: Iterable[Result] | Mapping[str, Result]) -> pandas.DataFram
     -------
     pandas.DataFrame
         A row for each result, indexed by the name of the run: ``definition``, each mean and
-        ``n_queries``; of scores ``metric``, the setting that the metric has (``definition`` or
-        ``ties``), ``value`` and ``n_queries``. ``n_queries`` and what begins with it are as of
-        `Evaluation.to_frame`; lwlrap has ``n_labels`` instead.
+        ``n_queries``; of scores ``metric``, its ``definition`` or ``ties``, ``value`` and
+        ``n_queries``, which are as of `Evaluation.to_frame`; lwlrap has ``n_labels`` instead.
 
     Raises
     ------

@@ -128,18 +128,8 @@ class Score(Result):
         Raises
         ------
         ParameterError
-            When there is no score, something that must be equal is not, a query is in two blocks,
-            or ties of GAP are ``'stable'``: blocks do not know the order of all predictions.
-
-        Examples
-        --------
-        >>> import pandas
-        >>> from mediaeval_ap import Score, challenges
-        >>> truth = pandas.DataFrame({'Image': ['1', '2'], 'Id': ['a', 'b']})
-        >>> predictions = truth.assign(Id=['a', 'c b'])
-        >>> first = challenges.evaluate_first_hit(truth[:1], predictions[:1])
-        >>> Score.concat([first, challenges.evaluate_first_hit(truth[1:], predictions[1:])]).value
-        0.75
+            As of `Evaluation.concat`, and when a query is in two blocks, or ties of GAP are
+            ``'stable'``: blocks do not know the order of all predictions.
         """
         joined = super().concat(results)
         assert joined.basis is not None
@@ -151,30 +141,23 @@ class Score(Result):
             case 'value' | 'notes':
                 return values[0]  # until they are computed
             case 'table':
-                return _rows_of_all(values)
+                the_same('table', ['none' if table is None else 'some' for table in values])
+                import pandas
+
+                return None if values[0] is None else pandas.concat(values, ignore_index=True)
             case 'queries':
                 return _all_different(values)
             case 'basis':
-                return _merged(values)
+                the_same('classes', [basis.classes for basis in values])
+                accumulator = copy(values[0].accumulator)
+                for basis in values[1:]:
+                    accumulator.merge(basis.accumulator)
+                return replace(values[0], accumulator=accumulator)
         return super()._joined(name, values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the score, and a manifest of what it was computed from, for JSON.
-
-        Returns
-        -------
-        dict
-            As of `Evaluation`, with the ``metric``; ``classes`` if these were asked for; without
-            ``queries`` if they need a table that was not asked for (GAP).
-
-        Examples
-        --------
-        >>> from mediaeval_ap.challenges import evaluate_map
-        >>> score = evaluate_map('samples/fashion_truth.csv', 'samples/fashion_predictions.csv')
-        >>> score.to_dict()['manifest']['parameters']['definition']
-        'kaggle'
-        """
-        return self._value(per_query=self._has_queries)
+        # Only a table has the rank of each query among all predictions.
+        return self._value(per_query=not self._kind.is_one_list or self.table is not None)
 
     @property
     def _kind(self) -> MetricKind:
@@ -194,11 +177,6 @@ class Score(Result):
 
     def _count_columns(self) -> dict[str, int]:
         return {f'n_{self._kind.over}': self.mean_counts[self.metric]}
-
-    @property
-    def _has_queries(self) -> bool:
-        """True unless only a table would have the rank of each query among all predictions."""
-        return not self._kind.is_one_list or self.table is not None
 
     @property
     def _is_of_classes(self) -> bool:
@@ -295,14 +273,6 @@ def _columns_of(table: pandas.DataFrame) -> Columns:
     }
 
 
-def _rows_of_all(tables: Sequence[pandas.DataFrame | None]) -> pandas.DataFrame | None:
-    if the_same('table', ['none' if table is None else 'some' for table in tables]) == 'none':
-        return None
-    import pandas
-
-    return pandas.concat(tables, ignore_index=True)
-
-
 def _all_different(blocks: Sequence[pyarrow.Array]) -> pyarrow.Array:
     """Return the queries of all blocks, or refuse one that is in two."""
     import pyarrow
@@ -317,11 +287,3 @@ def _all_different(blocks: Sequence[pyarrow.Array]) -> pyarrow.Array:
         query = shown(queries[again[0]].as_py())
         raise ParameterError(f'concat: queries: found {query} in two blocks, expected it in one')
     return queries
-
-
-def _merged(bases: Sequence[Basis]) -> Basis:
-    the_same('classes', [basis.classes for basis in bases])
-    accumulator = copy(bases[0].accumulator)
-    for basis in bases[1:]:
-        accumulator.merge(basis.accumulator)
-    return replace(bases[0], accumulator=accumulator)

@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.frozen_ranking import by_length
 from mediaeval_ap.ranking.shots import ShotColumns, shot_order
 from mediaeval_ap.store.manifest import Input
-from mediaeval_ap.store.mapped_columns import DTYPES, SUFFIX, ColumnWriter, write_column
+from mediaeval_ap.store.mapped_columns import DTYPES, SUFFIX, ColumnFile, ColumnWriter, write_column
 from mediaeval_ap.store.writing import write_manifest
 from mediaeval_ap.tables import HYPOTHESIS, Column, Table
 
@@ -84,14 +85,11 @@ class RowDatabase:
         self._path = folder / DATABASE
         shutil.rmtree(folder / SPILLED, ignore_errors=True)
         self._connection: Any = None
-        config = {'memory_limit': MEMORY, 'temp_directory': str(folder / SPILLED)}
+        config: dict[str, Any] = {'memory_limit': MEMORY, 'temp_directory': str(folder / SPILLED)}
         with self.errors():
-            if os.path.lexists(self._path) and (
-                self._path.is_symlink() or not self._path.is_file()
-            ):
-                raise ValueError  # to open a pipe would wait; what a link leads to is not ours
+            threads = min(own_cores(), MOST_THREADS)
             self._connection = self._duckdb.connect(
-                str(self._path), config={**config, 'threads': min(own_cores(), MOST_THREADS)}
+                self._path, config=config | {'threads': threads}
             )
             self._connection.execute('SET enable_progress_bar = false')  # it has its own
             self._connection.execute(TABLES)
@@ -128,6 +126,7 @@ class RowDatabase:
                 field: [text for (text,) in self._connection.execute(query, [field]).fetchall()]
                 for field in HYPOTHESIS.texts
             }
+            self._n_saved = {field: len(values) for field, values in texts.items()}
             ((n_rows,),) = self._connection.execute('SELECT count(*) FROM rows').fetchall()
             return json.loads(found[0][0]) if found else {}, texts, n_rows
 
@@ -139,11 +138,13 @@ class RowDatabase:
         self.put('INSERT INTO rows', **codes, confidence=keys, is_negative_zero=is_negative_zero)
 
     def save(self, journal: Mapping[str, Any], texts: Mapping[str, Mapping[str, int]]) -> None:
-        """Make all rows so far count, with the texts that are new, and their codes."""
-        for field, new in texts.items():
+        """Make all rows so far count; `texts` are all of each field with their codes."""
+        for field, code_of in texts.items():
+            new = dict(islice(code_of.items(), self._n_saved[field], None))
+            columns = {'field': [field] * len(new), 'code': [*new.values()], 'content': [*new]}
             if new:
-                columns = {'field': [field] * len(new), 'code': [*new.values()], 'content': [*new]}
                 self.put('INSERT INTO texts', **columns)
+            self._n_saved[field] = len(code_of)
         with self.errors():
             self._connection.execute('DELETE FROM journal')
             self._connection.execute('INSERT INTO journal VALUES (?)', [json.dumps(journal)])
@@ -182,63 +183,17 @@ def write_large(
     texts: Mapping[str, Sequence[str]],
     n_rows: int,
     folder: str,
-    *,
     subset: Table | None,
     inputs: Sequence[Input],
 ) -> None:
     """Write all hypotheses of a database as the files of a store, to an empty folder."""
-    corpora, corpus_numbers = _in_order(texts['corpus_id'])
-    videos, video_numbers = _in_order(texts['video_id'])
-    shot_ids, shot_numbers = _in_order(texts['shot_id'], shot_order)
-    people, person_numbers = _in_order(texts['person_name'])
-    found = database.column('SELECT DISTINCT corpus_id, video_id FROM rows')
-    video_keys = video_numbers[found['video_id']].astype(np.int64) * len(corpora)
-    video_keys += corpus_numbers[found['corpus_id']]
-    order = video_keys.argsort()
-    video_keys = video_keys[order]
-    columns = {field: codes[order] for field, codes in found.items()}
-    database.put('CREATE TEMP TABLE videos AS', **columns, video=_numbers(video_keys))
-    database.put('CREATE TEMP TABLE shot_ids AS', shot_id=_numbers(shot_ids), number=shot_numbers)
-    database.put('CREATE TEMP TABLE names AS', person_name=_numbers(people), number=person_numbers)
-    shot_keys = database.column(SHOTS.format(n_shot_ids=len(shot_ids)))['key']
-    database.put('CREATE TEMP TABLE shots AS', key=shot_keys, shot=_numbers(shot_keys))
-    shots = ShotColumns(
-        corpora,
-        videos,
-        shot_ids,
-        _as_stored(video_keys, len(videos) * len(corpora)),
-        _as_stored(shot_keys, len(video_keys) * len(shot_ids)),
-        np.empty(0, dtype=np.int32),
+    shots = _numbered_shots(database, texts)
+    people, numbers = _in_order(texts['person_name'])
+    database.put('CREATE TEMP TABLE names AS', person_name=_numbers(people), number=numbers)
+    names, name_numbers = by_length(people)
+    files, held, n_repeated = _write_sorted(
+        database, folder, n_rows, name_numbers, len(shots.shot_ids)
     )
-    names, numbers = by_length(people)
-    has_signs = database.column('SELECT bool_or(is_negative_zero) AS it FROM rows')['it'][0]
-    query = SORTED.format(
-        n_shot_ids=len(shot_ids),
-        signs=', is_negative_zero' if has_signs else '',
-        signed_rows=', is_negative_zero, rows.rowid AS position' if has_signs else '',
-        position=', position' if has_signs else '',
-    )
-    held = np.zeros(len(names), dtype=np.int64)
-    n_repeated = 0
-    with ExitStack() as stack, Bar('sorting', n_rows, ' rows') as bar:
-        writers = {
-            name: stack.enter_context(ColumnWriter(folder, name, DTYPES[name][0], (n_rows,)))
-            for name in ('shot_at', 'name_at', 'confidence', 'temporal_rank')
-        }
-        for chunk in database.chunks(query):
-            name_at = numbers[chunk['name'].to_numpy()]
-            keys = chunk['confidence'].to_numpy()
-            confidence = 0.0 - (keys ^ (keys >> 63) & WITHOUT_SIGN).view(np.float64)
-            if has_signs:
-                confidence[chunk['is_negative_zero'].to_numpy()] = -0.0
-            writers['shot_at'].add(chunk['shot'].to_numpy())
-            writers['name_at'].add(name_at)
-            writers['confidence'].add(confidence)
-            writers['temporal_rank'].add(chunk['temporal_rank'].to_numpy())
-            held += np.bincount(name_at, minlength=len(names))
-            n_repeated += int(chunk['is_repeated'].sum())
-            bar.add(len(chunk))
-        files = {name: writer.finish() for name, writer in writers.items()}
     name_at = np.load(os.path.join(folder, f'name_at{SUFFIX}'), mmap_mode='r')
     files['places'] = write_column(folder, 'places', _by_name(name_at, held))
     files['held'] = write_column(folder, 'held', held)
@@ -250,10 +205,70 @@ def write_large(
         inputs=inputs,
         subset=subset,
         keep=None,
-        n_read=sum(each.n_rows for each in inputs),
         n_hypotheses=n_rows,
         n_repeated=n_repeated,
     )
+
+
+def _numbered_shots(database: RowDatabase, texts: Mapping[str, Sequence[str]]) -> ShotColumns:
+    """Give numbers to videos and shots, in tables of the database; return them as columns."""
+    corpora, corpus_numbers = _in_order(texts['corpus_id'])
+    videos, video_numbers = _in_order(texts['video_id'])
+    shot_ids, shot_numbers = _in_order(texts['shot_id'], shot_order)
+    found = database.column('SELECT DISTINCT corpus_id, video_id FROM rows')
+    video_keys = video_numbers[found['video_id']].astype(np.int64) * len(corpora)
+    video_keys += corpus_numbers[found['corpus_id']]
+    order = video_keys.argsort()
+    video_keys = video_keys[order]
+    columns = {field: codes[order] for field, codes in found.items()}
+    database.put('CREATE TEMP TABLE videos AS', **columns, video=_numbers(video_keys))
+    database.put('CREATE TEMP TABLE shot_ids AS', shot_id=_numbers(shot_ids), number=shot_numbers)
+    shot_keys = database.column(SHOTS.format(n_shot_ids=len(shot_ids)))['key']
+    database.put('CREATE TEMP TABLE shots AS', key=shot_keys, shot=_numbers(shot_keys))
+    if len(videos) * len(corpora) < NARROW:
+        video_keys = video_keys.astype(np.int32)
+    if len(video_keys) * len(shot_ids) < NARROW:
+        shot_keys = shot_keys.astype(np.int32)
+    no_rows = np.empty(0, dtype=np.int32)
+    return ShotColumns(corpora, videos, shot_ids, video_keys, shot_keys, no_rows)
+
+
+def _write_sorted(
+    database: RowDatabase,
+    folder: str,
+    n_rows: int,
+    name_numbers: NDArray[np.int32],
+    n_shot_ids: int,
+) -> tuple[dict[str, ColumnFile], NDArray[np.int64], int]:
+    """Write the columns by place; return them, the rows of each name, and how many are repeated."""
+    has_signs = database.column('SELECT bool_or(is_negative_zero) AS it FROM rows')['it'][0]
+    query = SORTED.format(
+        n_shot_ids=n_shot_ids,
+        signs=', is_negative_zero' if has_signs else '',
+        signed_rows=', is_negative_zero, rows.rowid AS position' if has_signs else '',
+        position=', position' if has_signs else '',
+    )
+    held = np.zeros(len(name_numbers), dtype=np.int64)
+    n_repeated = 0
+    with ExitStack() as stack, Bar('sorting', n_rows, ' rows') as bar:
+        writers = {
+            name: stack.enter_context(ColumnWriter(folder, name, DTYPES[name][0], (n_rows,)))
+            for name in ('shot_at', 'name_at', 'confidence', 'temporal_rank')
+        }
+        for chunk in database.chunks(query):
+            columns = {field: chunk[field].to_numpy() for field in chunk}
+            name_at, keys = name_numbers[columns['name']], columns['confidence']
+            confidence = 0.0 - (keys ^ (keys >> 63) & WITHOUT_SIGN).view(np.float64)
+            if has_signs:
+                confidence[columns['is_negative_zero']] = -0.0
+            writers['shot_at'].add(columns['shot'])
+            writers['name_at'].add(name_at)
+            writers['confidence'].add(confidence)
+            writers['temporal_rank'].add(columns['temporal_rank'])
+            held += np.bincount(name_at, minlength=len(held))
+            n_repeated += int(columns['is_repeated'].sum())
+            bar.add(len(chunk))
+        return {name: writer.finish() for name, writer in writers.items()}, held, n_repeated
 
 
 def _in_order(
@@ -266,10 +281,6 @@ def _in_order(
 
 def _numbers(values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int32]:
     return np.arange(len(values), dtype=np.int32)
-
-
-def _as_stored(keys: NDArray[np.int64], n_possible: int) -> NDArray[Any]:
-    return keys.astype(np.int32) if n_possible < NARROW else keys
 
 
 def _by_name(name_at: NDArray[np.int32], held: NDArray[np.int64]) -> NDArray[np.int32]:

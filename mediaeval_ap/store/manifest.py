@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Self
@@ -29,7 +29,6 @@ from mediaeval_ap.tables.reading import is_store
 FORMAT = 'mediaeval-ap store'
 FORMAT_VERSION = 1
 LARGEST_MANIFEST = 16 << 20  # bytes: one that is no honest one takes 0.5 GB to parse, at most
-BYTES_OF_FILE = 150  # of a manifest for each file of a run, beside its name
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,6 @@ class Subset:
 
     @classmethod
     def of(cls, table: Table | None) -> Self | None:
-        """Describe a subset."""
         if table is None:
             return None
         return cls(table.source.name, table.source.sha256, digest_of_videos(table))
@@ -97,13 +95,15 @@ class Manifest:
     def source(self, path: str) -> Source:
         """Return what a result names as the run."""
         digests = [each.sha256 for each in self.inputs]
-        sha256 = digests[0] if len(digests) == 1 else None
-        return Source(path, sha256 or self.sha256)
+        return Source(path, (digests[0] if len(digests) == 1 else None) or self.sha256)
 
     def write(self, folder: str) -> None:
         """Write it to a folder that has none."""
         described = self._described()
         text = json.dumps({**described, 'sha256': digest_of(described)}, indent=1)
+        if len(text) >= LARGEST_MANIFEST:
+            reason = f'found {len(self.inputs):,} files, more than a store can name'
+            raise ParameterError(f'run: {reason}; join some of them')
         with open(os.path.join(folder, NAME), 'x', encoding='utf-8') as file:
             file.write(text + '\n')
             file.flush()
@@ -120,7 +120,7 @@ def read_manifest(folder: str, path: str) -> Manifest:
     name = f'{path}/{NAME}'
     if not is_store(folder):
         raise ReadError(path, f'is a folder, but no store: it has no {NAME}')
-    with opened_file(os.path.join(folder, NAME), name) as file:
+    with opened_file(folder, path, NAME) as file:
         content = file.read(LARGEST_MANIFEST + 1)
     if len(content) > LARGEST_MANIFEST:
         raise wrong(name, '', f'more than {LARGEST_MANIFEST} bytes', 'the manifest of a store')
@@ -128,29 +128,25 @@ def read_manifest(folder: str, path: str) -> Manifest:
         described = parsed_json(content, name, 'the manifest of a store')
     except FormatError as error:
         raise wrong(name, error.place, error.found, error.expected) from None
-    if not isinstance(described, dict) or described.get('format') != FORMAT:
-        raise wrong(name, 'format', shown(_of(described, 'format')), shown(FORMAT))
+    its_format = described.get('format') if isinstance(described, dict) else described
+    if its_format != FORMAT:
+        raise wrong(name, 'format', shown(its_format), shown(FORMAT))
     if (version := described.get('format_version')) != FORMAT_VERSION:
         expected = f'{FORMAT_VERSION}, which this version of mediaeval_ap reads'
         raise wrong(name, 'format_version', shown(version), expected)
     digest = described.pop('sha256', None)
     if digest != digest_of(described):
         raise wrong(name, 'sha256', 'another hash', 'that of the text: the manifest was edited')
-    return _manifest(described, name)
-
-
-def check_names(names: Iterable[str]) -> None:
-    """Refuse files of a run that are too many for a manifest, before they are read."""
-    sizes = [len(json.dumps(name)) + BYTES_OF_FILE for name in names]
-    if sum(sizes) > LARGEST_MANIFEST:
-        reason = f'found {len(sizes):,} files, more than a store can name; join some of them'
-        raise ParameterError(f'run: {reason}')
+    try:
+        return _checked(described)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise wrong(name, '', shown(str(error)), 'the fields of a store') from error
 
 
 def why_not_replaced(folder: str) -> str | None:
     """Say why a folder must not be replaced: it is no store, of any version, or holds more."""
     try:
-        with opened_file(os.path.join(folder, NAME), NAME) as file:
+        with opened_file(folder, folder, NAME) as file:
             described = json.loads(file.read(LARGEST_MANIFEST))
         if described['format'] != FORMAT:
             raise ValueError
@@ -163,70 +159,47 @@ def why_not_replaced(folder: str) -> str | None:
     return None
 
 
-def _of(described: object, key: str) -> object:
-    return described.get(key) if isinstance(described, dict) else described
-
-
-def _manifest(described: dict[str, Any], name: str) -> Manifest:
-    try:
-        columns = {
-            column: ColumnFile(**{**each, 'shape': tuple(each['shape'])})
-            for column, each in described['columns'].items()
-        }
-        manifest = Manifest(
-            [Input(**each) for each in described['inputs']],
-            None if described['subset'] is None else Subset(**described['subset']),
-            described['keep'],
-            RunCounts(**described['counts']),
-            columns,
-            described['version'],
-        )
-        numbers = [
-            manifest.keep or 0,
-            *(each.n_rows for each in manifest.inputs),
-            *asdict(manifest.counts).values(),
-            *(number for each in columns.values() for number in (each.size, *each.shape)),
-        ]
-        for number in numbers:
-            if type(number) is not int or number < 0:
-                raise ValueError(f'{shown(number)} as a number')
-        texts = [manifest.version, *(each.name for each in manifest.inputs)]
-        if not manifest.inputs or not all(isinstance(text, str) for text in texts):
-            raise ValueError('names of inputs that are none')
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise wrong(name, '', shown(str(error)), 'the fields of a store') from error
-    _check_columns(manifest, name)
-    return manifest
-
-
-def _check_columns(manifest: Manifest, name: str) -> None:
-    """Refuse columns that are missing, of another type, or whose lengths do not agree."""
-    columns, counts = manifest.columns, manifest.counts
-    strange = columns.keys() ^ (DTYPES.keys() - LETTERS | columns.keys() & set(LETTERS))
-    if strange:
-        raise wrong(name, 'columns', f'{min(strange)} missing or unknown', 'those of a store')
-    sizes = {
-        **dict.fromkeys(
-            ('shot_at', 'name_at', 'confidence', 'temporal_rank', 'places'), counts.held
-        ),
+def _checked(described: dict[str, Any]) -> Manifest:
+    """Return what a manifest says; somebody may have edited it, and computed its hash again."""
+    columns = {
+        column: ColumnFile(**{**each, 'shape': tuple(each['shape'])})
+        for column, each in described['columns'].items()
+    }
+    subset = described['subset'] and Subset(**described['subset'])
+    inputs, counts = (
+        [Input(**each) for each in described['inputs']],
+        RunCounts(**described['counts']),
+    )
+    keep, version = described['keep'], described['version']
+    numbers = [
+        *(keep or 0, *asdict(counts).values(), *(each.n_rows for each in inputs)),
+        *(number for each in columns.values() for number in (each.size, *each.shape)),
+    ]
+    for number in numbers:
+        if type(number) is not int or number < 0:
+            raise ValueError(f'{shown(number)} as a number')
+    if not inputs or not all(
+        isinstance(text, str) for text in (version, *(each.name for each in inputs))
+    ):
+        raise ValueError('names of inputs that are none')
+    if strange := columns.keys() ^ (DTYPES.keys() - LETTERS | columns.keys() & set(LETTERS)):
+        raise ValueError(f'{min(strange)} missing or unknown')
+    by_place = ('shot_at', 'name_at', 'confidence', 'temporal_rank', 'places')
+    lengths = {
+        **dict.fromkeys(by_place, counts.held),
         **dict.fromkeys(('held', 'name_ends', 'name_lengths'), counts.names),
         'video_keys': counts.videos,
         'shot_keys': counts.shots,
     }
-    n_names = 0  # that have letters
+    n_left = counts.names  # whose letters are in no column so far
     for column, each in columns.items():
-        length = sizes.get(column, each.shape[0] if each.shape else 0)
-        expected: tuple[int, ...] = (length,)
+        shape: tuple[int, ...] = (lengths.get(column, each.shape[0]),)
         if column in LETTERS:
-            expected = length, WIDTHS[LETTERS.index(column)]
-            n_names += length
-        if each.shape != expected:
-            raise wrong(name, column, f'shape {each.shape}', f'{expected}')
-        if each.dtype not in DTYPES[column]:
-            raise wrong(name, column, each.dtype, ' or '.join(DTYPES[column]))
-    if n_names > counts.names:
-        found = f'letters of {n_names} names'
-        raise wrong(name, min(columns.keys() & set(LETTERS)), found, f'at most {counts.names}')
+            shape += (WIDTHS[LETTERS.index(column)],)
+            n_left -= shape[0]
+        if each.shape != shape or each.dtype not in DTYPES[column] or n_left < 0:
+            raise ValueError(f'{column} as {each.dtype} of shape {each.shape}')
+    return Manifest(inputs, subset, keep, counts, columns, version)
 
 
 def digest_of_videos(subset: Table) -> str:

@@ -10,9 +10,10 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO, FileIO
+from io import FileIO
 from math import prod
 from typing import Any, Self
+from weakref import finalize
 
 import numpy as np
 from numpy.lib import format as npy
@@ -22,23 +23,20 @@ from mediaeval_ap.errors import FormatError, ReadError
 from mediaeval_ap.ranking.edit_distances import WIDTHS
 
 SUFFIX = '.npy'
-HEADER_BYTES = 1 << 10  # no header of a column is longer
 REMEDY = 'index the run again'
 CHECK = 'find what was damaged by mediaeval-ap index --check'
 
 TEXTS = ('name', 'corpus_id', 'video_id', 'shot_id')
-KEYS = ('video_keys', 'shot_keys')
 LETTERS = tuple(f'name_letters_{bits}' for bits in WIDTHS)
 DTYPES: Mapping[str, tuple[str, ...]] = {  # that a column may have; all but letters are there
     **dict.fromkeys(('shot_at', 'name_at', 'temporal_rank', 'places'), ('<i4',)),
     'confidence': ('<f8',),
     **dict.fromkeys(('held', 'name_lengths'), ('<i8',)),
-    **dict.fromkeys(KEYS, ('<i4', '<i8')),
+    **dict.fromkeys(('video_keys', 'shot_keys'), ('<i4', '<i8')),
     **{f'{text}_bytes': ('|u1',) for text in TEXTS},
     **{f'{text}_ends': ('<i8',) for text in TEXTS},
     **dict.fromkeys(LETTERS, ('|u1', '<u2', '<u4')),
 }
-
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
@@ -57,23 +55,17 @@ class _Mapping:
     3.13), and a store has some 17 files, where a process may often have 1,024 descriptors.
     """
 
-    _unmap = _libc.munmap  # which is there even while the interpreter ends
-
     def __init__(self, descriptor: int, size: int) -> None:
         address = _libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
         if address == _FAILED:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-        self._pages = address, size
+        finalize(self, _libc.munmap, address, size).atexit = False  # threads may still read
         self.__array_interface__ = {
             'version': 3,
             'typestr': '|u1',
             'shape': (size,),
             'data': (address, True),  # read only
         }
-
-    def __del__(self) -> None:
-        if hasattr(self, '_pages'):
-            self._unmap(*self._pages)
 
 
 @dataclass(frozen=True)
@@ -94,7 +86,8 @@ class ColumnWriter:
         self._dtype, self._shape = dtype, shape
         self._hash = hashlib.sha256()
         self._file = open(os.path.join(folder, name + SUFFIX), 'xb')  # noqa: SIM115
-        self._write(memoryview(_header(dtype, shape)))
+        described = {'descr': dtype, 'fortran_order': False, 'shape': shape}
+        npy.write_array_header_1_0(self, described)
 
     def __enter__(self) -> Self:
         return self
@@ -105,7 +98,11 @@ class ColumnWriter:
     def add(self, block: NDArray[Any]) -> None:
         """Write the next values."""
         values = np.ascontiguousarray(block, self._dtype)
-        self._write(values.reshape(-1).view(np.uint8).data)
+        self.write(values.reshape(-1).view(np.uint8).data)
+
+    def write(self, content: bytes | memoryview) -> None:
+        self._file.write(content)
+        self._hash.update(content)
 
     def finish(self) -> ColumnFile:
         """Describe the file, on the disk, once all values are written."""
@@ -114,10 +111,6 @@ class ColumnWriter:
         status = os.fstat(self._file.fileno())
         digest = self._hash.hexdigest()
         return ColumnFile(self._dtype, self._shape, status.st_size, status.st_mtime_ns, digest)
-
-    def _write(self, content: memoryview) -> None:
-        self._file.write(content)
-        self._hash.update(content)
 
 
 def write_column(folder: str, name: str, values: NDArray[Any], dtype: str = '') -> ColumnFile:
@@ -128,26 +121,20 @@ def write_column(folder: str, name: str, values: NDArray[Any], dtype: str = '') 
         return writer.finish()
 
 
-def map_column(folder: str, shown: str, name: str, column: ColumnFile) -> NDArray[Any]:
+def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray[Any]:
     """Map the file of a column; its content is checked where it was changed, or copied."""
-    with _opened(folder, shown, name) as (file, shown):
+    with opened_file(folder, path, name + SUFFIX) as file:
         status = os.fstat(file.fileno())
-        if status.st_size != column.size:
+        begin = column.size - np.dtype(column.dtype).itemsize * prod(column.shape)
+        if status.st_size != column.size or begin < 0:
+            shown = f'{path}/{name}{SUFFIX}'
             raise wrong(shown, 'size', f'{status.st_size} bytes', f'{column.size}')
         if status.st_mtime_ns != column.mtime_ns:
-            _check_content(file, shown, column)
-            file.seek(0)
-        begin = _end_of_header(file, shown, column)
+            check_content(file, f'{path}/{name}{SUFFIX}', column)
         if column.size == begin:
             return np.empty(column.shape, column.dtype)
         pages = np.asarray(_Mapping(file.fileno(), column.size))
         return pages[begin:].view(column.dtype).reshape(column.shape)
-
-
-def check_column(folder: str, shown: str, name: str, column: ColumnFile) -> None:
-    """Compare all of the file of a column with what was written."""
-    with _opened(folder, shown, name) as (file, shown):
-        _check_content(file, shown, column)
 
 
 def wrong(shown: str, field: str, found: str, expected: str) -> FormatError:
@@ -161,17 +148,13 @@ def damaged(shown: str, found: str, expected: str) -> FormatError:
 
 
 class CheckedNumbers(np.ndarray[Any, np.dtype[Any]]):
-    """A column of numbers from 0 below a limit, which are checked as they are taken.
-
-    So no query follows a number that was damaged, and none reads all of the column.
-    """
+    """A column of numbers from 0 below a limit, checked as they are taken: a query reads few."""
 
     limit: int | None = None  # none for what is computed from a column
     shown = ''  # the file, for messages
 
     @classmethod
     def of(cls, column: NDArray[Any], limit: int, shown: str) -> CheckedNumbers:
-        """Return a column that is checked."""
         numbers = column.view(cls)
         numbers.limit, numbers.shown = limit, shown
         return numbers
@@ -196,56 +179,25 @@ class CheckedNumbers(np.ndarray[Any, np.dtype[Any]]):
         return taken
 
 
-@contextmanager
-def _opened(folder: str, shown: str, name: str) -> Iterator[tuple[FileIO, str]]:
-    """Open the file of a column; yield it and its name for messages."""
-    shown = f'{shown}/{name}{SUFFIX}'
-    path = os.path.join(folder, name + SUFFIX)
-    with opened_file(path, shown) as file:
-        yield file, shown
+def check_content(file: FileIO, shown: str, column: ColumnFile) -> None:
+    """Compare the file of a column with what was written."""
+    digest = hashlib.file_digest(file, 'sha256').hexdigest()
+    if digest != column.sha256:
+        expected = f'{column.sha256[:12]}…, as it was written'
+        raise wrong(shown, 'SHA-256', f'{digest[:12]}…', expected)
 
 
 @contextmanager
-def opened_file(path: str, shown: str) -> Iterator[FileIO]:
-    """Open a regular file of a store; `shown` names it where it cannot be opened or read."""
+def opened_file(folder: str, path: str, name: str) -> Iterator[FileIO]:
+    """Open a regular file of a store, whose folder messages call `path`."""
+    shown, name = f'{path}/{name}', os.path.join(folder, name)
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # to open a pipe would wait
+        if not stat.S_ISREG(os.stat(name).st_mode):  # to open a pipe would wait
             raise ReadError(shown, f'is no regular file; {REMEDY}')
-        with FileIO(path) as file:
+        with FileIO(name) as file:
             yield file
     except ReadError:
         raise
-    except FileNotFoundError as error:
-        raise ReadError(shown, f'{error.strerror}; {REMEDY}') from error
     except OSError as error:
-        raise ReadError(shown, error.strerror or str(error)) from error
-
-
-def _check_content(file: FileIO, shown: str, column: ColumnFile) -> None:
-    digest = hashlib.file_digest(file, 'sha256').hexdigest()
-    if digest != column.sha256:
-        raise wrong(
-            shown, 'SHA-256', f'{digest[:12]}…', f'{column.sha256[:12]}…, as it was written'
-        )
-
-
-def _end_of_header(file: FileIO, shown: str, column: ColumnFile) -> int:
-    """Return where the values begin, after a look at their type, shape and number."""
-    expected = _header(column.dtype, column.shape)
-    begin = column.size - np.dtype(column.dtype).itemsize * prod(column.shape)
-    found = file.read(max(0, min(begin, HEADER_BYTES)))
-    # Compared and not parsed, as a damaged one ends in any error or warning of Python's parser.
-    # Another version of numpy may fill it up with more spaces or fewer.
-    is_whole = len(found) == begin == 10 + int.from_bytes(found[8:10], 'little')
-    found, expected = found.rstrip(b' \n'), expected.rstrip(b' \n')
-    if not is_whole or (found[:8], found[10:]) != (expected[:8], expected[10:]):
-        raise wrong(shown, 'header', f'{found[:100]!r}', f'{expected!r}')
-    return begin
-
-
-def _header(dtype: str, shape: tuple[int, ...]) -> bytes:
-    """Return what a file of numpy begins with."""
-    header = BytesIO()
-    described = {'descr': dtype, 'fortran_order': False, 'shape': shape}
-    npy.write_array_header_1_0(header, described)
-    return header.getvalue()
+        remedy = f'; {REMEDY}' if isinstance(error, FileNotFoundError) else ''
+        raise ReadError(shown, f'{error.strerror or error}{remedy}') from error

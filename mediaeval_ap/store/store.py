@@ -6,9 +6,9 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, overload
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +33,10 @@ from mediaeval_ap.store.mapped_columns import (
     LETTERS,
     SUFFIX,
     CheckedNumbers,
-    check_column,
+    check_content,
     damaged,
     map_column,
+    opened_file,
 )
 from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, Column, Source, Table
 from mediaeval_ap.tables.reading import is_being_replaced, may_be_store
@@ -57,7 +58,7 @@ class StoredRanking(Ranking):
     def __init__(
         self, source: Source, manifest: Manifest, columns: Mapping[str, NDArray[Any]]
     ) -> None:
-        counts = manifest.counts
+        counts, held, lengths = manifest.counts, columns['held'], columns['name_lengths']
 
         def numbers(name: str, limit: int) -> CheckedNumbers:
             return CheckedNumbers.of(columns[name], limit, f'{source.name}/{name}{SUFFIX}')
@@ -66,27 +67,29 @@ class StoredRanking(Ranking):
             content = columns[f'{name}_bytes']
             return _CheckedTexts(content, numbers(f'{name}_ends', len(content) + 1), key)
 
-        letters = tuple(columns[name] for name in LETTERS if name in columns)
         corpora, videos, shots = texts('corpus_id'), texts('video_id'), texts('shot_id', shot_order)
+        names = texts('name', _length_first)
+        # With other numbers by name, the search for the nearest names would not end.
+        if (held < 0).any() or held.sum() != counts.held:
+            file = f'{source.name}/held{SUFFIX}'
+            raise damaged(file, f'a sum of {held.sum()}', f'{counts.held}')
+        descend = np.diff(lengths, prepend=0) < 0
+        if descend.any() or (len(names) and lengths[-1] != len(names[-1])):
+            file = f'{source.name}/name_lengths{SUFFIX}'
+            raise damaged(file, f'up to {lengths.max()}', 'ascending ones up to the last name')
+        shot_at = numbers('shot_at', counts.shots)
         video_keys = numbers('video_keys', len(videos) * len(corpora))
         shot_keys = numbers('shot_keys', counts.videos * len(shots))
-        shot_at = numbers('shot_at', counts.shots)
-        names = texts('name', _length_first)
-        _check_sums(source.name, names, columns['held'], columns['name_lengths'], counts.held)
+        letters = tuple(columns[name] for name in LETTERS if name in columns)
+        name_at, places = numbers('name_at', counts.names), numbers('places', counts.held)
         self._set(
             source,
             Shots.from_columns(ShotColumns(corpora, videos, shots, video_keys, shot_keys, shot_at)),
-            NamesByLength.from_columns(names, NameColumns(columns['name_lengths'], letters)),
-            RankingColumns(
-                shot_at,
-                numbers('name_at', counts.names),
-                numbers('places', counts.held),
-                columns['held'],
-                counts.repeated,
-            ),
+            NamesByLength.from_columns(names, NameColumns(lengths, letters)),
+            RankingColumns(shot_at, name_at, places, held, counts.repeated),
         )
         self.kept = manifest.keep
-        self._n_hypotheses = manifest.counts.hypotheses
+        self._n_hypotheses = counts.hypotheses
         self.confidence_at = columns['confidence']
         self.temporal_rank_at = columns['temporal_rank']
 
@@ -114,19 +117,9 @@ class StoredRanking(Ranking):
 class _CheckedTexts(StoredTexts):
     """Texts of a store, where bytes that no text has are an error of the store."""
 
-    def __init__(
-        self, content: NDArray[np.uint8], ends: CheckedNumbers, key: Callable[[str], Any]
-    ) -> None:
-        super().__init__(content, ends, key)
-        self._shown = ends.shown
+    ends: CheckedNumbers
 
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-
-    def __getitem__(self, at: int | slice) -> str | list[str]:
+    def __getitem__(self, at: Any) -> Any:
         try:
             return super().__getitem__(at)
         except UnicodeDecodeError as error:
@@ -141,24 +134,7 @@ class _CheckedTexts(StoredTexts):
             raise self._damage() from error
 
     def _damage(self) -> FormatError:
-        return damaged(self._shown, 'what are no texts', 'those of a store')
-
-
-def _check_sums(
-    path: str,
-    names: Sequence[str],
-    held: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    n_held: int,
-) -> None:
-    """Refuse numbers by name with which the search for the nearest names would not end."""
-    if held.min(initial=0) < 0 or held.max(initial=0) > n_held or held.sum() != n_held:
-        raise damaged(f'{path}/held{SUFFIX}', f'a sum of {held.sum()}', f'{n_held}')
-    if len(names) and (
-        lengths[0] < 0 or (lengths[1:] < lengths[:-1]).any() or lengths[-1] != len(names[-1])
-    ):
-        found, expected = f'up to {lengths.max()}', f'ascending ones up to {len(names[-1])}'
-        raise damaged(f'{path}/name_lengths{SUFFIX}', found, expected)
+        return damaged(self.ends.shown, 'what are no texts', 'those of a store')
 
 
 class Store:
@@ -183,7 +159,7 @@ class Store:
     def __init__(self, path: str, folder: str, manifest: Manifest, ranking: StoredRanking) -> None:
         self._path = path
         self._folder = folder
-        self._manifest = manifest
+        self.manifest = manifest
         self.ranking = ranking
 
     def __repr__(self) -> str:
@@ -210,27 +186,22 @@ class Store:
     @property
     def keep(self) -> int | None:
         """The largest cutoff that it can score; None where all hypotheses are there."""
-        return self._manifest.keep
+        return self.manifest.keep
 
     @property
     def sources(self) -> list[Source]:
         """The files that it was made of, or what stands for them."""
-        return [Source(each.name, each.sha256) for each in self._manifest.inputs]
+        return [Source(each.name, each.sha256) for each in self.manifest.inputs]
 
     @property
     def sha256(self) -> str:
         """SHA-256 of its content: equal for stores of the same inputs, wherever they are."""
-        return self._manifest.sha256
+        return self.manifest.sha256
 
     @property
     def n_hypotheses(self) -> int:
         """The number of hypotheses in the subset, before any was dropped by `keep`."""
-        return self._manifest.counts.hypotheses
-
-    @property
-    def manifest(self) -> Manifest:
-        """The manifest, as it was when the store was opened."""
-        return self._manifest
+        return self.manifest.counts.hypotheses
 
     def check(self) -> None:
         """Read all of it, and compare it with what was written.
@@ -241,14 +212,8 @@ class Store:
         ------
         ReadError, FormatError
             When a file is missing, or was changed.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from mediaeval_ap import index
-        >>> index('samples/hypothesis.txt', pathlib.Path(tempfile.mkdtemp(), 'run.store')).check()
         """
-        _check(self._folder, self._path, self._manifest)
+        _check(self._folder, self._path, self.manifest)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the hypotheses, best first, as a Parquet file: a run like any other.
@@ -284,48 +249,33 @@ class Store:
         write_whole(path, partial(_write_parquet, self.ranking))
 
 
-def _write_parquet(ranking: Any, file: BinaryIO) -> None:
+def _write_parquet(ranking: StoredRanking, file: BinaryIO) -> None:
     """Write the hypotheses of a stored ranking to a file, in the order of places."""
     import pyarrow
     from pyarrow import parquet
 
-    source = ranking.source.name
-    texts = {field: _as_arrow(values, source) for field, values in ranking.texts.items()}
+    def as_arrow(texts: Any) -> pyarrow.Array:  # without a copy of their bytes
+        buffers = [None, *map(pyarrow.py_buffer, (np.append(0, texts.ends), texts.content))]
+        return pyarrow.Array.from_buffers(pyarrow.large_string(), len(texts), buffers)
+
+    try:
+        texts = {field: as_arrow(values) for field, values in ranking.texts.items()}
+        for array in texts.values():
+            array.validate(full=True)  # else a damaged store could end the process
+    except pyarrow.ArrowInvalid as error:
+        raise damaged(ranking.source.name, 'what are no texts', 'those of a store') from error
     types = [pyarrow.dictionary(pyarrow.int32(), pyarrow.large_string())] * 4
     schema = pyarrow.schema(zip(HYPOTHESIS.fields, [*types, pyarrow.float64()], strict=True))
     with parquet.ParquetWriter(file, schema, store_schema=False) as writer:
         for begin in tracked(range(0, len(ranking), ROWS_OF_GROUP), 'writing', ' row groups'):
             part = slice(begin, begin + ROWS_OF_GROUP)
-            columns = {
-                field: _dictionary(codes, texts[field])
-                for field, codes in ranking.codes(part).items()
-            }
-            columns['confidence'] = pyarrow.array(ranking.confidence_at[part])
+            columns = {'confidence': pyarrow.array(ranking.confidence_at[part])}
+            for field, codes in ranking.codes(part).items():
+                used, numbers = np.unique(codes, return_inverse=True)
+                columns[field] = pyarrow.DictionaryArray.from_arrays(
+                    pyarrow.array(numbers, pyarrow.int32()), texts[field].take(pyarrow.array(used))
+                )
             writer.write_table(pyarrow.table(columns, schema))
-
-
-def _as_arrow(texts: StoredTexts, source: str) -> pyarrow.Array:
-    """Return stored texts as an array, without a copy of their bytes."""
-    import pyarrow
-
-    offsets = np.concatenate([[0], texts.ends])
-    buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(texts.content)]
-    try:
-        array = pyarrow.Array.from_buffers(pyarrow.large_string(), len(texts), buffers)
-        array.validate(full=True)  # else a damaged store could end the process
-    except pyarrow.ArrowInvalid as error:
-        raise damaged(source, 'what are no texts', 'those of a store') from error
-    return array
-
-
-def _dictionary(codes: NDArray[Any], texts: pyarrow.Array) -> pyarrow.Array:
-    """Return texts by their codes; each that occurs is in the dictionary once."""
-    import pyarrow
-
-    used, numbers = np.unique(codes, return_inverse=True)
-    return pyarrow.DictionaryArray.from_arrays(
-        pyarrow.array(numbers, pyarrow.int32()), texts.take(pyarrow.array(used))
-    )
 
 
 def open_store(path: str | os.PathLike[str]) -> Store:
@@ -379,32 +329,31 @@ def _open(folder: str, name: str) -> Store:
             _wait_for(folder, name)
             continue
         try:
-            return _opened(folder, name)
+            manifest = read_manifest(folder, name)
+            columns = {
+                column: map_column(folder, name, column, each)
+                for column, each in manifest.columns.items()
+            }
+            check = partial(_check, folder, name, manifest)
+            try:
+                ranking = StoredRanking(manifest.source(name), manifest, columns)
+            except FormatError:
+                check()  # which names the file that was damaged
+                raise
+            checks_of_stores[ranking] = check
+            return Store(name, folder, manifest, ranking)
         except Error:  # as of one half of the old store and one of the new
             if _identity(folder) == before:
                 raise
     raise ReadError(name, 'is replaced again and again: open it once nobody writes it')
 
 
-def _opened(folder: str, name: str) -> Store:
-    manifest = read_manifest(folder, name)
-    columns = {
-        column: map_column(folder, name, column, each) for column, each in manifest.columns.items()
-    }
-    try:
-        ranking = StoredRanking(manifest.source(name), manifest, columns)
-    except FormatError:
-        _check(folder, name, manifest)  # which names the file that was damaged
-        raise
-    checks_of_stores[ranking] = partial(_check, folder, name, manifest)
-    return Store(name, folder, manifest, ranking)
-
-
 def _check(folder: str, name: str, manifest: Manifest) -> None:
     if read_manifest(folder, name).sha256 != manifest.sha256:
         raise ReadError(name, 'was replaced since it was opened: open it again')
     for column, each in manifest.columns.items():
-        check_column(folder, name, column, each)
+        with opened_file(folder, name, column + SUFFIX) as file:
+            check_content(file, f'{name}/{column}{SUFFIX}', each)
 
 
 def _wait_for(folder: str, name: str) -> None:
@@ -416,9 +365,8 @@ def _wait_for(folder: str, name: str) -> None:
             raise ReadError(name, f'{os.strerror(errno.ENOENT)}; {remedy}')
         time.sleep(0.001)
     if not os.path.isdir(folder):
-        raise ReadError(
-            name, 'is no store' if os.path.lexists(folder) else os.strerror(errno.ENOENT)
-        )
+        is_there = os.path.lexists(folder)
+        raise ReadError(name, 'is no store' if is_there else os.strerror(errno.ENOENT))
 
 
 def _identity(folder: str) -> tuple[int, int] | None:
@@ -447,6 +395,5 @@ def _reopened(folder: str, name: str, sha256: str) -> Store:
     return store
 
 
-def _length_first(name: str) -> tuple[int, str]:
-    """Return the key by which names are sorted."""
+def _length_first(name: str) -> tuple[int, str]:  # can be pickled with a session
     return len(name), name

@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,17 +40,13 @@ def write_store(
     *,
     keep: int | None = None,
     subset: Table | None = None,
-    inputs: Sequence[Input] | None = None,
-    n_read: int | None = None,
+    inputs: Sequence[Input] = (),
 ) -> Store:
     """Write a ranking of the hypotheses in a subset, in the place of an older store if any.
 
-    `inputs` are the files that they are from, by default the source of the ranking; `n_read` is the
-    number of hypotheses of these, by default of the ranking.
+    `inputs` are the files that they are from, by default the source of the ranking.
     """
-    n_read = len(ranking) if n_read is None else n_read
-    if inputs is None:
-        inputs = [Input(ranking.source.name, ranking.source.sha256, n_read)]
+    source = ranking.source
     name = os.fsdecode(path)
     folder = f'{check_target(name)}.{os.urandom(8).hex()}{BEGUN}'
     with named(name), undone_at_once(partial(shutil.rmtree, folder, ignore_errors=True)):
@@ -61,10 +56,9 @@ def write_store(
             _write_rows(ranking, folder, keep),
             ranking.names,
             ranking.shots.columns,
-            inputs=inputs,
+            inputs=inputs or [Input(source.name, source.sha256, len(ranking))],
             subset=subset,
             keep=keep,
-            n_read=n_read,
             n_hypotheses=ranking.n_hypotheses,
             n_repeated=ranking.n_repeated,
         )
@@ -75,54 +69,48 @@ def write_store(
 def _write_rows(ranking: Ranking, folder: str, keep: int | None) -> dict[str, ColumnFile]:
     """Write the columns by place and the places by name of a ranking in memory or of a store."""
     is_kept = None if keep is None else _kept(ranking, keep)
-    columns = {
-        name: _write_kept(folder, name, values, is_kept)
-        for name, values in {
-            'shot_at': ranking.shot_at,
-            'name_at': ranking.name_at,
-            'confidence': ranking.confidence_at,
-            'temporal_rank': ranking.temporal_rank_at,
-        }.items()
-    }
+    n_kept = len(ranking) if is_kept is None else int(np.count_nonzero(is_kept))
+    columns = {}
+    for name, values in {
+        'shot_at': ranking.shot_at,
+        'name_at': ranking.name_at,
+        'confidence': ranking.confidence_at,
+        'temporal_rank': ranking.temporal_rank_at,
+    }.items():
+        with ColumnWriter(folder, name, DTYPES[name][0], (n_kept,)) as writer:
+            for begin in range(0, len(values), BLOCK_ROWS):
+                here = slice(begin, begin + BLOCK_ROWS)
+                writer.add(values[here] if is_kept is None else values[here][is_kept[here]])
+            columns[name] = writer.finish()
     places, held = ranking.places[:], ranking.columns.held
     if is_kept is not None:
         is_kept_by_name = is_kept[places]
         places = (is_kept.cumsum(dtype=np.int32) - np.int32(1))[places[is_kept_by_name]]
-        n_kept = np.concatenate([[0], is_kept_by_name.cumsum(dtype=np.int32)])
-        held = np.diff(n_kept[held.cumsum()], prepend=0)
+        ends = np.concatenate([[0], is_kept_by_name.cumsum(dtype=np.int32)])
+        held = np.diff(ends[held.cumsum()], prepend=0)
     columns['places'] = write_column(folder, 'places', places)
     columns['held'] = write_column(folder, 'held', held)
     return columns
 
 
-def _write_kept(
-    folder: str, name: str, values: NDArray[Any], is_kept: NDArray[np.bool_] | None
-) -> ColumnFile:
-    n_values = len(values) if is_kept is None else int(np.count_nonzero(is_kept))
-    with ColumnWriter(folder, name, DTYPES[name][0], (n_values,)) as writer:
-        for begin in range(0, len(values), BLOCK_ROWS):
-            here = slice(begin, begin + BLOCK_ROWS)
-            writer.add(values[here] if is_kept is None else values[here][is_kept[here]])
-        return writer.finish()
-
-
 def _kept(ranking: Ranking, depth: int) -> NDArray[np.bool_]:
-    """Return which places a score at some depth or less can need, some names at a time."""
+    """Return which places a score at some depth or less can need, some names at a time.
+
+    A ranking is made of the first hypotheses of each name: of as many as it is deep, or, where
+    repeated shots are dropped, of the first one of each of as many shots.
+    """
     is_kept = np.zeros(len(ranking), dtype=np.bool_)
     ends = ranking.columns.held.cumsum()
     begin = 0
     while begin < len(ranking):
-        last = max(0, int(ends.searchsorted(begin + BLOCK_ROWS, 'right')) - 1)
-        if ends[last] <= begin:  # the next name has more rows than a block
-            last = int(ends.searchsorted(begin, 'right'))
-        end = int(ends[last])
+        last = ends.searchsorted(begin + BLOCK_ROWS, 'right') - 1  # that ends in this block
+        end = int(ends[max(last, ends.searchsorted(begin, 'right'))])  # one name may be longer
         places = ranking.places[begin:end]
-        n_rows = BLOCK_ROWS
-        while n_rows < len(places) and len(np.unique(ranking.shot_at[places[:n_rows]])) < depth:
-            n_rows *= 2
-        if n_rows < len(places):
-            places = places[:n_rows]  # of one name, whose other rows are not kept
-        is_kept[places] = kept(ranking.name_at[places], ranking.shot_at[places], depth)
+        names, shots = ranking.name_at[places], ranking.shot_at[places]
+        is_first = ranks_in_runs(run_starts([names]), len(names)) <= depth
+        first = first_occurrences(combine([names, shots]))
+        is_first[first[ranks_in_runs(run_starts([names[first]]), len(first)) <= depth]] = True
+        is_kept[places] = is_first
         begin = end
     return is_kept
 
@@ -136,7 +124,6 @@ def write_manifest(
     inputs: Sequence[Input],
     subset: Table | None,
     keep: int | None,
-    n_read: int,
     n_hypotheses: int,
     n_repeated: int,
 ) -> None:
@@ -151,7 +138,7 @@ def write_manifest(
     for name, values in wide.items():
         columns[name] = write_column(folder, name, values, values.dtype.str)
     counts = RunCounts(
-        read=n_read,
+        read=sum(each.n_rows for each in inputs),
         hypotheses=n_hypotheses,
         repeated=n_repeated,
         names=len(names.values),
@@ -160,18 +147,6 @@ def write_manifest(
         held=columns['shot_at'].shape[0],
     )
     Manifest(inputs, Subset.of(subset), keep, counts, columns).write(folder)
-
-
-def kept(names: NDArray[np.integer], shots: NDArray[np.integer], depth: int) -> NDArray[np.bool_]:
-    """Return which hypotheses are kept, given name by name, and best first for each name.
-
-    A ranking is made of the first hypotheses of each name: of as many as it is deep, or, where
-    repeated shots are dropped, of the first one of each of as many shots.
-    """
-    is_kept = ranks_in_runs(run_starts([names]), len(names)) <= depth
-    first = first_occurrences(combine([names, shots]))
-    is_kept[first[ranks_in_runs(run_starts([names[first]]), len(first)) <= depth]] = True
-    return is_kept
 
 
 def check_target(name: str) -> str:

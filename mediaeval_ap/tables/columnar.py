@@ -12,7 +12,7 @@ import io
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shortened, shown
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.sources import PARQUET_IN_NO_FILE, ByteSource, is_regular, opening
+from mediaeval_ap.tables.sources import IN_NO_FILE, PARQUET, ByteSource, is_regular, opening
 from mediaeval_ap.tables.table import Source, Table
 from mediaeval_ap.tables.text.fast import text_column
 from mediaeval_ap.tables.text.format import AS_TEXT, EXACT_NUMBER, FINITE_DECIMAL, no_rows
@@ -41,6 +41,8 @@ MOST_ELEMENTS = 1_000_000  # pyarrow's own limit
 LEAST_OF_METADATA = 64 << 20  # what any file may have, whatever the limit
 METADATA_COME_TO = 'has metadata that come to'
 
+Choose: TypeAlias = 'Callable[[pyarrow.Schema], Sequence[str]]'  # names of columns
+
 
 def from_arrow(table: pyarrow.Table, source: Source, layout: Layout) -> Table:
     """Read a pyarrow table that has the fields of a layout among its columns."""
@@ -52,25 +54,30 @@ def from_arrow(table: pyarrow.Table, source: Source, layout: Layout) -> Table:
     numbers = None
     if layout.number is not None:
         numbers = number_array(table[layout.number], layout.number, source)
-    return _checked(Table(layout, columns, numbers, source))
+    read = Table(layout, columns, numbers, source)
+    if not len(read):
+        raise no_rows(source.name, layout)
+    for field, column in columns.items():
+        for code, value in enumerate(column.values):
+            if not is_text(value):
+                row = int(np.argmax(column.codes == code))
+                raise read.error([row], field, shown(value), TEXT)
+    return read
 
 
-def fields_in(layout: Layout, source: str) -> Callable[[pyarrow.Schema], Sequence[str]]:
-    """Return the function that chooses the fields of a layout, all of which have to be there."""
-
-    def choose(schema: pyarrow.Schema) -> Sequence[str]:
-        check_names(schema.names, layout, source)
-        return layout.fields
-
-    return choose
+def fields_of(layout: Layout, source: str, schema: pyarrow.Schema) -> Sequence[str]:
+    """Return the fields of a layout, all of which have to be there."""
+    check_names(schema.names, layout, source)
+    return layout.fields
 
 
-def read_columns(
-    origin: Any, choose: Callable[[pyarrow.Schema], Sequence[str]]
-) -> tuple[pyarrow.Table, Source]:
+def read_columns(origin: Any, choose: Choose) -> tuple[pyarrow.Table, Source]:
     """Read the columns that `choose` names when it is given the schema, of a file or a table."""
+    import pyarrow
+
     if isinstance(origin, ByteSource):
-        return read_parquet(origin, choose)
+        parts = ParquetParts(origin, choose)
+        return pyarrow.concat_tables(part for part, _ in parts), parts.source
     table = to_arrow(origin)
     return table.select(choose(table.schema)), Source(f'<{type(origin).__name__}>')
 
@@ -80,9 +87,8 @@ def to_arrow(origin: Any) -> pyarrow.Table:
     import pyarrow
 
     try:
-        if hasattr(origin, 'to_arrow'):  # polars, whose stream has types that old pyarrows lack
-            return pyarrow.table(origin.to_arrow())
-        return pyarrow.table(origin)
+        # The stream of polars has types that old pyarrows lack.
+        return pyarrow.table(origin.to_arrow() if hasattr(origin, 'to_arrow') else origin)
     except MemoryError:  # one of pyarrow's is an ArrowException, too
         raise
     except (pyarrow.ArrowException, TypeError) as error:
@@ -106,7 +112,14 @@ def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
     try:
         column.validate(full=True)
     except pyarrow.ArrowInvalid:
-        raise _not_utf8(column, field, source) from None
+        for row, value in enumerate(column.cast(pyarrow.large_binary()), 1):
+            try:
+                (value.as_py() or b'').decode()
+            except UnicodeDecodeError as error:
+                byte = f'at byte {error.start + 1} (0x{error.object[error.start]:02x})'
+                found = f'invalid UTF-8 {byte}'
+                raise FormatError(source.name, f'row {row}', field, found, 'UTF-8') from None
+        raise FormatError(source.name, '', field, 'a damaged column', 'text') from None
     # In one chunk, as to encode several costs each of them the values of all.
     return pyarrow.chunked_array([column.cast(pyarrow.large_string()).combine_chunks()])
 
@@ -133,10 +146,7 @@ def holds_any(texts: pyarrow.Array, characters: str) -> bool:
 def number_array(
     column: pyarrow.ChunkedArray, field: str, source: Source, *, may_lack: bool = False
 ) -> NDArray[np.float64]:
-    """Return a column of numbers as doubles, or refuse what is missing, not finite or not exact.
-
-    Where numbers may lack, they are NaN, and NaN is no number.
-    """
+    """Return numbers as doubles; refuse one missing (else NaN), not finite or not exact."""
     import pyarrow
 
     if (kind := _value_type(column)) != column.type:
@@ -171,20 +181,6 @@ def _wrong_type(column: Any, field: str, expected: str, source: Source) -> Forma
     return FormatError(source.name, '', field, found, f'{expected}{remedy}')
 
 
-def _not_utf8(column: Any, field: str, source: Source) -> FormatError:
-    """Return the error of a column of text that holds something else."""
-    import pyarrow
-
-    binary = pyarrow.large_binary()
-    for row, value in enumerate(column.cast(binary), 1):
-        try:
-            (value.as_py() or b'').decode()
-        except UnicodeDecodeError as error:
-            found = f'invalid UTF-8 at byte {error.start + 1} (0x{error.object[error.start]:02x})'
-            return FormatError(source.name, f'row {row}', field, found, 'UTF-8')
-    return FormatError(source.name, '', field, 'a damaged column', 'text')
-
-
 def _without_missing(column: Any, field: str, source: Source) -> Any:
     if column.null_count:
         missing = np.flatnonzero(column.is_null().to_numpy())
@@ -198,38 +194,10 @@ def _wrong_rows(
     return FormatError(source.name, f'row {rows[0] + 1}', field, found, expected, len(rows) - 1)
 
 
-def _checked(table: Table) -> Table:
-    """Refuse a table without rows, and texts that no line can hold."""
-    if not len(table):
-        raise no_rows(table.source.name, table.layout)
-    for field, column in table.columns.items():
-        for code, value in enumerate(column.values):
-            if not is_text(value):
-                row = int(np.argmax(column.codes == code))
-                raise table.error([row], field, shown(value), TEXT)
-    return table
-
-
-def read_parquet(
-    source: ByteSource, choose: Callable[[pyarrow.Schema], Sequence[str]]
-) -> tuple[pyarrow.Table, Source]:
-    """Read the columns that `choose` names when it is given the schema."""
-    import pyarrow
-
-    parts = ParquetParts(source, choose)
-    read = [part for part, _ in parts]
-    return pyarrow.concat_tables(read), parts.source
-
-
 class ParquetParts:
     """The columns that `choose` names, behind some row groups, in parts of some rows."""
 
-    def __init__(
-        self,
-        file: ByteSource,
-        choose: Callable[[pyarrow.Schema], Sequence[str]],
-        n_groups: int = 0,
-    ) -> None:
+    def __init__(self, file: ByteSource, choose: Choose, n_groups: int = 0) -> None:
         self.source = Source(file.name)  # with its hash once it is opened
         self._file = file
         self._choose = choose
@@ -259,7 +227,7 @@ def _opened(source: ByteSource) -> Iterator[tuple[Any, Source]]:
 
     with opening(source.name), source.open_stored() as stream:
         if not is_regular(stream):
-            raise ReadError(source.name, PARQUET_IN_NO_FILE)
+            raise ReadError(source.name, f'is {PARQUET}, {IN_NO_FILE}')
         digest = None if source.is_open else hashlib.file_digest(stream, 'sha256').hexdigest()
         try:
             yield stream, Source(source.name, digest)
@@ -285,9 +253,7 @@ class _RowGroups:
     is asked for damaged metadata of a column.
     """
 
-    def __init__(
-        self, stream: Any, choose: Callable[[pyarrow.Schema], Sequence[str]], source: ByteSource
-    ) -> None:
+    def __init__(self, stream: Any, choose: Choose, source: ByteSource) -> None:
         from pyarrow import parquet, types
 
         self._limit = source.limit()
@@ -371,10 +337,7 @@ def _n_bytes(column: pyarrow.ChunkedArray) -> int:
 
 
 def checked_footer(stream: Any, source: ByteSource) -> dict[str, int]:
-    """Refuse a footer that is longer than the limit; return the limits on what pyarrow makes of it.
-
-    A list with more elements is an error of pyarrow's.
-    """
+    """Refuse a footer longer than the limit; return limits on what pyarrow makes of it."""
     limit = source.limit(METADATA_COME_TO, LEAST_OF_METADATA)
     size = stream.seek(0, io.SEEK_END)
     stream.seek(max(0, size - 8))

@@ -6,20 +6,18 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
 from typing import Any
 
 from mediaeval_ap.errors import FormatError, shortened, shown
 
+_half = re.compile('[\ud800-\udfff]').search
 _may_hold_halves = re.compile(r'\\u[dD][89a-fA-F]').search
 
 
 class _Repeating(dict[str, Any]):
-    """An object whose text has a key twice, and this key."""
+    """An object whose text has a key twice."""
 
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        ((self.key, _),) = Counter(key for key, _ in pairs).most_common(1)
+    key: str
 
 
 def parsed_json(content: bytes, name: str, expected: str = 'JSON') -> Any:
@@ -27,87 +25,63 @@ def parsed_json(content: bytes, name: str, expected: str = 'JSON') -> Any:
 
     The standard library keeps the last of two equal keys, and lets halves of characters through.
     """
-    suspects: list[Callable[[object], str]] = []  # the whole value is searched for these alone
+    is_suspect = False  # else the value is not searched
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal is_suspect
         value = dict(pairs)
-        if len(value) == len(pairs):
-            return value
-        suspects.append(_repeats)
-        return _Repeating(pairs)
+        if len(value) < len(pairs):
+            is_suspect, value = True, _Repeating(pairs)
+            ((value.key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        return value
 
     def constant(text: str) -> float:
-        suspects.append(_is_infinite)
+        nonlocal is_suspect
+        is_suspect = True
         return float(text)
 
+    encoding = json.detect_encoding(content)
     try:
-        text = _decoded(content, name, expected)
+        text = content.decode(encoding)  # strictly: json.loads lets halves of characters pass
         value = json.loads(text, object_pairs_hook=unique, parse_constant=constant)
-    except FormatError:
-        raise
+    except UnicodeDecodeError as error:
+        number = content.count(b'\n', 0, error.start) + 1
+        found = f'bytes that are not {encoding.upper().removesuffix("-SIG")}'
+        raise FormatError(name, f'line {number}', '', found, expected) from None
     except json.JSONDecodeError as error:
-        place = f'line {error.lineno}'
-        raise FormatError(name, place, '', f'no JSON: {error.msg}', expected) from None
+        line = f'line {error.lineno}'
+        raise FormatError(name, line, '', f'no JSON: {error.msg}', expected) from None
     except (ValueError, RecursionError):
         found = 'a number of too many digits, or too many brackets'
         raise FormatError(name, '', '', found, expected) from None
-    if _may_hold_halves(text):
-        suspects.append(_is_half)
-    for suspect in dict.fromkeys(suspects):
-        _refuse(value, suspect, name)
+    if is_suspect or _may_hold_halves(text):
+        _refuse(value, name)
     return value
 
 
-def _decoded(content: bytes, name: str, expected: str) -> str:
-    encoding = json.detect_encoding(content)
-    try:
-        return content.decode(encoding)  # strictly: json.loads lets halves of characters pass
-    except UnicodeDecodeError as error:
-        line = content.count(b'\n', 0, error.start) + 1
-        found = f'bytes that are not {encoding.upper().removesuffix("-SIG")}'
-        raise FormatError(name, f'line {line}', '', found, expected) from None
+def _fault(value: object) -> tuple[str, str] | None:
+    """Return what is wrong with a value, and what is expected."""
+    if isinstance(value, _Repeating):
+        return f'the key {shown(value.key)} twice', 'each key of an object once'
+    if isinstance(value, float) and not math.isfinite(value):
+        return json.dumps(value), 'numbers of JSON, which are finite'
+    if isinstance(value, str) and _half(value):
+        return 'half of a character', 'JSON of Unicode'
+    return None
 
 
-def _repeats(value: object) -> str:
-    return f'the key {shown(value.key)} twice' if isinstance(value, _Repeating) else ''
-
-
-def _is_infinite(value: object) -> str:
-    return json.dumps(value) if isinstance(value, float) and not math.isfinite(value) else ''
-
-
-def _is_half(value: object) -> str:
-    if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            return 'half of a character'
-    return ''
-
-
-EXPECTED: dict[Callable[[object], str], str] = {
-    _repeats: 'each key of an object once',
-    _is_infinite: 'numbers of JSON, which are finite',
-    _is_half: 'JSON of Unicode',
-}
-
-
-def _refuse(value: object, suspect: Callable[[object], str], name: str) -> None:
-    """Refuse the first value that is as suspected, with its place, as ``results[0].means``."""
+def _refuse(value: object, name: str) -> None:
+    """Refuse the first wrong value, with its position in the whole, as ``results[0].means``."""
     waiting: list[tuple[str, object]] = [('', value)]  # no recursion: text may nest deeper
     while waiting:
-        place, each = waiting.pop()
-        if found := suspect(each):
-            raise FormatError(name, place, '', found, EXPECTED[suspect])
-        waiting += reversed(list(_within(place, each)))
-
-
-def _within(place: str, value: object) -> Iterator[tuple[str, object]]:
-    if isinstance(value, dict):
-        for key, each in value.items():
-            at = f'{place}.{shortened(key)}' if place else shortened(key)
-            yield at, key
-            yield at, each
-    elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield f'{place}[{number}]', each
+        position, each = waiting.pop()
+        if fault := _fault(each):
+            raise FormatError(name, position, '', *fault)
+        within: list[tuple[str, object]] = []
+        if isinstance(each, dict):
+            for key, inner in each.items():
+                at = f'{position}.{shortened(key)}' if position else shortened(key)
+                within += [(at, key), (at, inner)]
+        elif isinstance(each, list):
+            within = [(f'{position}[{number}]', inner) for number, inner in enumerate(each)]
+        waiting += reversed(within)

@@ -1,8 +1,4 @@
-"""The fields of each kind of table.
-
-Lines hold those of a `Layout` in its order. Files with a header hold those of a `RecordLayout` in
-any order, among others.
-"""
+"""The fields of each kind of table: of lines in their order, of files with a header in any."""
 
 from __future__ import annotations
 
@@ -143,11 +139,7 @@ QUERIES = Layout('queries', ('person_name',))
 # Comments are as trec_eval 10 has them: only in a run may white space stand before the mark.
 QRELS = Layout('qrels', ('qid', 'iteration', 'docno'), 'relevance', integers=True, comment=rb'#')
 RUN = Layout(
-    'TREC run',
-    ('qid', 'q0', 'docno', 'rank', 'tag'),
-    'score',
-    n_before=4,
-    comment=rb'[ \t]*#',
+    'TREC run', ('qid', 'q0', 'docno', 'rank', 'tag'), 'score', n_before=4, comment=rb'[ \t]*#'
 )
 
 # Other files of a campaign; times are kept as text.
@@ -165,3 +157,10 @@ EVIDENCE_2015 = Layout('evidence', ('person_name', 'video_id', 'shot_id', 'sourc
 SHOT_IDS_2015 = Layout(SHOTS_2015.name, SHOTS_2015.texts[:2])
 CONSENSUS_2015 = Layout('consensus', ('video_id', 'shot_id'))
 EVIDENCE_REFERENCE_2015 = Layout('evidence reference', (*REFERENCE_2015.texts, 'source'))
+
+# Files that may be taken for one another; first those whose rows say most about what they are.
+FAMILIES = (
+    (EVIDENCE, SHOTS, HYPOTHESIS, REFERENCE, SUBSET),
+    (EVIDENCE_2015, SHOTS_2015, HYPOTHESIS_2015, REFERENCE_2015),
+    (QRELS, RUN),
+)

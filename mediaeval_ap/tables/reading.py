@@ -1,12 +1,8 @@
-"""Reading of tables from whatever holds them: at once, leniently, as rows arrive, or in parts.
-
-`Origin` tells what something is; what a run of text does not need is imported where it is used.
-"""
+"""Reading of tables from whatever holds them: at once, leniently, as rows arrive, in parts."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import re
 import sys
@@ -14,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from itertools import chain
 from time import sleep
 from typing import Any, BinaryIO
@@ -31,22 +28,11 @@ from mediaeval_ap.tables.sources import (
     opening,
 )
 from mediaeval_ap.tables.table import NumberedRows, Source, Table
-from mediaeval_ap.tables.text.format import (
-    BLOCK_BYTES,
-    BYTE_ORDER_MARK,
-    Cause,
-    Read,
-    explained,
-    no_row_of_text,
-    no_rows,
-    numbered,
-    up_to_endless,
-    whole_lines,
-)
+from mediaeval_ap.tables.text import format
+from mediaeval_ap.tables.text.format import Cause, Piece, Read
 from mediaeval_ap.tables.text.reader import (
     PROVED_BYTES,
     LenientTable,
-    Piece,
     Reading,
     WrongLines,
     parse,
@@ -79,18 +65,14 @@ class OriginKind(Enum):
     ROWS = 'rows'
     UNKNOWN = 'unknown'
 
-    @property
-    def has_all_fields(self) -> bool:
-        """Return whether rows of this kind have all fields; others may lack what is not needed."""
-        return self in (OriginKind.TEXT, OriginKind.TABLE)
+
+# Of these, rows have all fields; others may lack what is not needed.
+WITH_ALL_FIELDS = (OriginKind.TEXT, OriginKind.TABLE)
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Something that a table is read from, and its kind.
-
-    For text and columnar files, `value` is a `ByteSource`, which knows the limit of its bytes.
-    """
+    """Something that a table is read from, and its kind; of files, `value` is a `ByteSource`."""
 
     kind: OriginKind
     value: Any
@@ -216,24 +198,22 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
     given = Origin.of(origin, max_bytes)
     match given.kind:
         case OriginKind.TEXT:
-            return _read_text(given.value, layout)
+            source = given.value
+            with source.open() as stream:
+                table = parse(stream, layout, source.name, _by_python(source))
+            return replace(table, source=source.described())
         case OriginKind.COLUMNAR:
-            from mediaeval_ap.tables.columnar import fields_in, from_arrow, read_columns
+            from mediaeval_ap.tables.columnar import fields_of, from_arrow, read_columns
 
-            choose = fields_in(layout, given.name)
+            choose = partial(fields_of, layout, given.name)
             return from_arrow(*read_columns(given.value, choose), layout)
-        case OriginKind.FRAME:
-            from mediaeval_ap.tables.rows import from_frame
+        case OriginKind.FRAME | OriginKind.ARRAY | OriginKind.ROWS as kind:
+            from mediaeval_ap.tables.rows import from_array, from_frame, from_rows
 
-            return from_frame(given.value, layout)
-        case OriginKind.ARRAY:
-            from mediaeval_ap.tables.rows import from_array
-
-            return from_array(given.value, layout)
-        case OriginKind.ROWS:
-            from mediaeval_ap.tables.rows import from_rows
-
-            return from_rows(given.value, layout)
+            if kind is OriginKind.ARRAY:
+                return from_array(given.value, layout)
+            is_frame = kind is OriginKind.FRAME
+            return from_frame(given.value, layout) if is_frame else from_rows(given.value, layout)
         case OriginKind.TABLE if isinstance(given.value, Table):
             if given.value.layout != layout:
                 found = given.value.layout.name
@@ -241,12 +221,6 @@ def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
             return given.value
     expected = 'a path, an open file, a table or an iterable of rows'
     raise given.error(expected, f'{layout.name}: ')
-
-
-def _read_text(source: ByteSource, layout: Layout) -> Table:
-    with source.open() as stream:
-        table = parse(stream, layout, source.name, _by_python(source))
-    return replace(table, source=source.described())
 
 
 def _by_python(source: ByteSource) -> int:
@@ -270,16 +244,12 @@ def read_leniently(
     return replace(found, table=replace(found.table, source=given.value.described()))
 
 
-def _refuse(error: FormatError) -> None:
-    raise error
-
-
 def arriving(
     origin: str | os.PathLike[str],
     layout: Layout,
     *,
     follow: bool = False,
-    on_wrong: Callable[[FormatError], object] = _refuse,
+    on_wrong: Callable[[FormatError], object] | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a file or of standard input, each as soon as its line is there.
@@ -324,9 +294,8 @@ def arriving(
         raise ReadError(source.name, f'{source.format} cannot be followed, only plain text')
 
     n_lines = n_rows = n_wrong = 0
-    with _opened(source, follow) as read_arrived:
-        arrived = up_to_endless(whole_lines(read_arrived, PROVED_BYTES))
-        for piece in pieces(arrived, layout, math.inf):
+    with open_arriving(source, follow) as read_arrived:
+        for piece in pieces(format.whole_lines(read_arrived, PROVED_BYTES), layout):
             for at, row in _rows_and_wrong(piece, layout):
                 if row is not None:
                     n_rows += 1
@@ -334,17 +303,17 @@ def arriving(
                     continue
                 n_wrong += 1
                 cause, line = piece.wrong[at]
-                error = explained(line, cause, layout).error(
+                error = format.explained(line, cause, layout).error(
                     source.name, f'line {n_lines + at + 1}'
                 )
-                if cause is Cause.LENGTH:
+                if cause is Cause.LENGTH or on_wrong is None:
                     raise error
                 on_wrong(error)
             n_lines += piece.n_lines
     if not n_rows and n_wrong:
-        raise no_rows(source.name, layout)
+        raise format.no_rows(source.name, layout)
     if not n_rows:
-        raise no_row_of_text(source.name, layout, n_lines)
+        raise format.no_row_of_text(source.name, layout, n_lines)
 
 
 def _rows_and_wrong(piece: Piece, layout: Layout) -> Iterator[tuple[int, tuple[Any, ...] | None]]:
@@ -361,31 +330,28 @@ def _rows_and_wrong(piece: Piece, layout: Layout) -> Iterator[tuple[int, tuple[A
 
 def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
     """Yield the lines of standard input, with their numbers, each as soon as it is there."""
-    source = ByteSource(STANDARD_INPUT)
+    source, n_lines = ByteSource(STANDARD_INPUT), 0
     with source.open_arriving(may_change=True) as stream:
-        yield from numbered(stream, source.name)
+        for block in format.whole_lines(stream.read1):  # type: ignore[attr-defined]  # it is buffered
+            if block is None:
+                raise format.endless().error(source.name, f'line {n_lines + 1}')
+            lines = format.split(block)
+            yield from enumerate(lines, n_lines + 1)
+            n_lines += len(lines)
 
 
 @contextmanager
-def _opened(source: ByteSource, follow: bool) -> Iterator[Read]:
+def open_arriving(source: ByteSource, follow: bool) -> Iterator[Read]:
     """Open a source, and yield the function that reads what has arrived of it."""
-    if source.is_standard_input:
-        with source.open_arriving(may_change=follow) as stream:
+    if not follow or source.is_standard_input:
+        is_read_now = not source.is_standard_input
+        with source.open() if is_read_now else source.open_arriving(may_change=follow) as stream:
             yield stream.read1  # type: ignore[attr-defined]  # it is buffered
-    elif follow:
-        with following(source) as read_more:
-            yield read_more
-    else:
-        with source.open() as stream:
-            yield stream.read1  # type: ignore[attr-defined]  # it is buffered
-
-
-@contextmanager
-def following(source: ByteSource) -> Iterator[Read]:
-    """Open a file of plain text that grows, as ``tail -f``; its function to read waits for more."""
+        return
     with opening(source.name), source.open_stored(may_change=True) as file:
 
         def read_more(size: int) -> bytes:
+            """Read what was appended; wait for it, as ``tail -f``."""
             while not (chunk := file.read(size)):
                 if file.seekable() and os.fstat(file.fileno()).st_size < file.tell():
                     raise ReadError(source.name, 'became shorter while it was followed')
@@ -423,16 +389,13 @@ class TableParts:
 
     def __iter__(self) -> Iterator[tuple[Table, Position | None]]:
         """Yield tables, each with the position behind it if reading can begin there."""
-        if self._file.format == PARQUET:
-            yield from self._of_parquet()
-        else:
-            yield from self._of_text()
+        return self._of_parquet() if self._file.format == PARQUET else self._of_text()
 
     def _of_text(self) -> Iterator[tuple[Table, Position]]:
         name, position = self._file.name, self._begin
         with self._file.open() as stream:
             digest = self._pass_over(stream)
-            blocks = up_to_endless(whole_lines(stream.read, is_start=not position.units))
+            blocks = format.whole_lines(stream.read, is_start=not position.units)
             reading, units = Reading(self._layout, 1, position.n_lines, position.n_rows), 0
             for piece in chain(pieces(blocks, self._layout, 0), [None]):
                 if piece is None:
@@ -454,48 +417,42 @@ class TableParts:
                     yield reading.table(Source(name)), position
                     reading, units = Reading(self._layout, 1, position.n_lines, position.n_rows), 0
             if not position.n_rows:
-                raise no_row_of_text(name, self._layout, reading.lines.next_line - 1)
+                raise format.no_row_of_text(name, self._layout, reading.lines.next_line - 1)
         self.source = self._file.described()
 
     def _pass_over(self, stream: BinaryIO) -> hashlib._Hash:
         """Pass over what was read before, if it is what it was, and return its hash."""
         digest = hashlib.sha256()
         left = self._begin.units
-        chunk = stream.read(len(BYTE_ORDER_MARK)) if left else b''
-        if chunk == BYTE_ORDER_MARK:
-            chunk = stream.read(min(left, BLOCK_BYTES))
+        chunk = stream.read(len(format.BYTE_ORDER_MARK)) if left else b''
+        if chunk == format.BYTE_ORDER_MARK:
+            chunk = stream.read(min(left, format.BLOCK_BYTES))
         while chunk:
             digest.update(chunk)
             left -= len(chunk)
-            chunk = stream.read(min(left, BLOCK_BYTES)) if left > 0 else b''
+            chunk = stream.read(min(left, format.BLOCK_BYTES)) if left > 0 else b''
         if left or (self._begin.units and digest.hexdigest() != self._begin.sha256):
             raise ChangedError(self._file.name, CHANGED)
         return digest
 
     def _of_parquet(self) -> Iterator[tuple[Table, Position | None]]:
-        from mediaeval_ap.tables.columnar import ParquetParts, fields_in, from_arrow
+        from mediaeval_ap.tables.columnar import ParquetParts, fields_of, from_arrow
 
-        choose = fields_in(self._layout, self._file.name)
+        choose = partial(fields_of, self._layout, self._file.name)
         parts = ParquetParts(self._file, choose, self._begin.units)
         n_rows = self._begin.n_rows
         for table, n_groups in parts:
             if self._begin.sha256 not in ('', parts.source.sha256):
                 raise ChangedError(self._file.name, CHANGED)
             if len(table):
-                with self._same_error():
+                try:
                     part = from_arrow(table, parts.source, self._layout)
+                except FormatError:  # of the whole file, which counts all its rows
+                    read(Origin(OriginKind.COLUMNAR, self._file), self._layout)
+                    raise
                 n_rows += len(part)
                 digest = parts.source.sha256 or ''
                 yield part, None if n_groups is None else Position(n_groups, 0, n_rows, digest)
         if not n_rows:
-            raise no_rows(self._file.name, self._layout)
+            raise format.no_rows(self._file.name, self._layout)
         self.source = parts.source
-
-    @contextmanager
-    def _same_error(self) -> Iterator[None]:
-        """Tell what is wrong in a part as the error of the file, which counts all its rows."""
-        try:
-            yield
-        except FormatError:
-            read(Origin(OriginKind.COLUMNAR, self._file), self._layout)
-            raise

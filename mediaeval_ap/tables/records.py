@@ -26,12 +26,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import BETWEEN_LABELS, BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, ParameterError, shown
-from mediaeval_ap.tables.columnar import (
-    holds_any,
-    number_array,
-    read_columns,
-    text_array,
-)
+from mediaeval_ap.tables.columnar import holds_any, number_array, read_columns, text_array
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
 from mediaeval_ap.tables.reading import Origin, OriginKind
 from mediaeval_ap.tables.rows import column_names
@@ -87,21 +82,24 @@ class Records(NumberedRows):
 
     def refuse_empty(self, role: str) -> None:
         """Refuse rows that have nothing in a column of text."""
-        from pyarrow import compute
-
-        empty = np.flatnonzero(compute.equal(self[role], '').to_numpy(zero_copy_only=False))
-        if len(empty):
-            raise self.error(empty, role, 'nothing', 'text')
+        self._refuse('^$', role, 'text')
 
     def refuse_several(self, role: str) -> None:
         """Refuse rows with white space, which separates labels, where one label is allowed."""
-        from pyarrow import compute
+        self._refuse(BETWEEN_LABELS, role, 'one label, without white space')
 
-        spaced = compute.match_substring_regex(self[role], BETWEEN_LABELS)
-        several = np.flatnonzero(spaced.to_numpy(zero_copy_only=False))
-        if len(several):
-            found = shown(self[role][several[0]].as_py())
-            raise self.error(several, role, found, 'one label, without white space')
+    def _refuse(self, pattern: str, role: str, expected: str) -> None:
+        if len(wrong := _matching(self[role], pattern)):
+            found = self[role][wrong[0]].as_py()
+            raise self.error(wrong, role, shown(found) if found else 'nothing', expected)
+
+
+def _matching(texts: pyarrow.Array, pattern: str) -> NDArray[np.int64]:
+    """Return the rows whose text holds what a regular expression matches."""
+    from pyarrow import compute
+
+    found = compute.match_substring_regex(texts, pattern)
+    return np.flatnonzero(found.to_numpy(zero_copy_only=False))
 
 
 def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
@@ -139,32 +137,25 @@ def _from_csv(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
     content = io.BytesIO()
     with source.open() as stream:
         copyfileobj(stream, content, COPIED_BYTES)
-    delimiter = _delimiter(source.name)
+    stem, suffix = splitext(source.name.lower())
+    if suffix in COMPRESSED_SUFFIXES:
+        suffix = splitext(stem)[1]
+    delimiter = '\t' if suffix == '.tsv' else ','
     layout, columns, lines = parse_csv(content.getvalue(), layouts, source.name, delimiter)
     records = Records(layout, columns.combine_chunks(), source.described(), lines)
     for role, name in layout.by_role.items():
         if name in layout.numbers:
-            place, numbers = columns.column_names.index(name), _optional_numbers(records, role)
-            columns = columns.set_column(place, name, pyarrow.array(numbers))
+            at, numbers = columns.column_names.index(name), _optional_numbers(records, role)
+            columns = columns.set_column(at, name, pyarrow.array(numbers))
     return replace(records, columns=columns.combine_chunks())
-
-
-def _delimiter(name: str) -> str:
-    """Return what separates the fields of a file, by its suffix before one of compression."""
-    stem, suffix = splitext(name.lower())
-    if suffix in COMPRESSED_SUFFIXES:
-        suffix = splitext(stem)[1]
-    return '\t' if suffix == '.tsv' else ','
 
 
 def _optional_numbers(records: Records, role: str) -> NDArray[np.float64]:
     """Return texts as numbers, NaN for nothing; or refuse texts that are no numbers."""
     import pyarrow
-    from pyarrow import compute
 
     texts = records[role]
-    is_given = compute.not_equal(compute.ascii_trim(texts, BETWEEN_WORDS), '')
-    given = np.flatnonzero(is_given.to_numpy(zero_copy_only=False))
+    given = _matching(texts, f'[^{BETWEEN_WORDS}]')
     numbers = np.full(len(texts), np.nan)
     numbers[given] = decimals(texts.take(pyarrow.array(given)))
     if len(wrong := given[~np.isfinite(numbers[given])]):
@@ -204,28 +195,19 @@ def _from_table(table: pyarrow.Table, layouts: Sequence[RecordLayout], source: S
         raise no_rows(source.name, layout)
     columns = {}
     for name in layout.columns(table.column_names):
-        if name in layout.texts:
-            columns[name] = text_array(table[name], name, source).fill_null('')
-            _refuse_what_no_line_holds(columns[name], name, source)
-        else:
+        if name not in layout.texts:
             may_lack = name in layout.numbers
-            numbers = number_array(table[name], name, source, may_lack=may_lack)
-            columns[name] = pyarrow.array(numbers)
-    return Records(layout, pyarrow.table(columns).combine_chunks(), source)
-
-
-def _refuse_what_no_line_holds(column: Any, name: str, source: Source) -> None:
-    """Refuse text that CSV would refuse: a NUL, and a carriage return that ends no line."""
-    from pyarrow import compute
-
-    (texts,) = column.chunks
-    if holds_any(texts, '\0\r'):
-        found = compute.match_substring_regex(texts, IN_NO_LINE).to_numpy(zero_copy_only=False)
-        if len(wrong := np.flatnonzero(found)):
-            row = int(wrong[0])
-            value = shown(texts[row].as_py())
+            columns[name] = pyarrow.array(
+                number_array(table[name], name, source, may_lack=may_lack)
+            )
+            continue
+        columns[name] = text_array(table[name], name, source).fill_null('')
+        (texts,) = columns[name].chunks
+        if holds_any(texts, '\0\r') and len(wrong := _matching(texts, IN_NO_LINE)):
+            row, value = int(wrong[0]) + 1, shown(texts[wrong[0]].as_py())
             expected = 'text without NUL, and without CR but in CR LF'
-            raise FormatError(source.name, f'row {row + 1}', name, value, expected, len(wrong) - 1)
+            raise FormatError(source.name, f'row {row}', name, value, expected, len(wrong) - 1)
+    return Records(layout, pyarrow.table(columns).combine_chunks(), source)
 
 
 LARGEST_FIELD = 2**31 - 1  # what a C long holds everywhere
@@ -238,7 +220,11 @@ def parse_csv(
 ) -> tuple[RecordLayout, pyarrow.Table, LineNumbers]:
     """Read CSV by the first layout that fits its columns: texts as large strings, and doubles."""
     content = content.removeprefix(BYTE_ORDER_MARK)
-    _refuse_what_is_no_text(content, source)
+    are_ends = content.count(b'\r') == content.count(b'\r\n')
+    if not are_ends or b'\0' in content or not is_utf8(content):
+        faults = Faults(source, 'line')
+        faults.look(map(explain_bytes, content.replace(b'\r\n', b'\n').split(b'\n')), 1)
+        raise faults.error
     records = _records(content, delimiter)
     with _fields_of_any_size():
         line, header = next(records, (1, []))
@@ -251,7 +237,9 @@ def parse_csv(
     if not has_header:
         records = chain([(line, header)], records)
         header = [column_at(position) for position, _ in enumerate(header, 1)]
-    _refuse_other_delimiter(header, source, line)
+    if len(header) == 1 and ('\t' in header[0] or ';' in header[0]):
+        expected = 'commas between columns, or tabs if the name of the file ends in .tsv'
+        raise FormatError(source, f'line {line}', '', f'one column {shown(header[0])}', expected)
     layout = choose_layout(header, layouts, source, f'line {line}')
     if b'"' not in content and line == 1:
         columns = _proved(content, header, layout, delimiter)
@@ -261,15 +249,8 @@ def parse_csv(
         return layout, *_explained(records, header, layout, source)
 
 
-def _refuse_other_delimiter(header: Sequence[str], source: str, line: int) -> None:
-    """Refuse a header that is one field, with tabs or semicolons in it."""
-    if len(header) == 1 and ('\t' in header[0] or ';' in header[0]):
-        expected = 'commas between columns, or tabs if the name of the file ends in .tsv'
-        raise FormatError(source, f'line {line}', '', f'one column {shown(header[0])}', expected)
-
-
 def choose_layout(
-    header: Sequence[str], layouts: Sequence[RecordLayout], source: str, place: str
+    header: Sequence[str], layouts: Sequence[RecordLayout], source: str, where: str
 ) -> RecordLayout:
     """Return the first layout that fits the columns of a file."""
     for layout in layouts:
@@ -280,21 +261,11 @@ def choose_layout(
         expected = _expected(layouts)
     if layouts[0].missing(header):
         expected += layouts[0].remedy
-    raise FormatError(source, place, '', f'{found} in {shown(",".join(header))}', expected)
+    raise FormatError(source, where, '', f'{found} in {shown(",".join(header))}', expected)
 
 
 def _expected(layouts: Sequence[RecordLayout]) -> str:
     return ' or '.join(layout.expected for layout in layouts)
-
-
-def _refuse_what_is_no_text(content: bytes, source: str) -> None:
-    are_ends = content.count(b'\r') == content.count(b'\r\n')
-    if are_ends and b'\0' not in content and is_utf8(content):
-        return
-    faults = Faults(source, 'line')
-    lines = content.replace(b'\r\n', b'\n').split(b'\n')
-    faults.look(map(explain_bytes, lines), 1)
-    raise faults.error
 
 
 def _proved(
@@ -328,7 +299,7 @@ def _explained(
     import pyarrow
 
     names = layout.columns(header)
-    places = [header.index(name) for name in names]
+    at = [header.index(name) for name in names]
     rows, lines = [], []
     faults = Faults(source, 'line')
     for line, record in records:
@@ -338,7 +309,7 @@ def _explained(
             faults.add(line, wrong)
         elif not faults.count:
             lines.append(line)
-            rows.append([record[place] for place in places])
+            rows.append([record[each] for each in at])
     if faults.count:
         raise faults.error
     if not rows:

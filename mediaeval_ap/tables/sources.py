@@ -41,6 +41,16 @@ _MATCHES = {kind: re.compile(pattern).match for kind, pattern in _FIRST_BYTES.it
 N_FIRST_BYTES = 10  # of the longest of them
 BUFFER_BYTES = 1 << 20  # half and double take the same time, within a tenth
 XZ_MEMORY_BYTES = 1 << 30  # a header can ask for four times as much before a byte is read
+STANDARD_INPUT = '-'
+PACKED_SUFFIXES = COMPRESSED_SUFFIXES | {'.parquet', '.pq'}  # of what is no text
+IN_NO_FILE = 'which is read only from the start of a regular file'
+COMPRESSED_SIZE_FACTOR = 4  # an estimate: how many times larger runs are once decompressed
+CHANGED = (
+    'changed while it was read: wait until nobody writes to it, or read a copy '
+    '(watch --follow reads a run that grows)'
+)
+
+Watch: TypeAlias = Callable[[bytes], object]  # takes a chunk
 
 
 class Limit:
@@ -55,10 +65,6 @@ class Limit:
         self.max_bytes = max_bytes
         self._seen = 0
 
-    def count(self, chunk: bytes) -> None:
-        """Count the bytes of a chunk."""
-        self.add(len(chunk))
-
     def add(self, n_bytes: int) -> None:
         """Count bytes that the source has given, or is about to give."""
         self._seen += n_bytes
@@ -70,11 +76,12 @@ class Limit:
             )
 
 
-class Chunks(io.RawIOBase):
-    """A raw stream over an iterator of chunks; empty ones are passed over."""
+class _Chunks(io.RawIOBase):
+    """A raw stream over chunks, each of which watchers see first; empty ones are passed over."""
 
-    def __init__(self, chunks: Iterator[bytes]) -> None:
+    def __init__(self, chunks: Iterator[bytes], watchers: Sequence[Watch]) -> None:
         self._chunks = chunks
+        self._watchers = watchers
         self._rest = memoryview(b'')
 
     def readable(self) -> bool:
@@ -85,6 +92,8 @@ class Chunks(io.RawIOBase):
             chunk = next(self._chunks, None)
             if chunk is None:
                 return 0
+            for watch in self._watchers:
+                watch(chunk)
             self._rest = memoryview(chunk)
         view = memoryview(buffer).cast('B')
         count = min(len(view), len(self._rest))
@@ -98,38 +107,31 @@ def format_of(start: bytes) -> str:
     return next((kind for kind, matches in _MATCHES.items() if matches(start)), '')
 
 
-def may_go_on(start: bytes) -> bool:
-    """Return whether more bytes are needed to name a format: these end within the first line."""
-    return len(start) < N_FIRST_BYTES and b'\n' not in start and not format_of(start)
-
-
-def decompressed(stream: BinaryIO, kind: str) -> Any:
-    """Return a stream of the decompressed bytes; each library is imported when it is needed."""
-    match kind:
-        case 'gzip':
-            import gzip
-
-            return gzip.GzipFile(fileobj=stream, mode='rb')
-        case 'bzip2':
-            import bz2
-
-            return Chunks(_stream_by_stream(stream, bz2.BZ2Decompressor))
-        case 'xz':
-            import lzma
-
-            limited = partial(lzma.LZMADecompressor, memlimit=XZ_MEMORY_BYTES)
-            return Chunks(_stream_by_stream(stream, limited))
-        case 'zstd':
-            import pyarrow
-
-            return pyarrow.CompressedInputStream(stream, 'zstd')
-
-
-def _stream_by_stream(stored: BinaryIO, new_decompressor: Callable[[], Any]) -> Iterator[bytes]:
+def _decompressed(stored: BinaryIO, kind: str) -> Iterator[bytes]:
     """Decompress streams that follow one another to the end of the file.
 
-    The standard library's own files end in silence where a further stream is damaged.
+    The standard library's own files of bzip2 and xz end in silence where a further stream is
+    damaged.
     """
+    new_decompressor: Callable[[], Any]
+    if kind == 'gzip':
+        import gzip
+
+        yield from _chunks(gzip.GzipFile(fileobj=stored).read)
+        return
+    if kind == 'zstd':
+        import pyarrow
+
+        yield from _chunks(pyarrow.CompressedInputStream(stored, kind).read)
+        return
+    if kind == 'bzip2':
+        import bz2
+
+        new_decompressor = bz2.BZ2Decompressor
+    else:
+        import lzma
+
+        new_decompressor = partial(lzma.LZMADecompressor, memlimit=XZ_MEMORY_BYTES)
     rest = stored.read(BUFFER_BYTES)
     while rest:
         decompressor = new_decompressor()
@@ -138,26 +140,13 @@ def _stream_by_stream(stored: BinaryIO, new_decompressor: Callable[[], Any]) -> 
                 rest = rest or stored.read(BUFFER_BYTES)
                 if not rest:
                     raise EOFError('Compressed file ended before its end-of-stream marker')
-                yield decompressor.decompress(rest, BUFFER_BYTES)
-                rest = b''
-            else:
-                yield decompressor.decompress(b'', BUFFER_BYTES)
+            yield decompressor.decompress(rest, BUFFER_BYTES)
+            rest = b''
         rest = decompressor.unused_data
         while not (rest := rest.lstrip(b'\0')):  # padding
             rest = stored.read(BUFFER_BYTES)
             if not rest:
                 return
-
-
-STANDARD_INPUT = '-'
-PARQUET_SUFFIXES = {'.parquet', '.pq'}
-PARQUET_IN_NO_FILE = 'is Parquet, which is read only from the start of a regular file'
-COMPRESSED_SIZE_FACTOR = 4  # an estimate: how many times larger runs are once decompressed
-Watch: TypeAlias = Callable[[bytes], object]  # takes a chunk
-CHANGED = (
-    'changed while it was read: wait until nobody writes to it, or read a copy '
-    '(watch --follow reads a run that grows)'
-)
 
 
 class ByteSource:
@@ -197,26 +186,24 @@ class ByteSource:
     def format(self) -> str:
         """The format of the first bytes, if these can be read again; nothing for plain text."""
         try:
-            if not self.is_path:
-                return format_of(self._first_bytes())
-            if not self.is_stored:
+            if self.is_path and not self.is_stored:
                 return ''
-            with io.FileIO(self._path) as file:
-                return format_of(file.read(N_FIRST_BYTES))
+            with io.FileIO(self._path) if self.is_path else self._file() as file:
+                # An open file of the system has to stand at its beginning.
+                is_file = isinstance(getattr(file, 'raw', file), io.FileIO)
+                if not is_file or not file.seekable() or file.tell():
+                    return ''
+                if not self.is_path:
+                    self._version_at_start = _version(file)
+                start = file.read(N_FIRST_BYTES)
+                file.seek(0)
         except (OSError, ValueError):  # as of a closed file: told by whoever reads
             return ''
+        return format_of(start)
 
-    def _first_bytes(self) -> bytes:
-        """Look at the first bytes of an open file of the system that stands at its beginning."""
-        with self._file() as file:
-            if not isinstance(getattr(file, 'raw', file), io.FileIO):
-                return b''
-            if not file.seekable() or file.tell():
-                return b''
-            self._version_at_start = _version(file)
-            start: bytes = file.read(N_FIRST_BYTES)
-            file.seek(0)
-        return start
+    def _status(self) -> os.stat_result:
+        with opening(self.name):
+            return os.stat(self._path)
 
     @property
     def is_stored(self) -> bool:
@@ -234,10 +221,8 @@ class ByteSource:
 
     def size(self) -> int:
         """Estimate how many bytes reading will give; 0 for what is not a regular file."""
-        if not self.is_stored:
-            return 0
         factor = COMPRESSED_SIZE_FACTOR if self.format else 1
-        return self._status().st_size * factor
+        return self._status().st_size * factor if self.is_stored else 0
 
     def limit(self, does: str = 'decompresses to', at_least: int = 0) -> Limit:
         """Begin to count bytes against the limit; `does` is what the source does, for the error."""
@@ -247,24 +232,18 @@ class ByteSource:
         """Return its name, and the digest of what `open` has read of it."""
         return Source(self.name, None if self.is_open else self._hash.hexdigest())
 
-    def _status(self) -> os.stat_result:
-        with opening(self.name):
-            return os.stat(self._path)
-
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """Open the stream of decompressed bytes."""
         self._hash = hashlib.sha256()
-        with (
-            opening(self.name),
-            self.open_stored() as stored,
-            Bar(f'reading {printable(self.name)}', _size_of(stored), 'B') as bar,
-        ):
-            watchers = [self._hash.update, lambda chunk: bar.add(len(chunk))]
-            is_limited = not (self.is_open or (self.is_path and is_regular(stored)))
-            limits = [self.limit('holds').count] if is_limited else []
-            with self._decompressed(stored.read, watchers, limits) as stream:
-                yield stream
+        with opening(self.name), self.open_stored() as stored:
+            version = _version(stored)
+            with Bar(f'reading {printable(self.name)}', version and version[0], 'B') as bar:
+                watchers: list[Watch] = [self._hash.update, lambda chunk: bar.add(len(chunk))]
+                is_limited = not (self.is_open or (self.is_path and version is not None))
+                limit = self.limit('holds') if is_limited else None
+                with self._unpacked(stored.read, watchers, limit) as stream:
+                    yield stream
 
     @contextmanager
     def open_arriving(self, *, may_change: bool = False) -> Iterator[BinaryIO]:
@@ -272,38 +251,40 @@ class ByteSource:
         with (
             opening(self.name),
             self.open_stored(may_change=may_change) as stored,
-            self._decompressed(stored.read1, [], []) as stream,
+            self._unpacked(stored.read1) as stream,
         ):
             yield stream
 
     @contextmanager
-    def _decompressed(
-        self, read: Callable[[int], bytes], watchers: Sequence[Watch], limits: Sequence[Watch]
+    def _unpacked(
+        self,
+        read: Callable[[int], bytes],
+        watchers: Sequence[Watch] = (),
+        limit: Limit | None = None,
     ) -> Iterator[BinaryIO]:
-        """Decompress what is read if it is compressed; if not, it has limits of its own.
-
-        Watchers see all as it is stored.
-        """
+        """Decompress what watchers see as it is stored; what is plain has a limit of its own."""
         chunks = _chunks(read)
-        start = _first_chunk(chunks)
-        kind = self._compression(start)
+        start = b''
+        while len(start) < N_FIRST_BYTES and b'\n' not in start and not format_of(start):
+            if not (more := next(chunks, b'')):
+                break
+            start += more
+        kind = format_of(start)
+        if kind in COLUMNAR_FORMATS:
+            raise ReadError(self.name, f'is {kind}, {IN_NO_FILE}')
+        is_packed = self.is_path and os.path.splitext(self._path)[1].lower() in PACKED_SUFFIXES
+        if not kind and is_packed and _is_no_text(start):
+            found = f'its first bytes are {start[:4].hex(" ")}'
+            raise ReadError(self.name, f'is neither compressed nor text: {found}')
         chunks = chain([start], chunks)
         with opening(self.name, kind):
             if kind:
-                inner = decompressed(_buffered(chunks, *watchers), kind)
-                yield _buffered(_chunks(inner.read), self.limit().count)
-            else:
-                yield _buffered(chunks, *watchers, *limits)
-
-    def _compression(self, start: bytes) -> str:
-        """Return the compression that the first bytes tell; an error if they are no table's."""
-        kind = format_of(start)
-        if kind == PARQUET:
-            raise ReadError(self.name, PARQUET_IN_NO_FILE)
-        if not kind and self.is_path and _is_packed(self._path) and _is_no_text(start):
-            found = f'its first bytes are {start[:4].hex(" ")}'
-            raise ReadError(self.name, f'is neither compressed nor text: {found}')
-        return kind
+                chunks = _decompressed(_buffered(chunks, watchers), kind)
+                watchers, limit = (), self.limit()
+            if limit is not None:
+                add = limit.add
+                watchers = (*watchers, lambda chunk: add(len(chunk)))
+            yield _buffered(chunks, watchers)
 
     @contextmanager
     def open_stored(self, *, may_change: bool = False) -> Iterator[Any]:
@@ -320,14 +301,15 @@ class ByteSource:
         """
         before = self._version_at_start or _version(file)
         self._version_at_start = None
+        cause: Exception | None = None
         try:
             yield
         except Exception as error:
-            if _version(file) not in (before, None):
-                raise ReadError(self.name, CHANGED) from error
-            raise
+            cause = error
         if _version(file) not in (before, None):
-            raise ReadError(self.name, CHANGED)
+            raise ReadError(self.name, CHANGED) from cause
+        if cause is not None:
+            raise cause
 
     def _file(self) -> AbstractContextManager[Any]:
         if self.is_path:
@@ -346,12 +328,6 @@ def _version(file: IO[Any]) -> tuple[int, int] | None:
     except (AttributeError, OSError, TypeError, ValueError):  # none of the system's, or closed
         return None
     return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
-
-
-def _size_of(file: IO[Any]) -> int | None:
-    """Return the size of a regular file; None for anything else."""
-    version = _version(file)
-    return None if version is None else version[0]
 
 
 def is_regular(file: IO[Any]) -> bool:
@@ -374,15 +350,16 @@ def standard_input() -> BinaryIO:
 
 @contextmanager
 def opening(name: str, kind: str = '') -> Iterator[None]:
-    """Turn all that reading a source can raise into one `ReadError` with its name.
-
-    `kind` is the compression of what is read.
-    """
+    """Turn what reading a source can raise, compressed in a `kind`, into a `ReadError`."""
     try:
         yield
     except ReadError:
         raise
-    except _errors_of_reading() as error:
+    except Exception as error:
+        # lzma is not imported here, where files may have run out; another thread may be about to.
+        error_of_xz = getattr(sys.modules.get('lzma'), 'LZMAError', OSError)
+        if not isinstance(error, OSError | EOFError | zlib.error | UnicodeError | error_of_xz):
+            raise
         reason = getattr(error, 'strerror', None)
         as_kind = f'not readable as {kind}: ' if kind else ''
         raise ReadError(name, reason or f'{as_kind}{error}') from error
@@ -397,31 +374,11 @@ def content_of(path: str) -> bytes:
             return file.read()
 
 
-def _errors_of_reading() -> tuple[type[Exception], ...]:
-    """Return what reading a source can raise, of the libraries that are loaded."""
-    lzma = sys.modules.get('lzma')  # not imported here, where files may have run out
-    error_of_xz = getattr(lzma, 'LZMAError', OSError)  # another thread may be importing it now
-    return (OSError, EOFError, zlib.error, UnicodeError, error_of_xz)
-
-
 def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
     while chunk := read(BUFFER_BYTES):
         yield chunk
     if chunk is None:
         raise BlockingIOError('no data yet: a stream that blocks is needed')
-
-
-def _first_chunk(chunks: Iterator[bytes]) -> bytes:
-    """Take as many of the first bytes as tell their format."""
-    start = b''
-    while may_go_on(start) and (more := next(chunks, b'')):
-        start += more
-    return start
-
-
-def _is_packed(path: str) -> bool:
-    """Return whether a path has the suffix of a format that is no text."""
-    return os.path.splitext(path)[1].lower() in COMPRESSED_SUFFIXES | PARQUET_SUFFIXES
 
 
 def _is_no_text(start: bytes) -> bool:
@@ -433,13 +390,5 @@ def _is_no_text(start: bytes) -> bool:
     return b'\0' in start
 
 
-def _buffered(chunks: Iterator[bytes], *watchers: Watch) -> BinaryIO:
-    """Return a buffered stream of chunks, each of which watchers see when it is read."""
-
-    def watched() -> Iterator[bytes]:
-        for chunk in chunks:
-            for watch in watchers:
-                watch(chunk)
-            yield chunk
-
-    return io.BufferedReader(Chunks(watched()), BUFFER_BYTES)
+def _buffered(chunks: Iterator[bytes], watchers: Sequence[Watch]) -> BinaryIO:
+    return io.BufferedReader(_Chunks(chunks, watchers), BUFFER_BYTES)

@@ -6,23 +6,19 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import combine, ranges
-from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.errors import FormatError, counted, shown
 from mediaeval_ap.tables.layouts import Layout
 
 
 @dataclass(frozen=True)
 class LineNumbers:
-    """The line, or the number, of each row of a table.
-
-    Nothing is stored while the rows follow one another: `numbers` is None, and row 0 is number
-    `first`.
-    """
+    """The line or number of each row; `numbers` is None while rows follow one another."""
 
     unit: Literal['line', 'row'] = 'row'
     numbers: NDArray[np.int64] | None = None
@@ -106,18 +102,15 @@ class StoredTexts(Sequence[str]):
     def __len__(self) -> int:
         return len(self.ends)
 
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-
-    def __getitem__(self, at: int | slice) -> str | list[str]:
+    def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
             begin, end, step = at.indices(len(self))
             if step != 1:
                 raise ValueError(f'found a step of {step}, expected texts one after another')
-            return self._between(begin, end) if begin < end else []
+            if begin >= end:
+                return []
+            first = int(self.ends[begin - 1]) if begin else 0
+            return _decoded(self.content[first : self.ends[end - 1]], self.ends[begin:end] - first)
         number = range(len(self))[at]
         begin = int(self.ends[number - 1]) if number else 0
         return self.content[begin : self.ends[number]].tobytes().decode()
@@ -125,10 +118,6 @@ class StoredTexts(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         for begin in range(0, len(self), TEXTS_IN_BLOCK):
             yield from self[begin : begin + TEXTS_IN_BLOCK]
-
-    def _between(self, begin: int, end: int) -> list[str]:
-        first = int(self.ends[begin - 1]) if begin else 0
-        return _decoded(self.content[first : self.ends[end - 1]], self.ends[begin:end] - first)
 
     def together(self, at: NDArray[np.integer]) -> list[str]:
         """Return the texts at some positions, which are not negative."""
@@ -143,25 +132,26 @@ class StoredTexts(Sequence[str]):
     def positions(self, wanted: Sequence[str]) -> list[int]:
         """Return the position of each wanted text, or -1."""
         if len(wanted) * len(self).bit_length() < len(self):
-            return list(map(self._position, wanted))
+            near = [bisect_left(self, self._key(text), key=self._key) for text in wanted]
+            return [
+                at if at < len(self) and self[at] == text else -1
+                for at, text in zip(near, wanted, strict=True)
+            ]
         # All of them are decoded, which takes less time, but a block at a time.
         is_wanted = set(wanted)
         found = {text: position for position, text in enumerate(self) if text in is_wanted}
         return [found.get(text, -1) for text in wanted]
-
-    def _position(self, text: str) -> int:
-        position = bisect_left(self, self._key(text), key=self._key)
-        return position if position < len(self) and self[position] == text else -1
 
 
 def _decoded(content: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
     """Decode texts that stand one after another."""
     stops = ends.tolist()
     as_bytes = content.tobytes()
+    parts = zip([0, *stops], stops, strict=False)
     if as_bytes.isascii():  # a byte for each character
         text = as_bytes.decode()
-        return [text[a:b] for a, b in zip([0, *stops], stops, strict=False)]
-    return [as_bytes[a:b].decode() for a, b in zip([0, *stops], stops, strict=False)]
+        return [text[a:b] for a, b in parts]
+    return [as_bytes[a:b].decode() for a, b in parts]
 
 
 ROWS_IN_HTML = 10  # the first rows, of how many there may be
@@ -383,23 +373,20 @@ class Table(NumberedRows):
     lines: LineNumbers = ROW_BY_ROW
 
     def __repr__(self) -> str:
-        return f'Table({self.layout.name} {shown(self.source.name)}, {self._counted_rows()})'
+        rows = counted(len(self), 'row', 'rows')
+        return f'Table({self.layout.name} {shown(self.source.name)}, {rows})'
 
     def _repr_html_(self) -> str:
         from mediaeval_ap.render.document import Block, Document, Grid, Heading
         from mediaeval_ap.render.formats import to_html
 
-        n_shown = min(len(self), ROWS_IN_HTML)
-        first = self.select(np.arange(len(self)) < n_shown)
-        what = f'{self.layout.name}, {self._counted_rows()}'
+        first = self.select(np.arange(len(self)) < ROWS_IN_HTML)
+        what = f'{self.layout.name}, {counted(len(self), "row", "rows")}'
         blocks: list[Block] = [Heading(self.source.name, what)]
         blocks.append(Grid(self.layout.fields, list(first.rows()), exact=self.layout.fields))
-        if n_more := len(self) - n_shown:
+        if n_more := len(self) - len(first):
             blocks.append(f'… and {n_more:,} more')
         return to_html(Document(lambda: blocks, list))
-
-    def _counted_rows(self) -> str:
-        return f'{len(self):,} row{"" if len(self) == 1 else "s"}'
 
     def __len__(self) -> int:
         return len(self.columns[self.layout.texts[0]].codes)
@@ -478,11 +465,8 @@ class Table(NumberedRows):
             True where all of these fields are as in one row of the other table.
         """
         fields = other.layout.texts if fields is None else fields
-        wanted = [self[field].find(other[field]) for field in fields]
-        known = np.logical_and.reduce([codes >= 0 for codes in wanted])
-        columns = [
-            np.concatenate([self[field].codes, codes[known]])
-            for field, codes in zip(fields, wanted, strict=True)
-        ]
-        keys = combine(columns)
+        wanted = np.array([self[field].find(other[field]) for field in fields])
+        wanted = wanted[:, (wanted >= 0).all(axis=0)]
+        codes = [self[field].codes for field in fields]
+        keys = combine(list(map(np.append, codes, wanted)))
         return np.isin(keys[: len(self)], keys[len(self) :])

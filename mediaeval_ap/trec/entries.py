@@ -23,12 +23,12 @@ from mediaeval_ap.choices import TrecTies
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.tables import Column, Layout, Source, Table, read, reading
 from mediaeval_ap.tables.layouts import QRELS
-from mediaeval_ap.tables.reading import Origin, OriginKind
+from mediaeval_ap.tables.reading import WITH_ALL_FIELDS, Origin, OriginKind
 from mediaeval_ap.tables.rows import explain_row, from_rows
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.table import LineCounter, LineNumbers, NumberedRows
 from mediaeval_ap.tables.text import fast
-from mediaeval_ap.tables.text.format import no_rows, up_to_endless, whole_lines
+from mediaeval_ap.tables.text.format import no_rows, whole_lines
 
 Documents: TypeAlias = NDArray[Any]  # of `S8`, `S16`, … or of objects
 TOPIC, DOCUMENT = 'qid', 'docno'
@@ -57,10 +57,6 @@ class Entries(NumberedRows):
         """Return the documents of some rows."""
         return list(map(bytes.decode, self.document[rows].tolist()))
 
-    def distinct_texts(self) -> set[str]:
-        """Return the documents, each once."""
-        return set(map(bytes.decode, set(self.document.tolist())))
-
     @cached_property
     def _keys(self) -> NDArray[np.int64]:
         return pair_keys(self.topic.codes, self.document)
@@ -68,8 +64,13 @@ class Entries(NumberedRows):
     def rows_of(self, others: Entries, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows with the topic and document of one of some rows of another file.
 
-        The two are `comparable`, and the other has no document twice for a topic.
+        The other has no document twice for a topic.
         """
+        if self.document.dtype.kind != others.document.dtype.kind:  # their keys would differ
+            one, other = (
+                replace(each, document=each.document.astype(object)) for each in (self, others)
+            )
+            return one.rows_of(other, rows)
         topic = self.topic.find(others.topic)[rows]
         rows, topic = rows[topic >= 0], topic[topic >= 0]
         keys = pair_keys(topic, others.document[rows])
@@ -114,14 +115,6 @@ def _maybe_in(wanted: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.
     return np.concatenate(found)
 
 
-def comparable(first: Entries, second: Entries) -> tuple[Entries, Entries]:
-    """Return two files that keep documents in one way, so that their keys can be compared."""
-    if first.document.dtype.kind == second.document.dtype.kind:
-        return first, second
-    one, other = (replace(each, document=each.document.astype(object)) for each in (first, second))
-    return one, other
-
-
 def is_large(given: Origin) -> bool:
     """Return whether a file is so large that importing pyarrow to read it pays."""
     with suppress(ReadError):  # who reads it says why, in the order of the files
@@ -136,16 +129,16 @@ def read_entries(origin: Any, layout: Layout, *, in_blocks: bool = False) -> Ent
     needed anyway.
     """
     given = Origin.of(origin)
+    table = None
     if is_large(given) or (in_blocks and given.kind is OriginKind.TEXT and given.value.is_stored):
         entries = _read_blocks(given.value, layout)
-        return _entries(read(given, layout)) if entries is None else entries
-    if not given.kind.has_all_fields:
+        if entries is not None:
+            return entries
+    elif given.kind not in WITH_ALL_FIELDS:
         layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number, integers=layout.integers)
-    table = _read_in_memory(given, layout)
-    return _entries(read(given, layout) if table is None else table)
-
-
-def _entries(table: Table) -> Entries:
+        table = _read_in_memory(given, layout)
+    if table is None:
+        table = read(given, layout)
     document = table[DOCUMENT]
     documents = array_of([value.encode() for value in document.values])[document.codes]
     return Entries(table[TOPIC], documents, table.confidence, table.source, table.lines)
@@ -161,18 +154,19 @@ def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
     # One thread, as memory that several free is hardly used again; none would leave signals to
     # pyarrow. What is kept is made here.
     with source.open() as stream, ThreadPoolExecutor(1) as thread:
-        blocks = up_to_endless(whole_lines(stream.read, BLOCK_BYTES))
+        blocks = whole_lines(stream.read, BLOCK_BYTES)
         prove = partial(fast.proved_block, layout=layout, as_written=(TOPIC, DOCUMENT))
-        for rows in fast.results_of(prove, blocks, thread):
-            if rows is None:
+        for piece in fast.results_of(prove, blocks, thread):
+            if piece is None:
                 return None
-            counter.count(rows.n_lines, rows.places)
-            topic = rows.texts[TOPIC].combine_chunks().dictionary_encode()
+            counter.count(piece.n_lines, piece.rows)
+            texts: Any = piece.texts  # a table of pyarrow
+            topic = texts[TOPIC].combine_chunks().dictionary_encode()
             values = topic.dictionary.to_pylist()
             codes = [code_of.setdefault(value, len(code_of)) for value in values]
             topics.append(np.array(codes, np.int32)[np.from_dlpack(topic.indices)])
-            documents.append(_documents_of(rows.texts[DOCUMENT].combine_chunks()))
-            numbers.append(rows.numbers)
+            documents.append(_documents_of(texts[DOCUMENT].combine_chunks()))
+            numbers.append(np.asarray(piece.numbers))
     pyarrow.default_memory_pool().release_unused()
     if not counter.n_rows:
         return None
@@ -252,24 +246,6 @@ def descending(documents: Documents) -> NDArray[np.int64]:
     return -places
 
 
-def ranked(
-    returned: Entries,
-    rows: NDArray[np.int64],
-    topic: NDArray[np.int32],
-    relevance: NDArray[np.int64],
-    ties: TrecTies,
-) -> NDArray[np.int64]:
-    """Return the order of some rows by topic and rank; slower than `precisions`, but of all rows.
-
-    Among equal scores, the documents of equal relevance are in descending order; ``expected`` is no
-    order.
-    """
-    score = compared(returned.number[rows], ties)
-    signs = {'best': -1, 'worst': 1}
-    within = descending(returned.document[rows])
-    return np.lexsort((within, signs.get(ties, 0) * relevance, -score, topic))
-
-
 def compared(score: NDArray[np.float64], ties: TrecTies) -> NDArray[np.floating]:
     """Return scores in the precision in which they are compared."""
     if ties != 'trec_eval-9':
@@ -283,8 +259,9 @@ def _read_in_memory(given: Origin, layout: Layout) -> Table | None:
     value = given.value
     if isinstance(value, Mapping):
         return _from_mapping(value, layout, '<dict>')
-    known = [getattr(sys.modules.get('ranx'), name, ()) for name in ('Qrels', 'Run')]
-    expected, other = known if layout.number == QRELS.number else known[::-1]
+    expected, other = (getattr(sys.modules.get('ranx'), name, ()) for name in ('Qrels', 'Run'))
+    if layout.number != QRELS.number:
+        expected, other = other, expected
     if isinstance(value, other):
         found = f'{layout.name}: found {type(value).__name__} of ranx'
         raise ParameterError(f'{found}: are qrels and run exchanged?')

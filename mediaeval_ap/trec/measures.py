@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -17,7 +17,7 @@ from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.errors import FormatError, ParameterError, require, shown
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables.layouts import QRELS
-from mediaeval_ap.trec.entries import Entries, ranked
+from mediaeval_ap.trec.entries import Entries, compared, descending
 from mediaeval_ap.trec.topics import Topic, as_word
 
 # trec_eval's time grows with the square of the largest relevance; far beyond, it ends the process,
@@ -34,16 +34,13 @@ def parse_measures(measures: str | Iterable[str]) -> list[Any]:
     given = [measures] if isinstance(measures, str) else measures
     if not isinstance(given, Iterable):
         raise ParameterError(f'measures: found {shown(measures)}, expected names as nDCG@10')
-    parsed = dict.fromkeys(map(_parsed, _names(given)))
-    if not parsed:
-        raise ParameterError("measures: found none, expected names as 'nDCG@10 P@5 RR'")
-    return list(parsed)
-
-
-def _names(measures: Iterable[Any]) -> Iterator[Any]:
-    for each in measures:
+    names: list[Any] = []
+    for each in given:
         text = plain_text(each)
-        yield from [each] if text is None else filter(None, _split(text))
+        names += [each] if text is None else filter(None, _split(text))
+    if not names:
+        raise ParameterError("measures: found none, expected names as 'nDCG@10 P@5 RR'")
+    return list(dict.fromkeys(map(_parsed, names)))
 
 
 def check_columns(measures: Sequence[Any], K: Sequence[Cutoff]) -> None:
@@ -202,14 +199,9 @@ def measures_of_files(
     import ir_measures
 
     rows = np.flatnonzero(np.isin(judged.topic.codes, kept))
-    documents = judged.texts(rows)
     _refuse_relevance(judged, rows)
-    relevance = {
-        (code, document): int(number)
-        for code, document, number in zip(
-            judged.topic.codes[rows].tolist(), documents, judged.number[rows].tolist(), strict=True
-        )
-    }
+    judgements = zip(judged.topic.codes[rows].tolist(), judged.texts(rows), strict=True)
+    relevance = dict(zip(judgements, judged.number[rows].astype(int).tolist(), strict=True))
     qrels = [
         ir_measures.Qrel(str(code), as_word(document), number)
         for (code, document), number in relevance.items()
@@ -220,7 +212,11 @@ def measures_of_files(
     lowest = -LARGEST_MEASURED_RELEVANCE - 1  # of what is not judged
     pairs = zip(of_row.tolist(), returned_documents, strict=True)
     grades = np.array([relevance.get(pair, lowest) for pair in pairs], dtype=np.int64)
-    order = ranked(returned, rows, of_row, grades, ties)
+    # Among equal scores, the documents of equal relevance are in descending order.
+    sign = {'best': -1, 'worst': 1}.get(ties, 0)
+    within = descending(returned.document[rows])
+    score = compared(returned.number[rows], ties)
+    order = np.lexsort((within, sign * grades, -score, of_row))
     run = []
     for code, places in groupby(order.tolist(), of_row.tolist().__getitem__):
         ranking = list(places)
@@ -254,7 +250,7 @@ def _refuse_relevance(judged: Entries, rows: NDArray[np.int64]) -> None:
 
 def _values(
     measures: Sequence[Any], qrels: list[Any], run: list[Any], by_default: NDArray[np.float64]
-) -> Mapping[str, NDArray[np.float64]]:
+) -> dict[str, NDArray[np.float64]]:
     """Return what ir_measures computes for topics that are numbers, by the names of measures."""
     import ir_measures
 

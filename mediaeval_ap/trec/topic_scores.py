@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap import choices, definitions, errors
+from mediaeval_ap import choices, definitions
 from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import (
     Missing,
@@ -23,8 +23,10 @@ from mediaeval_ap.choices import (
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs, depths
 from mediaeval_ap.errors import (
     DataWarning,
+    MissingIdsWarning,
     ParameterError,
     UndefinedScoreError,
+    UnknownIdsWarning,
     printable,
     shown,
     warn_caller,
@@ -50,7 +52,6 @@ from mediaeval_ap.tables.reading import Origin
 from mediaeval_ap.trec.entries import (
     TOPIC,
     Entries,
-    comparable,
     compared,
     descending,
     is_large,
@@ -151,7 +152,9 @@ def evaluate_trec(
     """
     definition = definitions.get(definition)
     cutoffs = check_cutoffs(K, definition)
-    ties = _check_ties(ties, definition)
+    ties = check_policy('ties', ties, choices.TREC_TIES)
+    if ties == 'expected' and 'H' in definition.denominator:
+        raise ParameterError(f'ties: found expected, which {definition} is not defined for')
     policy = IdPolicy(missing, unknown, 'topic', 'a topic of the qrels')
     skip_or_count = check_without_relevant(queries_without_relevant)
     level = _check_level(relevance_level)
@@ -161,7 +164,7 @@ def evaluate_trec(
         from mediaeval_ap.trec.measures import check_judged, measures_of_files
 
         check_judged(parsed, judged)
-    topics = judged.topic.values
+    topics, judged_name = judged.topic.values, judged.source.name
     topic = judged.topic.find(returned.topic).astype(np.int32)  # -1 where it is not judged
     is_relevant = judged.number >= level
     hit = np.zeros(len(returned), dtype=np.bool_)
@@ -170,20 +173,22 @@ def evaluate_trec(
     n_relevant = np.bincount(judged.topic.codes[is_relevant], minlength=len(topics))
     scored = n_relevant > 0 if skip_or_count == 'skip' else np.ones(len(topics), dtype=np.bool_)
     n_skipped = int(np.count_nonzero(~scored))
-    qrels_name = judged.source.name
-    about_skipped = skipped(qrels_name, qrels_name, n_skipped, len(topics), NO_RELEVANT_DOCUMENT)
+    # Where nothing is relevant this raises, before any error about the run.
+    about_skipped = skipped(judged_name, judged_name, n_skipped, len(topics), NO_RELEVANT_DOCUMENT)
     lacking = (n_returned == 0) & scored
-    _refuse_topics(judged, returned, topic, lacking, policy)
+    warnings = [] if hit.any() else _no_overlap(judged, returned)
+    warnings += _topics_of_one_file(judged, returned, topic, lacking, policy)
     terms = precisions(returned, topic, hit, n_returned, ties)
     ap = average_precision_of_terms(*terms, n_relevant, n_returned, depths(cutoffs), definition)
-    kept = _topics_to_score(judged, returned, scored, lacking & (policy.missing == 'skip'))
+    kept = np.flatnonzero(scored & ~(lacking & (policy.missing == 'skip')))
+    if not len(kept):
+        cause = likely_cause(returned.topic.values, topics)
+        which = ' and has a relevant document' if n_skipped else ''
+        finding = f'{printable(returned.source.name)}: no topic of this run is judged{which}'
+        raise UndefinedScoreError(f'{finding}; {cause}' if cause else finding)
     n_relevant = n_relevant[kept]
-    counts = _counts(judged, returned, hit, n_relevant, n_returned, lacking)
-    if skip_or_count == 'skip':
-        counts[SKIPPED] = n_skipped
-    added = {}
-    if parsed:
-        added = measures_of_files(parsed, judged, returned, topic, kept, ties)
+    warnings += without_relevant(printable(judged_name), n_relevant, definition)
+    warnings += about_skipped
     evaluation = Evaluation(
         [topics[place] for place in kept.tolist()],
         cutoffs,
@@ -191,8 +196,18 @@ def evaluate_trec(
         n_relevant,
         definition,
         {'reference': judged.source, 'hypothesis': returned.source},
-        counts,
-        added,
+        {
+            'queries': len(kept),
+            'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
+            'judgements': len(judged),
+            'hypotheses': len(returned),
+            'missing': int(np.count_nonzero(lacking)),
+            'unknown': len(returned.topic.values) - int(np.count_nonzero(n_returned)),
+            'relevant': int(n_relevant.sum()),
+            'relevant_returned': int(np.count_nonzero(hit)),
+            **({SKIPPED: n_skipped} if skip_or_count == 'skip' else {}),
+        },
+        measures_of_files(parsed, judged, returned, topic, kept, ties) if parsed else {},
         {
             'ties': ties,
             'relevance_level': level,
@@ -200,20 +215,18 @@ def evaluate_trec(
             'unknown': policy.unknown,
             **parameter_of_skipped(skip_or_count),
         },
-        warnings=(
-            *_warnings(judged, returned, counts, policy.missing, n_relevant, definition),
-            *about_skipped,
-        ),
+        warnings=tuple(warnings),
     )
     warn_caller(evaluation.warnings)
     return evaluation
 
 
-def _check_ties(ties: object, definition: Definition) -> TrecTies:
-    known = check_policy('ties', ties, choices.TREC_TIES)
-    if known == 'expected' and 'H' in definition.denominator:
-        raise ParameterError(f'ties: found expected, which {definition} is not defined for')
-    return known
+def _check_level(level: Any) -> int:
+    is_integer = isinstance(level, Integral) and not isinstance(level, bool)
+    if is_integer and -choices.LARGEST_TREC_LEVEL <= level <= choices.LARGEST_TREC_LEVEL:
+        return int(level)
+    expected = 'an integer from -2**53 to 2**53'
+    raise ParameterError(f'relevance_level: found {shown(level)}, expected {expected}')
 
 
 def _check_measures(
@@ -240,106 +253,55 @@ def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
     if len(fractions):
         found = str(judged.number[fractions[0]])
         raise judged.error(fractions[:1], str(QRELS.number), found, 'an integer')
-    judged, returned = comparable(judged, read_entries(run, RUN, in_blocks=is_large(qrels)))
+    returned = read_entries(run, RUN, in_blocks=is_large(qrels))
     judged.refuse_repeated()
     returned.refuse_repeated()
     return judged, returned
 
 
-def _refuse_topics(
+def _no_overlap(judged: Entries, returned: Entries) -> list[DataWarning]:
+    """Return the warning that no topic of the run is judged, or else no document."""
+    here, there = set(returned.topic.values), set(judged.topic.values)
+    what = 'topics'
+    if here & there:
+        here, there = (
+            set(map(bytes.decode, set(each.document.tolist()))) for each in (returned, judged)
+        )
+        what = 'returned documents'
+    if here & there:
+        return []
+    finding = f'0 of {len(here):,} {what} occur in {printable(judged.source.name)}'
+    return no_overlap(returned.source.name, finding, likely_cause(here, there))
+
+
+def _topics_of_one_file(
     judged: Entries,
     returned: Entries,
     topic: NDArray[np.int32],
     lacking: NDArray[np.bool_],
     policy: IdPolicy,
-) -> None:
-    """Refuse topics that are in one file alone, unless they may be."""
-    truth = printable(judged.source.name)
-    if len(rows := np.flatnonzero(topic < 0)):
-        cause = ''
-        if len(rows) == len(topic):
-            cause = likely_cause(returned.topic.values, judged.topic.values)
-        first = returned.topic.text(rows[0])
-        policy.refuse_unknown(returned, rows, TOPIC, first, truth, cause)
-    if len(missed := np.flatnonzero(lacking)):
-        first = judged.topic.values[missed[0]]
-        policy.refuse_missing(returned.source.name, TOPIC, first, len(missed), truth)
-
-
-def _topics_to_score(
-    judged: Entries, returned: Entries, scored: NDArray[np.bool_], lacking: NDArray[np.bool_]
-) -> NDArray[np.int64]:
-    kept = np.flatnonzero(scored & ~lacking)
-    n_answerable = int(np.count_nonzero(scored))
-    if not len(kept):
-        cause = likely_cause(returned.topic.values, judged.topic.values)
-        which = '' if len(judged.topic.values) == n_answerable else ' and has a relevant document'
-        finding = f'{printable(returned.source.name)}: no topic of this run is judged{which}'
-        raise UndefinedScoreError(f'{finding}; {cause}' if cause else finding)
-    return kept
-
-
-def _counts(
-    judged: Entries,
-    returned: Entries,
-    hit: NDArray[np.bool_],
-    n_relevant: NDArray[np.int64],
-    n_returned: NDArray[np.int64],
-    lacking: NDArray[np.bool_],
-) -> dict[str, int]:
-    return {
-        'queries': len(n_relevant),
-        'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
-        'judgements': len(judged),
-        'hypotheses': len(returned),
-        'missing': int(np.count_nonzero(lacking)),
-        'unknown': len(returned.topic.values) - int(np.count_nonzero(n_returned)),
-        'relevant': int(n_relevant.sum()),
-        'relevant_returned': int(np.count_nonzero(hit)),
-    }
-
-
-def _check_level(level: Any) -> int:
-    is_integer = isinstance(level, Integral) and not isinstance(level, bool)
-    if is_integer and -choices.LARGEST_TREC_LEVEL <= level <= choices.LARGEST_TREC_LEVEL:
-        return int(level)
-    expected = 'an integer from -2**53 to 2**53'
-    raise ParameterError(f'relevance_level: found {shown(level)}, expected {expected}')
-
-
-def _warnings(
-    judged: Entries,
-    returned: Entries,
-    counts: dict[str, int],
-    missing: Missing,
-    n_relevant: NDArray[np.int64],
-    definition: Definition,
 ) -> list[DataWarning]:
+    """Refuse topics that are in one file alone, or warn of them where they may be."""
     run, truth = printable(returned.source.name), printable(judged.source.name)
-    found = [] if counts['relevant_returned'] else _no_overlap(judged, returned, truth)
-    if n_missing := counts['missing']:
-        scored = 'scored as if nothing were returned' if missing == 'zero' else 'left out'
-        n_topics = len(judged.topic.values)
-        text = f'{run}: {n_missing} of {n_topics} topics of {truth} are missing, and {scored}'
-        found.append(errors.MissingIdsWarning(text))
-    if n_unknown := counts['unknown']:
-        n_topics = len(returned.topic.values)
-        text = f'{run}: {n_unknown} of {n_topics} topics are not in {truth}, and left out'
-        found.append(errors.UnknownIdsWarning(text))
-    return found + without_relevant(truth, n_relevant, definition)
-
-
-def _no_overlap(judged: Entries, returned: Entries, truth: str) -> list[DataWarning]:
-    """Return the warning that no topic of the run is judged, or else no document."""
-    here, there = set(returned.topic.values), set(judged.topic.values)
-    what = 'topics'
-    if here & there:
-        here, there = (each.distinct_texts() for each in (returned, judged))
-        what = 'returned documents'
-    if here & there:
-        return []
-    finding = f'0 of {len(here):,} {what} occur in {truth}'
-    return no_overlap(returned.source.name, finding, likely_cause(here, there))
+    found: list[DataWarning] = []
+    unknown, missing = np.flatnonzero(topic < 0), np.flatnonzero(lacking)
+    if len(unknown):
+        all_are = len(unknown) == len(topic)
+        cause = likely_cause(returned.topic.values, judged.topic.values) if all_are else ''
+        first = returned.topic.text(unknown[0])
+        policy.refuse_unknown(returned, unknown, TOPIC, first, truth, cause)
+    if len(missing):
+        first = judged.topic.values[missing[0]]
+        policy.refuse_missing(returned.source.name, TOPIC, first, len(missing), truth)
+        n_topics = f'{len(missing)} of {len(judged.topic.values)} topics of {truth} are missing'
+        zero = policy.missing == 'zero'
+        scored = 'scored as if nothing were returned' if zero else 'left out'
+        found.append(MissingIdsWarning(f'{run}: {n_topics}, and {scored}'))
+    if len(unknown):
+        n_unknown = len(np.unique(returned.topic.codes[unknown]))
+        n_topics = f'{n_unknown} of {len(returned.topic.values)} topics are not in {truth}'
+        found.append(UnknownIdsWarning(f'{run}: {n_topics}, and left out'))
+    return found
 
 
 def precisions(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from itertools import islice
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -17,8 +17,7 @@ from mediaeval_ap.atomic_files import write_all_whole
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
 from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown, warn_caller
 from mediaeval_ap.evaluation.scoring import CountedRun, Scorer
-from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.tables import HYPOTHESIS, Table
+from mediaeval_ap.tables import HYPOTHESIS
 from mediaeval_ap.tables.table import texts_at
 
 SHOT = HYPOTHESIS.texts[:3]
@@ -44,44 +43,34 @@ class Topic(NamedTuple):
     relevant: list[str]
     returned: list[str]  # best first
 
-    @property
-    def qid(self) -> str:
-        """The query as one word."""
-        return as_word(self.query)
-
 
 def topics(run: CountedRun, queries: Sequence[str], k: int) -> list[Topic]:
     """Return each query once as a topic, its shots ranked as by the definition ``trec``."""
     if k > LARGEST_TREC_DEPTH:
         raise ParameterError(f'k: found {k}, expected at most {LARGEST_TREC_DEPTH}')
     distinct = list(dict.fromkeys(queries))
-    scorer = Scorer(run.ranking, run.scorer.relevance, [k], definitions.get('trec'))
-    shot_at = run.ranking.shot_at
-    returned = _returned([shot_at[top.places] for top in scorer.top(distinct, k)], run.ranking)
-    return list(map(Topic, distinct, _relevant(distinct, run.criteria.reference.table), returned))
-
-
-def _relevant(queries: list[str], reference: Table) -> list[list[str]]:
-    """Return the documents of each query in the order of the reference, each once."""
-    name = reference['person_name']
-    codes = name.positions(queries)
+    table = run.criteria.reference.table
+    name = table['person_name']
+    codes = name.positions(distinct)
     rows = np.isin(name.codes, codes).nonzero()[0]
-    columns = [reference[field] for field in SHOT]
+    columns = [table[field] for field in SHOT]
     documents = _documents((column.values, column.codes[rows]) for column in columns)
-    of_name: dict[int, dict[str, None]] = {code: {} for code in codes}
+    relevant: dict[int, dict[str, None]] = {code: {} for code in codes}
     for code, document in zip(name.codes[rows].tolist(), documents, strict=True):
-        of_name[code][document] = None
-    return [list(of_name[code]) for code in codes]
+        relevant[code][document] = None
 
-
-def _returned(ranked: list[NDArray[np.integer]], ranking: Ranking) -> list[list[str]]:
-    """Return ranked shots as documents: most are ranked for more than one query."""
+    ranking = run.ranking
+    scorer = Scorer(ranking, run.scorer.relevance, [k], definitions.get('trec'))
+    ranked = [ranking.shot_at[top.places] for top in scorer.top(distinct, k)]
+    # Most shots are ranked for more than one query.
     shots, numbers = np.unique(np.concatenate([NO_SHOTS, *ranked]), return_inverse=True)
-    ids, codes = ranking.shots.ids, ranking.shots.codes_of(shots)
-    documents = _documents((ids[field], codes[field]) for field in SHOT)
-    ends = list(accumulate(map(len, ranked)))
-    of_rank = [documents[number] for number in numbers.tolist()]
-    return [of_rank[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+    ids, shot_codes = ranking.shots.ids, ranking.shots.codes_of(shots)
+    documents = _documents((ids[field], shot_codes[field]) for field in SHOT)
+    of_rank = iter([documents[number] for number in numbers.tolist()])
+    return [
+        Topic(query, list(relevant[code]), list(islice(of_rank, len(shots_of_query))))
+        for query, code, shots_of_query in zip(distinct, codes, ranked, strict=True)
+    ]
 
 
 def _documents(shots: Iterable[tuple[Sequence[str], NDArray[np.integer]]]) -> list[str]:
@@ -107,7 +96,7 @@ def export(
     if os.path.realpath(qrels) == os.path.realpath(run):
         raise ParameterError(f'run: found {shown(os.fspath(run))} again, expected another file')
     tag = check_tag(tag)
-    of_qid = [(topic.qid, topic) for topic in topics]
+    of_qid = [(as_word(topic.query), topic) for topic in topics]
     qrels_text = ''.join(f'{qid} 0 {shot} 1\n' for qid, topic in of_qid for shot in topic.relevant)
     # Scores are integers that decrease strictly, so that no reader orders the lines anew.
     run_text = ''.join(

@@ -1,13 +1,13 @@
-"""The problems of a submission: counted at once, written out when they are asked for."""
+"""The problems of a submission and their kinds: counted, and written out when asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from heapq import merge
 from itertools import chain, islice
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,62 @@ from mediaeval_ap.errors import printable
 from mediaeval_ap.render.document import Document, Remark, Remarks
 from mediaeval_ap.tables.table import Source
 from mediaeval_ap.tables.text.reader import LenientTable
-from mediaeval_ap.validation.kinds import KINDS, Kind, Severity
 
 SCHEMA = 'mediaeval-ap/problems/1'
 
 Detail: TypeAlias = tuple[str, str, str]  # field, found, expected
+Severity = Literal['error', 'warning']
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of problem, and how to mend it; errors are what a campaign refuses."""
+
+    name: str
+    severity: Severity
+    remedy: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_ERRORS = {
+    'long-line': 'end each row with a line end',
+    'encoding': 'save the file as UTF-8 text with LF or CR LF line ends',
+    'empty': 'write one row per line, or leave the file out',
+    'header': 'remove this line',
+    'field-count': 'give the line these fields, separated by spaces or tabs, without spaces inside '
+    'them',
+    'confidence': 'write a finite decimal number',
+    'timestamp': 'write the seconds since the start of the video',
+    'name': 'transliterate the name to lower-case letters, with _ for every space',
+    'unknown-shot': 'copy video and shot ids, zeros included, from the shot list',
+    'unknown-video': 'copy the ids of the video from the list',
+    'modality': 'write one of these words',
+    'repeated-evidence': 'keep one line of evidence per name',
+    'missing-evidence': 'add a line of evidence for the name, or drop its hypotheses',
+    'unused-evidence': 'spell the name as in the hypotheses, or drop the line',
+}
+_WARNINGS = {
+    'other-file': 'check which file is which',
+    'repeated-row': 'drop the line',
+    'two-confidences': 'keep one confidence per shot and name',
+    'several-names': 'keep them only if all of these people are in the shot',
+    'near-names': 'if they are the same person, spell the name one way',
+    'not-nfc': 'write the name in NFC',
+    'upper-case': 'write the name in lower case',
+    'equal-confidences': 'give surer hypotheses higher confidences; equal ones leave the order to '
+    'tie-breaking',
+    'single-precision': 'write confidences further apart, or equal: tools that read single '
+    'precision, as trec_eval 9, see ties',
+    'unlisted-video': 'check the ids of the video; hypotheses for it do not count',
+    'unreferenced-video': 'check the ids of the video; none of its shots can be relevant',
+    'unreferenced-name': 'check the spelling; the person may be in no shot of the reference',
+}
+KINDS = {
+    **{name: Kind(name, 'error', remedy) for name, remedy in _ERRORS.items()},
+    **{name: Kind(name, 'warning', remedy) for name, remedy in _WARNINGS.items()},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +125,7 @@ class Problem:
         dict
             Its fields, the kind by its name.
         """
-        values = {field: getattr(self, field) for field in self.__slots__}
+        values = {name: getattr(self, name) for name in self.__slots__}
         return values | {'kind': self.kind.name}
 
 
@@ -181,14 +232,23 @@ def describe(findings: Findings, most: int | None = None) -> Document:
 
 def _blocks(findings: Findings, most: int | None) -> Iterator[Remarks | str]:
     for kind, listed in findings.by_kind(most).items():
-        remarks = [_remark(problem) for problem in listed]
+        remarks = list(map(_remark, listed))
         more = ''
         if n_more := findings.counts[kind] - len(remarks):
             more = f'… and {n_more:,} more [{kind}]'
             if n_beyond := findings.left_out.get(kind):
                 more += f', {n_beyond:,} of them beyond --max-problems {findings.max_problems}'
         yield Remarks(remarks, more)
-    yield _summary(findings)
+    counts = {
+        'error': findings.count('error'),
+        'warning': findings.count('warning'),
+        'row': findings.rows['hypothesis'],
+    }
+    errors, warnings, rows = (
+        f'{count:,} {what}{"" if count == 1 else "s"}' for what, count in counts.items()
+    )
+    name = printable(findings.inputs['hypothesis'].name)
+    yield f'{errors}, {warnings} in {rows} of {name} (rules {findings.rules})\n'
 
 
 def _remark(problem: Problem) -> Remark:
@@ -202,18 +262,6 @@ def _remark(problem: Problem) -> Remark:
         f'{field}found {problem.found}, expected {problem.expected}',
         problem.remedy,
     )
-
-
-def _summary(findings: Findings) -> str:
-    """Return how many errors and warnings there are, and of what."""
-    counts = (_counted(findings.count(severity), severity) for severity in ('error', 'warning'))
-    rows = _counted(findings.rows['hypothesis'], 'row')
-    name = printable(findings.inputs['hypothesis'].name)
-    return f'{", ".join(counts)} in {rows} of {name} (rules {findings.rules})\n'
-
-
-def _counted(count: int, what: str) -> str:
-    return f'{count:,} {what}{"" if count == 1 else "s"}'
 
 
 def _value(findings: Findings, most: int | None) -> dict[str, Any]:

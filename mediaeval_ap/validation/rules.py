@@ -22,66 +22,83 @@ from mediaeval_ap.tables.text.format import (
     no_row_of_text,
 )
 from mediaeval_ap.tables.text.reader import LenientTable
-from mediaeval_ap.validation.kinds import KINDS
 from mediaeval_ap.validation.near_names import earlier_neighbours
-from mediaeval_ap.validation.problems import Detail, Finding, Problem, at_place, at_rows, problem_at
+from mediaeval_ap.validation.problems import (
+    KINDS,
+    Detail,
+    Finding,
+    Problem,
+    at_place,
+    at_rows,
+    problem_at,
+)
 
 VIDEO = ('corpus_id', 'video_id')  # of which files of 2015 have no corpus
 SHOT = (*VIDEO, 'shot_id')
+NAME = ('person_name',)
 NOT_NEGATIVE = f'{FINITE_DECIMAL}, not negative'
 # By the field that holds them: the campaigns of 2015 and of 2016 call it differently.
 MODALITIES = {'source': ('image', 'audio', 'both'), 'modality': ('written', 'pronounced')}
+CAUSES = {  # why a line is no row
+    'long-line': Cause.LENGTH,
+    'encoding': Cause.BYTES,
+    'header': Cause.HEADER,
+    'field-count': Cause.FIELDS,
+}
 _is_name = re.compile('[a-z_]+').fullmatch
 
 
 def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterator[Finding]:
     """Yield what every rule finds in the files that are given, by role."""
-    run = files['hypothesis']
+    run, evidence, shots = files['hypothesis'], files.get('evidence'), files.get('shots')
     for file in files.values():
         yield from wrong_format(file)
-    yield wrong_lines('confidence', Cause.NUMBER, run)
     yield from repeated_rows(run)
     yield several_names(run)
-    yield near_names(run)
     yield from misspelt_names(run)
-    yield from equal_confidences(run)
-    yield single_precision(run)
-    if shots := files.get('shots'):
-        for field in ('start_time', 'end_time'):
-            yield wrong_texts('timestamp', shots, field, _is_time, NOT_NEGATIVE)
-    if evidence := files.get('evidence'):
-        yield wrong_lines('timestamp', Cause.NUMBER, evidence)
-        yield from negative_timestamps(evidence)
-    if videos := files.get('videos'):
-        yield without('unlisted-video', run, videos, VIDEO)
-    if reference := files.get('reference'):
-        yield without('unreferenced-video', run, reference, VIDEO)
-        yield without('unreferenced-name', run, reference, ['person_name'])
+    yield from alike_confidences(run)
+    for role, kind, fields in (
+        ('videos', 'unlisted-video', VIDEO),
+        ('reference', 'unreferenced-video', VIDEO),
+        ('reference', 'unreferenced-name', NAME),
+    ):
+        if role in files:
+            yield without(kind, run, files[role], fields)
     if campaign != 'none':
-        yield from _judge(files)
+        for file in filter(None, (run, evidence)):
+            yield wrong_texts('name', file, 'person_name', _is_name, 'a name of a-z and _ only')
+            if shots:
+                yield from unknown_shots(file, shots)
+        if evidence:
+            lists = [files[role] for role in ('videos', 'shots') if role in files]
+            yield from wrong_evidence(evidence, run, lists)
 
 
-def _judge(files: Mapping[str, LenientTable]) -> Iterator[Finding]:
-    """Yield what the rules find that only a campaign has."""
-    run, evidence, shots = files['hypothesis'], files.get('evidence'), files.get('shots')
-    letters = 'name', 'person_name', _is_name, 'a name of a-z and _ only'
-    yield wrong_texts(letters[0], run, *letters[1:])
-    if shots:
-        yield from unknown_shots(run, shots)
-    if evidence:
-        yield wrong_texts(letters[0], evidence, *letters[1:])
-        if shots:
-            yield from unknown_shots(evidence, shots)
-        lists = [files[role] for role in ('videos', 'shots') if role in files]
-        if lists:
-            yield unknown_videos(evidence, lists)
-        (field,) = MODALITIES.keys() & evidence.table.columns.keys()
-        known = MODALITIES[field]
-        expected = f'{", ".join(known[:-1])} or {known[-1]}'
-        yield wrong_texts('modality', evidence, field, known.__contains__, expected)
-        yield repeated_evidence(evidence)
-        yield without('missing-evidence', run, evidence, ['person_name'])
-        yield without('unused-evidence', evidence, run, ['person_name'])
+def wrong_evidence(
+    evidence: LenientTable, run: LenientTable, lists: Sequence[LenientTable]
+) -> Iterator[Finding]:
+    """Find evidence of unlisted videos or another modality, and names with too many or none."""
+    table, names = evidence.table, evidence.table['person_name']
+    if lists:
+        known = [table.within(each.table, fields_of(table, VIDEO)) for each in lists]
+        rows = np.flatnonzero(~np.logical_or.reduce(known))
+        describe = partial(_missing, evidence, VIDEO, lists)
+        yield at_rows('unknown-video', evidence, rows, describe)
+    (field,) = MODALITIES.keys() & table.columns.keys()
+    *words, last = MODALITIES[field]
+    expected = f'{", ".join(words)} or {last}'
+    yield wrong_texts('modality', evidence, field, MODALITIES[field].__contains__, expected)
+
+    first = first_equal(names.codes)
+
+    def repeats(row: int) -> Detail:
+        found = f'{shown(names.text(row))} again, as in {table.place(first[row])}'
+        return ('person_name', found, 'each name once')
+
+    rows = np.flatnonzero(first != np.arange(len(first)))
+    yield at_rows('repeated-evidence', evidence, rows, repeats)
+    yield without('missing-evidence', run, evidence, NAME)
+    yield without('unused-evidence', evidence, run, NAME)
 
 
 def fields_of(table: Table, fields: Sequence[str]) -> list[str]:
@@ -98,18 +115,28 @@ def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
 
 
 def wrong_format(file: LenientTable) -> Iterator[Finding]:
-    """Find what is wrong with any file: lines that are no rows, and no row at all."""
-    yield wrong_lines('long-line', Cause.LENGTH, file)
-    yield wrong_lines('encoding', Cause.BYTES, file)
-    if not file.wrong.counts.total() and not len(file.table):
-        error = no_row_of_text(file.table.source.name, file.table.layout, file.n_lines)
+    """Find what is wrong with any file: lines that are no rows, numbers, times, no row at all."""
+    table, number = file.table, file.table.layout.number
+    for kind, cause in CAUSES.items():
+        yield wrong_lines(kind, cause, file)
+    if not file.wrong.counts.total() and not len(table):
+        error = no_row_of_text(table.source.name, table.layout, file.n_lines)
         yield at_place('empty', file, 1, ('', error.found, error.expected))
-    yield wrong_lines('header', Cause.HEADER, file)
-    yield wrong_lines('field-count', Cause.FIELDS, file)
     if file.other:
         found = f'a first row that fits {file_of(file.other)}'
-        detail = '', found, f'one of {file_of(file.table.layout.name)}'
-        yield at_place('other-file', file, file.table.lines[0], detail)
+        detail = '', found, f'one of {file_of(table.layout.name)}'
+        yield at_place('other-file', file, table.lines[0], detail)
+    if number:  # a confidence or a timestamp
+        yield wrong_lines(number, Cause.NUMBER, file)
+    if number == 'timestamp':
+        seconds = table.confidence
+
+        def describe(row: int) -> Detail:
+            return ('timestamp', f'{float(seconds[row])!r}', NOT_NEGATIVE)
+
+        yield at_rows('timestamp', file, np.flatnonzero(seconds < 0), describe)
+    for field in fields_of(table, ('start_time', 'end_time')):
+        yield wrong_texts('timestamp', file, field, _is_time, NOT_NEGATIVE)
 
 
 def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
@@ -139,57 +166,37 @@ def _is_time(text: str) -> bool:
     return is_finite_decimal(field) and float(field) >= 0
 
 
-def negative_timestamps(evidence: LenientTable) -> Iterator[Finding]:
-    seconds = evidence.table.numbers
-    if seconds is None:  # as in the campaign of 2015
-        return
-
-    def describe(row: int) -> Detail:
-        return ('timestamp', f'{float(seconds[row])!r}', NOT_NEGATIVE)
-
-    yield at_rows('timestamp', evidence, np.flatnonzero(seconds < 0), describe)
-
-
 # The spelling of names.
 
 
-def _distinct_names(table: Table) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the row of each distinct name where it stands first, ascending, and the names."""
-    rows = first_occurrences(table['person_name'].codes)
-    return rows, table.texts('person_name', rows)
-
-
-def near_names(file: LenientTable) -> Finding:
-    """Find names one insertion, deletion or substitution from an earlier one."""
-    distinct, names = _distinct_names(file.table)
-    neighbours = earlier_neighbours(names)
-    near = np.flatnonzero(neighbours >= 0)
-    rows = distinct[near]
-
-    def describe(row: int) -> Detail:
-        name = near[np.searchsorted(rows, row)]
-        before = neighbours[name]
-        where = f'{shown(names[before])} of {file.table.place(distinct[before])}'
-        return ('person_name', f'{shown(names[name])}, one edit from {where}', 'one spelling')
-
-    return at_rows('near-names', file, rows, describe)
-
-
 def misspelt_names(file: LenientTable) -> Iterator[Finding]:
-    """Find names that are not in NFC, or have upper-case letters, each where it stands first."""
-    distinct, names = _distinct_names(file.table)
-    text = file.table['person_name'].text
+    """Find names one edit from an earlier one, not in NFC, or in upper case, each where it begins.
 
-    def describe(mended: Callable[[str], str], quoted: Callable[[str], str], row: int) -> Detail:
+    An edit is an insertion, a deletion or a substitution.
+    """
+    distinct = first_occurrences(file.table['person_name'].codes)
+    names = file.table.texts('person_name', distinct)
+    text = file.table['person_name'].text
+    neighbours = earlier_neighbours(names)
+    is_near = neighbours >= 0
+    before = np.empty(len(file.table), np.int64)  # set for these: the row of the earlier name
+    before[distinct[is_near]] = distinct[neighbours[is_near]]
+
+    def near(row: int) -> Detail:
+        where = f'{shown(text(before[row]))} of {file.table.place(before[row])}'
+        return ('person_name', f'{shown(text(row))}, one edit from {where}', 'one spelling')
+
+    def mend(mended: Callable[[str], str], quoted: Callable[[str], str], row: int) -> Detail:
         return ('person_name', quoted(text(row)), quoted(mended(text(row))))
 
+    yield at_rows('near-names', file, distinct[is_near], near)
     as_nfc = partial(unicodedata.normalize, 'NFC')
     for kind, mended, quoted in (
         ('not-nfc', as_nfc, _in_ascii),
         ('upper-case', _in_lower_case, shown),
     ):
         wrong = [at for at, name in enumerate(names) if mended(name) != name]
-        yield at_rows(kind, file, distinct[wrong], partial(describe, mended, quoted))
+        yield at_rows(kind, file, distinct[wrong], partial(mend, mended, quoted))
 
 
 def _in_lower_case(name: str) -> str:
@@ -218,19 +225,12 @@ def unknown_shots(file: LenientTable, shots: LenientTable) -> Iterator[Finding]:
 
     def describe(row: int) -> Detail:
         if not has_known_video[row]:
-            return _missing(file, row, VIDEO, shots)
+            return _missing(file, VIDEO, [shots], row)
         shot = shown(table['shot_id'].text(row))
-        return ('shot_id', shot, f'a shot of its video in {_listed(shots)}')
+        listed = printable(shots.table.source.name)
+        return ('shot_id', shot, f'a shot of its video in {listed}')
 
     yield at_rows('unknown-shot', file, rows, describe)
-
-
-def unknown_videos(file: LenientTable, lists: Sequence[LenientTable]) -> Finding:
-    """Find evidence whose video is in none of the lists."""
-    fields = fields_of(file.table, VIDEO)
-    known = [file.table.within(each.table, fields) for each in lists]
-    rows = np.flatnonzero(~np.logical_or.reduce(known))
-    return at_rows('unknown-video', file, rows, lambda row: _missing(file, row, VIDEO, *lists))
 
 
 def without(kind: str, file: LenientTable, others: LenientTable, fields: Sequence[str]) -> Finding:
@@ -242,22 +242,21 @@ def without(kind: str, file: LenientTable, others: LenientTable, fields: Sequenc
     rows = np.flatnonzero(is_first & ~table.within(others.table, fields_of(table, fields)))
 
     def describe(row: int) -> Detail:
-        field, found, expected = _missing(file, row, fields, others)
+        field, found, expected = _missing(file, fields, [others], row)
         n_rows = f'{counts[row]:,} {"row" if counts[row] == 1 else "rows"}'
         return (field, f'{found} in {n_rows}', expected)
 
     return at_rows(kind, file, rows, describe)
 
 
-def _missing(file: LenientTable, row: int, fields: Sequence[str], *lists: LenientTable) -> Detail:
+def _missing(
+    file: LenientTable, fields: Sequence[str], lists: Sequence[LenientTable], row: int
+) -> Detail:
     """Describe the video or name of a row that lists lack; a video with its corpus, if any."""
     texts = [shown(file.table[field].text(row)) for field in fields_of(file.table, fields)]
     what = 'a video' if fields[-1] == 'video_id' else 'a name'
-    return (fields[-1], ' of corpus '.join(reversed(texts)), f'{what} of {_listed(*lists)}')
-
-
-def _listed(*lists: LenientTable) -> str:
-    return ' or '.join(printable(each.table.source.name) for each in lists)
+    listed = ' or '.join(printable(each.table.source.name) for each in lists)
+    return (fields[-1], ' of corpus '.join(reversed(texts)), f'{what} of {listed}')
 
 
 # Shots, names and confidences that come more than once.
@@ -314,59 +313,28 @@ def several_names(file: LenientTable) -> Finding:
     return at_rows('several-names', file, rows, describe)
 
 
-def repeated_evidence(file: LenientTable) -> Finding:
-    column = file.table['person_name']
-    first = first_equal(column.codes)
-
-    def describe(row: int) -> Detail:
-        found = f'{shown(column.text(row))} again, as in {file.table.place(first[row])}'
-        return ('person_name', found, 'each name once')
-
-    rows = np.flatnonzero(first != np.arange(len(first)))
-    return at_rows('repeated-evidence', file, rows, describe)
-
-
-def equal_confidences(file: LenientTable) -> Iterator[Finding]:
-    """Find that all confidences are equal, where there are two or more: one problem at most."""
-    confidence = file.table.confidence
-    rows = np.flatnonzero(np.isfinite(confidence))
-    if len(rows) < 2 or confidence[rows].min() != confidence[rows].max():
-        return
-
-    def describe(row: int) -> Detail:
-        found = f'{float(confidence[row])!r} in each of {len(rows):,} rows'
-        return ('confidence', found, 'higher confidences for surer hypotheses')
-
-    yield at_rows('equal-confidences', file, rows[:1], describe)
-
-
-def single_precision(file: LenientTable) -> Finding:
-    """Find confidences that tie with an earlier, different one in single precision."""
+def alike_confidences(file: LenientTable) -> Iterator[Finding]:
+    """Find that two or more confidences are all equal, or tie in single precision alone."""
     confidence = file.table.confidence
     right = np.flatnonzero(np.isfinite(confidence))
     distinct, first = np.unique(confidence[right], return_index=True)
     first = right[first]
-    before = first_of_single_ties(distinct, first)
-    is_later = first != before
-    order = np.argsort(first[is_later])
-    rows, earlier = first[is_later][order], before[is_later][order]
+    if len(right) > 1 == len(distinct):
+        found = f'{float(distinct[0])!r} in each of {len(right):,} rows'
+        detail = 'confidence', found, 'higher confidences for surer hypotheses'
+        yield at_rows('equal-confidences', file, first, lambda _: detail)
+    if not len(right):
+        return
+    with np.errstate(over='ignore'):  # what single precision cannot hold is infinite in it
+        starts = run_starts([distinct.astype(np.float32)])
+    # Of each value, the first row of those that are equal in single precision.
+    before = np.arange(len(confidence))
+    before[first] = np.minimum.reduceat(first, starts).repeat(np.diff(starts, append=len(first)))
 
     def describe(row: int) -> Detail:
-        other = earlier[np.searchsorted(rows, row)]
-        tied = f'{float(confidence[other])!r} of {file.table.place(other)}'
+        tied = f'{float(confidence[before[row]])!r} of {file.table.place(before[row])}'
         found = f'{float(confidence[row])!r}, which is {tied} in single precision'
         return ('confidence', found, 'equal confidences, or ones further apart')
 
-    return at_rows('single-precision', file, rows, describe)
-
-
-def first_of_single_ties(
-    distinct: NDArray[np.float64], first: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return, for each value, the first row of those that tie with it in single precision."""
-    if not len(distinct):
-        return first
-    with np.errstate(over='ignore'):  # what single precision cannot hold is infinite in it
-        starts = run_starts([distinct.astype(np.float32)])
-    sizes = np.diff(starts, append=len(distinct))
-    return np.minimum.reduceat(first, starts).repeat(sizes)
+    rows = np.flatnonzero(before != np.arange(len(before)))
+    yield at_rows('single-precision', file, rows, describe)

@@ -83,15 +83,9 @@ def validate(
     2 7 name 'Bob'
     2 7 upper-case 'Bob'
     """
+    files = {'shots': shots, 'videos': videos, 'evidence': evidence, 'reference': reference}
     findings = examine(
-        hypothesis,
-        shots=shots,
-        videos=videos,
-        evidence=evidence,
-        reference=reference,
-        rules=rules,
-        max_bytes=max_bytes,
-        max_problems=max_problems,
+        hypothesis, rules=rules, max_bytes=max_bytes, max_problems=max_problems, **files
     )
     if findings.left_out:
         beyond = ', '.join(f'{count:,} {kind}' for kind, count in findings.left_out.items())

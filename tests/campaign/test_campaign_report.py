@@ -3,6 +3,8 @@
 import json
 import random
 import sys
+from collections import Counter
+from contextlib import nullcontext
 from itertools import accumulate
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from referencing.jsonschema import DRAFT202012
 
 from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.campaign.collected import Rankings
-from mediaeval_ap.errors import DataWarning, MissingExtraError, ParameterError
+from mediaeval_ap.errors import DataWarning, MissingExtraError, ParameterError, printable
 from mediaeval_ap.render.page import figure
 
 QUICK = {'resamples': 50, 'permutations': 50}  # enough for numbers that are only passed on
@@ -24,17 +26,16 @@ REFERENCE = [('x', f'v{i % 5}', str(i), NAMES[i % len(NAMES)]) for i in range(40
 QUERIES = ['zoë', 'bob_lee', HOSTILE, 'nobody', 'ann', 'cat', '"onload="x', 'bob_li']
 
 
-def run(seed):
+def run(seed, digits=20):
     generator = random.Random(seed)
-    return [
-        (*shot, generator.choice([name, name, generator.choice(NAMES)]), generator.random())
-        for *shot, name in REFERENCE
-    ]
+    names = [generator.choice([name, name, generator.choice(NAMES)]) for *_, name in REFERENCE]
+    shots = ((*row[:3], name) for row, name in zip(REFERENCE, names, strict=True))
+    return [(*shot, round(generator.random(), digits)) for shot in shots]
 
 
 SUBSET = [('x', f'v{i}') for i in range(5)]
 OUTSIDE = [('x', 'another video', '1', 'ann', 0.5)]
-RUNS = {'one': run(1), HOSTILE: run(2), 'other': run(3), 'empty': OUTSIDE}
+RUNS = {'one': run(1), HOSTILE: run(2), 'other': run(3, 2), 'empty': OUTSIDE}
 
 
 @pytest.fixture(scope='module')
@@ -87,14 +88,11 @@ def test_values_and_losses_are_told_as_they_are(report):
     value = report.to_dict()
     assert value['comparison'] == report.comparison.to_dict()
     for number, name in enumerate(value['runs']):
-        evaluation = report.evaluations[name]
-        for column, metric in enumerate(value['metrics']):
-            told = dict(zip(value['queries'], value['values'][metric][number], strict=True))
-            ap = evaluation.ap[:, column].tolist()
-            assert told == dict(zip(evaluation.queries, ap, strict=True))
+        frame = report.evaluations[name].to_frame().loc[value['queries']]
+        *values, n_relevant = (frame[column].tolist() for column in frame)
+        assert [value['values'][metric][number] for metric in value['metrics']] == values
+        assert value['n_relevant'] == n_relevant
         assert value['loss']['runs'][name] == report.diagnoses[name].to_dict()['loss']
-    told = dict(zip(value['queries'], value['n_relevant'], strict=True))
-    assert told == dict(zip(evaluation.queries, evaluation.n_relevant.tolist(), strict=True))
 
 
 ROOT = Path(__file__).parents[2] / 'docs/reference/schemas'
@@ -115,14 +113,6 @@ def test_the_data_are_as_the_schema_says(report, validator):
     assert set(value) == set(SHAPES['report-1.schema.json']['required'])
 
 
-@pytest.mark.parametrize(
-    'change',
-    [{'values': {'MAP': [['0.5']]}}, {'loss': {'k': 0, 'runs': {}}}, {'kind': 'x'}, {'more': 1}],
-)
-def test_the_schema_refuses_another_shape(report, validator, change):
-    assert not validator.is_valid({**jsoned(report.to_dict()), **change})
-
-
 def test_the_leaderboard_shows_every_standing(report, page):
     cells = PageText(page).cells
     for standing in report.comparison.leaderboard:
@@ -138,13 +128,14 @@ def test_rankings_are_those_of_rank(average_precision, report):
         tops, begin = list(accumulate(rankings['tops'][number])), 0
         shots = list(accumulate(rankings['shot'][number]))
         decimals = rankings['decimals'][number]
+        assert decimals == {'other': 2, 'empty': 0}.get(name)
         confidences = rankings['confidence'][number]
         if decimals is not None:
             confidences = [each / 10**decimals for each in accumulate(confidences)]
         for place, query in enumerate(report.comparison.queries):
             length = rankings['lengths'][number][place]
             rows, begin = tops[begin : begin + length], begin + length
-            with pytest.warns(DataWarning) if name == 'empty' else nothing():
+            with pytest.warns(DataWarning) if name == 'empty' else nullcontext():
                 ranking = average_precision.rank(RUNS[name], query, k=1000)
             hits = ranking['rank'][ranking['relevant']].tolist()
             assert list(accumulate(rankings['hits'][number][place])) == hits
@@ -170,23 +161,11 @@ def test_of_many_rankings_fewer_hypotheses_are_shown(average_precision):
     assert [depth(n) for n in (1, 857, 1000, 10_000)] == [10, 10, 8, 3]
 
 
-class nothing:
-    def __enter__(self): ...
-
-    def __exit__(self, *_): ...
-
-
-def test_hostile_names_stay_text(page, average_precision, monkeypatch):
-    monkeypatch.setattr('mediaeval_ap.render.page.javascript_bundle', str)
-    with pytest.warns(DataWarning):
-        harmless = average_precision.report(
-            {name.replace(HOSTILE, 'tame'): rows for name, rows in RUNS.items()}, QUERIES, **QUICK
-        ).to_html()
-    scripts = [PageText(each).inside['script'] for each in (page, harmless)]
-    assert len(scripts[0]) == len(scripts[1])
-    assert HOSTILE in PageText(page).cells
+def test_hostile_names_stay_text(page):
+    parsed = PageText(page)
+    assert len(parsed.inside['script']) == len(['data', 'bundle', 'page.js', 'campaign.js'])
+    assert HOSTILE in parsed.cells
     assert HOSTILE not in page
-    assert not [name for name, _ in PageText(page).elements if name == 'img']
 
 
 def test_equal_inputs_give_equal_bytes(average_precision, page):
@@ -262,30 +241,10 @@ def test_the_cutoff_of_the_loss(average_precision):
 
 
 @pytest.mark.parametrize(
-    ('arguments', 'message'),
-    [
-        ([[]], '^runs: found none'),
-        (['samples/hypothesis.txt'], "^runs: found 'samples/hypothesis.txt', expected a list"),
-        ([[run(1)], ['ann'], 'k'], '^k: found .*, expected'),
-    ],
-)
-def test_what_is_no_campaign_is_refused(average_precision, arguments, message):
-    runs, *queries = arguments
-    settings = {'k': 0} if 'k' in queries else {}
-    with pytest.raises(ParameterError, match=message):
-        average_precision.report(runs, ['ann'], **settings)
-
-
-@pytest.mark.parametrize(
     ('settings', 'message'),
     [
-        ({'correction': 'foo'}, "^correction: found 'foo'"),
-        ({'interval': 'foo'}, "^interval: found 'foo'"),
-        ({'cluster': 'foo'}, "^cluster: found 'foo'"),
+        ({'k': 0}, '^k: found 0'),
         ({'level': 5}, '^level: found 5'),
-        ({'resamples': 0}, '^resamples: found 0'),
-        ({'permutations': 0}, '^permutations: found 0'),
-        ({'seed': -1}, '^seed: found -1'),
         ({'near': 1}, '^near: found 1'),
         ({'baseline': 'nobody'}, "^baseline: found 'nobody', expected one of 'one', "),
         ({'interval': 'z'}, "^interval: found 'z', expected one of plus2, bca, t"),
@@ -296,12 +255,6 @@ def test_wrong_settings_are_refused_before_a_run_is_read(average_precision, sett
     with pytest.raises(ParameterError, match=message):
         average_precision.report({'one': unread, 'other': []}, ['ann'], **settings)
     assert len(list(unread)) == 1
-
-
-@pytest.mark.parametrize('name', ['seeed', 'reference', 'also', 'by'])
-def test_unknown_settings_are_refused_by_name(average_precision, name):
-    with pytest.raises(TypeError, match=f"report.*unexpected keyword argument '{name}'"):
-        average_precision.report(RUNS, QUERIES, **{name: 1})
 
 
 @pytest.mark.parametrize('library', ['scipy', 'statsmodels'])
@@ -319,8 +272,11 @@ def test_figures_show_all_runs(report, name):
     value = getattr(report.plot, name)(**settings).to_dict()
     rows = value['data']['values']
     if name == 'confused':
-        counts = sum(each.count for d in report.diagnoses.values() for each in d.confused)
-        assert sum(row['count'] for row in rows) == counts > 0
+        counts = Counter()
+        for each in (each for d in report.diagnoses.values() for each in d.confused):
+            counts[printable(each.query), printable(each.name)] += each.count
+        assert {(row['query'], row['name']): row['count'] for row in rows} == counts
+        assert [row['count'] for row in rows] == sorted(counts.values(), reverse=True)
     else:
         field = 'series' if name == 'map_by_k' else 'run'
         assert {row[field] for row in rows} == set(RUNS)
@@ -357,10 +313,6 @@ def test_three_real_runs_fit_into_the_page(official_data):
     runs = sorted((folder / 'submissions').glob('*.txt'))
     with pytest.warns(DataWarning):
         report = average_precision.report(runs, folder / 'reference/queries.txt', **QUICK)
-    page = report.to_html()
-    assert len(page.encode()) < 1_300_000
-    assert report.comparison.runs == [
-        'eumssi_contrastive2.txt',
-        'gtm-uvigo_primary.txt',
-        'tokyotech_primary.txt',
-    ]
+    assert len(report.to_html().encode()) < 1_300_000
+    best = ['eumssi_contrastive2.txt', 'gtm-uvigo_primary.txt', 'tokyotech_primary.txt']
+    assert report.comparison.runs == best

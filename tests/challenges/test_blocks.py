@@ -6,11 +6,10 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
-import numpy as np
 import pandas
 import pytest
 import strategies
-from challenge_inputs import SAMPLES, table
+from challenge_inputs import table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,7 +33,7 @@ CHALLENGES = {
             'customer_id,prediction',
             (labels,),
         )
-        for name in definitions.names()
+        for name in ('kaggle', 'mediaeval-2016')  # dividing by numbers of labels, or by k
     },
     **{
         f'GAP {ties}': (
@@ -44,7 +43,7 @@ CHALLENGES = {
             'id,landmarks',
             (answer,),
         )
-        for ties in ('expected', 'best', 'worst')
+        for ties in ('expected', 'best')
     },
     **{
         f'LRAP {weighted}': (
@@ -101,7 +100,7 @@ def test_blocks_of_queries_put_together_are_one_score(name, data, n):
         return
     before = [json.dumps(block.to_dict()) for block in blocks]
     joined = Score.concat([Score.concat(blocks[:-1]), blocks[-1]] if blocks[1:] else blocks)
-    assert [json.dumps(block.to_dict()) for block in blocks] == before
+    assert [json.dumps(block.to_dict()) for block in blocks] == before  # nothing has changed
     for score in joined, Score.concat(pickle.loads(pickle.dumps(blocks))):
         assert json.dumps(score.to_dict()) == json.dumps(expected.to_dict())
         assert score.queries.equals(expected.queries)
@@ -177,13 +176,6 @@ def test_what_metrics_do_not_merge():
 def test_one_block_is_itself():
     score = gap('1', ties='stable', per_query=True)
     assert Score.concat([score]).to_dict() == score.to_dict()
-
-
-def test_values_are_kept_without_a_table():
-    score = challenges.evaluate_gap(
-        SAMPLES / 'landmarks_truth.csv', SAMPLES / 'landmarks_predictions.csv'
-    )
-    assert score.table is None
-    assert len(score.queries) == len(score.values['correct']) == 60
-    assert np.isfinite(score.values['confidence']).sum() == score.counts['predictions']
+    assert gap('1').table is None
+    assert gap('1').values['confidence'].tolist() == [1]
     assert 'basis' not in repr(score)

@@ -4,7 +4,6 @@ import gzip
 import re
 
 import pandas
-import pyarrow
 import pytest
 from challenge_inputs import table, written
 
@@ -22,13 +21,10 @@ LABEL = {'id': 'user', 'label': 'item'}
     [
         (MAP, 'user,items\na,x y\nb,z\n', 'n,items,user\n1,q z,b\n2,x y,a\n', LABELS, 3 / 4),
         (MAP, 'user,item\na,x\nb,z\na,y\n', 'user,item\na,x\nb,q\na,y\nb,z\n', LABEL, 3 / 4),
-        (MAP, 'user,prediction\na,x\n', 'user,prediction\na,q x\n', {'id': 'user'}, 1 / 2),
         (MAP, 'user,article_id\na,x\n', 'user,prediction\na,q x\n', {'id': 'user'}, 1 / 2),
         (MAP, 'a,x y\nb,z\n', 'b,q z\na,x y\n', {'id': 1, 'labels': 2}, 3 / 4),
         (MAP, 'x,a\n"z",b\n', '"q","a"\n\nx,a\n"z",b\n', {'id': 2, 'label': 1}, 3 / 4),
-        (FIRST_HIT, 'user,items\na,x\nb,z\n', 'user,items\nb,q z\na,x\n', LABELS, 3 / 4),
         (FIRST_HIT, 'user,item\na,x\nb,z\n', 'user,item\na,x\nb,q\nb,z\n', LABEL, 3 / 4),
-        (GAP, 'user,item\na,x\nb,z\n', 'user,item\na,x 0.5\nb,q 0.75\n', LABEL, 1 / 4),
         (
             GAP,
             'user,item\na,x\nb,z\nc,\n',
@@ -72,16 +68,11 @@ def test_files_with_different_columns(
     assert evaluate(*files, columns=columns, truth_columns=truth_columns).value == 1
 
 
-@pytest.mark.parametrize('zipped', [False, True])
-def test_tabs(zipped, tmp_path):
-    columns, names = {**LABEL, 'confidence': 'sure'}, ['truth.tsv', 'predictions.TSV']
-    texts = ['user\titem\na\tx, 1"\nb\tz\n', 'item\tsure\tuser\nx, 1"\t0.5\ta\nz\t0.75\tb\n']
-    if zipped:
-        names = [f'{name}.gz' for name in names]
-    for name, text in zip(names, texts, strict=True):
-        text = text.replace(', 1"', '_1').encode()
-        (tmp_path / name).write_bytes(gzip.compress(text) if zipped else text)
-    assert GAP(*(tmp_path / name for name in names), columns=columns).value == 1
+def test_tabs(tmp_path):
+    (tmp_path / 'truth.tsv.gz').write_bytes(gzip.compress(b'user\titem\na\tx,1"\nb\tz\n'))
+    (tmp_path / 'said.TSV').write_text('item\tsure\tuser\nx,1"\t0.5\ta\nz\t0.75\tb\n')
+    columns = {**LABEL, 'confidence': 'sure'}
+    assert GAP(tmp_path / 'truth.tsv.gz', tmp_path / 'said.TSV', columns=columns).value == 1
 
 
 FRAME = pandas.DataFrame(
@@ -89,15 +80,9 @@ FRAME = pandas.DataFrame(
 )
 
 
-@pytest.mark.parametrize('kind', ['pandas', 'pyarrow', 'parquet'])
-def test_confidences_of_tables(kind, tmp_path):
-    truth = FRAME.assign(item=['x', 'y', 'z'])
-    FRAME.to_parquet(tmp_path / 'file.parquet')
-    predictions = {
-        'pandas': FRAME,
-        'pyarrow': pyarrow.Table.from_pandas(FRAME),
-        'parquet': tmp_path / 'file.parquet',
-    }[kind]
+def test_confidences_of_tables(tmp_path):
+    truth, predictions = FRAME.assign(item=['x', 'y', 'z']), tmp_path / 'file.parquet'
+    FRAME.to_parquet(predictions)
     columns = {**LABEL, 'confidence': 'sure'}
     score = GAP(truth, predictions, columns=columns)
     assert (score.value, score.counts['predictions']) == (1 / 6, 2)
@@ -115,8 +100,6 @@ def test_confidences_of_tables(kind, tmp_path):
     [
         ('a,x,\nb,z,0.5\n', 'line 2, sure: found nothing, expected the confidence of the label'),
         ('a,x,1\nb,z,high\n', "line 3, sure: found 'high', expected a finite decimal number"),
-        ('a,x,nan\nb,z,inf\n', "line 2, sure: found 'nan', expected a finite .* \\(1 more wrong"),
-        ('a,x,9007199254740993\nb,z,1\n', "line 2, sure: found '9007199254740993', expected a fi"),
         ('a,x y,1\nb,z,1\n', "line 2, item: found 'x y', expected one label, without white space"),
     ],
 )
@@ -126,115 +109,70 @@ def test_confidences_that_are_wrong(rows, expected, tmp_path):
         GAP(*files, columns={**LABEL, 'confidence': 'sure'})
 
 
-@pytest.mark.parametrize(
-    ('evaluate', 'truth', 'predictions', 'settings', 'expected'),
-    [
-        (
-            MAP,
-            'user,items\na,x\n',
-            'user,items\na,x\n',
-            {},
-            "truth.csv, line 1: found no column customer_id in 'user,items', expected "
-            'customer_id,prediction or customer_id,article_id; name other columns by '
-            '--truth-columns id=…,labels=… or id=…,label=…, in Python truth_columns=',
-        ),
-        (
-            MAP,
-            'customer_id,prediction\na,x\n',
-            'user,items\na,x\n',
-            {},
-            "predictions.csv, line 1: found no column customer_id in 'user,items', expected "
-            'customer_id,prediction; name other columns by --columns id=…,labels=… or '
-            'id=…,label=…, in Python columns=',
-        ),
-        (
-            MAP,
-            'customer_id,article_id\na,x\n',
-            'user,items\na,x\n',
-            {'columns': LABELS},
-            "truth.csv, line 1: found no column user in 'customer_id,article_id', expected "
-            'user,items; name other columns by --truth-columns id=…,labels=… or id=…,label=…, in '
-            'Python truth_columns=',
-        ),
-        (
-            MAP,
-            'user,items\na,x\n',
-            'user,item\na,x\n',
-            {'columns': LABELS},
-            "predictions.csv, line 1: found no column items in 'user,item', expected user,items",
-        ),
-        (
-            MAP,
-            'a,x\n',
-            'a\n',
-            {'columns': {'id': 1, 'labels': 2}},
-            "predictions.csv, line 1: found no column 2 in 'column 1', expected column 1,column 2",
-        ),
-        (
-            MAP,
-            'a,x\n',
-            'a,x\nb\n',
-            {'columns': {'id': 1, 'labels': 2}},
-            "predictions.csv, line 2: found 1 field in 'b', expected 2 fields as in the first line",
-        ),
-        (
-            MAP,
-            'user_id,items\na,x\n',
-            'user_id,items\na,x\n',
-            {'columns': {'id': 1, 'labels': 2}},
-            "truth.csv, line 1, column 1: found 'user_id', as in a header, expected an id, as "
-            'columns given by position mean a file without a header',
-        ),
-        (
-            MAP,
-            'customer_id;prediction\na;x\n',
-            'customer_id,prediction\na,x\n',
-            {},
-            "truth.csv, line 1: found one column 'customer_id;prediction', expected commas between "
-            'columns, or tabs if the name of the file ends in .tsv',
-        ),
-        (
-            FIRST_HIT,
-            'user,items\na,x y\n',
-            'user,items\na,x\n',
-            {'columns': LABELS},
-            "truth.csv, line 2, items: found 'x y', expected one label, without white space",
-        ),
-        (
-            MAP,
-            'user,item\na,x\n',
-            'user,item\nb,x\nb,y\na,x\nc,x\n',
-            {'columns': LABEL},
-            "predictions.csv, line 2, user: found 'b', which {truth} lacks, expected an id of the "
-            "truth; leave others out by --unknown drop, in Python unknown='drop' (2 more wrong "
-            'lines)',
-        ),
-        (
-            GAP,
-            'id,landmark_id\na,x\n',
-            'id,landmarks\na,x\n',
-            {},
-            "predictions.csv, line 2, landmarks: found 'x', expected a label and its finite "
-            'confidence, or nothing; a column of confidences by --columns confidence=…, in Python '
-            'columns=',
-        ),
-        (
-            LRAP,
-            'user,item\na,x\na,x\n',
-            'user,x,y\na,1,0\n',
-            {'columns': LABEL},
-            "truth.csv, line 3, item: found 'x' twice, expected each label once",
-        ),
-        (
-            LRAP,
-            'fname,labels\na,x y\nb,x\n',
-            'fname,x,y\na,1,0\n',
-            {},
-            "truth.csv, line 2, labels: found 'x y', expected classes of {predictions}, between "
-            'commas',
-        ),
-    ],
-)
+TWO = {'columns': {'id': 1, 'labels': 2}}
+ERRORS = [
+    (
+        *(MAP, 'user,items\na,x\n', 'user,items\na,x\n', {}),
+        "truth.csv, line 1: found no column customer_id in 'user,items', expected "
+        'customer_id,prediction or customer_id,article_id; name other columns by '
+        '--truth-columns id=…,labels=… or id=…,label=…, in Python truth_columns=',
+    ),
+    (
+        *(MAP, 'customer_id,prediction\na,x\n', 'user,items\na,x\n', {}),
+        "predictions.csv, line 1: found no column customer_id in 'user,items', expected "
+        'customer_id,prediction; name other columns by --columns id=…,labels=… or '
+        'id=…,label=…, in Python columns=',
+    ),
+    (
+        *(MAP, 'customer_id,article_id\na,x\n', 'user,items\na,x\n', {'columns': LABELS}),
+        "truth.csv, line 1: found no column user in 'customer_id,article_id', expected "
+        'user,items; name other columns by --truth-columns id=…,labels=… or id=…,label=…, in '
+        'Python truth_columns=',
+    ),
+    (
+        *(MAP, 'user,items\na,x\n', 'user,item\na,x\n', {'columns': LABELS}),
+        "predictions.csv, line 1: found no column items in 'user,item', expected user,items",
+    ),
+    (
+        *(MAP, 'a,x\n', 'a\n', TWO),
+        "predictions.csv, line 1: found no column 2 in 'column 1', expected column 1,column 2",
+    ),
+    (
+        *(MAP, 'a,x\n', 'a,x\nb\n', TWO),
+        "predictions.csv, line 2: found 1 field in 'b', expected 2 fields as in the first line",
+    ),
+    (
+        *(MAP, 'user_id,items\na,x\n', 'user_id,items\na,x\n', TWO),
+        "truth.csv, line 1, column 1: found 'user_id', as in a header, expected an id, as "
+        'columns given by position mean a file without a header',
+    ),
+    (
+        *(FIRST_HIT, 'user,items\na,x y\n', 'user,items\na,x\n', {'columns': LABELS}),
+        "truth.csv, line 2, items: found 'x y', expected one label, without white space",
+    ),
+    (
+        *(MAP, 'user,item\na,x\n', 'user,item\nb,x\nb,y\na,x\nc,x\n', {'columns': LABEL}),
+        "predictions.csv, line 2, user: found 'b', which {truth} lacks, expected an id of the "
+        "truth; leave others out by --unknown drop, in Python unknown='drop' (2 more wrong lines)",
+    ),
+    (
+        *(GAP, 'id,landmark_id\na,x\n', 'id,landmarks\na,x\n', {}),
+        "predictions.csv, line 2, landmarks: found 'x', expected a label and its finite "
+        'confidence, or nothing; a column of confidences by --columns confidence=…, in Python '
+        'columns=',
+    ),
+    (
+        *(LRAP, 'user,item\na,x\na,x\n', 'user,x,y\na,1,0\n', {'columns': LABEL}),
+        "truth.csv, line 3, item: found 'x' twice, expected each label once",
+    ),
+    (
+        *(LRAP, 'fname,labels\na,x y\nb,x\n', 'fname,x,y\na,1,0\n', {}),
+        "truth.csv, line 2, labels: found 'x y', expected classes of {predictions}, between commas",
+    ),
+]
+
+
+@pytest.mark.parametrize(('evaluate', 'truth', 'predictions', 'settings', 'expected'), ERRORS)
 def test_one_clear_error(evaluate, truth, predictions, settings, expected, tmp_path):
     files = written(tmp_path, truth, predictions)
     names = dict(zip(['truth', 'predictions'], files, strict=True))
@@ -254,7 +192,6 @@ def test_one_clear_error(evaluate, truth, predictions, settings, expected, tmp_p
         (MAP, {'id': 1}, 'found id, expected the positions of id,labels or id,label'),
         (MAP, {'id': 0, 'labels': 1}, 'found 0, expected the name of a column, or its position'),
         (MAP, {'id': True, 'labels': 1}, 'found True, expected the name of a column'),
-        (MAP, {'id': ''}, "found '', expected the name of a column"),
         (GAP, {'labels': 'x'}, 'found labels, expected id,label or id,label,confidence'),
         (LRAP, {'id': 1, 'labels': 2}, 'found id=1, expected the name of a column, as only a hea'),
         (LRAP, {'confidence': 'x'}, 'found confidence, expected id or id,labels or id,label'),

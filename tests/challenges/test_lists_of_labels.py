@@ -13,7 +13,7 @@ from mediaeval_ap.errors import (
 )
 
 
-@pytest.mark.parametrize('definition', ['kaggle', 'trec', 'mediaeval-2016'])
+@pytest.mark.parametrize('definition', ['kaggle', 'mediaeval-2016'])
 @pytest.mark.parametrize('k', [1, 12])
 def test_fashion(definition, k):
     bought = {}
@@ -46,20 +46,8 @@ def test_users_without_truth_are_left_out_and_counted():
     assert score.value == (1 + 1 / 4) / 2
     assert score.counts == {'queries': 3, 'without_truth': 1, 'missing': 0, 'unknown': 0}
     assert list(score.notes) == ['1 of 3 queries have no relevant label, and are left out']
-
-
-def test_nobody_with_truth():
-    truth = table('customer_id,prediction', ('a', ''))
     with pytest.raises(UndefinedScoreError, match='nothing is relevant for any of 1 users'):
-        challenges.evaluate_map(truth, truth)
-
-
-def test_white_space_between_labels_is_as_much_as_you_like():
-    truth = table('customer_id,prediction', ('a', ' x  y '))
-    predictions = table('customer_id,prediction', ('a', '\ty \t x'))
-    assert challenges.evaluate_map(truth, predictions).value == 1
-    no_break = table('customer_id,prediction', ('a', 'y\xa0x x'))
-    assert challenges.evaluate_map(truth, no_break).value == 1 / 4
+        challenges.evaluate_map(truth[1:2], predictions[1:2])
 
 
 def test_repeated_labels_of_a_truth():

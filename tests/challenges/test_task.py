@@ -1,7 +1,5 @@
 """Files of all challenges: formats, pieces, ids, policies, errors."""
 
-import gzip
-
 import pandas
 import pytest
 from challenge_inputs import SAMPLES, table, written
@@ -9,26 +7,27 @@ from challenge_inputs import SAMPLES, table, written
 from mediaeval_ap import challenges, progress
 from mediaeval_ap.challenges import lrap
 from mediaeval_ap.challenges import task as task_room
-from mediaeval_ap.challenges.lists_of_labels import FIRST_HIT, MAP
+from mediaeval_ap.challenges.lists_of_labels import score_lists
 from mediaeval_ap.errors import (
     FormatError,
     MissingIdsWarning,
     NoOverlapWarning,
-    ParameterError,
     UndefinedScoreError,
     UnknownIdsWarning,
 )
 
+MAP, FIRST_HIT = challenges.evaluate_map, challenges.evaluate_first_hit
+GAP, LRAP = challenges.evaluate_gap, challenges.evaluate_lrap
 SAMPLE_CALLS = {
-    'whales': (challenges.evaluate_first_hit, 'predictions', task_room, 'QUERIES_IN_PIECE'),
-    'fashion': (challenges.evaluate_map, 'predictions', task_room, 'QUERIES_IN_PIECE'),
-    'landmarks': (challenges.evaluate_gap, 'predictions', task_room, 'QUERIES_IN_PIECE'),
-    'sounds': (challenges.evaluate_lrap, 'scores', lrap, 'SCORES_IN_PIECE'),
+    'whales': (FIRST_HIT, 'predictions', task_room, 'QUERIES_IN_PIECE'),
+    'fashion': (MAP, 'predictions', task_room, 'QUERIES_IN_PIECE'),
+    'landmarks': (GAP, 'predictions', task_room, 'QUERIES_IN_PIECE'),
+    'sounds': (LRAP, 'scores', lrap, 'SCORES_IN_PIECE'),
 }
 
 
 @pytest.mark.parametrize('name', SAMPLE_CALLS)
-def test_pieces_and_the_order_of_the_rows_do_not_matter(name, monkeypatch):
+def test_pieces_formats_and_the_order_of_the_rows_do_not_matter(name, monkeypatch, tmp_path):
     evaluate, answers, module, size = SAMPLE_CALLS[name]
     files = SAMPLES / f'{name}_truth.csv', SAMPLES / f'{name}_{answers}.csv'
     expected = evaluate(*files)
@@ -37,32 +36,19 @@ def test_pieces_and_the_order_of_the_rows_do_not_matter(name, monkeypatch):
     frames = [pandas.read_csv(file, dtype=str, keep_default_na=False) for file in files]
     if name == 'sounds':
         frames[1] = frames[1].astype(dict.fromkeys(frames[1].columns[1:], float))
-    # Any two orders would do.
-    shuffled = [frame.sample(frac=1, random_state=seed) for seed, frame in enumerate(frames)]
-    score = evaluate(*shuffled)
+    tables = [tmp_path / f'{file.stem}.parquet' for file in files]
+    for seed, (frame, file) in enumerate(zip(frames, tables, strict=True)):
+        frame.sample(frac=1, random_state=seed).to_parquet(
+            file, index=False
+        )  # any two orders would do
+    score = evaluate(*tables)
     assert (score.value, score.counts) == (expected.value, expected.counts)
 
 
-@pytest.mark.parametrize('name', SAMPLE_CALLS)
-def test_gzip_and_parquet(name, tmp_path):
-    evaluate, answers, _, _ = SAMPLE_CALLS[name]
-    files = [SAMPLES / f'{name}_truth.csv', SAMPLES / f'{name}_{answers}.csv']
-    expected = evaluate(*files).value
-    zipped = [tmp_path / f'{file.name}.gz' for file in files]
-    tables = [tmp_path / f'{file.stem}.parquet' for file in files]
-    for file, target, parquet in zip(files, zipped, tables, strict=True):
-        target.write_bytes(gzip.compress(file.read_bytes()))
-        frame = pandas.read_csv(file, dtype=str, keep_default_na=False)
-        if file.stem == 'sounds_scores':
-            frame = frame.astype(dict.fromkeys(frame.columns[1:], float))
-        frame.to_parquet(parquet)
-    assert evaluate(*zipped).value == evaluate(*tables).value == expected
-
-
-WHALES = challenges.evaluate_first_hit, 'Image,Id', 'Image,Id', 'w'
-FASHION = challenges.evaluate_map, 'customer_id,prediction', 'customer_id,prediction', 'w'
-PURCHASES = challenges.evaluate_map, 'customer_id,article_id', 'customer_id,prediction', 'w'
-LANDMARKS = challenges.evaluate_gap, 'id,landmark_id', 'id,landmarks', 'w 0.5'
+WHALES = FIRST_HIT, 'Image,Id', 'Image,Id', 'w'
+FASHION = MAP, 'customer_id,prediction', 'customer_id,prediction', 'w'
+PURCHASES = MAP, 'customer_id,article_id', 'customer_id,prediction', 'w'
+LANDMARKS = GAP, 'id,landmark_id', 'id,landmarks', 'w 0.5'
 
 
 @pytest.mark.parametrize('challenge', [WHALES, FASHION, PURCHASES, LANDMARKS])
@@ -94,43 +80,30 @@ def test_ids_that_are_missing_or_unknown(challenge):
     with pytest.warns(UnknownIdsWarning, match='1 of 3 rows have an id that <DataFrame> lacks'):
         score = evaluate(truth, more, unknown='drop')
     assert (score.value, score.counts['unknown'], score.counts['queries']) == (1, 1, 2)
-    for policy in {'missing': 'drop'}, {'unknown': 'zero'}:
-        with pytest.raises(ParameterError, match=r": found '\w+', expected one of error, "):
-            evaluate(truth, some, **policy)
 
 
-@pytest.mark.parametrize(('ids', 'found'), [('abc', "'b' and 1 more"), ('abcd', "'b' and 2 more")])
-def test_several_ids_that_are_missing(ids, found):
-    truth = table('Image,Id', *((x, 'w') for x in ids))
-    with pytest.raises(FormatError, match=f'found no row for {found}, expected one'):
-        challenges.evaluate_first_hit(truth, table('Image,Id', ('a', 'w')))
-
-
-@pytest.mark.parametrize('challenge', [WHALES, FASHION, PURCHASES, LANDMARKS])
-def test_no_id_is_left(challenge):
-    evaluate, header, predicted, answer = challenge
-    truth, other = table(header, ('a', 'w')), table(predicted, ('b', answer))
+def test_no_id_is_left():
+    truth, other = table('Image,Id', ('a', 'w')), table('Image,Id', ('b', 'w'))
     with (
         pytest.warns(NoOverlapWarning, match='0 of 1 ids occur in <DataFrame>'),
         pytest.warns(MissingIdsWarning, match='no row for 1 of 1 ids'),
         pytest.warns(UnknownIdsWarning, match='1 of 1 rows'),
         pytest.raises(UndefinedScoreError, match='no id of <DataFrame> is left to score'),
     ):
-        evaluate(truth, other, missing='skip', unknown='drop')
+        FIRST_HIT(truth, other, missing='skip', unknown='drop')
 
 
 @pytest.mark.parametrize(
-    ('task', 'evaluate', 'name'),
+    ('definition', 'evaluate', 'name'),
     [
-        (MAP, challenges.evaluate_map, 'fashion'),
-        (FIRST_HIT, challenges.evaluate_first_hit, 'whales'),
+        ('kaggle', MAP, 'fashion'),
+        (None, FIRST_HIT, 'whales'),
     ],
 )
-def test_several_cutoffs_in_one_reading(task, evaluate, name):
+def test_several_cutoffs_in_one_reading(definition, evaluate, name):
     files = [SAMPLES / f'{name}_{role}.csv' for role in ('truth', 'predictions')]
     with files[0].open() as truth, files[1].open() as predictions:  # which can be read once
-        metrics = [task.metric(k) for k in (12, 1, 3)]
-        scores = task.scores(truth, predictions, metrics, per_query=True)
+        scores = score_lists(truth, predictions, [12, 1, 3], definition, per_query=True)
     for k, score in zip([12, 1, 3], scores, strict=True):
         alone = evaluate(*files, k, per_query=True)
         assert (score.metric, score.value, score.counts) == (
@@ -144,10 +117,9 @@ def test_several_cutoffs_in_one_reading(task, evaluate, name):
 
 def test_warnings_about_files_are_given_out_once_for_several_cutoffs():
     truth = table('Image,Id', ('a', 'w'), ('b', 'w'))
-    metrics = [FIRST_HIT.metric(k) for k in (1, 2, 3)]
     predictions = table('Image,Id', ('a', 'w'))
     with pytest.warns() as caught:
-        scores = FIRST_HIT.scores(truth, predictions, metrics, per_query=False, missing='zero')
+        scores = score_lists(truth, predictions, [1, 2, 3], missing='zero')
     assert [warning.category for warning in caught] == [MissingIdsWarning]
     assert [len(score.warnings) for score in scores] == [1, 1, 1]
 
@@ -177,165 +149,85 @@ def test_no_progress_unless_asked_for(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ('ids', 'expected'),
     [
-        ('aa', "row 2, {}: found 'a' again, as in row 1, expected each id once"),
-        (
-            ['a', 'b', 'b', 'b'],
-            "row 3, {}: found 'b' again, as in row 2, .* \\(1 more wrong row\\)",
-        ),
+        ('abbb', "row 3, {}: found 'b' again, as in row 2, .* each id once \\(1 more wrong row\\)"),
         (['a', ''], 'row 2, {}: found nothing, expected text'),
     ],
 )
 def test_ids_that_are_repeated_or_empty(challenge, role, ids, expected):
     evaluate, header, predicted, answer = challenge
+    shapes = {'truth': (header, 'w'), 'predictions': (predicted, answer)}
     tables = {
-        'truth': table(header, *((x, 'w') for x in 'ab')),
-        'predictions': table(predicted, *((x, answer) for x in 'ab')),
+        each: table(header, *((x, value) for x in (ids if each == role else 'ab')))
+        for each, (header, value) in shapes.items()
     }
-    header, value = (header, 'w') if role == 'truth' else (predicted, answer)
-    tables[role] = table(header, *((x, value) for x in ids))
-    with pytest.raises(FormatError, match=expected.format(header.split(',')[0])):
+    with pytest.raises(FormatError, match=expected.format(shapes[role][0].split(',')[0])):
         evaluate(**tables)
 
 
-@pytest.mark.parametrize(
-    ('evaluate', 'truth', 'predictions', 'expected'),
-    [
-        (
-            challenges.evaluate_first_hit,
-            'Image,Id\na,w\nb,w v\n',
-            'Image,Id\na,w\nb,w\n',
-            "truth.csv, line 3, Id: found 'w v', expected one label, without white space",
-        ),
-        (
-            challenges.evaluate_map,
-            'customer_id,article_id\na,1\na,1 2\n',
-            'customer_id,prediction\na,1\n',
-            "truth.csv, line 3, article_id: found '1 2', expected one label",
-        ),
-        (
-            challenges.evaluate_map,
-            'customer_id,article_id\na,1\n,2\n',
-            'customer_id,prediction\na,1\n',
-            'truth.csv, line 3, customer_id: found nothing, expected text',
-        ),
-        (
-            challenges.evaluate_gap,
-            'id,landmark_id\na,1\nb, \n',
-            'id,landmarks\na,1 0.5\nb,\n',
-            "truth.csv, line 3, landmark_id: found ' ', expected one label",
-        ),
-        (
-            challenges.evaluate_gap,
-            'id,landmark_id\na,1\nb,2\n',
-            'id,landmarks\na,1 nan\nb,1 2 3\n',
-            r"predictions.csv, line 2, landmarks: found '1 nan', .* \(1 more wrong line\)$",
-        ),
-        (
-            challenges.evaluate_gap,
-            'id,landmark_id\na,1\nb,2\n',
-            'id,landmarks\na,\nb,1 nan\n',
-            "predictions.csv, line 3, landmarks: found '1 nan'",
-        ),
-        (
-            challenges.evaluate_gap,
-            'id,landmark_id\na,1\n',
-            'id,label\na,1 0.5\n',
-            "line 1: found no column landmarks in 'id,label', expected id,landmarks; name other ",
-        ),
-        (
-            challenges.evaluate_lrap,
-            'fname,labels\na,x\n',
-            'name,x\na,1\n',
-            "line 1: found no column fname in 'name,x', expected fname, and columns of numbers",
-        ),
-        (
-            challenges.evaluate_lrap,
-            'fname,labels\na,"u,v"\n',
-            'fname,x,y\na,1,0\n',
-            "truth.csv, line 2, labels: found 'u', expected classes of .*predictions.csv$",
-        ),
-        (
-            challenges.evaluate_lrap,
-            'fname,labels\na,"x,x,x"\n',
-            'fname,x,y\na,1,0\n',
-            "truth.csv, line 2, labels: found 'x' twice, expected each label once$",
-        ),
-        (
-            challenges.evaluate_first_hit,
-            'Image,Id\na,\n',
-            'Image,Id\na,w\n',
-            'truth.csv, line 2, Id: found nothing, expected text',
-        ),
-        (
-            challenges.evaluate_map,
-            'customer_id,article_id\na,1\na,\n',
-            'customer_id,prediction\na,1\n',
-            'truth.csv, line 3, article_id: found nothing, expected text',
-        ),
-        (
-            challenges.evaluate_map,
-            'customer_id,article_id\na,1\nb,1\n',
-            'customer_id,prediction\nb,1\n\nx,1\ny,1\na,1\n',
-            "predictions.csv, line 4, customer_id: found 'x', which .*truth.csv lacks, .*"
-            r'\(1 more wrong line\)$',
-        ),
-        (
-            challenges.evaluate_map,
-            'customer_id,price\na,1\n',
-            'customer_id,prediction\nb,1\n',
-            "truth.csv, line 1: found no column prediction in 'customer_id,price', expected "
-            'customer_id,prediction or customer_id,article_id',
-        ),
-        (
-            challenges.evaluate_gap,
-            'id,landmark_id\na,1\nb,2\n',
-            'id,landmarks\na,1 0.5\nb,2 high\n',
-            "predictions.csv, line 3, landmarks: found '2 high', expected a label and its finite",
-        ),
-        (
-            challenges.evaluate_gap,
-            'id,landmark_id\na,1\nb,2\n',
-            'id,landmarks\na,1 nan\nb,2 inf\n',
-            r"line 2, landmarks: found '1 nan', expected a label .* \(1 more wrong line\)",
-        ),
-        (
-            challenges.evaluate_gap,
-            'id,landmark_id\na,1\n',
-            'id,landmarks\na,1 0.5 2 0.4\n',
-            "line 2, landmarks: found '1 0.5 2 0.4', expected a label",
-        ),
-        (
-            challenges.evaluate_gap,
-            'id,landmark_id\na,1\n',
-            'id,landmarks\na,1\n',
-            "line 2, landmarks: found '1', expected a label",
-        ),
-        (
-            challenges.evaluate_lrap,
-            'fname,labels\na,"x,y"\nb,"x,z"\n',
-            'fname,x,y\na,1,0\nb,1,0\n',
-            "truth.csv, line 3, labels: found 'z', expected classes of .*predictions.csv",
-        ),
-        (
-            challenges.evaluate_lrap,
-            'fname,labels\na,"x,y,x"\n',
-            'fname,x,y\na,1,0\n',
-            "truth.csv, line 2, labels: found 'x' twice, expected each label once",
-        ),
-        (
-            challenges.evaluate_lrap,
-            'fname,labels\na,"x,"\n',
-            'fname,x,y\na,1,0\n',
-            "truth.csv, line 2, labels: found '', expected classes",
-        ),
-        (
-            challenges.evaluate_lrap,
-            'fname,labels\na,x\n',
-            'fname,x,y\na,1,nan\n',
-            "predictions.csv, line 2, y: found 'nan', expected a finite decimal number",
-        ),
-    ],
-)
+PURCHASED = 'customer_id,article_id'
+BOUGHT, SURE = 'customer_id,prediction\na,1\n', 'id,landmark_id\na,1\nb,2\n'
+ERRORS = [
+    (FIRST_HIT, 'Image,Id\na,\n', 'Image,Id\na,w\n', 'truth.csv, line 2, Id: found nothing, exp'),
+    (
+        MAP,
+        f'{PURCHASED}\na,1\na,1 2\n',
+        BOUGHT,
+        "line 3, article_id: found '1 2', expected one label",
+    ),
+    (
+        MAP,
+        f'{PURCHASED}\na,1\n,2\n',
+        BOUGHT,
+        'truth.csv, line 3, customer_id: found nothing, expected',
+    ),
+    (
+        MAP,
+        f'{PURCHASED}\na,1\na,\n',
+        BOUGHT,
+        'truth.csv, line 3, article_id: found nothing, expected',
+    ),
+    (
+        GAP,
+        f'{SURE}c, \n',
+        'id,landmarks\na,1 0.5\nb,\nc,\n',
+        "truth.csv, line 4, landmark_id: found ' ', ex",
+    ),
+    (
+        *(GAP, SURE, 'id,landmarks\na,1 nan\nb,1 2 3\n'),
+        r"predictions.csv, line 2, landmarks: found '1 nan', .* \(1 more wrong line\)$",
+    ),
+    (
+        GAP,
+        SURE,
+        'id,landmarks\na,\nb,1 0.5 2 .4\n',
+        "line 3, landmarks: found '1 0.5 2 .4', expected a label",
+    ),
+    (
+        *(LRAP, 'fname,labels\na,x\n', 'name,x\na,1\n'),
+        "line 1: found no column fname in 'name,x', expected fname, and columns of numbers",
+    ),
+    (
+        *(LRAP, 'fname,labels\na,"u,v"\n', 'fname,x,y\na,1,0\n'),
+        "truth.csv, line 2, labels: found 'u', expected classes of .*predictions.csv$",
+    ),
+    (
+        *(LRAP, 'fname,labels\na,"x,y"\nb,"x,Z"\n', 'fname,x,y,z\na,1,0,1\nb,1,0,1\n'),
+        "truth.csv, line 3, labels: found 'Z', expected classes of .*predictions.csv$",
+    ),
+    (
+        *(LRAP, 'fname,labels\na,"x,y,x,x"\n', 'fname,x,y\na,1,0\n'),
+        "truth.csv, line 2, labels: found 'x' twice, expected each label once$",
+    ),
+    (
+        LRAP,
+        'fname,labels\na,"x,"\n',
+        'fname,x,y\na,1,0\n',
+        "line 2, labels: found '', expected classes",
+    ),
+]
+
+
+@pytest.mark.parametrize(('evaluate', 'truth', 'predictions', 'expected'), ERRORS)
 def test_one_clear_error(evaluate, truth, predictions, expected, tmp_path):
     with pytest.raises(FormatError, match=expected):
         evaluate(*written(tmp_path, truth, predictions))

@@ -1,7 +1,5 @@
 """The command `explain`: what it writes in each format, and its JSON by the schema."""
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -10,8 +8,7 @@ import pytest
 from commands import run
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.diagnosis.loss import PARTS
-from mediaeval_ap.render.formats import FORMATS, render
+from mediaeval_ap.render.formats import render
 
 ROOT = Path(__file__).parents[2]
 SHAPE = json.loads((ROOT / 'docs/reference/schemas/diagnosis-1.schema.json').read_text())
@@ -42,24 +39,14 @@ def in_python(queries='queries.txt', *, hypothesis='hypothesis.txt', k=100, near
     )
 
 
-@pytest.mark.parametrize('format', FORMATS)
-def test_formats(format):
-    written = explained('--queries', 'queries.txt', '--format', format).stdout
-    assert written == render(in_python()._document(), format)
-
-
-@pytest.mark.parametrize('format', FORMATS)
-def test_single_query(format):
-    written = explained('nicolas_sarkozy', '--format', format).stdout
-    found = in_python(['nicolas_sarkozy']).of('nicolas_sarkozy')
-    assert written == render(found._document(), format)
-
-
-@pytest.mark.parametrize('format', FORMATS)
-def test_difference(format):
-    options = '--queries', 'queries.txt', '--against', OTHER, '--format', format
-    difference = in_python().against(in_python(hypothesis=OTHER))
-    assert explained(*options).stdout == render(difference._document(), format)
+def test_what_is_shown():
+    queries = '--queries', 'queries.txt'
+    found, one = in_python(), in_python(['nicolas_sarkozy']).of('nicolas_sarkozy')
+    difference = found.against(in_python(hypothesis=OTHER))
+    against = explained(*queries, '--against', OTHER, '--format', 'csv')
+    assert explained(*queries).stdout == render(found._document(), 'table')
+    assert explained('nicolas_sarkozy').stdout == render(one._document(), 'table')
+    assert against.stdout == render(difference._document(), 'csv')
 
 
 @pytest.mark.parametrize(
@@ -99,11 +86,8 @@ def test_queries_that_are_listed():
     [
         '--queries queries.txt',
         '--queries queries.txt -k all',
-        '--queries queries.txt --definition hits',
         '--queries queries.txt --definition trec -k 1000',
         'alain_juppe',
-        'francois_hollande -k 2 --definition hits',
-        'nobody_at_all',
         'nobody_at_all -k all --definition trec',
         '--queries queries.txt --against other.txt',
     ],
@@ -121,34 +105,17 @@ def test_schema_with_a_reason():
     written = json.loads(explained(*options).stdout)
     jsonschema.Draft202012Validator(SHAPE).validate(written)
     of_query = written['queries'][0]['ties']['equal_confidence']
-    assert of_query['expected'] is None
-    assert of_query['reason'] == 'x/v/1 is returned several times in one block of ties'
-    assert written['ties']['equal_confidence']['expected'] is None
-    assert any(f'as ann: {of_query["reason"]}' in note for note in written['notes'])
-
-
-def test_rows_add_up():
-    written = explained('--queries', 'queries.txt', '--format', 'csv').stdout
-    rows = list(csv.DictReader(io.StringIO(written)))
-    assert [row['query'] for row in rows] == [*Path('queries.txt').read_text().split(), 'all']
-    for row in rows:
-        parts = [float(row[part]) for part in PARTS]
-        # Eleven parts and AP are each rounded a few times.
-        assert sum(parts) == pytest.approx(1 - float(row['AP@100']), abs=1e-12)
+    assert of_query['expected'] is written['ties']['equal_confidence']['expected'] is None
 
 
 @pytest.mark.parametrize(
     ('options', 'status', 'message'),
     [
-        ('-k 0', 2, "found '0', expected a positive integer, or all"),
         ('-k 1,2', 2, "found '1,2', expected a positive integer, or all"),
         ('-k all --definition by-k', 2, 'K: found all, expected numbers: by-k divides by k'),
         ('--near 1', 2, 'near: found 1.0, expected a number from 0 to below 1'),
-        ('--near nan', 2, 'near: found nan, expected a number from 0 to below 1'),
-        ('--costliest 0', 2, 'found 0, expected an integer from 1 to'),
         ('ann --queries queries.txt', 2, 'QUERY and --queries are given: give one of them'),
         ('--queries ann', 1, '--queries takes a file of names, one per line'),
-        ('--against missing.txt', 1, 'missing.txt: No such file or directory'),
         ('--against - --queries -', 2, 'standard input (-) can be read once only'),
     ],
 )
@@ -160,14 +127,12 @@ def test_errors(options, status, message):
 
 def test_a_name_that_the_reference_lacks():
     """The value is that of the definition, and says nothing about the run."""
-    why = (
+    value = json.loads(explained('alain_jupe', '--format', 'json').stdout)
+    assert value['ap'] == 1
+    assert value['notes'] == [
         "'alain_jupe' has no relevant shot in the reference: AP is 1, whatever the run has; "
         "the nearest name there is 'alain_juppe'"
-    )
-    assert why in explained('alain_jupe').stdout
-    value = json.loads(explained('alain_jupe', '--format', 'json').stdout)
-    assert (value['ap'], value['notes']) == (1, [why])
-    assert json.loads(explained('alain_juppe', '--format', 'json').stdout)['notes'] == []
+    ]
 
 
 def test_a_file_in_the_place_of_a_name():

@@ -66,25 +66,13 @@ def test_each_option_stands_under_one_heading(command):
     for each in options:
         _, _, below = text.partition(f'\n{each.heading}:\n')
         section, _, _ = below.partition('\n\n')
-        assert f'{max(each.opts, key=len)} ' in section
+        name = max(each.opts, key=len)
+        assert f'{name} ' in section
+        assert len(re.findall(rf'^  (?:-\w, )?{name}(?= |$)', text, re.MULTILINE)) == 1
 
 
-@pytest.mark.parametrize('command', main.commands.values(), ids=main.commands)
-def test_help_is_plain(command):
-    text = run(command.name, '--help').stdout
-    assert not [
-        each for each in ('<=', 'RANGE', '|', str(4 << 30), '20000') if each in text_of(text)
-    ]
-
-
-def text_of(help):
-    """A help without its examples, which may have pipes."""
-    return help.partition('Examples:')[0]
-
-
-@pytest.mark.parametrize('columns', ['60', '80', '200'])
-def test_no_summary_is_cut_off(monkeypatch, columns):
-    monkeypatch.setenv('COLUMNS', columns)
+def test_no_summary_is_cut_off(monkeypatch):
+    monkeypatch.setenv('COLUMNS', '60')
     text = ' '.join(run('--help').stdout.split())
     for command in main.commands.values():
         summary, _, _ = command.help.partition('\n\n')

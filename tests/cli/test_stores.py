@@ -6,12 +6,6 @@ from commands import run
 from mediaeval_ap import index, open_store
 
 
-def test_a_run_is_stored(folder):
-    result = run('index', 'run.txt', '-o', 'run.store')
-    assert (result.exit_code, result.output) == (0, '')
-    assert open_store('run.store').sha256 == index('run.txt', 'other.store').sha256
-
-
 def test_parts_are_one_run_in_a_subset_and_pruned(folder):
     result = run(
         *('index', 'run.txt', 'run.txt', '-o', 'run.store', '--keep', '1'),
@@ -20,6 +14,8 @@ def test_parts_are_one_run_in_a_subset_and_pruned(folder):
     assert (result.exit_code, result.output) == (0, '')
     store = open_store('run.store')
     assert (store.n_hypotheses, len(store), store.keep) == (4, 2, 1)
+    result = run('export', 'run.store', '-o', 'run.parquet')
+    assert (result.exit_code, result.stderr.count('\n')) == (1, 1)
 
 
 def test_standard_input_is_stored(folder):
@@ -57,17 +53,3 @@ def test_wrong_usage_is_told(folder):
     result = run('index', '--check', 'run.store', '--keep', '3')
     assert result.exit_code == 2
     assert '--check takes stores alone, without -o, --keep and --subset' in result.stderr
-
-
-def test_a_wrong_row_is_one_line(folder):
-    result = run('index', 'bad.txt', '-o', 'run.store')
-    expected = run('evaluate', 'reference.txt', 'bad.txt')
-    assert result.exit_code == expected.exit_code == 1
-    assert result.stderr == expected.stderr
-    assert not list(folder.glob('run.store*'))
-
-
-def test_an_input_is_not_overwritten(folder):
-    result = run('index', 'run.txt', '-o', 'run.txt')
-    assert result.exit_code == 1
-    assert 'run.txt: is there already, and no store' in result.stderr

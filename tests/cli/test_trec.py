@@ -35,8 +35,6 @@ def test_the_command_prints_a_table(folder):
     )
     told = 'qrels: 1 of 2 queries have no relevant shot: each counts 0'
     assert result.stderr == f'Warning: {told}\n'
-    result = run('evaluate-trec', '-', '-')
-    assert result.exit_code == 2
     (folder / 'run').write_text(run_text(RUN[:1]))
     options = ['--ties', 'expected', '--definition', 'hits']
     result = run('evaluate-trec', 'qrels', 'run', *options)
@@ -76,18 +74,6 @@ def test_the_command_adds_measures(campaign):
         'run,definition,query,AP@10,RR,R@10,n_relevant,n_queries,n_queries_RR,n_queries_R@10\n'
         'run.txt,mediaeval-2016,all,0.25,0.5,0.5,2,1,1,1\n'
     )
-    result = run(*command)
-    assert [line.split() for line in result.output.splitlines()[-3:]] == [
-        ['MAP@10', '0.250'],
-        ['RR', '0.500'],
-        ['R@10', '0.500'],
-    ]
-    (campaign / 'queries').write_text('zoe\n')  # for whom nothing is relevant
-    result = run(*command, '--queries', 'queries', '--format', 'csv')
-    assert result.stdout.splitlines()[1] == 'run.txt,mediaeval-2016,all,1.0,,,0,1,0,0'
-    result = run(*command[:-1], 'foo')
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert "measures: found 'foo', expected a measure of" in result.stderr
 
 
 def test_several_runs_and_ids_of_one_side(folder):
@@ -104,7 +90,8 @@ def test_several_runs_and_ids_of_one_side(folder):
             strict=True,
         )
         assert (names, counts) == (('run', 'part'), ('3', str(n_relevant)))
-    assert run('evaluate-trec', '-', 'run', 'part').exit_code == 2
+    result = run('evaluate-trec', '-', 'run', 'part')
+    assert 'can be read once only, and QRELS is read 2 times' in result.stderr
 
 
 @pytest.mark.parametrize(

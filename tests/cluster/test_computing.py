@@ -1,12 +1,8 @@
 """Metrics of datasets on a real scheduler and workers: the same as in one process, or an error."""
 
-import os
 import re
-import signal
 import sys
-import time
 from random import Random
-from threading import Timer
 
 import pyarrow
 import pytest
@@ -25,7 +21,6 @@ from mediaeval_ap.metrics import GlobalAveragePrecision, MeanAveragePrecision, d
 
 COLUMNS = ('actual', 'predicted')
 N_FILES = 6
-SECONDS = 60  # two workers begin within one
 
 
 @pytest.fixture
@@ -37,19 +32,6 @@ def users(tmp_path):
         table = pyarrow.table([[['a'], ['b'], ['c']], [['a'], ['x'], []]], COLUMNS)
         parquet.write_table(table, folder / f'{number}.parquet')
     return folder
-
-
-def waiting(folder):
-    """A metric, sent by value, that says in a folder who begins, and waits there for leave."""
-
-    class Waiting(MeanAveragePrecision):
-        def update(self, y_true, y_pred):
-            (folder / f'{os.getpid()}-{time.monotonic_ns()}').touch()
-            while not (folder / 'go').exists():
-                time.sleep(0.005)
-            return super().update(y_true, y_pred)
-
-    return Waiting()
 
 
 @pytest.mark.parametrize('name', METRICS)
@@ -65,46 +47,6 @@ def test_workers_give_the_value_of_one_process(client, tmp_path, monkeypatch, na
     whole = value_of(updated(METRICS[name](), name, rows))
     assert value_of(metric) == whole
     assert value == whole[0]
-
-
-def when_begun(folder, act):
-    """Do something, in a thread, once two tasks wait."""
-
-    def wait_and_act():
-        end = time.monotonic() + SECONDS
-        while len(os.listdir(folder)) < 2 and time.monotonic() < end:
-            time.sleep(0.005)
-        act()
-
-    Timer(0, wait_and_act).start()
-
-
-def test_a_killed_worker_costs_its_tasks_only(cluster, client, tmp_path, users):
-    begun = tmp_path / 'begun'
-    begun.mkdir()
-
-    def kill():
-        cluster.kill(cluster.workers[0])
-        (begun / 'go').touch()
-
-    when_begun(begun, kill)
-    metric = waiting(begun)
-    assert package.compute(metric, users, client=client, columns=COLUMNS) == 1 / 3
-    assert metric.n_users == 3 * N_FILES
-    assert len(os.listdir(begun)) > N_FILES + 1  # one was begun twice
-
-
-def test_what_was_begun_is_forgotten_after_an_interrupt(client, tmp_path, users):
-    begun = tmp_path / 'begun'
-    begun.mkdir()
-    when_begun(begun, lambda: os.kill(os.getpid(), signal.SIGINT))
-    metric = waiting(begun)
-    with pytest.raises(KeyboardInterrupt):
-        package.compute(metric, users, client=client, columns=COLUMNS)
-    (begun / 'go').touch()
-    assert metric.n_users == 0
-    assert package.compute(metric, users, client=client, columns=COLUMNS) == 1 / 3
-    assert metric.n_users == 3 * N_FILES
 
 
 def meanwhile(monkeypatch, change):
@@ -149,15 +91,6 @@ def test_a_wrong_row_is_named(client, users):
     )
     with pytest.raises(FormatError, match=found):
         package.compute(MeanAveragePrecision(), users, client=client, columns=COLUMNS)
-
-
-def test_classes_that_differ_between_files_are_an_error(client, tmp_path):
-    for n_classes in 2, 3:
-        labels = [[1] * n_classes]
-        path = tmp_path / f'{n_classes}.parquet'
-        parquet.write_table(pyarrow.table([labels, labels], COLUMNS), path)
-    with pytest.raises(ParameterError, match=r'^merge: found . classes, expected .$'):
-        package.compute(METRICS['lrap'](), tmp_path, client=client, columns=COLUMNS)
 
 
 def test_what_cannot_be_merged_is_refused_before_anything_is_computed(client, users):

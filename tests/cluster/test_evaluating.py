@@ -12,27 +12,16 @@ import pytest
 from dask_cluster import dask_cluster, dying, held
 from hypothesis import given
 from hypothesis import strategies as st
+from stores import stored
 from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
 
-from mediaeval_ap import AveragePrecision, choices, cluster, definitions
+from mediaeval_ap import AveragePrecision, cluster, definitions
 from mediaeval_ap.cluster import evaluate
 from mediaeval_ap.errors import ClusterError, FormatError, ReadError
-from mediaeval_ap.evaluation.criteria import in_subset
 from mediaeval_ap.execute import dask_tasks, evaluating
-from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.store.writing import write_store
-from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
 
 REFERENCE = [('x', 'v', str(shot), f'name_{shot % 40:02}') for shot in range(200)]
 RUN = [('x', 'v', str(shot), f'name_{shot % 37:02}', shot / 7) for shot in range(300)]
-
-
-def stored(rows, path, subset=None):
-    """The store of a run of rows."""
-    videos = None if subset is None else read(subset, SUBSET)
-    table = read(rows, HYPOTHESIS)
-    ranking = Ranking(in_subset(table, videos))
-    return write_store(ranking, path, subset=videos, n_read=len(table))
 
 
 @pytest.fixture
@@ -95,28 +84,16 @@ def test_equal_to_one_process(shared_client, reference, rows, K, definition, sub
         check_equal(average_precision, store, shared_client, asked)
 
 
-def test_measures_are_equal(client, store):
-    average_precision = AveragePrecision(REFERENCE, K=[10])
-    check_equal(average_precision, store, client, measures='nDCG@10 RR')
-
-
-@pytest.mark.parametrize('policy', choices.WITHOUT_RELEVANT)
-def test_a_path_and_names_in_a_file_are_equal(client, store, tmp_path, monkeypatch, policy):
+def test_a_path_and_names_in_a_file_are_equal(client, store, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path('queries.txt').write_text('name_01\nname_03\nnobody\nname_01\n')
-    average_precision = AveragePrecision(REFERENCE, queries_without_relevant=policy)
-    check_equal(average_precision, Path('run.store'), client, 'queries.txt')
-
-
-def test_a_path_with_other_bytes_than_unicode_is_equal(client, tmp_path):
-    path = tmp_path / os.fsdecode(b'run\xff.store')
-    stored(RUN, path)
-    check_equal(AveragePrecision(REFERENCE), path, client)
+    average_precision = AveragePrecision(REFERENCE, queries_without_relevant='skip')
+    check_equal(average_precision, Path('run.store'), client, 'queries.txt', measures='nDCG@10 RR')
 
 
 def test_a_pruned_store_is_equal_down_to_its_depth(client, tmp_path):
-    store = write_store(Ranking(read(RUN, HYPOTHESIS)), tmp_path / 'run.store', keep=5)
-    check_equal(AveragePrecision(REFERENCE, K=[1, 5]), store, client)
+    store = stored(RUN, tmp_path / os.fsdecode(b'run\xff.store'), keep=5)
+    check_equal(AveragePrecision(REFERENCE, K=[1, 5]), store.folder, client)
 
 
 def gated(function, folder, n_free):
@@ -256,14 +233,3 @@ def test_a_run_that_is_no_store_is_refused(client, tmp_path):
     path.write_text('x v 1 ann 0.5\n')
     with pytest.raises(ReadError, match=f'{path}: is no store; a cluster scores stores: mediae'):
         cluster.evaluate(AveragePrecision(REFERENCE), path, client=client)
-
-
-def test_threads_of_one_worker_are_equal(running, store):
-    running.replenish(0)
-    running.add_worker('--no-nanny', '--nthreads', '4')
-    average_precision = AveragePrecision(REFERENCE, K=[10])
-    with running.client() as client:
-        assert sum(client.nthreads().values()) == 4
-        for _ in range(2):
-            check_equal(average_precision, store, client, measures='nDCG@10 RR')
-    running.replenish(0)

@@ -7,8 +7,8 @@ import pytest
 from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.comparison.comparison import MOST_RUNS
 from mediaeval_ap.errors import MissingExtraError, ParameterError
-from mediaeval_ap.render.document import Captioned, Grid, Heading
-from mediaeval_ap.render.formats import render
+from mediaeval_ap.render.document import Captioned, Heading
+from mediaeval_ap.render.formats import render, short_p
 
 REFERENCE = [('x', f'v{shot % 7}', str(shot), f'name_{shot}') for shot in range(60)]
 QUERIES = [f'name_{shot}' for shot in range(60)]
@@ -46,10 +46,34 @@ def marks(comparison):
     return {run: cells[-1].mark for run, *cells in printed(comparison).grid.rows}
 
 
-def test_best_runs_stand_first_and_all_equal_best_ones_are_bold():
+def test_runs_and_pairs(comparison):
     rows = printed(compared({'b': 20, 'a': 20, 'c': 10})).grid.rows
     assert {run: cell.is_best for run, cell, _ in rows} == {'a': True, 'b': True, 'c': False}
     assert [run for run, *_ in rows] == ['a', 'b', 'c']
+    runs = [row['run'] for row in comparison._document().rows().objects()]
+    assert runs == ['top', 'low', 'same'] * 3
+    pairs = comparison._document(pairs=True).rows().objects()
+    assert [(row['a'], row['b']) for row in pairs] == [
+        *(('top', 'low'), ('top', 'same'), ('low', 'same')),
+    ] * 3
+    shown = blocks(comparison)
+    assert shown['MAP@1 by corpus'].headers == ['run', 'x (60)']
+    assert shown['MAP@1 by corpus'].rows == [
+        ['top', 50 / 60],
+        ['low', 20 / 60],
+        ['same', 20 / 60],
+    ]
+    grid = shown['MAP: differences of pairs']
+    assert grid.headers[-1] == 'queries for 80 %'
+    # A dz of 1 takes 10 by the tables of the t test, and this is 0.992; two runs are equal.
+    assert [row[-1] for row in grid.rows] == [11, 11, None]
+
+
+def test_pairs_of_many_runs_are_shown_if_asked_for():
+    many = compared({f'run_{count}': count for count in range(10, 10 * MOST_RUNS + 11, 10)})
+    assert 'MAP@10: differences of pairs' not in blocks(many)
+    assert '15 pairs of runs are not shown' in blocks(many)['after']
+    assert len(blocks(many, pairs=True)['MAP@10: differences of pairs'].rows) == 15
 
 
 def test_a_dagger_marks_what_differs_from_the_baseline():
@@ -58,31 +82,21 @@ def test_a_dagger_marks_what_differs_from_the_baseline():
     assert printed(comparison).caption.endswith(
         'Seed 0. †: differs from low, corrected p ≤ 0.05. Best in bold.'
     )
+    # Of six queries on which runs differ, p is 2/64.
+    for level, mark in (0.95, '†'), (0.99, ''):
+        comparison = compared({'low': 20, 'more': 26}, baseline='low', level=level)
+        assert marks(comparison)['more'] == mark
+        assert f'corrected p ≤ {1 - level:.2f}' in printed(comparison).caption
 
 
-def test_at_another_level_less_is_marked():
-    """The run differs on six queries: p is 2/64."""
-    found = {'low': 20, 'more': 26}
-    assert marks(compared(found, baseline='low'))['more'] == '†'
-    comparison = compared(found, baseline='low', level=0.99)
-    assert comparison.pairs[0].p_adjusted == 2 / 64
-    assert marks(comparison)['more'] == ''
-    assert 'corrected p ≤ 0.01' in printed(comparison).caption
-
-
-@pytest.mark.parametrize('correction', ['holm', 'bh', 'tukey'])
-def test_letters_of_groups(correction):
-    comparison = compared(THREE, correction=correction)
+def test_letters_of_groups():
+    comparison = compared(THREE)
     assert marks(comparison) == {'top': 'a', 'low': 'b', 'same': 'b'}
     note = 'Runs that share a letter are not told apart (corrected p > 0.05).'
     assert note in printed(comparison).caption
-
-
-def test_one_run_has_no_letters():
-    comparison = compared({'a': 9})
-    assert marks(comparison) == {'a': ''}
-    assert 'letter' not in printed(comparison).caption
-    assert marks(compared({'a': 9, 'b': 40})) == {'b': 'a', 'a': 'b'}
+    alone = compared({'a': 9})
+    assert marks(alone) == {'a': ''}
+    assert 'letter' not in printed(alone).caption
 
 
 def test_cutoffs_before_the_last_are_exploratory():
@@ -99,85 +113,70 @@ def test_cutoffs_before_the_last_are_exploratory():
     assert 'exploratory' not in compared(THREE, K=10).caption()
 
 
-def test_queries_for_power_stand_beside_a_pair():
-    grid = blocks(compared(THREE))['MAP@10: differences of pairs']
-    assert grid.headers[-1] == 'queries for 80 %'
-    # A dz of 1 takes 10 by the tables of the t test, and this is 0.992; two runs are equal.
-    assert [row[-1] for row in grid.rows] == [11, 11, None]
-
-
-def test_pairs_of_many_runs_are_shown_if_asked_for():
-    comparison = compared({f'run_{count}': count for count in range(10, 10 * MOST_RUNS + 11, 10)})
-    assert 'MAP@10: differences of pairs' not in blocks(comparison)
-    assert '15 pairs of runs are not shown' in blocks(comparison)['after']
-    pairs = blocks(comparison, pairs=True)['MAP@10: differences of pairs']
-    assert len(pairs.rows) == 15
-
-
-CAPTIONS = {
-    'p by paired sign flips of queries (1,000 random flips), corrected by Holm over all pairs of '
-    'runs for each metric. Claims are about MAP@10; other columns are exploratory. Seed 3.': {
-        'seed': 3,
-        'found': {'low': 1, 'top': 50},
-    },
-    'p by paired sign flips of queries (exact for at most 20 differences that are not 0, else '
-    '1,000 random flips), corrected by Holm over all pairs': {},
-    '(exact: at most 20 differences are not 0), corrected by Holm': {'found': {'a': 20, 'b': 15}},
-    'queries (1,000 random flips), corrected by Holm over the pairs with top for each metric.': {
-        'baseline': 'top'
-    },
-    'corrected by Benjamini and Hochberg over the pairs with low for each metric.': {
-        'correction': 'bh',
-        'baseline': 'low',
-    },
-    'else 1,000 random flips); corrected p by randomised Tukey HSD over all pairs of runs for each '
-    'metric (1,000 permutations of runs within queries).': {'correction': 'tukey'},
-    'corrected p by randomised Tukey HSD over all pairs of runs for each metric (1 permutation of '
-    'runs within clusters).': {
-        'correction': 'tukey',
-        'baseline': 'low',
-        'cluster': 'video',
-        'reference': REFERENCE,
-        'permutations': 1,
-    },
-    "Means over 60 queries (mediaeval-2016), with 90 % intervals (Student's t over queries).": {
-        'interval': 't',
-        'level': 0.9,
-    },
-    '(means: BCa bootstrap, 300 resamples of 7 clusters of queries, by video; differences: plus2 '
-    'over clusters). p by paired sign flips of clusters (': {
-        'cluster': 'video',
-        'reference': REFERENCE,
-    },
-    "(Student's t over 7 clusters of queries, by video)": {
-        'cluster': 'video',
-        'interval': 't',
-        'reference': REFERENCE,
-    },
-    '(means: BCa bootstrap, 300 resamples of queries; differences: plus2 over queries)': {},
-    '(BCa bootstrap, 300 resamples of queries). p': {'interval': 'bca'},
-    'with 95 % intervals (BCa bootstrap, 300 resamples of queries). Claims': {'found': {'a': 9}},
-}
+BY_VIDEO = {'cluster': 'video', 'reference': REFERENCE}
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NarrowIntervalWarning')
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.FewPermutationsWarning')
-@pytest.mark.parametrize('expected', CAPTIONS)
-def test_captions_name_the_procedure(expected):
-    settings = {'found': THREE, **CAPTIONS[expected]}
-    comparison = compared(settings.pop('found'), **settings)
+@pytest.mark.parametrize(
+    ('found', 'settings', 'expected'),
+    [
+        (
+            {'low': 1, 'top': 50},
+            {'seed': 3},
+            'p by paired sign flips of queries (1,000 random flips), corrected by Holm over all '
+            'pairs of runs for each metric. Claims are about MAP@10; other columns are '
+            'exploratory. Seed 3.',
+        ),
+        (
+            THREE,
+            {},
+            '(means: BCa bootstrap, 300 resamples of queries; differences: plus2 over queries). p '
+            'by paired sign flips of queries (exact for at most 20 differences that are not 0, '
+            'else 1,000 random flips), corrected by Holm over all pairs',
+        ),
+        (
+            THREE,
+            {'baseline': 'top'},
+            'queries (1,000 random flips), corrected by Holm over the pairs with top for each '
+            'metric.',
+        ),
+        (
+            {'a': 20, 'b': 15},
+            {'correction': 'bh', 'interval': 'bca'},
+            '(BCa bootstrap, 300 resamples of queries). p by paired sign flips of queries (exact: '
+            'at most 20 differences are not 0), corrected by Benjamini and Hochberg over all',
+        ),
+        (
+            THREE,
+            {'correction': 'tukey', 'baseline': 'low', 'permutations': 1, **BY_VIDEO},
+            'corrected p by randomised Tukey HSD over all pairs of runs for each metric (1 '
+            'permutation of runs within clusters).',
+        ),
+        (
+            THREE,
+            {'interval': 't', 'level': 0.9},
+            "Means over 60 queries (mediaeval-2016), with 90 % intervals (Student's t over "
+            'queries).',
+        ),
+        (
+            THREE,
+            BY_VIDEO,
+            '(means: BCa bootstrap, 300 resamples of 7 clusters of queries, by video; differences: '
+            'plus2 over clusters). p by paired sign flips of clusters (',
+        ),
+        (THREE, {'interval': 't', **BY_VIDEO}, "(Student's t over 7 clusters of queries, by video"),
+        ({'a': 9}, {}, 'with 95 % intervals (BCa bootstrap, 300 resamples of queries). Claims'),
+    ],
+)
+def test_captions_name_the_procedure(found, settings, expected):
+    comparison = compared(found, **settings)
     assert expected in comparison.caption()
     assert comparison.caption() in printed(comparison).caption
-
-
-def test_pairs_of_clusters_say_what_is_of_queries():
-    comparison = compared(THREE, cluster='video', reference=REFERENCE)
-    _, *pairs, _ = comparison._document(pairs=True).for_papers()  # the last is of orders
-    note = (
-        'Seed 0. Queries for 80 %: of this pair alone, not corrected. Wins, ties, losses and dz '
-        'are of queries.'
-    )
-    assert all(each.caption.endswith(note) for each in pairs)
+    if settings == BY_VIDEO:
+        captions = [each.caption for each in comparison._document(pairs=True).for_papers()]
+        note = 'of this pair alone, not corrected. Wins, ties, losses and dz are of queries.'
+        assert [each.endswith(note) for each in captions] == [False, True, True, False]
 
 
 def test_differences_to_the_baseline():
@@ -193,12 +192,7 @@ def test_differences_to_the_baseline():
     assert (difference.value, difference.detail) == (0, '[-0.046,0.046]')
     assert counts.value == '0/60/0'
     assert (p.value, dz) == ('1.0000', None)
-
-
-def test_a_p_below_four_decimals_is_not_zero():
-    found = blocks(compared({'all': 60, 'none': 1}, permutations=20_000))
-    (row,) = found['MAP@10: differences of pairs'].rows
-    assert row[3].value == '<0.0001'
+    assert short_p(1 / 20_001) == '<0.0001'  # not zero
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')
@@ -213,23 +207,7 @@ def test_the_floor_is_told_where_there_is_one():
     assert 'Without' not in render(compared(THREE)._document(), 'table')
 
 
-def test_means_by_group():
-    found = blocks(compared(THREE, by='corpus', reference=REFERENCE))
-    grid = found['MAP@1 by corpus']
-    assert grid.headers == ['run', 'x (60)']
-    assert grid.rows == [['top', 50 / 60], ['low', 20 / 60], ['same', 20 / 60]]
-
-
-def test_rows_are_runs_or_pairs(comparison):
-    runs = [row['run'] for row in comparison._document().rows().objects()]
-    assert runs == ['top', 'low', 'same'] * 3
-    pairs = comparison._document(pairs=True).rows()
-    assert isinstance(pairs, Grid)
-    found = [(row['a'], row['b']) for row in pairs.objects()]
-    assert found == [('top', 'low'), ('top', 'same'), ('low', 'same')] * 3
-
-
-@pytest.mark.parametrize('width', [60, 80, 120])
+@pytest.mark.parametrize('width', [60, 120])
 def test_tables_fit_on_a_terminal(width):
     """Names as long as those of the campaign, four cutoffs, and everything that is shown."""
     found = {'eumssi_contrastive2': 50, 'gtm-uvigo_primary': 30, 'tokyotech_primary': 20}
@@ -245,57 +223,37 @@ def test_tables_fit_on_a_terminal(width):
 
 @pytest.fixture(scope='module')
 def comparison():
-    return compared(THREE, K=(1, 10, 'all'), correction='tukey')
+    settings = {'correction': 'tukey', 'by': 'corpus', 'reference': REFERENCE}
+    return compared(THREE, K=(1, 10, 'all'), **settings)
 
 
 def rows_of(chart):
     return chart.to_dict()['data']['values']
 
 
-@pytest.mark.parametrize('metric', [None, 'MAP@1', 'MAP@10', 'MAP'])
-def test_leaderboard(comparison, metric):
-    found = [tuple(row.values()) for row in rows_of(comparison.plot.leaderboard(metric))]
-    assert found == [
-        (each.run, each.map, each.interval.low, each.interval.high, each.group or '')
-        for each in comparison.leaderboard
-        if each.metric == (metric or 'MAP')
-    ]
-    assert len(found) == 3
-
-
-def test_scatter_has_the_first_run_horizontally(comparison):
-    rows = rows_of(comparison.plot.scatter('low', 'top', 'MAP@10'))
+def test_figures(comparison):
+    plot = comparison.plot
+    for metric, of in ('MAP@1', 'MAP@1'), (None, 'MAP'):
+        assert [tuple(row.values()) for row in rows_of(plot.leaderboard(metric))] == [
+            (each.run, each.map, each.interval.low, each.interval.high, each.group)
+            for each in comparison.leaderboard
+            if each.metric == of
+        ]
+    rows = rows_of(plot.scatter('low', 'top', 'MAP@10'))  # the first run is horizontal
     found = {(row['x'], row['y'], row['count']) for row in rows}
     assert found == {(0, 0, 10), (0, 1, 30), (1, 1, 20)}
-
-
-def test_distribution_counts_queries(comparison):
-    rows = rows_of(comparison.plot.distribution())
-    counts = {(row['run'], row['class']): row['count'] for row in rows}
+    counts = {(row['run'], row['class']): row['count'] for row in rows_of(plot.distribution())}
     assert (counts['top', '1'], counts['low', '0']) == (50, 40)
-    assert sum(counts.values()) == 3 * 60
-
-
-def test_map_by_k_has_each_mean(comparison):
-    rows = rows_of(comparison.plot.map_by_k())
-    found = {(row['series'], row['x']): row['value'] for row in rows}
-    assert found == {
+    rows = rows_of(plot.map_by_k())
+    assert {(row['series'], row['x']): row['value'] for row in rows} == {
         (run, cutoff): pytest.approx(count / 60, abs=1e-12)  # sums are rounded
         for run, count in THREE.items()
         for cutoff in ('1', '10', 'all')
     }
-
-
-@pytest.mark.parametrize(
-    ('draw', 'message'),
-    [
-        (lambda plot: plot.leaderboard('AP'), "metric: found 'AP', expected one of MAP@1, MAP@10"),
-        (lambda plot: plot.scatter('top', 'none'), "run: found 'none', expected one of 'top'"),
-    ],
-)
-def test_what_is_not_there_is_refused_by_name(comparison, draw, message):
-    with pytest.raises(ParameterError, match=message):
-        draw(comparison.plot)
+    with pytest.raises(ParameterError, match="metric: found 'AP', expected one of MAP@1, MAP@10"):
+        plot.leaderboard('AP')
+    with pytest.raises(ParameterError, match="run: found 'none', expected one of 'top'"):
+        plot.scatter('top', 'none')
 
 
 def test_without_altair_the_extra_is_named(comparison, monkeypatch):

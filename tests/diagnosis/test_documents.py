@@ -47,11 +47,8 @@ def table_of(text, title):
     return [row.split() for row in iter(lambda: next(lines, ''), '')]
 
 
-def test_every_kind_is_explained():
-    assert tuple(FOUND) == (*KINDS, 'absent')
-
-
 def test_loss_of_a_run():
+    assert tuple(FOUND) == (*KINDS, 'absent')
     diagnosis = explain()
     text = shown(diagnosis)
     (header,) = [line for line in text.splitlines() if line.startswith('LOST TO')]
@@ -67,11 +64,10 @@ def test_loss_of_a_run():
     assert n_queries['noise'] == n_queries['cutoff'] == 0
 
 
-@pytest.mark.parametrize('width', [80, 60])
-def test_width(width):
+def test_width():
     diagnosis, other = explain(), explain(RUN[:3])
     for each in diagnosis, diagnosis.of(QUERY), diagnosis.against(other):
-        assert max(map(cell_len, shown(each, width).splitlines())) <= width
+        assert max(map(cell_len, shown(each, 60).splitlines())) <= 60
 
 
 def test_names():
@@ -89,15 +85,12 @@ def test_costliest_queries_with_the_part_that_costs_most():
     diagnosis = explain([('x', 'v', '3', 'bob', 0.5), ('x', 'u', '1', 'zed', 0.5)], ['bob', QUERY])
     rows = table_of(shown(diagnosis), 'COSTLIEST QUERIES')
     assert [row[0] for row in rows] == [QUERY]
-
-
-def test_every_query():
     text = shown(explain(), per_query=True)
     assert 'COSTLIEST' not in text
     assert [row[0] for row in table_of(text, 'query')] == [QUERY, 'bob', 'dan', 'all']
 
 
-def test_relevant_shots_of_a_query():
+def test_relevant_shots_and_definitions_of_a_query():
     text = shown(explain().of(QUERY))
     rows = table_of(text, 'RELEVANT SHOT')
     found = {row[0]: ' '.join(row[1:]) for row in rows}
@@ -109,6 +102,10 @@ def test_relevant_shots_of_a_query():
         'x/v/5': 'under part of the name lee',
     }
     assert found['x/v/6'].startswith('not at all')
+    text = shown(explain(RUN[:2]).of(QUERY))
+    rows = {row[0]: ' '.join(row[2:]) for row in table_of(text, 'DEFINITION')}
+    assert rows['mediaeval-2016'] == 'in use'
+    assert rows['trec'] == 'divides by R = 6 instead of N = 2'
 
 
 def test_ranking_of_a_query_down_to_ten_and_to_its_last_hit():
@@ -123,13 +120,6 @@ def test_ranking_of_a_query_down_to_ten_and_to_its_last_hit():
     assert ' '.join(rows[10][6:]) == '21 more confident'
     assert ' '.join(rows[11][6:]) == '23 nearer'
     assert '13 ranks below 10 without a hit left out' in text
-
-
-def test_definitions_of_a_query():
-    text = shown(explain(RUN[:2]).of(QUERY))
-    rows = {row[0]: ' '.join(row[2:]) for row in table_of(text, 'DEFINITION')}
-    assert rows['mediaeval-2016'] == 'in use'
-    assert rows['trec'] == 'divides by R = 6 instead of N = 2'
 
 
 def test_difference_names_the_better_run_and_the_part():
@@ -223,7 +213,7 @@ def test_what_is_rounded_to_nothing_has_no_sign():
     assert '-0.000' not in text
 
 
-def test_what_markdown_and_latex_would_obey_is_escaped():
+def test_what_markdown_latex_and_a_terminal_would_obey_is_escaped():
     reference = [('x', 'v', '1', 'a_<b>')]
     diagnosis = AveragePrecision(reference).explain([('x', 'v', '1', 'a_<b>', 0.5)])
     found, n_others = diagnosis.of('a_<b>'), 'AP@100 1.000, 1 relevant shot'
@@ -231,9 +221,6 @@ def test_what_markdown_and_latex_would_obey_is_escaped():
     latex = found.to_latex()
     assert '\na\\_' in latex
     assert 'a_<b>' not in latex.partition('LOST TO')[0].partition('\n')[2]
-
-
-def test_what_a_terminal_obeys_is_escaped():
     assert '\x1b' not in shown(explain([('x', 'v', '1', 'a\x1bb', 0.5)]).of(QUERY))
 
 
@@ -257,7 +244,7 @@ def test_loss_has_the_mean_parts_of_each_run():
         assert sum(parts.values()) == pytest.approx(1 - diagnosis.map, abs=1e-12)  # rounded sums
 
 
-@pytest.mark.parametrize('names', [None, ['one'], ['one', 'one'], ['one', 'two', 'three']])
+@pytest.mark.parametrize('names', [None, ['one', 'one'], ['one', 'two', 'three']])
 def test_runs_need_names_that_differ(names):
     with pytest.raises(ParameterError, match='expected 2 names, all different'):
         DRAWN.plot.loss(explain_drawn(DRAWN_RUN[1:]), names=names)
@@ -266,41 +253,28 @@ def test_runs_need_names_that_differ(names):
 
 
 def test_runs_are_named_by_their_files(tmp_path):
-    paths = [tmp_path / 'a' / 'run.txt', tmp_path / 'b' / 'run.txt', tmp_path / 'b' / 'other.txt']
-    for path in paths:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text('x v 1 ann 0.5\n')
-    same_a, same_b, other = map(explain_drawn, paths)
-    for compared, names in (other, {'run.txt', 'other.txt'}), (same_b, {*map(str, paths[:2])}):
-        assert {row['run'] for row in rows_of(same_a.plot.loss(compared))} == names
+    found = []
+    for name in 'run.txt', 'other.txt':
+        (tmp_path / name).write_text('x v 1 ann 0.5\n')
+        found.append(explain_drawn(tmp_path / name))
+    assert {row['run'] for row in rows_of(found[0].plot.loss(found[1]))} == {'run.txt', 'other.txt'}
 
 
-def test_confused_has_the_pairs_of_the_diagnosis():
+def test_figures_of_names_and_ranks(monkeypatch):
     rows = rows_of(DRAWN.plot.confused())
     found = [(row['query'], row['name'], row['count']) for row in rows]
     assert found == [(each.query, each.name, each.count) for each in DRAWN.confused]
     assert ('ann', 'bob', 1) in found
     assert len(rows_of(DRAWN.plot.confused(1))) == 1
-    with pytest.raises(ParameterError):
-        DRAWN.plot.confused(0)
-
-
-def test_precision_recall_counts_hits_by_rank():
     rows = rows_of(DRAWN.plot.precision_recall('ann'))
-    found = [(row['rank'], row['x'], row['value']) for row in rows]
-    assert found == [(2, 0.5, 0.5), (3, 1, 2 / 3)]
-
-
-def test_precision_recall_needs_a_relevant_shot():
-    with pytest.raises(ParameterError, match="'carl'"):
-        DRAWN.plot.precision_recall('carl')
+    assert [(row['rank'], row['x'], row['value']) for row in rows] == [
+        (2, 0.5, 0.5),
+        (3, 1, 2 / 3),
+    ]
     with pytest.warns(WithoutRelevantWarning):
         diagnosis = explain_drawn(DRAWN_RUN, ['ann', 'carl'])
     with pytest.raises(ParameterError, match='expected a query with a relevant shot'):
         diagnosis.plot.precision_recall('carl')
-
-
-def test_without_altair_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, 'altair', None)
     with pytest.raises(MissingExtraError, match=r'mediaeval-ap\[report\]'):
         _ = DRAWN.plot

@@ -1,12 +1,11 @@
 """Bounds over all orders of ties, against every order tried."""
 
 from fractions import Fraction
-from itertools import groupby
+from itertools import chain, groupby, permutations, product
 
 import numpy as np
 import oracle
 import oracle_fields
-import oracle_ties
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
@@ -35,26 +34,43 @@ relevant_shots = st.sets(shots, max_size=4)
 names = st.sampled_from(NAMES)
 
 
-def bounds_of(rankings, relevant, n_relevant, k, definition, n_returned=None):
-    """Bounds of several rankings, which return as many hypotheses, and have the same truth."""
+def bounds_of(blocks, relevant, n_relevant, k, definition, n_returned=None):
+    """The bounds of a ranking behind another one, and the reason that one is not known."""
     definition = definitions.get(definition)
     hits = []
-    for blocks in rankings:
-        order = np.array([shot for block in blocks for shot in block])
-        starts = np.cumsum([0, *map(len, blocks)])[:-1]
+    for each in [[0, 9], [1]], blocks:
+        order = np.array([shot for block in each for shot in block])
+        starts = np.cumsum([0, *map(len, each)])[:-1]
         marked = np.flatnonzero(np.isin(order, list(relevant)))
         hits.append(tied_hits(order, starts, marked, definition.repeats))
-        is_drop = definition.repeats is Repeats.DROP
-        n_here = len(set(order.tolist())) if is_drop else len(order)
-    depths = definitions.depths([k])
-    n_relevant = np.full(len(rankings), n_relevant)
-    together, n_returned = put_together(hits), n_returned or n_here
-    (bounds,) = tie_bounds(together, n_relevant, n_returned, depths, definition, str)
-    return bounds
+    n_ranks = len({*order.tolist()}) if definition.repeats is Repeats.DROP else len(order)
+    numbers = np.full(2, n_relevant), n_returned or n_ranks, definitions.depths([k])
+    (bounds,) = tie_bounds(put_together(hits), *numbers, definition, str)
+    values = [float(each[1]) for each in (bounds.minimum, bounds.expected, bounds.maximum)]
+    return values, bounds.reasons.get(1)
 
 
-def values_of(bounds, ranking):
-    return [each[ranking] for each in (bounds.minimum, bounds.expected, bounds.maximum)]
+def orders(blocks):
+    """Every order of every block of ties, as flat rankings."""
+    for order in product(*map(permutations, blocks)):
+        yield list(chain(*order))
+
+
+def expected_bounds(blocks, relevant, repeats, average_precision):
+    """The least, the mean and the greatest over every order, in exact fractions."""
+    marks = {(shot,) for shot in relevant}
+    values = [
+        average_precision(oracle.relevance([(shot,) for shot in order], marks, repeats))
+        for order in orders(blocks)
+    ]
+    return [min(values), sum(values) / Fraction(len(values)), max(values)]
+
+
+def registered_bounds(blocks, relevant, n_relevant, k, name):
+    def average_precision(hits):
+        return oracle.average_precision(hits, n_relevant, k, name)
+
+    return expected_bounds(blocks, relevant, REPEATS[name], average_precision)
 
 
 @examples(4)
@@ -67,11 +83,10 @@ def test_every_order(blocks, relevant, n_missing, k, definition):
 
 def check(blocks, relevant, n_relevant, k, definition):
     """Compare the closed form with every order tried."""
-    expected = oracle_ties.tie_bounds(blocks, relevant, n_relevant, k, definition)
-    bounds = bounds_of([blocks], relevant, n_relevant, k, definition)
-    found = values_of(bounds, 0)
-    if 0 in bounds.reasons:
-        shot, _, reason = bounds.reasons[0].partition(' ')
+    expected = registered_bounds(blocks, relevant, n_relevant, k, definition)
+    found, reason = bounds_of(blocks, relevant, n_relevant, k, definition)
+    if reason:
+        shot, _, reason = reason.partition(' ')
         assert reason == 'is returned several times in one block of ties'
         assert any(block.count(int(shot)) > 1 for block in blocks)
         assert definition in ('trec', 'hits')
@@ -120,82 +135,46 @@ def test_denominators_that_move(blocks, relevant, k, depth, denominator, repeats
     n_relevant = max(1, len(relevant) - 1)  # fewer than hits, as if the reference lacked one
     definition = Definition('mine', depth, denominator, 1, repeats, 'a test')
     (rule,) = (rule for rule, name in RULES.items() if name is repeats)
-    marks = {(shot,) for shot in relevant}
-    every = [
-        oracle_fields.average_precision_of_marks(
-            oracle.relevance([(shot,) for shot in order], marks, rule),
-            *(n_relevant, k, depth, denominator, 1),
-        )
-        for order in oracle_ties.orders(blocks)
-    ]
-    bounds = bounds_of([blocks], relevant, n_relevant, k, definition)
-    expected = [min(every), sum(every) / Fraction(len(every)), max(every)]
-    found = values_of(bounds, 0)
-    if bounds.reasons:
+
+    def average_precision(hits):
+        return oracle_fields.average_precision_of_marks(hits, n_relevant, k, depth, denominator, 1)
+
+    expected = expected_bounds(blocks, relevant, rule, average_precision)
+    found, reason = bounds_of(blocks, relevant, n_relevant, k, definition)
+    if reason:
         assert np.isnan(found[1])
         found[1] = expected[1]
     assert found == pytest.approx([float(each) for each in expected], **CLOSE)
 
 
-@examples(1)
-@given(st.lists(rankings, min_size=2, max_size=4), relevant_shots, st.integers(1, 9), names)
-def test_rankings_together_are_as_alone(several, relevant, k, definition):
-    n_hypotheses = max(sum(map(len, blocks)) for blocks in several)
-    filler = [[[9]] * (n_hypotheses - sum(map(len, blocks))) for blocks in several]
-    several = [blocks + more for blocks, more in zip(several, filler, strict=True)]
-    n_shots = {len({shot for block in blocks for shot in block}) for blocks in several}
-    assume(definition != 'trec' or len(n_shots) == 1)  # as of one run
-    together = bounds_of(several, relevant, 3, k, definition)
-    for number, blocks in enumerate(several):
-        alone = bounds_of([blocks], relevant, 3, k, definition)
-        for one, other in zip(values_of(alone, 0), values_of(together, number), strict=True):
-            assert one == other or (np.isnan(one) and np.isnan(other))
-
-
-@examples(1)
-@given(rankings, relevant_shots, st.integers(1, 6), names)
-def test_what_follows_the_block_at_the_cutoff_is_not_needed(blocks, relevant, k, definition):
-    is_drop = definition == 'trec'
-    reached = [blocks[: n + 1] for n in range(len(blocks))]
-    returned = [[shot for block in each for shot in block] for each in reached]
-    ranks = [len(set(each) if is_drop else each) for each in returned]
-    enough = next((each for each, n_ranks in zip(reached, ranks, strict=True) if n_ranks >= k), 0)
-    assume(enough)
-    n_returned = ranks[-1]
-    whole, cut = (
-        bounds_of([each], relevant, 3, k, definition, n_returned) for each in (blocks, enough)
-    )
-    assert values_of(whole, 0) == pytest.approx(values_of(cut, 0), nan_ok=True, **CLOSE)
-
-
 @pytest.mark.parametrize(
     ('definition', 'blocks', 'k', 'unknown'),
     [
-        ('trec', [[1, 1, 2]], 2, ['1']),
-        ('trec', [[1, 1, 2, 2]], 2, []),  # each equally often: as if once
-        ('trec', [[1, 1], [1, 2, 3]], 2, []),  # 1 is dropped from the second block
-        ('trec', [[3, 4], [1, 1, 2]], 2, []),  # below the cutoff
-        ('hits', [[1, 1, 2]], 2, ['1']),
-        ('hits', [[1, 1, 2]], 3, []),  # the number of hits above the cutoff is the same in all
-        ('hits', [[1, 2, 2]], 2, []),  # 2 is not relevant
-        ('hits', [[3, 4], [1, 1, 2]], 2, []),  # the block begins behind the cutoff
-        ('kaggle', [[1, 1, 2]], 2, []),
+        ('trec', [[1, 1, 2]], 2, '1'),
+        ('trec', [[1, 1, 2, 2]], 2, ''),  # each equally often: as if once
+        ('trec', [[1, 1], [1, 2, 3]], 2, ''),  # 1 is dropped from the second block
+        ('trec', [[3, 4], [1, 1, 2]], 2, ''),  # below the cutoff
+        ('hits', [[1, 1, 2]], 2, '1'),
+        ('hits', [[1, 1, 2]], 3, ''),  # the number of hits above the cutoff is the same in all
+        ('hits', [[1, 2, 2]], 2, ''),  # 2 is not relevant
+        ('hits', [[3, 4], [1, 1, 2]], 2, ''),  # the block begins behind the cutoff
+        ('kaggle', [[1, 1, 2]], 2, ''),
     ],
 )
 def test_the_mean_is_refused_by_the_shot_that_is_returned_again(definition, blocks, k, unknown):
-    bounds = bounds_of([blocks], {1}, 1, k, definition)
-    assert [reason.split()[0] for reason in bounds.reasons.values()] == unknown
-    assert np.isnan(bounds.expected[0]) == bool(unknown)
+    found, reason = bounds_of(blocks, {1}, 1, k, definition)
+    assert (reason or '').partition(' ')[0] == unknown
+    assert np.isnan(found[1]) == bool(unknown)
 
 
 def test_large_block_at_the_cutoff():
     # Of 4,000 tied hypotheses 40 are hits, and 100 are above the cutoff: by symmetry each of these
     # is a hit in 1 % of the orders, and each other one beside a hit in 39 of 3,999.
     blocks = [list(range(4000))]
-    bounds = bounds_of([blocks], set(range(40)), 40, 100, 'kaggle')
+    found, _ = bounds_of(blocks, set(range(40)), 40, 100, 'kaggle')
     terms = [Fraction(1, 100) * (1 + Fraction(39 * i, 3999)) / (i + 1) for i in range(100)]
     expected = sum(terms) / 40
-    assert values_of(bounds, 0) == pytest.approx([0, float(expected), 1], **CLOSE)
+    assert found == pytest.approx([0, float(expected), 1], **CLOSE)
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -225,7 +204,7 @@ def test_runs(reference, run, query, k, definition):
             for i, row in enumerate(run)
         )
         blocks = [[row[3] for row in block] for _, block in groupby(keyed, key=lambda row: row[:3])]
-        expected = oracle_ties.tie_bounds(blocks, set(relevant), n_relevant, k, definition)
+        expected = registered_bounds(blocks, set(relevant), n_relevant, k, definition)
         bounds = found.ties[level]
         values = [bounds['min'], bounds['expected'], bounds['max']]
         if 'reason' in bounds:

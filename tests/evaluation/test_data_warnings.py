@@ -1,17 +1,20 @@
-"""Warnings about data: their words, and when there is none."""
+"""Warnings about data and queries: their words, and when there is none."""
 
+import os
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, definitions
+from mediaeval_ap.cli import main
 from mediaeval_ap.errors import (
-    EmptyRunWarning,
     NoOverlapWarning,
+    ReadError,
     RepeatedQueriesWarning,
     RepeatedRowsWarning,
-    ScoreAboveOneWarning,
     UnknownQueriesWarning,
     WithoutRelevantWarning,
 )
@@ -40,32 +43,21 @@ def test_words():
         *without_relevant('ref.txt', np.array([0, 2]), TREC),
         *scores_above_one(list('abcdefg'), 'run.txt', MEDIAEVAL),
     ]
-    assert [(type(each), str(each)) for each in found] == [
-        (
-            RepeatedRowsWarning,
-            '<rows>: 1 of 2 rows repeat an earlier one exactly, and are counted once',
-        ),
-        (RepeatedRowsWarning, '<rows>: 1 of 2 rows repeat an earlier one exactly, and are kept'),
-        (
-            RepeatedQueriesWarning,
-            '<rows>: 1 of 3 queries repeat an earlier one; each counts in the mean',
-        ),
-        (
-            EmptyRunWarning,
-            'run.txt: none of its 7 hypotheses is in the subset; scored as a run that returns '
-            'nothing',
-        ),
-        (
-            NoOverlapWarning,
-            'run.txt: 0 of 9 shots occur in ref.txt; are these files of the same data?',
-        ),
-        (NoOverlapWarning, 'run.txt: 0 of 9 shots occur in ref.txt; shot_id is in hexadecimal'),
-        (WithoutRelevantWarning, 'ref.txt: 1 of 2 queries have no relevant shot: each counts 0'),
-        (
-            ScoreAboveOneWarning,
-            'run.txt: average precision above 1, as mediaeval-2016 counts a shot again that is '
-            'returned again: a, b, c, d, e and 2 more; trec, kaggle, by-k, hits count it once',
-        ),
+    assert [f'{type(each).__name__} {each}' for each in found] == [
+        'RepeatedRowsWarning <rows>: 1 of 2 rows repeat an earlier one exactly, and are counted '
+        'once',
+        'RepeatedRowsWarning <rows>: 1 of 2 rows repeat an earlier one exactly, and are kept',
+        'RepeatedQueriesWarning <rows>: 1 of 3 queries repeat an earlier one; each counts in the '
+        'mean',
+        'EmptyRunWarning run.txt: none of its 7 hypotheses is in the subset; scored as a run that '
+        'returns nothing',
+        'NoOverlapWarning run.txt: 0 of 9 shots occur in ref.txt; are these files of the same '
+        'data?',
+        'NoOverlapWarning run.txt: 0 of 9 shots occur in ref.txt; shot_id is in hexadecimal',
+        'WithoutRelevantWarning ref.txt: 1 of 2 queries have no relevant shot: each counts 0',
+        'ScoreAboveOneWarning run.txt: average precision above 1, as mediaeval-2016 counts a shot '
+        'again that is returned again: a, b, c, d, e and 2 more; trec, kaggle, by-k, hits count it '
+        'once',
     ]
 
 
@@ -127,9 +119,12 @@ def test_a_query_that_is_no_name_of_the_reference_is_a_warning_with_the_nearest(
             session.send('ann_le')
         assert session.send('ann_le').n_relevant == 0
         assert session.send('ann_lee').n_relevant == 1
-    others = ['ann_lee', 'ann_le', *(f'bob_ra{number}' for number in range(7))]
+    with pytest.warns(WithoutRelevantWarning) as caught:
+        average_precision.evaluate(run, ['ann_lee', *(f'bob_ra{number}' for number in range(5))])
+    assert str(caught[0].message).endswith("'bob_ra4' (nearest: 'bob_ray')")
+    others = ['ann_lee', 'ann_le', *(f'bob_ra{number}' for number in range(5))]
     told = (
-        "<rows>: 8 of 9 queries are no names of it: 'ann_le' (nearest: 'ann_lee'), 'bob_ra0' "
+        "<rows>: 6 of 7 queries are no names of it: 'ann_le' (nearest: 'ann_lee'), 'bob_ra0' "
         "(nearest: 'bob_ray'), "
     )
     for call in average_precision.evaluate, average_precision.explain:
@@ -139,7 +134,7 @@ def test_a_query_that_is_no_name_of_the_reference_is_a_warning_with_the_nearest(
             str(each.message) for each in caught if each.category is UnknownQueriesWarning
         )
         assert message.startswith(told)
-        assert message.endswith("'bob_ra3' (nearest: 'bob_ray') and 3 more")
+        assert message.endswith("'bob_ra3' (nearest: 'bob_ray') and 1 more")
 
 
 def test_names_outside_the_subset_are_names_of_the_reference():
@@ -152,3 +147,42 @@ def test_names_outside_the_subset_are_names_of_the_reference():
     assert [each.category for each in caught] == [WithoutRelevantWarning]
     with pytest.warns(UnknownQueriesWarning, match="nearest: 'bob_ray'"):
         average_precision.rank(run, 'bob_rey')
+
+
+ROWS = [('x', 'v', '1', 'ann')]
+HINT = "^ann_lee: No such file or directory; for one name, give a list: queries=\\['ann_lee'\\]$"
+
+
+def test_a_name_that_is_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    average_precision = AveragePrecision(ROWS, 10)
+    run = [(*row, 0.5) for row in ROWS]
+    for ask in (
+        lambda: average_precision.evaluate(run, 'ann_lee'),
+        lambda: average_precision.live().evaluate('ann_lee'),
+        lambda: list(average_precision.watch(run, 'ann_lee')),
+        lambda: average_precision.export_trec(run, 'qrels', 'run', 'ann_lee'),
+    ):
+        with pytest.raises(ReadError, match=HINT):
+            ask()
+    assert os.listdir() == []
+    discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
+    with pytest.raises(ReadError, match=HINT):
+        discovery.evaluate([('v', '1', 'ann', 0.5)], queries='ann_lee')
+
+
+def test_no_hint_where_a_path_is_meant(tmp_path):
+    average_precision = AveragePrecision(ROWS, 10)
+    for path in (Path('ann_lee'), str(tmp_path)):
+        with pytest.raises(ReadError) as caught:
+            average_precision.evaluate([(*ROWS[0], 0.5)], path)
+        assert 'list' not in str(caught.value)
+
+
+def test_the_command_takes_a_file():
+    files = ['samples/reference.txt', 'samples/hypothesis.txt']
+    result = CliRunner().invoke(main, ['evaluate', *files, '--queries', 'ann_lee'])
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr == (
+        'Error: ann_lee: No such file or directory; --queries takes a file of names, one per line\n'
+    )

@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from mediaeval_ap import definitions
+from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.ranking.frozen_ranking import Ranking
@@ -52,6 +53,15 @@ def test_generators_that_take_turns_in_threads():
 
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(take_turns, range(16))) == [expected] * 16
+
+
+@pytest.mark.parametrize(('repeats', 'ap'), [(Repeats.DROP, 1.0), (Repeats.IRRELEVANT, 0.5)])
+def test_dropped_hypotheses_are_not_returned(repeats, ap):
+    """A definition that divides by what is returned counts a shot once if repeats are dropped."""
+    mine = Definition('mine', ('k',), ('R', 'N'), without_relevant=0, repeats=repeats, source='x')
+    reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')]
+    run = [('x', 'v', '1', 'ann', 0.5), ('x', 'v', '1', 'ann', 0.4)]
+    assert AveragePrecision(reference, [10], definition=mine).evaluate(run).map == [ap]
 
 
 @pytest.mark.skipif(sys.platform != 'linux', reason='the variable is of the GNU C library')

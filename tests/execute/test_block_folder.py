@@ -3,8 +3,6 @@
 import errno
 import os
 import re
-import subprocess
-import sys
 import time
 from contextlib import ExitStack
 from importlib.metadata import version
@@ -14,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from block_folders import blocks_in, kept_in, part_of
 
-from mediaeval_ap import AveragePrecision, Definition, atomic_files, collect
+from mediaeval_ap import Definition, atomic_files, collect
 from mediaeval_ap import __version__ as VERSION
 from mediaeval_ap.atomic_files import machine
 from mediaeval_ap.definitions import Repeats
@@ -30,7 +28,6 @@ MINE = Definition('trec', ('k',), ('R', 'k'), 0.0, Repeats.DROP, 'a test')
 
 OTHERS = {
     'K': ({'K': [5]}, 'K: found 5, all, expected 5'),
-    'order of K': ({'K': ['all', 5]}, 'K: found 5, all, expected all, 5'),
     'definition': (
         {'definition': 'hits'},
         'definition: found trec (S(k) / R), expected hits (S(k) / H)',
@@ -44,15 +41,6 @@ OTHERS = {
         {'reference': './reference.txt'},
         'reference: found reference.txt (SHA-256 …), expected ./reference.txt (SHA-256 …)',
         SAME,
-    ),
-    'run under another name': (
-        {'run': './run.txt'},
-        'run 1: found run.txt (SHA-256 …), expected ./run.txt (SHA-256 …)',
-        SAME,
-    ),
-    'subset': (
-        {'subset': [('x', 'v1'), ('x', 'v2')]},
-        'reference: found reference.txt (SHA-256 …), expected reference.txt (SHA-256 …)',
     ),
     'all as subset': (
         {'subset': [('x', f'v{video}') for video in range(5)]},
@@ -86,37 +74,26 @@ def test_another_evaluation_is_refused(campaign, what):
     assert {path: path.read_bytes() for path in Path('out').iterdir()} == before
 
 
-def test_another_number_of_runs_is_refused(campaign):
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-    kept_in('out', average_precision, ['run.txt', 'other.txt'])
-    with pytest.raises(
-        FormatError, match=r'^out/plan\.json, number of runs: found 2, expected 1; t'
-    ):
+def test_other_numbers_of_runs_and_queries_are_refused(average_precision, monkeypatch):
+    runs = ['run.txt', 'other.txt']
+    kept_in('out', average_precision, runs)
+    with pytest.raises(FormatError, match=r'plan\.json, number of runs: found 2, expected 1; t'):
         average_precision.evaluate('run.txt', resume='out')
-
-
-def test_another_size_of_blocks_is_refused(campaign, monkeypatch):
-    part_of()
     monkeypatch.setattr(plan, 'BLOCK_QUERIES', 4)
-    with pytest.raises(
-        FormatError, match=r'^out/plan\.json, block_queries: found 3, expected 4; t'
-    ):
-        part_of()
+    with pytest.raises(FormatError, match=r'plan\.json, block_queries: found 3, expected 4; t'):
+        kept_in('out', average_precision, runs)
 
 
 def test_another_version_of_ir_measures_is_refused(campaign, monkeypatch):
     """If measures are asked for: their values may be others."""
     installed = version('ir_measures')
-    part_of(measures='RR')
-    os.rename('out', 'with measures')
+    part_of(measures='RR', resume='with measures')
     part_of()
     monkeypatch.setattr('importlib.metadata.version', lambda _: '0.0.1')
     assert part_of().found > 0
-    os.rename('out', 'without')
-    os.rename('with measures', 'out')
-    told = rf'^out/plan\.json, ir_measures: found {installed}, expected 0\.0\.1; {REMEDY}$'
+    told = rf'plan\.json, ir_measures: found {installed}, expected 0\.0\.1; {REMEDY}$'
     with pytest.raises(FormatError, match=told):
-        part_of(measures='RR')
+        part_of(measures='RR', resume='with measures')
 
 
 def test_another_version_is_refused(campaign, monkeypatch):
@@ -137,11 +114,7 @@ STRAYS = {
     'K': 'K: found 5, expected 5, all',
     'definition': 'definition: found hits (S(k) / H), expected trec (S(k) / R)',
     'run': 'run: found other.txt (SHA-256 …), expected run.txt (SHA-256 …)',
-    'reference': (
-        'reference: found ./reference.txt (SHA-256 …), expected reference.txt (SHA-256 …)'
-    ),
     'all as subset': 'subset: found <rows>, expected none',
-    'queries': 'queries: found <rows>, expected queries.txt (SHA-256 …)',
     'measures': 'key: found …, expected one of the keys of the plan',
 }
 
@@ -150,19 +123,17 @@ STRAYS = {
 @pytest.mark.parametrize('begins', [True, False])
 def test_blocks_of_another_evaluation_are_refused(campaign, what, begins):
     """Files that somebody moved here, or that stay where a plan was deleted."""
-    part_of(**OTHERS[what][0], part=(1, 1))
-    os.rename('out', 'other')
+    part_of(**OTHERS[what][0], part=(1, 1), resume='other')
     if not begins:
         part_of()
     stray = blocks_in(Path('other'))[0]
     Path('out').mkdir(exist_ok=True)
     moved = stray.rename(Path('out', stray.name))
     told = 'this file is of another evaluation: move it to the folder of that one, or delete it'
-    for call in [part_of] if begins else [part_of, lambda: collect('out')]:
-        with pytest.raises(FormatError) as caught:
-            call()
-        message = re.sub('[0-9a-f]{16}(?!-)', '…', line(caught.value).removeprefix(f'{moved}, '))
-        assert message == f'{STRAYS[what]}; {told}'
+    with pytest.raises(FormatError) as caught:
+        part_of() if begins else collect('out')
+    message = re.sub('[0-9a-f]{16}(?!-)', '…', line(caught.value).removeprefix(f'{moved}, '))
+    assert message == f'{STRAYS[what]}; {told}'
     assert Path('out/plan.json').exists() != begins
 
 
@@ -183,9 +154,7 @@ def test_a_block_beyond_the_last_is_refused(campaign):
     part_of(part=(1, 1))
     first = BlockFile.of(str(blocks_in(Path('out'))[0]))
     Block(99, (), first.key, 'out').keep(first.read())
-    with pytest.raises(
-        FormatError, match=r'-00099-[0-9a-f]*\.json, number: found 99, expected 1 to'
-    ):
+    with pytest.raises(FormatError, match=r'\.json, number: found 99, expected 1 to'):
         collect('out')
 
 
@@ -211,43 +180,28 @@ def test_an_edited_block_is_refused_before_anything_is_computed(campaign):
     first, *_, last = blocks_in(Path('out'))
     first.write_bytes(first.read_bytes()[:-7])
     last.unlink()
-    told = 'found content that was cut or edited, expected the one that its name is made of; '
-    told += 'delete the file, to compute it again'
-    for call in (lambda: part_of(part=(1, 1))), lambda: part_of(part=(1, 2)):
-        with pytest.raises(FormatError) as caught:
+    for call in lambda: part_of(part=(1, 1)), lambda: part_of(part=(1, 2)):
+        with pytest.raises(FormatError, match=f'^{first}: found content that was cut or edited'):
             call()
-        assert str(caught.value) == f'{first}: {told}'
     assert not last.exists()
     first.unlink()
     assert part_of(part=(1, 1)).computed == 2
-    assert first.exists()
-    assert last.exists()
 
 
-def test_a_file_is_no_folder(campaign):
-    Path('out').write_text('')
-    with pytest.raises(WriteError, match=r'^out: is a file, expected a folder$'):
-        part_of()
-    with pytest.raises(ReadError, match=r'^out: is no folder$'):
-        collect('out')
-
-
-def test_a_folder_in_no_folder(campaign):
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+def test_what_is_no_folder(campaign):
     for path, reason in {
+        'run.txt': 'is a file, expected a folder',
         'no/out': 'No such file or directory',
-        '': 'No such file or directory',
         '\0': 'no path holds a NUL',
     }.items():
         with pytest.raises(WriteError, match=f': {reason}$'):
-            average_precision.evaluate('run.txt', resume=path)
+            part_of(resume=path)
 
 
-@pytest.mark.parametrize('folder', [3, None, b'out', ['out']])
+@pytest.mark.parametrize('folder', [None, b'out'])
 def test_no_path(campaign, folder):
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
     with pytest.raises(Error, match=r'^resume: found .*, expected the path of a folder$'):
-        average_precision.evaluate_part('run.txt', part=(1, 1), resume=folder)
+        part_of(resume=folder)
     with pytest.raises(Error, match=r'^collect: found .*, expected the path of a folder$'):
         collect(folder)
 
@@ -273,9 +227,8 @@ def test_a_folder_that_cannot_be_written_to(campaign, monkeypatch, flag, reason)
     assert os.listdir('out') == []
 
 
-def test_a_plan_that_is_replaced_meanwhile(campaign):
+def test_a_plan_that_is_replaced_meanwhile(average_precision):
     """As by a process that began at the same moment, on the same empty folder."""
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
     (kept,) = kept_in('out', average_precision, ['run.txt'])
     os.unlink('out/plan.json')
     part_of()
@@ -331,50 +284,11 @@ def test_a_file_that_is_removed_before_it_is_locked_is_begun_again(campaign, mon
         collect('out')
 
 
-BEGINNING = """
-import sys
-from mediaeval_ap import AveragePrecision
-from mediaeval_ap.execute import plan
-from mediaeval_ap.execute.blocks import Block, BlockFile
-plan.BLOCK_QUERIES = 3
-average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-print('ready', flush=True)
-sys.stdin.readline()
-average_precision.evaluate('run.txt', resume='out').to_json(sys.argv[1], per_query=True)
-"""
-
-
-def test_processes_that_begin_at_once(campaign):
-    outputs = ['one.json', 'two.json']
-    processes = [
-        subprocess.Popen(
-            [sys.executable, '-c', BEGINNING, output],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for output in outputs
-    ]
-    for process in processes:
-        assert process.stdout.readline() == 'ready\n'
-    for process in processes:
-        process.stdin.write('go\n')
-        process.stdin.flush()
-    for process in processes:
-        process.communicate(timeout=60)  # seconds; far more than it takes
-    assert [process.returncode for process in processes] == [0, 0]
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-    whole = average_precision.evaluate('run.txt').to_json(per_query=True)
-    assert [Path(output).read_text() for output in outputs] == [whole] * 2
-    assert all(re.fullmatch('[a-f0-9-]*[.]json|plan[.]json', name) for name in os.listdir('out'))
-
-
-@pytest.mark.parametrize('name', ['plan.json', 'a block'])
-def test_a_named_pipe_is_no_file_of_a_folder(campaign, name):
+def test_a_named_pipe_is_no_file_of_a_folder(campaign):
     """It is refused at once: to open it would wait for somebody who writes to it."""
     part_of()
-    path = Path('out', name) if name == 'plan.json' else blocks_in(Path('out'))[0]
-    path.unlink()
-    os.mkfifo(path)
-    with pytest.raises(ReadError, match=rf'^{path}: is no regular file, expected one$'):
-        part_of()
+    for path in blocks_in(Path('out'))[0], Path('out/plan.json'):
+        path.unlink()
+        os.mkfifo(path)
+        with pytest.raises(ReadError, match=rf'^{path}: is no regular file, expected one$'):
+            part_of()

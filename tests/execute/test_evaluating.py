@@ -4,23 +4,22 @@ import os
 import warnings
 
 import commands
-import pandas
 import process_tasks
 import pytest
 import strategies
 from hanging import no_hang
 from hypothesis import given
 from hypothesis import strategies as st
+from stores import stored
 
 from mediaeval_ap import AveragePrecision, choices, definitions
 from mediaeval_ap.errors import Error, FormatError, ParameterError, ProcessError
 from mediaeval_ap.execute import evaluating, processes
-from mediaeval_ap.execute.evaluating import pays
+from mediaeval_ap.execute.evaluating import Clock
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.store.writing import write_store
-from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
+from mediaeval_ap.tables import HYPOTHESIS, read
 
-KINDS = ['rows', 'frame', 'ranking', 'file', 'store', 'pruned']
+KINDS = ['rows', 'ranking', 'store', 'pruned']
 folder = commands.folder
 
 
@@ -51,22 +50,12 @@ def told(function, *arguments, **settings):
 
 def run_of(kind, rows, subset, K, path):
     """The rows of a run as something else that is a run."""
-    table = read(rows, HYPOTHESIS)
-    match kind:
-        case 'frame':
-            return pandas.DataFrame(rows, columns=HYPOTHESIS.fields)
-        case 'ranking':
-            return Ranking(table)
-        case 'file':
-            file = path / 'run.txt'
-            file.write_text(''.join(' '.join(map(str, row)) + '\n' for row in rows))
-            return file
-        case 'store' | 'pruned':
-            videos = subset and read(subset, SUBSET)
-            counted = table if subset is None else table.select(table.within(videos))
-            keep = max(K) if kind == 'pruned' and 'all' not in K else None
-            return write_store(Ranking(counted), path / 'run.store', keep=keep, subset=videos)
-    return rows
+    if kind == 'rows':
+        return rows
+    if kind == 'ranking':
+        return Ranking(read(rows, HYPOTHESIS))
+    keep = max(K) if kind == 'pruned' and 'all' not in K else None
+    return stored(rows, path / 'run.store', subset, keep)
 
 
 cases = st.tuples(
@@ -107,10 +96,7 @@ def check_the_same(case, path, **settings):
         return
     assert several.to_json(per_query=True) == one.to_json(per_query=True)
     assert several.ap.tobytes() == one.ap.tobytes()
-    assert several.ap.dtype == one.ap.dtype
-    assert several.n_relevant.tolist() == one.n_relevant.tolist()
-    assert (several.K, several.inputs, several.counts) == (one.K, one.inputs, one.counts)
-    assert (several.notes, repr(several)) == (one.notes, repr(one))
+    assert (several.inputs, several.counts, several.notes) == (one.inputs, one.counts, one.notes)
     assert list(map(str, several.warnings)) == list(map(str, one.warnings))
 
 
@@ -121,18 +107,15 @@ def test_blocks_give_what_the_whole_gives(tmp_path_factory, case, measures):
         check_the_same(case, tmp_path_factory.mktemp('run'), measures=measures)
 
 
-@pytest.mark.parametrize('resume', [False, True])
-def test_other_processes_give_what_one_gives(tmp_path, resume):
+def test_other_processes_give_what_one_gives(tmp_path):
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
-    asked = average_precision.queries
-    one, of_one = told(average_precision.evaluate, 'samples/hypothesis.txt', asked)
-    settings = {'resume': tmp_path / 'blocks'} if resume else {}
+    asked = 'samples/hypothesis.txt', average_precision.queries
+    one, of_one = told(average_precision.evaluate, *asked)
     with no_hang():
-        run = 'samples/hypothesis.txt'
-        several, of_several = told(average_precision.evaluate, run, asked, jobs=2, **settings)
-    assert several.to_json(per_query=True) == one.to_json(per_query=True)
-    assert of_several == of_one
-    assert len(list(tmp_path.rglob('*-*.json'))) == 21 * resume
+        kept, of_kept = told(average_precision.evaluate, *asked, jobs=2, resume=tmp_path / 'blocks')
+    assert kept.to_json(per_query=True) == one.to_json(per_query=True)
+    assert of_kept == of_one
+    assert len(list(tmp_path.rglob('*-*.json'))) == 21
 
 
 @pytest.mark.parametrize(
@@ -153,7 +136,7 @@ def test_no_temporary_file_of_a_block_is_left(tmp_path, monkeypatch, task, error
 
 
 @pytest.mark.parametrize('side_by_side', [False, True])
-@pytest.mark.parametrize('options', [(), ('--keep-going',), ('--strict',)])
+@pytest.mark.parametrize('options', [(), ('--keep-going',)])
 def test_runs_of_the_command(folder, monkeypatch, here, side_by_side, options):
     """Several runs, one of them wrong or without a shot in common, read by any process."""
     monkeypatch.setattr(evaluating, 'WORTH_SHARING_BYTES', 0 if side_by_side else 1e9)
@@ -177,7 +160,7 @@ def test_runs_of_the_command(folder, monkeypatch, here, side_by_side, options):
 )
 def test_files_are_read_side_by_side(tmp_path, monkeypatch, sizes, jobs, shared):
     monkeypatch.setattr(evaluating, 'WORTH_SHARING_BYTES', 0)
-    monkeypatch.setattr(evaluating, 'pays', lambda *_: False)
+    monkeypatch.setattr(Clock, 'pays', lambda *_: False)
     seen = []
 
     def results(n_jobs, function, asked, runs):
@@ -217,10 +200,12 @@ def test_files_are_read_side_by_side(tmp_path, monkeypatch, sizes, jobs, shared)
 )
 def test_when_processes_pay(monkeypatch, seconds, cpu_seconds, factor, jobs, n_written, expected):
     monkeypatch.undo()
-    assert pays(seconds, cpu_seconds, factor, jobs, n_written) is expected
+    monkeypatch.setattr(evaluating, 'perf_counter', iter([3, 3 + seconds]).__next__)
+    monkeypatch.setattr(evaluating, 'process_time', iter([2, 2 + cpu_seconds]).__next__)
+    assert Clock().pays(factor, jobs, n_written) is expected
 
 
-@pytest.mark.parametrize('jobs', [0, -1, 1025, 1.5, True, None, 'some', '2'])
+@pytest.mark.parametrize('jobs', [0, 1025, 1.5, True, '2'])
 def test_numbers_of_processes_that_are_none(jobs):
     average_precision = AveragePrecision([('x', 'v', '1', 'ann')])
     with pytest.raises(
@@ -243,30 +228,27 @@ def test_all_cores(monkeypatch):
     assert found == [3]
 
 
-def store_at(path, run='samples/hypothesis.txt', **options):
-    return write_store(Ranking(read(run, HYPOTHESIS)), path, **options)
-
-
 def test_a_store_that_is_replaced_meanwhile_is_refused(tmp_path, monkeypatch, here):
     """Blocks of two stores would make one result."""
     path = tmp_path / 'run.store'
-    store_at(path)
+    stored('samples/hypothesis.txt', path)
 
     def replaced(*_):
-        store_at(path, [('x', 'v', '1', 'ann', 0.5)])
+        stored([('x', 'v', '1', 'ann', 0.5)], path)
         return True
 
-    monkeypatch.setattr(evaluating, 'pays', replaced)
+    monkeypatch.setattr(Clock, 'pays', replaced)
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
     with pytest.raises(FormatError, match=rf'^{path}, sha256: found .*; begin it again$'):
         average_precision.evaluate(path, jobs=2)
 
 
-def test_a_store_of_a_relative_path_is_found_from_another_folder(tmp_path, monkeypatch, here):
+def test_a_store_is_found_from_another_folder(tmp_path, monkeypatch, here):
+    """By a relative path, which need not be in Unicode."""
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
     table = read('samples/hypothesis.txt', HYPOTHESIS)
     monkeypatch.chdir(tmp_path)
-    store = write_store(Ranking(table), 'run.store')
+    store = stored(table, os.fsdecode(b'run\xff.store'))
     one, _ = told(average_precision.evaluate, store)
     (tmp_path / 'elsewhere').mkdir()
     monkeypatch.chdir('elsewhere')
@@ -274,19 +256,9 @@ def test_a_store_of_a_relative_path_is_found_from_another_folder(tmp_path, monke
     assert several.to_json(per_query=True) == one.to_json(per_query=True)
 
 
-@pytest.mark.parametrize('given', ['store', 'path'])
-def test_a_store_whose_path_is_not_in_unicode(tmp_path, here, given):
-    path = tmp_path / os.fsdecode(b'run\xff.store')
-    run = {'store': store_at(path), 'path': path}[given]
-    average_precision = AveragePrecision('samples/reference.txt', K=[10])
-    one, _ = told(average_precision.evaluate, run)
-    several, _ = told(average_precision.evaluate, run, jobs=2)
-    assert several.to_json(per_query=True) == one.to_json(per_query=True)
-
-
 @pytest.mark.parametrize('jobs', [1, 2])
 def test_measures_that_need_more_than_a_store_keeps_are_named(tmp_path, here, jobs):
-    store = store_at(tmp_path / 'run.store', keep=10)
+    store = stored('samples/hypothesis.txt', tmp_path / 'run.store', keep=10)
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
     with pytest.raises(FormatError) as caught:
         average_precision.evaluate(store, measures='P@5 RR', jobs=jobs)

@@ -1,26 +1,23 @@
 """Parts that are killed at any moment, and begun again until they are done, equal one process."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from block_folders import blocks_in
-from commands import COMMAND
 
 from mediaeval_ap import AveragePrecision, collect
 
-SCRIPT = Path(__file__).parents[1] / 'killed_parts.py'
+SCRIPT = Path(__file__).with_name('killed_parts.py')
 SECONDS = 120  # far more than it takes; then it hangs
 
 
-def whole():
+def whole(**options):
     average_precision = AveragePrecision('reference.txt', [5, 'all'], definition='trec')
-    return average_precision.evaluate('run.txt').to_json(per_query=True)
+    return average_precision.evaluate('run.txt', **options).to_json(per_query=True)
 
 
 def temporaries(folder):
@@ -67,17 +64,15 @@ main()
 """
 
 
-@pytest.mark.parametrize('when', ['before', 'after'])
 @pytest.mark.parametrize(
-    ('number', 'step'),
+    ('number', 'step', 'when', 'n_blocks'),
     [
-        (signal.SIGINT, 'replace'),
-        (signal.SIGTERM, 'replace'),
-        (2, 'fsync'),
-        (signal.SIGHUP, 'fsync'),
+        (signal.SIGINT, 'replace', 'before', 1),
+        (signal.SIGTERM, 'replace', 'after', 2),
+        (signal.SIGHUP, 'fsync', 'before', 1),
     ],
 )
-def test_a_signal_ends_an_evaluation_between_two_blocks(campaign, number, step, when):
+def test_a_signal_ends_an_evaluation_between_two_blocks(campaign, number, step, when, n_blocks):
     arguments = ['reference.txt', 'run.txt', '-K', '5,all', '--definition', 'trec']
     command = [sys.executable, '-c', INTERRUPTED, str(int(number)), step, when]
     done = subprocess.run(
@@ -88,45 +83,5 @@ def test_a_signal_ends_an_evaluation_between_two_blocks(campaign, number, step, 
     )
     assert (done.returncode, done.stdout, done.stderr) == (128 + number, b'', b'')
     assert temporaries('out') == []
-    # The first file is the plan.
-    assert len(blocks_in(Path('out'))) == (2 if (step, when) == ('replace', 'after') else 1)
-    average_precision = AveragePrecision('reference.txt', [5, 'all'], definition='trec')
-    again = average_precision.evaluate('run.txt', resume='out')
-    assert again.to_json(per_query=True) == whole()
-
-
-@pytest.mark.slow
-def test_commands_killed_at_any_moment(campaign):
-    """As by the time limit of a cluster, on two machines that share the folder."""
-    n_queries = 200_000  # some seconds for each part
-    names = Path('queries.txt').read_text().splitlines()
-    Path('queries.txt').write_text(''.join(f'{name}\n' for name in names * (n_queries // 41)))
-    options = ['--definition', 'trec', '--queries', 'queries.txt', '--resume', 'out']
-    command = [*COMMAND, 'evaluate', 'reference.txt', 'run.txt', *options, '--part']
-    draw = random.Random(2)  # any: so that a failure can be seen again, as far as time allows
-    parts, n_killed = {'1/2', '2/2'}, 0
-    end = time.monotonic() + SECONDS
-    while parts:
-        assert time.monotonic() < end
-        processes = {part: subprocess.Popen([*command, part], stderr=-1) for part in parts}
-        for part, process in processes.items():
-            try:
-                process.communicate(timeout=draw.uniform(0.3, 1.5))
-                assert process.returncode == 0
-                parts.remove(part)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate(timeout=SECONDS)
-                n_killed += 1
-    assert n_killed > 2
-    assert len(blocks_in(Path('out'))) > n_killed
-    arguments = ['--per-query', '--format', 'json']
-    outputs = [
-        subprocess.run([*COMMAND, *given, *arguments], stdout=-1, check=True).stdout
-        for given in (
-            ['collect', 'out'],
-            ['evaluate', 'reference.txt', 'run.txt', *options[:-2], '--quiet'],
-        )
-    ]
-    assert outputs[0] == outputs[1]
-    assert outputs[0].count(b'"query": ') == len(names) * (n_queries // 41)
+    assert len(blocks_in(Path('out'))) == n_blocks  # the first file is the plan
+    assert whole(resume='out') == whole()

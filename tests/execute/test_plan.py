@@ -11,46 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
-from mediaeval_ap import __version__ as VERSION
 from mediaeval_ap import collect
 from mediaeval_ap.errors import FormatError
 
 PLAN = 'expected the plan of an evaluation; begin again in another folder'
+EDITED = 'found an edited plan, expected what evaluate wrote; begin again in another folder'
 EDITS = {
-    'nothing': (lambda _: '', f'line 1: found no JSON: Expecting value, {PLAN}'),
     'a list': (lambda _: '[]', f'found no plan, {PLAN}'),
     'cut': (lambda text: text[:-9], f"line 39: found no JSON: Expecting ',' delimiter, {PLAN}"),
-    'a key twice': (
-        lambda text: text.replace('"n_queries": 41', '"n_queries": 1, "n_queries": 41'),
-        "found the key 'n_queries' twice, expected each key of an object once",
-    ),
     'results': (
         lambda text: text.replace('mediaeval-ap/plan/1', 'mediaeval-ap/results/1'),
         'schema: found mediaeval-ap/results/1, expected mediaeval-ap/plan/1; use the version that '
         'began this folder, or begin again in another one',
     ),
-    'a number': (
-        lambda text: text.replace('"n_queries": 41', '"n_queries": 40'),
-        'found an edited plan, expected what evaluate wrote; begin again in another folder',
-    ),
-    'a text': (
-        lambda text: text.replace('"n_queries": 41', '"n_queries": "41"'),
-        'found an edited plan, expected what evaluate wrote; begin again in another folder',
-    ),
-    'no blocks': (
-        lambda text: text.replace('"block_queries": 3', '"block_queries": 0'),
-        'found an edited plan, expected what evaluate wrote; begin again in another folder',
-    ),
-    'a name': (
-        lambda text: text.replace('"run.txt"', '"ruin.txt"'),
-        'found an edited plan, expected what evaluate wrote; begin again in another folder',
-    ),
-    'no runs': (
-        lambda text: json.dumps({**json.loads(text), 'runs': None}),
-        'found an edited plan, expected what evaluate wrote; begin again in another folder',
-    ),
+    'a number': (lambda text: text.replace('"n_queries": 41', '"n_queries": 40'), EDITED),
+    'no blocks': (lambda text: text.replace('"block_queries": 3', '"block_queries": 0'), EDITED),
 }
-
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -80,16 +56,6 @@ def test_any_other_plan_is_refused_in_one_line(data):
         with pytest.raises(FormatError, match=r'^out/plan\.json') as caught:
             collect('out')
         assert str(caught.value).isprintable()
-
-
-def test_a_plan_of_many_brackets_is_refused(campaign):
-    part_of()
-    for n_brackets in 500, 900, 100_000:
-        brackets = '[' * n_brackets + ']' * n_brackets
-        for text in brackets, f'{{"schema": {brackets}, "version": "{VERSION}"}}':
-            Path('out/plan.json').write_text(text)
-            with pytest.raises(FormatError, match=r'^out/plan\.json(, schema)?: found '):
-                collect('out')
 
 
 @pytest.mark.parametrize('edit', EDITS)

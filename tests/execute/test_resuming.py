@@ -1,6 +1,5 @@
 """Evaluations in blocks equal those of one process, however they are shared and interrupted."""
 
-import io
 import os
 import tempfile
 import warnings
@@ -12,13 +11,12 @@ import pytest
 from block_folders import blocks_in, kept_in
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
+from stores import stored
+from strategies import allowed, cutoffs, hypothesis_rows, names, reference_rows, subsets
 
 from mediaeval_ap import AveragePrecision, Live, Part, choices, collect, definitions
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ReadError
 from mediaeval_ap.execute import evaluating, plan, processes
-from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, read
 
 
@@ -61,10 +59,20 @@ def evaluations(draw):
     return average_precision, draw(hypothesis_rows), queries, draw(st.integers(1, 4))
 
 
-def equal_in_parts(average_precision, rows, queries, options, n_parts, order):
-    whole, told = with_warnings(lambda: average_precision.evaluate(rows, queries, **options))
-    with tempfile.TemporaryDirectory() as folder:
-        options = {**options, 'resume': Path(folder, 'blocks')}
+@given(
+    evaluations(),
+    st.integers(1, 5),
+    st.randoms(use_true_random=False),
+    st.sampled_from(['', '', '', 'nDCG@10 P@5 RR']),  # these take some milliseconds for each block
+)
+def test_parts_in_any_order_equal_the_whole(evaluation, n_parts, draw, measures):
+    average_precision, rows, queries, block_queries = evaluation
+    order = draw.sample(range(1, n_parts + 1), n_parts)
+    options = {'measures': measures}
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(plan, 'BLOCK_QUERIES', block_queries)
+        whole, told = with_warnings(lambda: average_precision.evaluate(rows, queries, **options))
+        options['resume'] = Path(folder, 'blocks')
         parts, told_of_run = with_warnings(
             lambda: [
                 average_precision.evaluate_part(rows, queries, part=(i, n_parts), **options)
@@ -81,24 +89,6 @@ def equal_in_parts(average_precision, rows, queries, options, n_parts, order):
         )
         same(again, whole)
         assert told_again == told
-
-
-@given(evaluations(), st.integers(1, 5), st.randoms(use_true_random=False))
-def test_parts_in_any_order_equal_the_whole(evaluation, n_parts, draw):
-    *given, block_queries = evaluation
-    order = draw.sample(range(1, n_parts + 1), n_parts)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, 'BLOCK_QUERIES', block_queries)
-        equal_in_parts(*given, {}, n_parts, order)
-
-
-@examples(0.3)  # ir_measures takes some milliseconds for each block
-@given(evaluations())
-def test_parts_with_measures_equal_the_whole(evaluation):
-    *given, block_queries = evaluation
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, 'BLOCK_QUERIES', block_queries)
-        equal_in_parts(*given, {'measures': 'nDCG@10 P@5 RR'}, 2, (2, 1))
 
 
 @given(evaluations(), st.randoms(use_true_random=False))
@@ -126,23 +116,17 @@ def rows_of(path):
 
 RUNS = {
     'path': lambda path: path,
-    'rows': rows_of,
     'rows that can be taken once': lambda path: iter(rows_of(path)),
     'frame': lambda path: pandas.DataFrame(rows_of(path), columns=HYPOTHESIS.fields),
     'table': lambda path: read(path, HYPOTHESIS),
-    'open file': lambda path: io.BytesIO(Path(path).read_bytes()),
     'snapshot': lambda path: snapshot_of(path),
-    'store': lambda path: store_of(path),
-    'path of a store': lambda path: store_of(path).path,
+    'store': lambda path: stored(path, 'run.store'),
+    'path of a store': lambda path: stored(path, 'run.store').path,
 }
 
 
 def open_files():
     return len(os.listdir('/proc/self/fd'))
-
-
-def store_of(path, **options):
-    return write_store(Ranking(read(path, HYPOTHESIS)), 'run.store', **options)
 
 
 def snapshot_of(path):
@@ -152,8 +136,7 @@ def snapshot_of(path):
 
 
 @pytest.mark.parametrize('kind', RUNS)
-def test_runs_from_anywhere(campaign, kind):
-    average_precision = AveragePrecision('reference.txt', [5, 'all'], definition='trec')
+def test_runs_from_anywhere(average_precision, kind):
     whole = average_precision.evaluate(RUNS[kind]('run.txt'))
     part = average_precision.evaluate_part(RUNS[kind]('run.txt'), part=(2, 3), resume='out')
     assert (part.computed > 1, part.found) == (True, 0)
@@ -161,12 +144,10 @@ def test_runs_from_anywhere(campaign, kind):
     same(collect('out')[0], whole)
 
 
-@pytest.mark.parametrize('kind', ['path', 'frame', 'store'])
-@pytest.mark.parametrize('measures', ['', 'RR'])
-def test_processes_share_what_is_missing(campaign, monkeypatch, kind, measures):
-    monkeypatch.setattr(evaluating, 'pays', lambda *_: True)
+@pytest.mark.parametrize(('kind', 'measures'), [('path', ''), ('frame', 'RR'), ('store', '')])
+def test_processes_share_what_is_missing(average_precision, monkeypatch, kind, measures):
+    monkeypatch.setattr(evaluating.Clock, 'pays', lambda *_: True)
     monkeypatch.setattr(processes, 'results', process_tasks.here)
-    average_precision = AveragePrecision('reference.txt', [5, 'all'], definition='trec')
     options = {'measures': measures}
     whole = average_precision.evaluate(RUNS[kind]('run.txt'), **options)
     options |= {'resume': 'out', 'jobs': 3}
@@ -177,47 +158,33 @@ def test_processes_share_what_is_missing(campaign, monkeypatch, kind, measures):
     assert [path for path in Path('out').iterdir() if path.name.startswith('.')] == []
 
 
-@pytest.mark.parametrize('kind', sorted(RUNS.keys() - {'path'}))
-def test_another_run_in_memory_is_another_plan(campaign, kind):
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+@pytest.mark.parametrize('kind', ['table', 'store'])
+def test_another_run_in_memory_is_another_plan(average_precision, kind):
     average_precision.evaluate_part(RUNS[kind]('run.txt'), part=(1, 9), resume='out')
     with pytest.raises(FormatError, match=r'out/plan\.json, run 1: found .* \(SHA-256 .*, expecte'):
         average_precision.evaluate_part(RUNS[kind]('other.txt'), part=(1, 9), resume='out')
 
 
-def test_rows_that_were_selected_are_another_run(campaign):
+def test_rows_that_were_selected_are_another_run(average_precision):
     """Though their table still names the file, and its digest."""
     table = read('run.txt', HYPOTHESIS)
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
     average_precision.evaluate(table, resume='out')
-    some = table.select(table.confidence > 0.5)
-    assert some.source == table.source
     with pytest.raises(FormatError, match=r'out/plan\.json, run 1: found run\.txt \(SHA-256 '):
-        average_precision.evaluate(some, resume='out')
+        average_precision.evaluate(table.select(table.confidence > 0.5), resume='out')
 
 
-def test_another_store_of_the_same_run_is_another_plan(campaign):
-    """Its values may be the same, or not there."""
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-    average_precision.evaluate_part(store_of('run.txt'), part=(1, 9), resume='out')
-    with pytest.raises(FormatError, match=r'out/plan\.json, run 1: found run\.store \(SHA-256 '):
-        average_precision.evaluate(store_of('run.txt', keep=5), resume='out')
-
-
-def test_a_store_that_changes_before_it_is_opened_again(campaign):
-    path = store_of('run.txt').path
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+def test_a_store_that_changes_before_it_is_opened_again(average_precision):
+    path = stored('run.txt', 'run.store').path
     (kept,) = kept_in('out', average_precision, [path])
-    store_of('other.txt')
+    stored('other.txt', 'run.store')
     with pytest.raises(FormatError, match=r'^run\.store, SHA-256: found [0-9a-f]{64}, expected '):
         kept.compute()
     assert blocks_in(Path('out')) == []
 
 
-def test_few_stores_are_open_at_once(campaign):
+def test_few_stores_are_open_at_once(average_precision):
     """However many runs a command has: each store has many files."""
-    path = store_of('run.txt').path
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+    path = stored('run.txt', 'run.store').path
     before = open_files()
     runs = kept_in('out', average_precision, [path, Path(path), f'./{path}'])
     assert open_files() == before
@@ -227,8 +194,7 @@ def test_few_stores_are_open_at_once(campaign):
         assert open_files() == before
 
 
-def test_a_run_that_changes_before_it_is_read(campaign, monkeypatch):
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+def test_a_run_that_changes_before_it_is_read(average_precision):
     (kept,) = kept_in('out', average_precision, ['run.txt'])
     Path('run.txt').write_bytes(Path('other.txt').read_bytes())
     with pytest.raises(FormatError, match=r'^run\.txt, SHA-256: found [0-9a-f]{64}, expected '):
@@ -236,32 +202,22 @@ def test_a_run_that_changes_before_it_is_read(campaign, monkeypatch):
     assert blocks_in(Path('out')) == []
 
 
-@pytest.mark.parametrize('run', ['-', '/dev/null', '/dev/stdin'])
-def test_a_run_that_cannot_be_read_again(campaign, run):
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-    with pytest.raises(ParameterError, match=r'^resume: found .* as a run, expected a file, which'):
+@pytest.mark.parametrize(
+    ('run', 'error', 'reason'),
+    [
+        ('-', ParameterError, '^resume: found .* as a run, expected a file, which'),
+        ('/dev/null', ParameterError, '^resume: found .* as a run, expected a file, which'),
+        ('none.txt', ReadError, r'^none\.txt: No such file or directory$'),
+    ],
+)
+def test_a_run_that_cannot_be_read_again(average_precision, run, error, reason):
+    with pytest.raises(error, match=reason):
         average_precision.evaluate(run, resume='out')
     assert not Path('out').exists()
 
 
-def test_a_run_that_is_not_there(campaign):
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-    with pytest.raises(ReadError, match=r'^none\.txt: No such file or directory$'):
-        average_precision.evaluate('none.txt', resume='out')
-    assert not Path('out').exists()
-
-
-def test_a_run_is_read_only_where_blocks_are_missing(campaign):
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
-    average_precision.evaluate_part('run.txt', part=(1, 1), resume='out')
-    (kept,) = kept_in('out', average_precision, ['run.txt'])
-    kept.compute()
-    assert 'run' not in vars(kept)
-
-
-def test_a_run_is_let_go_of_when_it_is_done(campaign):
+def test_a_run_is_read_where_blocks_are_missing_and_let_go_of(average_precision):
     """All runs of a command need not fit in memory together."""
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
     (kept,) = kept_in('out', average_precision, ['run.txt'])
     kept.compute_part((1, 2))
     assert 'run' not in vars(kept)
@@ -269,20 +225,18 @@ def test_a_run_is_let_go_of_when_it_is_done(campaign):
     assert 'run' in vars(kept)
     kept.evaluation()
     assert 'run' not in vars(kept)
+    kept.compute()
+    assert 'run' not in vars(kept)
 
 
-@pytest.mark.parametrize(
-    'part', [(0, 1), (2, 1), (1, 0), (-1, 2), (1,), (1, 2, 3), '1/2', 1, None, (1.0, 2), (True, 2)]
-)
-def test_a_part_that_is_none(campaign, part):
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+@pytest.mark.parametrize('part', [(0, 1), (2, 1), (1,), '1/2', None, (1.0, 2), (True, 2)])
+def test_a_part_that_is_none(average_precision, part):
     with pytest.raises(ParameterError, match=r'^part: found .*, expected \(i, n\), with i from 1'):
         average_precision.evaluate_part('run.txt', part=part, resume='out')
     assert not Path('out').exists()
 
 
-def test_more_parts_than_blocks(campaign):
-    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+def test_more_parts_than_blocks(average_precision):
     whole = average_precision.evaluate('run.txt', ['ann_1'])
     parts = [
         average_precision.evaluate_part('run.txt', ['ann_1'], part=(i, 3), resume='out')

@@ -7,30 +7,34 @@ import os
 import socket
 import threading
 import zlib
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pyarrow
 
-from hostile.entries import ANN, BOB, EMPTY, A, B, Entry, holding, read, refused
-
-MILLION = 1_000_000
-MIB = 1 << 20
-
-
-def limited(does: str) -> str:
-    """The error of what comes to more than a million bytes."""
-    reason = f'{does} more than 1000000 bytes, the limit: raise it by --max-bytes'
-    return f'{{path}}: {reason}, in Python max_bytes'
+from hostile.entries import (
+    ANN,
+    BOB,
+    EMPTY,
+    MIB,
+    MILLION,
+    A,
+    B,
+    Entry,
+    holding,
+    limited,
+    read,
+    refused,
+)
+from hostile.lines import ENDLESS
 
 
 def zstandard(content: bytes) -> bytes:
     return pyarrow.compress(content, 'zstd', asbytes=True)
 
 
-def gzip_of(content: bytes, level: int = 9) -> bytes:
-    return gzip.compress(content, level, mtime=0)
+def gzip_of(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
 
 
 COMPRESS = {'gz': gzip_of, 'bz2': bz2.compress, 'xz': lzma.compress, 'zst': zstandard}
@@ -43,15 +47,9 @@ CUT = {
 NAMES = {'gz': 'gzip', 'bz2': 'bzip2', 'xz': 'xz', 'zst': 'zstd'}
 
 
-def bomb_of(compress: Callable[[bytes], bytes]) -> Callable[[Path], object]:
+def bomb_of(compress):
     """What writes 16 MiB, compressed only when it is asked for: that takes a while."""
-
-    @cache
-    def bomb() -> bytes:
-        content = compress(b'x' * (16 * MIB))
-        assert len(content) < 100_000
-        return content
-
+    bomb = cache(lambda: compress(b'x' * (16 * MIB)))
     return lambda path: path.write_bytes(bomb())
 
 
@@ -77,45 +75,41 @@ def large_dictionary() -> bytes:
 def compressed() -> list[Entry]:
     entries = []
     for kind, compress in COMPRESS.items():
-        refused_as = f': not readable as {NAMES[kind]}: '
+        noise = f'its first bytes are ff fe {compress(A)[:2].hex(" ")}'
         entries += [
-            read(f'run.txt.{kind}', f'lines in {kind}', compress(A + B), ANN, BOB),
+            # Names of files say nothing.
+            read(f'text.txt.{kind}', A + B, ANN, BOB),
+            read(f'{kind}.txt', compress(A + B), ANN, BOB),
             refused(
-                *(f'cut.txt.{kind}', 'a download that broke', compress(A * 50)[:-9]),
-                f'{refused_as}{CUT[kind]}',
+                *(f'cut.txt.{kind}', compress(A * 50)[:-9]),
+                f': not readable as {NAMES[kind]}: {CUT[kind]}',
             ),
-            read(f'text.txt.{kind}', 'not compressed', A + B, ANN, BOB),
-            read(f'{kind}.txt', 'compressed, and the name hides it', compress(A + B), ANN, BOB),
             refused(
-                *(f'noise.txt.{kind}', 'damaged from the first byte on', b'\xff\xfe' + compress(A)),
-                ': is neither compressed nor text: its first bytes are '
-                f'ff fe {compress(A)[:2].hex(" ")}',
+                *(f'noise.txt.{kind}', b'\xff\xfe' + compress(A)),
+                f': is neither compressed nor text: {noise}',
             ),
             Entry(
-                *(f'bomb.txt.{kind}', '16 MiB in a few kilobytes', bomb_of(compress)),
-                error=limited('decompresses to'),
+                *(f'bomb.txt.{kind}', bomb_of(compress), limited('decompresses to')),
                 max_bytes=MILLION,
             ),
-            refused(f'nothing.txt.{kind}', 'no byte', b'', EMPTY.removeprefix('{path}')),
         ]
     return [
         *entries,
-        read('parts.txt.gz', 'two streams in one file', gzip_of(A) + gzip_of(B), ANN, BOB),
+        read('parts.txt.gz', gzip_of(A) + gzip_of(B), ANN, BOB),
         refused(
-            *('more.txt.gz', 'something behind the stream', gzip_of(A + B) + b'more'),
+            *('more.txt.gz', gzip_of(A + B) + b'more'),
             ": not readable as gzip: Not a gzipped file (b'mo')",
         ),
         refused(
-            *('checksum.txt.gz', 'a damaged checksum', damaged_checksum()),
+            *('checksum.txt.gz', damaged_checksum()),
             f': not readable as gzip: CRC check failed {CHECKSUM ^ 1:#x} != {CHECKSUM:#x}',
         ),
         refused(
-            *('dictionary.txt.xz', 'a header that asks for 4 GiB', large_dictionary()),
+            *('dictionary.txt.xz', large_dictionary()),
             ': not readable as xz: Memory usage limit exceeded',
         ),
         Entry(
-            *('long-bomb.csv.gz', 'a bomb of CSV', holding(gzip_of(b'id' * (8 * MIB)))),
-            error=limited('decompresses to'),
+            *('bomb.csv.gz', holding(gzip_of(b'id' * (8 * MIB))), limited('decompresses to')),
             role='gap',
             max_bytes=MILLION,
         ),
@@ -154,69 +148,28 @@ def bind(path: Path) -> None:
         os.close(here)
 
 
+def no_file(name, make, reason, **settings):
+    return Entry(name, make, f'{{path}}{reason}', **settings)
+
+
 NO_FILES = [
-    Entry(
-        'folder',
-        'a folder',
-        Path.mkdir,
-        error='{path}: is a folder, but no store: it has no manifest.json',
+    no_file('folder.gz', Path.mkdir, ': is a folder, but no store: it has no manifest.json'),
+    no_file('folder.csv', Path.mkdir, ': Is a directory', role='map'),
+    no_file('dangling.txt', linked_to('nowhere'), ': No such file or directory'),
+    no_file('loop.txt', linked_to('loop.txt'), ': Too many levels of symbolic links'),
+    no_file('n' * 300, lambda path: None, ': File name too long'),
+    no_file('null.txt', linked_to('/dev/null'), EMPTY),
+    no_file('zero.txt', linked_to('/dev/zero'), f', line 1: {ENDLESS}'),
+    Entry(*('zero.csv', linked_to('/dev/zero'), limited('holds')), role='lrap', max_bytes=MILLION),
+    no_file(
+        *('zero.parquet', linked_to('/dev/zero')),
+        ': is neither compressed nor text: its first bytes are 00 00 00 00',
     ),
-    Entry(
-        'folder.gz',
-        'a folder by another name',
-        Path.mkdir,
-        error='{path}: is a folder, but no store: it has no manifest.json',
-    ),
-    Entry(
-        'folder.parquet',
-        'and by another',
-        Path.mkdir,
-        error='{path}: is a folder, but no store: it has no manifest.json',
-    ),
-    Entry(
-        *('folder.csv', 'and in place of CSV', Path.mkdir),
-        error='{path}: Is a directory',
-        role='map',
-    ),
-    Entry('none.txt', 'nothing', lambda path: None, error='{path}: No such file or directory'),
-    Entry(
-        *('dangling.txt', 'a link to nothing', linked_to('nowhere')),
-        error='{path}: No such file or directory',
-    ),
-    Entry(
-        *('loop.txt', 'a link to itself', linked_to('loop.txt')),
-        error='{path}: Too many levels of symbolic links',
-    ),
-    Entry('n' * 300, 'a long name', lambda path: None, error='{path}: File name too long'),
-    Entry('null.txt', 'a device that gives nothing', linked_to('/dev/null'), error=EMPTY),
-    Entry(
-        *('zero.txt', 'a device that never ends', linked_to('/dev/zero')),
-        error='{path}, line 1: found more than 64 MiB without a line end, expected lines of text',
-    ),
-    Entry(
-        *('zero.csv', 'the same in place of CSV', linked_to('/dev/zero')),
-        error=limited('holds'),
-        role='lrap',
-        max_bytes=MILLION,
-    ),
-    Entry(
-        *('zero.parquet', 'and of Parquet', linked_to('/dev/zero')),
-        error='{path}: is neither compressed nor text: its first bytes are 00 00 00 00',
-    ),
-    Entry('pipe', 'a named pipe', pipe_of(A + B), value=1.0, rows=(ANN, BOB)),
-    Entry('silent-pipe', 'a pipe that ends at once', pipe_of(b''), error=EMPTY),
-    Entry(
-        'cut.gz',
-        'a pipe that breaks',
-        pipe_of(gzip_of(A)[:9]),
-        error=f'{{path}}: not readable as gzip: {CUT["gz"]}',
-    ),
-    Entry(
-        *('endless-pipe', 'a pipe that goes on', pipe_of(A * 1000, times=1000)),
-        error=limited('holds'),
-        max_bytes=MILLION,
-    ),
-    Entry('socket', 'a socket', bind, error='{path}: No such device or address'),
+    Entry('pipe', pipe_of(A + B), value=1.0),
+    no_file('silent-pipe', pipe_of(b''), EMPTY),
+    no_file('cut.gz', pipe_of(gzip_of(A)[:9]), f': not readable as gzip: {CUT["gz"]}'),
+    Entry('endless-pipe', pipe_of(A * 1000, times=1000), limited('holds'), max_bytes=MILLION),
+    no_file('socket', bind, ': No such device or address'),
 ]
 
 CONTAINERS = [*compressed(), *NO_FILES]

@@ -4,13 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+MILLION = 1_000_000
+MIB = 1 << 20
 ANN = ('x', 'v', '1', 'ann', 0.9)
 BOB = ('x', 'v', '2', 'bob', 0.8)
 A = b'x v 1 ann 0.9\n'
 B = b'x v 2 bob 0.8\n'
+BOM = b'\xef\xbb\xbf'
 FIVE = 'expected 5 fields: corpus_id video_id shot_id person_name confidence'
 FINITE = 'expected a finite decimal number'
-EMPTY = f'{{path}}: found an empty file, {FIVE.replace("expected", "expected at least one of")}'
+EMPTY = f': found an empty file, {FIVE.replace("expected", "expected at least one of")}'
+NUL = 'found a NUL byte at byte {}, expected text'
 
 # What stands beside a file in each of its roles. A run is scored at K = 1, where the average
 # precision of a name is 1 when the first hypothesis for it is right, else 0: so MAP is the share of
@@ -32,7 +36,6 @@ class Entry:
     """
 
     name: str
-    why: str
     make: Callable[[Path], object]
     error: str | None = None
     value: float | None = None
@@ -40,22 +43,28 @@ class Entry:
     role: str = 'hypothesis'
     max_bytes: int | None = None
 
-    def __post_init__(self) -> None:
-        assert (self.error is None) != (self.value is None)
-
 
 def holding(content: bytes) -> Callable[[Path], object]:
     """What writes a file that holds this."""
     return lambda path: path.write_bytes(content)
 
 
-def read(
-    name: str, why: str, content: bytes, *rows: tuple[object, ...], value: float = 1.0
-) -> Entry:
+def read(name: str, content: bytes, *rows: tuple[object, ...], value: float = 1.0) -> Entry:
     """A run that is read as these rows."""
-    return Entry(name, why, holding(content), value=value, rows=rows)
+    return Entry(name, holding(content), value=value, rows=rows)
 
 
-def refused(name: str, why: str, content: bytes, error: str, role: str = 'hypothesis') -> Entry:
+def right(role: str, name: str, content: bytes, value: float = 1.0) -> Entry:
+    """A file that is scored."""
+    return Entry(name, holding(content), value=value, role=role)
+
+
+def refused(name: str, content: bytes, error: str, role: str = 'hypothesis') -> Entry:
     """A file that is refused: the message goes on after the path."""
-    return Entry(name, why, holding(content), error=f'{{path}}{error}', role=role)
+    return Entry(name, holding(content), f'{{path}}{error}', role=role)
+
+
+def limited(does: str) -> str:
+    """The error of what comes to more than a million bytes."""
+    reason = f'{does} more than 1000000 bytes, the limit: raise it by --max-bytes'
+    return f'{{path}}: {reason}, in Python max_bytes'

@@ -22,10 +22,6 @@ SIZE = 16 << 20
 ROOT = Path(__file__).parents[2]
 
 
-def repeated(line):
-    return line * (SIZE // len(line))
-
-
 def short_names():
     """All texts of letters, the shortest first."""
     letters = [bytes([letter]) for letter in b'abcdefghijklmnopqrstuvwxyz_']
@@ -44,10 +40,10 @@ def rows(names):
 
 
 SHAPES = {
-    'words': lambda: repeated(b'x\n'),
-    'one-line-of-fields': lambda: repeated(b'x '),
-    'not-utf-8': lambda: repeated(b'\xff\n'),
-    'wrong-number': lambda: repeated(b'a b c d -\n'),
+    'words': lambda: b'x\n' * (SIZE // 2),
+    'one-line-of-fields': lambda: b'x ' * (SIZE // 2),
+    'not-utf-8': lambda: b'\xff\n' * (SIZE // 2),
+    'wrong-number': lambda: b'a b c d -\n' * (SIZE // 10),
     'upper-case': lambda: rows(name.upper() for name in short_names()),
     'short-names': lambda: rows(short_names()),
     'near-names': lambda: rows(map(b''.join, product((b'a', b'b'), repeat=20))),

@@ -64,12 +64,11 @@ def test_every_byte_of_parquet_changed(tmp_path):
     right = path.read_bytes()
     reasons = set()
     for place in range(len(right)):
-        for change in (1, 0xFF):
-            path.write_bytes(right[:place] + bytes([right[place] ^ change]) + right[place + 1 :])
-            try:
-                read(path, SUBSET)
-            except Error as error:
-                reasons.add(str(error).removeprefix(f'{path}: '))
+        path.write_bytes(right[:place] + bytes([right[place] ^ 1]) + right[place + 1 :])
+        try:
+            read(path, SUBSET)
+        except Error as error:
+            reasons.add(str(error).removeprefix(f'{path}: '))
     assert {
         'not readable as Parquet: Parquet magic bytes not found in footer',
         'not readable as Parquet: row groups of other rows than it says',

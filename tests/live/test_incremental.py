@@ -5,6 +5,7 @@ import random
 import tracemalloc
 from unittest import mock
 
+import numpy as np
 import pytest
 import strategies
 from hypothesis import given
@@ -60,8 +61,7 @@ def test_hits_that_no_cutoff_reaches_come_near_as_others_go():
 
 
 @quiet
-@pytest.mark.parametrize('every', [500, 4000])
-def test_memory_of_watching_many_hits_of_one_name(every):
+def test_memory_of_watching_many_hits_of_one_name():
     """Every pair of a hit and a hypothesis at its distance would be hundreds of megabytes."""
     n = 4000
     rows = [('x', 'v', str(shot), f'ann{shot % 2}', 0.5) for shot in reversed(range(n))]
@@ -70,7 +70,7 @@ def test_memory_of_watching_many_hits_of_one_name(every):
     )
     expected = average_precision.evaluate(rows).ap.tolist()
     tracemalloc.start()
-    *_, point = average_precision.watch(rows, every=every)
+    *_, point = average_precision.watch(rows, every=n)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert point.ap.tolist() == expected
@@ -79,49 +79,16 @@ def test_memory_of_watching_many_hits_of_one_name(every):
 
 @quiet
 def test_memory_of_one_changed_name_among_many():
-    """Less than half of the queries have hits: distances to all names would be 640 KB."""
-    n_names = 20_000
-    rows = [('x', 'v', str(shot), f'n{shot}', 0.5) for shot in range(n_names)]
-    reference = [('x', 'v', str(shot), f'n{shot}') for shot in range(4)]
-    average_precision = AveragePrecision(reference, [10])
+    """Of less than half of the queries: distances to all names would be 640 KB."""
+    rows = [('x', 'v', str(shot), f'n{shot}', 0.5) for shot in range(20_000)]
     queries = [f'n{shot}' for shot in range(10)]
-    live = average_precision.live(rows)
-    points = live.watch([('x', 'v', '9', 'n0', 0.4), ('x', 'v', '8', 'n0', 0.4)], queries, every=1)
-    next(points)  # what is kept for all names is there now
-    came, before = incremental.IncrementalScorer._distances_of, []
-
-    def measured(self, names, queries):
-        tracemalloc.reset_peak()
-        held, _ = tracemalloc.get_traced_memory()
-        distances = came(self, names, queries)
-        before.append(tracemalloc.get_traced_memory()[1] - held)
-        return distances
-
+    live = AveragePrecision([row[:4] for row in rows[:4]], [10]).live(rows)
+    scorer = scorer_of(live, queries, 10, 'mediaeval-2016')
     tracemalloc.start()
-    with mock.patch.object(incremental.IncrementalScorer, '_distances_of', measured):
-        next(points)
+    assert scorer._distances_of(np.array([7]), np.arange(4)).shape == (1, 4)
+    _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert before
-    assert max(before) < 10_000
-
-
-@quiet
-def test_hits_behind_the_fence_are_looked_for_again():
-    """Hits from rank 4 on are dropped; after two withdrawals the last that is kept is too near."""
-    rows = [('x', 'v', str(shot), 'ann', 1 - shot / 10) for shot in range(9)]
-    average_precision = AveragePrecision([row[:4] for row in rows], [2], definition='kaggle')
-    live = average_precision.live(rows)
-    scorer = IncrementalScorer(
-        ['ann'], live._relevance, [2], average_precision.definition, live._current()
-    )
-    kept = []
-    for n_gone, row in enumerate(rows[:-1], start=1):
-        live.discard(row)
-        scorer.update(live._current())
-        kept.append(len(scorer._hits.query))
-        expected = average_precision.evaluate(rows[n_gone:])
-        assert scorer.ap().tolist() == expected.ap.tolist()
-    assert kept == [2, 3, 2, 3, 2, 3, 2, 1]
+    assert peak < 10_000
 
 
 def scorer_of(live, queries, depth, definition):
@@ -133,51 +100,44 @@ def scorer_of(live, queries, depth, definition):
 def test_hits_are_looked_for_again_no_earlier_than_they_have_to_be():
     """Six of twelve hits are kept at a cutoff of 4; when three are left, a search is due."""
     rows = [('x', 'v', str(shot), 'ann', 1 - shot / 20) for shot in range(12)]
-    live = AveragePrecision([row[:4] for row in rows], [4], definition='kaggle').live(rows)
+    average_precision = AveragePrecision([row[:4] for row in rows], [4], definition='kaggle')
+    live = average_precision.live(rows)
     scorer = scorer_of(live, ['ann'], 4, 'kaggle')
     kept, searches = [len(scorer._hits.query)], []
     hits_among = IncrementalScorer._hits_among
-    for row in rows[:6]:
+    for n_gone, row in enumerate(rows[:-1], start=1):
         live.discard(row)
         with mock.patch.object(IncrementalScorer, '_hits_among', autospec=True) as counted:
             counted.side_effect = hits_among
             scorer.update(live._current())
         kept.append(len(scorer._hits.query))
         searches.append(counted.call_count - 1)  # the other one is of what came
-    assert kept == [6, 5, 4, 6, 5, 4, 6]
-    assert searches == [0, 0, 1, 0, 0, 1]
+        assert scorer.ap().tolist() == average_precision.evaluate(rows[n_gone:]).ap.tolist()
+    assert kept == [6, 5, 4, 6, 5, 4, 6, 5, 4, 3, 2, 1]
+    assert searches == [0, 0, 1] * 3 + [0, 0]
 
 
 REPEATED = [('x', 'v', '1', 'ann', confidence / 10) for confidence in range(8)]
 
 
 @quiet
-def test_shots_that_are_returned_again_do_not_fill_a_radius_where_they_are_dropped():
-    """Eight hypotheses of one shot are nearer than the hit, whose rank is 2."""
+@pytest.mark.parametrize(
+    ('relevant', 'definition', 'ap', 'n_kept'),
+    [
+        # Eight hypotheses of one shot are nearer than the hit, and fill no radius: its rank is 2.
+        ('2', 'trec', 0.5, 1),
+        # Each of the eight would give this answer.
+        ('1', 'trec', 1.0, 1),
+        # They count again, so the radius has no room for the hit at rank 9.
+        ('2', 'mediaeval-2016', 0.0, 0),
+    ],
+)
+def test_shots_that_are_returned_again(relevant, definition, ap, n_kept):
     rows = [*REPEATED, ('x', 'v', '2', 'anna', 0.5)]
-    average_precision = AveragePrecision([('x', 'v', '2', 'ann')], [2], definition='trec')
-    assert average_precision.definition.repeats is definitions.Repeats.DROP
-    assert scorer_of(average_precision.live(rows), ['ann'], 2, 'trec').ap().tolist() == [[0.5]]
-
-
-@quiet
-def test_one_hit_is_kept_of_a_shot_that_is_returned_again():
-    """All eight would give the same answer."""
-    live = AveragePrecision([('x', 'v', '1', 'ann')], [2], definition='trec').live(REPEATED)
-    scorer = scorer_of(live, ['ann'], 2, 'trec')
-    assert scorer.ap().tolist() == [[1.0]]
-    assert len(scorer._hits.query) == 1
-
-
-@quiet
-def test_shots_that_are_returned_again_fill_a_radius_where_they_count_again():
-    """A larger radius would give the same answer, from more hypotheses."""
-    rows = [*REPEATED, ('x', 'v', '2', 'anna', 0.5)]
-    average_precision = AveragePrecision([('x', 'v', '2', 'ann')], [2], definition='mediaeval-2016')
-    assert average_precision.definition.repeats is not definitions.Repeats.DROP
-    scorer = scorer_of(average_precision.live(rows), ['ann'], 2, 'mediaeval-2016')
-    assert scorer.ap().tolist() == [[0.0]]
-    assert scorer._radius.tolist() == [1 / incremental.SLOTS]
+    live = AveragePrecision([('x', 'v', relevant, 'ann')], [2], definition=definition).live(rows)
+    scorer = scorer_of(live, ['ann'], 2, definition)
+    assert (scorer.ap().tolist(), len(scorer._hits.query)) == ([[ap]], n_kept)
+    assert (scorer._radius[0] == 1 / incremental.SLOTS) == (definition != 'trec')
 
 
 @quiet
@@ -199,18 +159,6 @@ def test_every_query_is_in_some_block(monkeypatch, n_queries, cells):
         live.discard(row)
     scorer.update(live._current())
     assert scorer.ap().tolist() == average_precision.evaluate(far, queries).ap.tolist()
-    assert scorer.ap()[-1].tolist() == [1.0]
-
-
-@quiet
-def test_shots_that_are_returned_again_count_again():
-    """Two hits of one shot, then one of another behind two hypotheses of a third."""
-    crowd = [('x', 'v', '2', 'bob', 0.7), ('x', 'v', '2', 'bob', 0.8)]
-    rows = [*REPEATED[:2], *crowd, ('x', 'v', '3', 'bob', 0.5)]
-    reference = [('x', 'v', '1', 'ann'), ('x', 'v', '3', 'bob')]
-    live = AveragePrecision(reference, [9], definition='mediaeval-2016').live(rows)
-    scorer = scorer_of(live, ['ann', 'bob'], 9, 'mediaeval-2016')
-    assert scorer.ap().tolist() == [[2.0], [1 / 3]]
 
 
 # Many hypotheses at few distances of each other, for cutoffs that few of them reach.
@@ -245,12 +193,8 @@ def test_radii_and_fences_follow_what_comes_and_goes(
     live, rows = average_precision.live(begin), list(begin)
     queries = [*average_precision.queries, 'bab', 'zz']
     # Coarse slots hold several distances, as those between long names do.
-    with (
-        mock.patch.multiple(incremental, SLOTS=slots, BEYOND_ALL=1 + 1 / slots),
-    ):
-        scorer = IncrementalScorer(
-            queries, live._relevance, [depth], average_precision.definition, live._current()
-        )
+    with mock.patch.multiple(incremental, SLOTS=slots, BEYOND_ALL=1 + 1 / slots):
+        scorer = scorer_of(live, queries, depth, definition)
         for came, went in steps:
             live.extend(iter(came))
             rows.extend(came)

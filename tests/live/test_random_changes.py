@@ -61,24 +61,18 @@ class Changes(RuleBasedStateMachine):
         self.rows.extend(rows)
 
     @rule(
-        first=st.lists(st.tuples(*strategies.fields), max_size=5),
-        second=st.lists(st.tuples(*strategies.fields), max_size=5),
-    )
-    def extend_twice(self, first, second):
-        self.extend(first)
-        self.extend(second)
-
-    @rule(
         rows=st.lists(st.tuples(*strategies.fields), max_size=5),
         row=st.tuples(*strategies.fields),
-        is_first=st.booleans(),
+        step=st.sampled_from('extend add_before add_behind'.split()),
     )
-    def extend_and_add(self, rows, row, is_first):
-        if is_first:
+    def extend_and(self, rows, row, step):
+        if step == 'add_before':
             self.add(row)
         self.extend(rows)
-        if not is_first:
+        if step == 'add_behind':
             self.add(row)
+        elif step == 'extend':
+            self.extend([row, *rows])
 
     @precondition(lambda self: self.rows)
     @rule(data=st.data())

@@ -20,8 +20,10 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.tables import REFERENCE
 
 
-@pytest.mark.parametrize('subset', [None, [('x', 'v'), ('x', 'w')]])
-@pytest.mark.parametrize('definition', definitions.names())
+@pytest.mark.parametrize(
+    ('definition', 'subset'),
+    [('mediaeval-2016', [('x', 'v'), ('x', 'w')]), *((name, None) for name in definitions.names())],
+)
 @quiet
 def test_a_restored_session_is_equal(definition, subset, tmp_path):
     chance = random.Random(6)  # fixed: one session, not a search
@@ -72,18 +74,13 @@ def test_a_session_of_version_0_2_is_restored(tmp_path):
 def test_a_restored_session_knows_the_names_outside_the_subset(tmp_path):
     path = tmp_path / 'live.parquet'
     reference = [ROW[:4], ('x', 'elsewhere', '1', 'bob')]
-    AveragePrecision(reference, [10], subset=[ROW[:2]]).live([ROW]).save(path)
+    average_precision = AveragePrecision(reference, [10], subset=[ROW[:2]])
+    average_precision.live([ROW]).save(path)
+    assert average_precision.evaluate(path).map.tolist() == [1.0]  # the file is a run, too
     restored = AveragePrecision.restore(path)
     assert restored.send('bob').n_relevant == 0  # without the warning that there is no such name
     with pytest.warns(UnknownQueriesWarning, match="nearest: 'bob'"):
         restored.send('bop')
-
-
-def test_a_saved_session_is_a_run(tmp_path):
-    average_precision = AveragePrecision([ROW[:4]], [10])
-    path = tmp_path / 'live.parquet'
-    average_precision.live([ROW]).save(path)
-    assert average_precision.evaluate(path).map.tolist() == [1.0]
 
 
 def test_definitions_of_ones_own_are_restored(tmp_path, monkeypatch):
@@ -123,21 +120,16 @@ def with_definition(**changes):
     ('change', 'found'),
     [
         ('{', 'Expecting property name'),
-        ('[]', 'list indices'),
         (lambda metadata: {**metadata, 'format': 3}, 'format 3, not 2'),
         (
             lambda metadata: {**metadata, 'queries_without_relevant': 'drop'},
             "queries_without_relevant: found .*'drop",
         ),
         (lambda metadata: {**metadata, 'reference': {}}, 'columns'),
-        (lambda metadata: {**metadata, 'reference': None}, 'NoneType'),
-        (lambda metadata: {**metadata, 'definition': {'repeats': 'x'}}, 'x'),
         (lambda metadata: {**metadata, 'subset': {'columns': {'corpus_id': ['x']}}}, 'video_id'),
         (lambda metadata: {**metadata, 'subset': ELSEWHERE}, 'no row of the reference'),
-        (lambda metadata: {**metadata, 'K': []}, 'K: '),
         (lambda metadata: {**metadata, 'K': None}, 'K: '),
         (lambda metadata: {**metadata, 'K': [5, 5]}, 'K: found 5 twice'),
-        (lambda metadata: {**metadata, 'K': ['any']}, 'K: '),
         (
             lambda metadata: {
                 **metadata,
@@ -146,33 +138,16 @@ def with_definition(**changes):
             },
             'own divides by k',
         ),
-        (lambda metadata: {**metadata, 'reference': {**metadata['reference'], 'name': 5}}, 'name'),
+        (with_reference(name=5), 'name'),
         (with_reference(name='\ud800'), 'JSON, reference.name: found half of a char'),
         (with_reference(sha256=7), 'digest'),
-        (with_reference(sha256='a\nb'), 'digest'),
         (with_reference(columns=COLUMNS_OF_TEXT), 'in place of a list'),
         (with_reference(columns={field: [7] for field in COLUMNS_OF_TEXT}), 'corpus_id'),
-        (with_reference(columns={field: [] for field in COLUMNS_OF_TEXT}), 'no rows'),
         (with_definition(name=7), 'name: found 7'),
-        (with_definition(name='a\nb'), 'name: found'),
         (with_definition(depth='k'), 'in place of a list'),
-        (with_definition(depth=['k', 'k']), 'depth: found'),
-        (with_definition(denominator=[['k']]), 'denominator: found'),
-        (
-            with_definition(name='own', without_relevant=float('nan')),
-            'definition.without_relevant: found NaN',
-        ),
-        (with_definition(name='own', without_relevant='1'), 'without_relevant: found'),
-        (with_definition(name='own', without_relevant=-1), 'without_relevant: found -1'),
-        (with_definition(repeats=[]), 'list'),
-        (with_definition(source=None), 'source: found None'),
         (with_definition(more=1), 'unexpected keyword'),
         (lambda metadata: {**metadata, 'K': {'1': 1}}, 'K: '),
-        (lambda metadata: {**metadata, 'K': [1.0]}, 'K: '),
-        (lambda metadata: {**metadata, 'K': '10'}, 'K: '),
         ('{"format": 1, "K": [' + '1' * 5000 + ']}', 'too many digits'),
-        ('{"format": 1, "format": 1}', "JSON: found the key 'format' twice"),
-        ('[' * 100_000, 'too many digits, or too many'),
         ('{"format": ' + '[' * 500 + ']' * 500 + '}', 'format'),
     ],
 )
@@ -204,6 +179,8 @@ def test_what_cannot_be_saved_leaves_the_old_file(tmp_path, monkeypatch):
     live.add(*ROW)
     with pytest.raises(WriteError, match='Not a directory'):
         live.save(path / 'below')
+    with pytest.raises(WriteError, match='no path holds a NUL'):
+        live.save('a\0b')
     monkeypatch.setattr('mediaeval_ap.live.saved.LARGEST_METADATA', 100)
     with pytest.raises(WriteError, match='too large to be saved'):
         live.save(path)
@@ -214,12 +191,3 @@ def test_what_cannot_be_saved_leaves_the_old_file(tmp_path, monkeypatch):
 def test_what_is_no_path_is_not_restored():
     with pytest.raises(ParameterError, match="found b'run', expected a path or an open file"):
         AveragePrecision.restore(b'run')
-
-
-def test_paths_of_every_kind_are_saved_to(tmp_path):
-    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
-    for path in (tmp_path / 'a', str(tmp_path / 'b')):
-        live.save(path)
-        assert len(AveragePrecision.restore(path)) == 1
-    with pytest.raises(WriteError, match='no path holds a NUL'):
-        live.save('a\0b')

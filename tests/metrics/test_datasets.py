@@ -89,6 +89,7 @@ def test_what_a_dataset_can_be(users, monkeypatch):
         f'file://{users}',
         files,
         [os.path.relpath(path) for path in files],
+        [files[0].as_uri(), files[1]],
         dataset.dataset(users),
         dataset.dataset(users.name),
         dataset.dataset([dataset.dataset(path) for path in files]),
@@ -144,9 +145,7 @@ def test_a_wrong_row_is_named(tmp_path, monkeypatch):
     [
         (([1, 0], [0.5, float('nan')]), 'row 2, predicted: found nan, column 1, expected a finite'),
         (([1, 2], [0.5, 0.5]), 'row 2, actual: found 2, column 1, expected 0 or 1'),
-        (([1, 0, 0], [0.5, 0.5, 0.1]), 'row 2, actual: found 3 classes, expected 2 as before'),
         (([1, 0], [0.5]), r'row 2, predicted: found shape (1, 1), expected (1, 2) as y_true'),
-        (([1, 0], None), 'row 2, predicted: found a missing list, expected numbers'),
         (([1, None], [0.5, 0.5]), 'row 2, actual: found a missing number, expected numbers'),
     ],
 )
@@ -192,19 +191,13 @@ def test_a_file_that_lacks_a_column_is_refused(users):
     ('columns', 'found'),
     [
         ('actual', "'actual', expected names of columns for y_true, y_pred"),
-        (['actual'], '1 name, expected 2 (y_true, y_pred)'),
         (['a', 'b', 'c'], '3 names, expected 2 (y_true, y_pred)'),
         ([1, 2], '[1, 2], expected names of columns for y_true, y_pred'),
-        (3, '3, expected names of columns for y_true, y_pred'),
         ({'y_true': 'a'}, "'y_true', expected 2 (y_true, y_pred)"),
         ({}, 'none, expected 2 (y_true, y_pred)'),
         (
             {'y_true': 'a', 'y_pred': 'b', 'x': 'c'},
             "'y_true', 'y_pred', 'x', expected 2 (y_true, y_pred)",
-        ),
-        (
-            {'y_true': 'a', 'y_pred': 1},
-            "{'y_true': 'a', 'y_pred': 1}, expected names of columns for y_true, y_pred",
         ),
     ],
 )
@@ -265,6 +258,12 @@ def test_a_file_that_was_replaced_is_refused(users):
         FormatError, match=r'1.parquet: found .* bytes of 20.*, expected .* as when the'
     ):
         add_part(MeanAveragePrecision(), parts[1], names)
+    batches = parts[0].batches(COLUMNS)
+    next(batches)
+    write(users / 'new', [['b']], [['b']])
+    os.replace(users / 'new', users / '0.parquet')  # while it is read
+    with pytest.raises(FormatError, match=r'0.parquet: found .* bytes of 20'):
+        next(batches)
 
 
 def test_a_key_in_an_address_is_not_told():
@@ -272,14 +271,6 @@ def test_a_key_in_an_address_is_not_told():
         compute(MeanAveragePrecision(), 'none://key:secret@bucket/users', columns=COLUMNS)
     assert str(told.value).startswith('none://bucket/users: ')
     assert 'secret' not in str(told.value)
-
-
-def test_lists_of_uris(users):
-    files = [users / '0.parquet', users / '1.parquet']
-    uris = [file.as_uri() for file in files]
-    expected = compute(MeanAveragePrecision(), files, columns=COLUMNS)
-    assert expected == compute(MeanAveragePrecision(), uris, columns=COLUMNS)
-    assert expected == compute(MeanAveragePrecision(), [uris[0], files[1]], columns=COLUMNS)
 
 
 def test_files_of_several_file_systems_are_refused(users):

@@ -9,9 +9,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as npst
 from oracle import CLOSE
-from sklearn.metrics import label_ranking_average_precision_score
 
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics import (
@@ -19,7 +17,6 @@ from mediaeval_ap.metrics import (
     label_ranking_average_precision,
     label_weighted_label_ranking_average_precision,
 )
-from mediaeval_ap.metrics.label_ranking_ap import score_labels
 
 
 @st.composite
@@ -34,14 +31,6 @@ def samples(draw, min_labels=0):
         st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=len(rows), max_size=len(rows))
     )
     return y_true, y_score, weights
-
-
-@pytest.mark.parametrize(
-    ('y_true', 'value'), [([[1, 0, 0], [0, 0, 1]], 5 / 12), ([[1, 0, 1], [0, 0, 1]], 2 / 3)]
-)
-def test_label_ranking(y_true, value):
-    y_score = [[0.75, 0.5, 1], [1, 0.2, 0.1]]
-    assert label_ranking_average_precision(y_true, y_score) == pytest.approx(value, **CLOSE)
 
 
 @pytest.fixture(scope='module')
@@ -126,10 +115,6 @@ def test_samples_without_scores_that_are_refused():
 def test_rows_without_and_with_all_labels():
     y_true, y_score = [[0, 0], [1, 1], [1, 0]], [[1, 2], [1, 1], [1, 2]]
     assert label_ranking_average_precision(y_true, y_score) == pytest.approx(5 / 6, **CLOSE)
-    # Two labels at 1, one at 1/2; the row without any does not count.
-    assert label_weighted_label_ranking_average_precision(y_true, y_score) == pytest.approx(
-        5 / 6, **CLOSE
-    )
     metric = LabelRankingAveragePrecision()
     metric.update(y_true, y_score)
     assert (metric.n_samples, metric.n_without_label, metric.n_labels.tolist()) == (3, 1, [2, 1])
@@ -137,8 +122,10 @@ def test_rows_without_and_with_all_labels():
     assert metric.n_labels.tolist() == [2, 1]
 
 
-@pytest.mark.parametrize('truth', [bool, np.int8, np.uint8, np.float32])
-@pytest.mark.parametrize('scores', [np.float16, np.float32, np.int64])
+@pytest.mark.parametrize(
+    ('truth', 'scores'),
+    [(bool, np.float16), (np.int8, np.float32), (np.uint8, np.int64), (np.float32, np.float64)],
+)
 def test_matrices_of_many_kinds(truth, scores):
     y_true, y_score = (
         np.array([[1, 0, 1], [0, 0, 1]], truth),
@@ -163,12 +150,10 @@ def test_scores_that_nearly_tie():
         ([[1, 0]], [[1, 0, 0]], None, r'y_score: found shape \(1, 3\), expected \(1, 2\)'),
         ([1, 0], [1, 0], None, 'y_true: found 1 dimensions of int64, expected 2 of numbers'),
         ([[1], [1, 0]], [[1, 0]], None, 'y_true: found rows of different lengths'),
-        ([['a']], [[1]], None, 'y_true: found 2 dimensions of <U1'),
         ([[1, 0]], [['1', '0']], None, 'y_score: found 2 dimensions of <U1'),
         ([[1, 0]], [[1, 0]], [1, 1], 'sample_weight: found 2 numbers, expected 1'),
         ([[1, 0]], [[1, 0]], [-1], 'sample_weight: found -1.0, expected finite'),
         ([[1, 0]], [[1, 0]], [math.nan], 'sample_weight: found nan, expected finite'),
-        ([[1, 0]], [[1, 0]], ['1'], 'sample_weight: found 1 dimensions of <U1'),
         ([[1, 0]], np.ma.masked_array([[1, 0]], [[0, 1]]), None, 'y_score: found a masked array'),
         (
             pandas.DataFrame({'a': [1], 'b': [0]}),
@@ -176,7 +161,6 @@ def test_scores_that_nearly_tie():
             None,
             'y_score: found other columns, expected those of y_true',
         ),
-        ([[1, 0]], [[1, 0j]], None, 'y_score: found 2 dimensions of complex128'),
         (np.zeros((2, 0)), np.zeros((2, 0)), None, 'y_true: found no classes, expected at least'),
         ([[1, 0, 0]], [[1, 0, 0]], None, 'y_true: found 3 classes, expected 2 as before'),
     ],
@@ -199,13 +183,18 @@ def test_undefined_label_rankings():
 
 
 def test_blocks_of_samples(monkeypatch):
+    """A block of sparse labels is made dense alone, so memory does not grow with all labels."""
     random = np.random.default_rng(2)  # any samples would do
     y_true, y_score = random.integers(0, 2, (40, 7)), random.integers(0, 5, (40, 7))
-    whole = label_ranking_average_precision(y_true, y_score)
+    expected = LabelRankingAveragePrecision().update(y_true, y_score)
     for n_scores in 1, 50:
         monkeypatch.setattr('mediaeval_ap.metrics.label_ranking_ap.SCORES_IN_BLOCK', n_scores)
-        assert len(list(score_labels(y_true, y_score))) > 1
-        assert label_ranking_average_precision(y_true, y_score) == whole
+        for truth in y_true, scipy.sparse.csr_array(y_true):
+            metric = LabelRankingAveragePrecision()
+            parts = slice(0, 20), slice(20, 40)
+            values = [metric.update(truth[rows], y_score[rows]) for rows in parts]
+            assert np.concatenate(values).tolist() == expected.tolist()
+            assert metric.compute() == label_ranking_average_precision(y_true, y_score)
 
 
 def test_values_that_are_wrong_beyond_the_first_block(monkeypatch):
@@ -219,44 +208,14 @@ def test_values_that_are_wrong_beyond_the_first_block(monkeypatch):
 
 
 FORMATS = ['csr', 'csc', 'coo', 'lil', 'dok', 'bsr', 'dia']
-ROUNDING = 1e-12  # scikit-learn adds in doubles, in another order
 
 
-@st.composite
-def labels_and_scores(draw):
-    shape = draw(st.tuples(st.integers(1, 8), st.integers(2, 6)))
-    truth = draw(npst.arrays(np.int64, shape, elements=st.integers(0, 1)))
-    scores = draw(npst.arrays(np.float64, shape, elements=st.sampled_from([0, 0.25, 0.5, 1])))
-    return truth, scores
-
-
-@given(labels_and_scores(), st.sampled_from(FORMATS), st.booleans())
-def test_sparse_labels_are_scored_as_dense_ones_and_by_scikit_learn(data, kind, as_matrix):
-    truth, scores = data
-    sparse = (scipy.sparse.csr_matrix if as_matrix else scipy.sparse.csr_array)(truth).asformat(
-        kind
-    )
-    score = label_ranking_average_precision(sparse, scores)
-    assert score == label_ranking_average_precision(truth, scores)
-    expected = label_ranking_average_precision_score(scipy.sparse.csr_matrix(truth), scores)
-    assert score == pytest.approx(expected, abs=ROUNDING)
-    if truth.any():
-        weighted = label_weighted_label_ranking_average_precision
-        assert weighted(sparse, scores) == weighted(truth, scores)
-
-
-def test_pieces_and_blocks_of_sparse_labels(monkeypatch):
-    """A block is made dense alone, so memory does not grow with all labels."""
-    generator = np.random.default_rng(7)  # any
-    truth = generator.random((50, 20)) < 0.1
-    scores = generator.random((50, 20))
-    expected = LabelRankingAveragePrecision().update(truth, scores)
-    monkeypatch.setattr('mediaeval_ap.metrics.label_ranking_ap.SCORES_IN_BLOCK', 60)
-    metric = LabelRankingAveragePrecision()
-    sparse = scipy.sparse.csr_array(truth)
-    values = [metric.update(sparse[rows], scores[rows]) for rows in (slice(0, 20), slice(20, 50))]
-    assert np.concatenate(values).tolist() == expected.tolist()
-    assert metric.compute() == label_ranking_average_precision(truth, scores)
+@given(samples(), st.sampled_from(FORMATS), st.booleans())
+def test_sparse_labels_are_scored_as_dense_ones(rows, kind, as_matrix):
+    truth, scores, _ = rows
+    sparse = scipy.sparse.csr_matrix(truth) if as_matrix else scipy.sparse.csr_array(truth)
+    expected = label_ranking_average_precision(truth, scores)
+    assert label_ranking_average_precision(sparse.asformat(kind), scores) == expected
 
 
 def test_a_stored_zero_is_no_label():
@@ -268,17 +227,11 @@ def test_a_stored_zero_is_no_label():
 @pytest.mark.parametrize(
     ('truth', 'scores', 'message'),
     [
-        ([[0, 2]], [[0.5, 1]], 'y_true: found 2 in row 0, column 1, expected 0 or 1'),
         ([[0, 1]], scipy.sparse.csr_array([[0.5, 1]]), 'y_score: found a sparse matrix, expected'),
-        ([[0, 1]], [[0.5, 1, 0]], r'y_score: found shape \(1, 3\), expected \(1, 2\)'),
         ([[0, 1j]], [[0.5, 1]], 'y_true: found 2 dimensions of complex128, expected 2 of numbers'),
+        ([0, 1], [[0.5, 1]], 'y_true: found 1 dimensions'),
     ],
 )
 def test_sparse_input_that_is_wrong(truth, scores, message):
     with pytest.raises(ParameterError, match=message):
-        label_ranking_average_precision(scipy.sparse.csr_array(truth), scores)
-
-
-def test_one_dimension_is_wrong():
-    with pytest.raises(ParameterError, match='y_true: found 1 dimensions'):
-        label_ranking_average_precision(scipy.sparse.coo_array([0, 1]), [[0.5, 1]])
+        label_ranking_average_precision(scipy.sparse.coo_array(truth), scores)

@@ -1,11 +1,8 @@
 """Chromium, and the pages that are opened in it."""
 
 from contextlib import ExitStack
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from page import pages
@@ -69,23 +66,3 @@ def opened(browser):
             return visit
 
         yield open_page
-
-
-class _Silent(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        """Say nothing."""
-
-
-@pytest.fixture
-def served():
-    """Serve the folder of a page on this machine, and return the address of the page."""
-    with ExitStack() as stack:
-
-        def serve(path):
-            server = ThreadingHTTPServer(('127.0.0.1', 0), partial(_Silent, directory=path.parent))
-            stack.callback(server.server_close)
-            stack.callback(server.shutdown)
-            Thread(target=server.serve_forever, daemon=True).start()
-            return f'http://127.0.0.1:{server.server_port}/{path.name}'
-
-        yield serve

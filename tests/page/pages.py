@@ -19,26 +19,12 @@ HOSTILE_RUN = (
     '<script>alert(1)</script>.txt'  # a file in a folder, whose name ends before the slash
 )
 HOSTILE_NAMES = [
-    '<script>alert(1)</script>',
-    '"><img/src=x/onerror=alert(2)>',
-    "'onmouseover='alert(3)",
-    '</title></style><b>bold',
-    '<!--',
-    ']]>',
-    '&lt;b&gt;&amp;',
-    '{{7*7}}{%raw%}${7*7}',
-    'javascript:alert(4)',
-    'back`tick\\u0041',
-    '__proto__',
-    'constructor',
-    'NaN',
+    *('<script>alert(1)</script>', '"><img/src=x/onerror=alert(2)>', "'onmouseover='alert(3)"),
+    *('</title></style><b>bold', '<!--', ']]>', '&lt;b&gt;&amp;', '{{7*7}}{%raw%}${7*7}'),
+    *('javascript:alert(4)', 'back`tick\\u0041', '__proto__', 'constructor', 'NaN'),
     'a\u202ednim_eht_fo',  # turns what follows around
     'z̷̢̛̹͔a̴̡͖̅l̵͎̿g̶̛̠o̷̙̓' + '\u0301' * 40,
-    '👩‍👩‍👧‍👦_🏴‍☠️',
-    'محمد_علي',
-    '山田_太郎',
-    'wide_' + 'W' * 300,
-    '\u200bzero_width\ufeff',
+    *('👩‍👩‍👧‍👦_🏴‍☠️', 'محمد_علي', '山田_太郎', 'wide_' + 'W' * 300, '\u200bzero_width\ufeff'),
 ]
 PEOPLE = ['nicolas_sarkozy', 'francois_hollande', 'alain_juppe', 'bit_cleix', 'bit_lal', 'bit_pel']
 

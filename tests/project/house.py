@@ -10,18 +10,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / 'mediaeval_ap'
 LAYERS = [
-    {
-        *(
-            'arrays',
-            'atomic_files',
-            'choices',
-            'cores',
-            'definitions',
-            'errors',
-            'progress',
-        ),
-        'render',
-    },
+    set('arrays atomic_files choices cores definitions errors progress render'.split()),
     {'tables'},
     {'metrics', 'ranking'},
     {'evaluation', 'results', 'store', 'validation'},
@@ -45,20 +34,17 @@ ROOMS = sorted({module.split('.')[0] for module in MODULES} - {'__init__'})
 @cache
 def imports(path):
     """The modules that a module imports: at its top, in a function, or for types alone."""
-    return tuple(_imports(path))
-
-
-def _imports(path):
+    found = []
     for node in ast.walk(ast.parse(path.read_text())):
         if not isinstance(node, ast.ImportFrom):
             continue
         assert not node.level, f'{path}, line {node.lineno}: a relative import'
         base, _, module = (node.module or '').partition('.')
-        if base == 'mediaeval_ap':
-            for alias in node.names:
-                inner = f'{module}.{alias.name}'.lstrip('.')
-                if inner in MODULES or module:
-                    yield inner if inner in MODULES else module
+        for alias in node.names if base == 'mediaeval_ap' else ():
+            inner = f'{module}.{alias.name}'.lstrip('.')
+            if inner in MODULES or module:
+                found.append(inner if inner in MODULES else module)
+    return found
 
 
 def graph_of_rooms():

@@ -70,20 +70,16 @@ def test_what_is_imported_is_declared():
         assert by & declared, f'{name} is imported, and not declared'
 
 
-def methods(cls):
-    """The public methods that a class defines itself."""
-    return [
-        value
-        for name, value in vars(cls).items()
-        if inspect.isfunction(value) and not name.startswith('_')
-    ]
-
-
 @pytest.mark.parametrize('value', public_objects())
 def test_public_names_are_documented(value):
     if not (inspect.isclass(value) and issubclass(value, Exception)):
         assert '>>> ' in value.__doc__, 'an example'
-    for function in methods(value) if inspect.isclass(value) else [value]:
+    methods = (
+        filter(inspect.isfunction, vars(value).values()) if inspect.isclass(value) else [value]
+    )
+    for function in methods:
+        if function.__name__.startswith('_'):
+            continue
         signature = inspect.signature(function)
         documentation = inspect.getdoc(function)
         for name in signature.parameters.keys() - {'self'}:

@@ -11,8 +11,7 @@ from mediaeval_ap import __version__
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / 'pyproject.toml').read_text())['project']
 CITATION = yaml.safe_load((ROOT / 'CITATION.cff').read_text())
-WORKFLOW = yaml.safe_load((ROOT / '.github/workflows/checks.yml').read_text())
-CHECKS = WORKFLOW['jobs']['checks']
+CHECKS = yaml.safe_load((ROOT / '.github/workflows/checks.yml').read_text())['jobs']['checks']
 PYTHON = re.compile(r'Programming Language :: Python :: (3\.\d+)')
 
 
@@ -28,18 +27,12 @@ def test_citation_is_of_this_version_and_licence():
     assert CITATION['keywords'] == PROJECT['keywords']
 
 
-def test_the_hosted_checks_run_on_the_pythons_of_the_classifiers():
+def test_the_hosted_checks_are_those_of_the_project_on_the_systems_of_the_classifiers():
+    commands = [step['run'] for step in CHECKS['steps'] if 'run' in step]
+    assert commands == ['bash .ci/run']
     pythons = [match[1] for each in PROJECT['classifiers'] if (match := PYTHON.fullmatch(each))]
     assert CHECKS['strategy']['matrix']['python'] == pythons
     assert PROJECT['requires-python'] == f'>={pythons[0]}'
-
-
-def test_the_hosted_checks_are_those_of_the_project():
-    commands = [step['run'] for step in CHECKS['steps'] if 'run' in step]
-    assert commands == ['bash .ci/run']
-
-
-def test_the_only_system_of_the_classifiers_is_that_of_the_hosted_checks():
     systems = [each for each in PROJECT['classifiers'] if each.startswith('Operating System')]
     assert systems == ['Operating System :: POSIX :: Linux']
     assert CHECKS['runs-on'].startswith('ubuntu-')

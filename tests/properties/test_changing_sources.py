@@ -9,10 +9,9 @@ import sys
 
 import pyarrow
 import pytest
-from click.testing import CliRunner
 from pyarrow import parquet
 
-from mediaeval_ap import AveragePrecision, cli, evaluate_trec, tables, validate
+from mediaeval_ap import AveragePrecision, evaluate_trec, tables, validate
 from mediaeval_ap.challenges import evaluate_map
 from mediaeval_ap.errors import ReadError
 from mediaeval_ap.tables import sources
@@ -107,20 +106,16 @@ def test_a_run(tmp_path, changing, suffix):
     assert str(caught.value).startswith(f'{path}: {MESSAGE}')
 
 
+@pytest.mark.parametrize('read', [validate, lambda run: list(arriving(run, tables.HYPOTHESIS))])
+def test_other_readers_of_a_run(run, changing, read):
+    with pytest.raises(ReadError, match=MESSAGE):
+        read(run)
+
+
 def test_a_large_run(run, changing, monkeypatch):
     monkeypatch.setattr(tables.reading, 'BULK_BYTES', 0)
     with pytest.raises(ReadError, match=MESSAGE):
         AveragePrecision(REFERENCE).evaluate(run)
-
-
-def test_a_submission(run, changing):
-    with pytest.raises(ReadError, match=MESSAGE):
-        validate(run)
-
-
-def test_rows_that_arrive(run, changing):
-    with pytest.raises(ReadError, match=MESSAGE):
-        list(arriving(run, tables.HYPOTHESIS))
 
 
 @pytest.mark.parametrize('role', [0, 1])
@@ -177,21 +172,6 @@ def test_a_file_that_is_followed_may_grow(run, monkeypatch):
     rows.close()
 
 
-def test_what_has_no_size_is_read_as_it_comes(tmp_path):
-    """A pipe, and what is no file of the system."""
-    assert rows_of_stream(io.BytesIO(TEXT.encode())) == 2
-    assert rows_of_stream(io.StringIO(TEXT)) == 2
-    reading, writing = os.pipe()
-    os.write(writing, TEXT.encode())
-    os.close(writing)
-    with open(reading, 'rb') as pipe:
-        assert rows_of_stream(pipe) == 2
-
-
-def rows_of_stream(stream):
-    return len(tables.read(stream, tables.HYPOTHESIS))
-
-
 def test_a_file_that_another_takes_the_place_of_is_read_as_it_was(run, monkeypatch):
     def replace(path):
         os.rename(path, f'{path}.old')
@@ -200,10 +180,3 @@ def test_a_file_that_another_takes_the_place_of_is_read_as_it_was(run, monkeypat
     monkeypatch.setattr(Changing, 'change', staticmethod(replace))
     monkeypatch.setattr(sources, 'open', lambda path, *_, **__: Changing(path), raising=False)
     assert len(tables.read(run, tables.HYPOTHESIS)) == 2
-
-
-def test_the_command_says_it(run, changing):
-    result = CliRunner().invoke(cli.main, ['evaluate', str(run), str(run)])
-    assert (result.exit_code, result.stdout) == (1, '')
-    assert result.stderr.startswith(f'Error: {run}: {MESSAGE}')
-    assert result.stderr.count('\n') == 1

@@ -66,8 +66,7 @@ while True:
 """
 
 
-@pytest.mark.parametrize('seconds', [0.01, 0.03, 0.06])
-def test_killed_at_any_moment(tmp_path, seconds):
+def test_killed_at_any_moment(tmp_path):
     """Wherever in a loop of writes it is: the file is all of one of them."""
     path = tmp_path / 'map.txt'
     path.write_text('old\n' * 100_000)
@@ -76,7 +75,7 @@ def test_killed_at_any_moment(tmp_path, seconds):
     ) as process:
         assert process.stdout.readline() == 'ready\n'
         try:
-            process.wait(seconds)
+            process.wait(0.05)
         except subprocess.TimeoutExpired:
             process.kill()
     assert process.returncode == -signal.SIGKILL
@@ -97,20 +96,6 @@ def limited(script, *arguments):
         text=True,
         check=False,
     )
-
-
-def test_the_command_on_a_full_disk(tmp_path):
-    """A limit on the size of files stands for it."""
-    reference, run, path = (tmp_path / f'{name}.txt' for name in ('reference', 'run', 'map'))
-    reference.write_text(''.join(f'x v {shot} name{shot}\n' for shot in range(99)))
-    run.write_text(' '.join(map(str, ROW)))
-    path.write_text(OLD)
-    script = 'from mediaeval_ap.cli import main; main()'
-    done = limited(script, 'evaluate', reference, run, '-o', path, '--per-query')
-    assert (done.returncode, done.stdout) == (1, '')
-    assert done.stderr == f'Error: {path}: File too large\n'
-    assert path.read_text() == OLD
-    assert sorted(os.listdir(tmp_path)) == ['map.txt', 'reference.txt', 'run.txt']
 
 
 def test_saving_on_a_full_disk(tmp_path):

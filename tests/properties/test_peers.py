@@ -1,6 +1,5 @@
 """Other evaluators agree where the definitions are theirs: exact names, no ties."""
 
-import numpy as np
 import pytest
 import pytrec_eval
 from hypothesis import given
@@ -48,22 +47,3 @@ def test_trec_is_map_cut(relevant, returned):
     for name, ap in zip(evaluation.queries, evaluation.ap, strict=True):
         expected = [results[name][f'map_cut_{k}'] for k in CUTOFFS]
         assert ap.tolist() == pytest.approx(expected, abs=ROUNDING)
-
-
-def apk(actual, predicted, k):
-    """Mean of the precisions at the hits over min(k, R), directly."""
-    hits, total = 0, 0.0
-    for rank, shot in enumerate(predicted[:k], 1):
-        if shot in actual:
-            hits += 1
-            total += hits / rank
-    return total / min(k, len(actual))
-
-
-@given(relevant, returned, st.lists(st.integers(1, 50), min_size=1, unique=True))
-def test_kaggle_computed_directly(relevant, returned, K):
-    reference, run = corpora(relevant, returned)
-    evaluation = AveragePrecision(reference, K, definition='kaggle').evaluate(run)
-    for name, ap in zip(evaluation.queries, evaluation.ap, strict=True):
-        expected = [apk(relevant[name], returned[name], k) for k in K]
-        assert np.allclose(ap, expected, rtol=0, atol=ROUNDING)

@@ -20,7 +20,7 @@ from hostile import interrupt
 from pyarrow import csv, parquet
 
 from mediaeval_ap import cli, tables
-from mediaeval_ap.cli.growing_run import Ending
+from mediaeval_ap.cli.stream_and_watch import Ending
 from mediaeval_ap.trec import measures
 
 SEED = 66  # any would do: the moments are random all the same, as the machine's load is
@@ -91,28 +91,6 @@ def test_interrupted_at_any_moment(tmp_path, make_inputs, jobs, tries):
     done = list(interrupt.tries(interrupter, jobs, tries, SEED))
     assert [str(each) for each in done if each.defect] == []
     assert {128 + number for number in ENDING} <= {each.ended.code for each in done}
-
-
-def test_what_an_interrupted_command_may_not_leave():
-    """What the script looks for is found, where it is."""
-    job = interrupt.Job('', ('map.txt',))
-    whole = interrupt.Ended(0, 'all', '', {'map.txt': b'new'})
-    old = {'map.txt': interrupt.OLD}
-    for stdout, stderr, code, files, is_defect in [
-        ('', '', 130, old, False),
-        ('al', 'Warning: queries repeat\n', 130, old, False),
-        ('all', '', 0, {'map.txt': b'new'}, False),
-        ('', '', -2, old, True),
-        ('', '', 143, old, True),
-        ('', 'Traceback (most recent call last):\n', 130, old, True),
-        ('', 'Exception ignored in: <function>\n', 130, old, True),
-        ('', '', 130, {'map.txt': b'new'}, True),
-        ('', '', 130, old | {'.00.tmp': b''}, True),
-        ('al', '', 0, {'map.txt': b'new'}, True),
-        ('all', '', 0, old, True),
-    ]:
-        end = interrupt.Ended(code, stdout, stderr, files)
-        assert bool(interrupt.find_defect(job, signal.SIGINT, whole, end)) == is_defect
 
 
 @pytest.mark.parametrize('number', ENDING)
@@ -243,9 +221,7 @@ cli.main = tell
     [
         ('evaluate', None, '1'),
         ('evaluate', '3', '3'),
-        ('watch', None, '1'),
         ('compare', None, None),
-        ('compare-results', None, None),
         ('report', None, None),
     ],
 )
@@ -259,19 +235,19 @@ def test_threads_of_matrix_products_are_chosen_before_numpy_is_loaded(
 
 
 TELLING = """
-from mediaeval_ap.cli import growing_run
-end_rows = growing_run.Ending._end
+from mediaeval_ap.cli import stream_and_watch
+end_rows = stream_and_watch.Ending._end
 def telling(*given):
     end_rows(*given)  # and leaves, the second time
     os.write(2, b'taken\\n')  # behind it: else the next signal could be taken within this one
-growing_run.Ending._end = telling
+stream_and_watch.Ending._end = telling
 """
 STUCK_IN_OUTPUT = """
 import time
 def stuck(*given, **named):
     print('stuck', file=sys.stderr, flush=True)
     while True: time.sleep(0.01)
-growing_run.write = stuck
+stream_and_watch.write = stuck
 """
 
 
@@ -317,13 +293,13 @@ def test_watch_does_not_wait_after_a_second_signal(folder, numbers):
 HIDE, SHOW = '\x1b[?25l', '\x1b[?25h'
 STUCK_ON_SCREEN = """
 import time
-original = growing_run.Screen._table
+original = stream_and_watch.Screen._table
 def stuck(self):
     if len(self._rows) == 2:
         print('stuck', file=sys.stderr, flush=True)
         while True: time.sleep(0.01)
     return original(self)
-growing_run.Screen._table = stuck
+stream_and_watch.Screen._table = stuck
 """
 
 
@@ -370,27 +346,7 @@ def test_rows_are_not_asked_for_after_a_signal():
         signal.raise_signal(signal.SIGINT)
         assert list(taken) == []
     assert ending.signal == signal.SIGINT
-
-
-def test_rows_that_are_waited_for_end_at_a_signal():
-    def rows():
-        yield 1
-        signal.raise_signal(signal.SIGINT)
-        raise AssertionError('not ended')
-
-    with Ending(rows()) as ending:
-        assert list(ending) == [1]
-    assert ending.signal == signal.SIGINT
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_before_the_first_row_a_signal_does_what_it_did():
-    def rows():
-        signal.raise_signal(signal.SIGINT)
-        yield 1
-
-    with Ending(rows()) as ending, pytest.raises(KeyboardInterrupt):
-        next(iter(ending))
 
 
 @pytest.mark.parametrize('closed', ['0', '12', *slow('1', '2', '01', '02', '012')])

@@ -23,27 +23,18 @@ def rows(name):
     return [tuple(line.split(' ')) for line in (SAMPLES / name).read_text().splitlines()]
 
 
-def test_script_makes_the_files(tmp_path):
-    subprocess.run([sys.executable, SAMPLES / 'make_samples.py', tmp_path], check=True)
-    for name in 'reference.txt', 'hypothesis.txt', 'queries.txt':
-        assert (tmp_path / name).read_bytes() == (SAMPLES / name).read_bytes(), name
-
-
-def test_script_makes_the_files_of_the_challenges(tmp_path):
-    subprocess.run([sys.executable, SAMPLES / 'make_challenges.py', tmp_path], check=True)
-    made = sorted(path.name for path in tmp_path.iterdir())
-    assert made == sorted(path.name for path in SAMPLES.glob('*.csv'))
-    for name in made:
-        assert (tmp_path / name).read_bytes() == (SAMPLES / name).read_bytes(), name
-
-
-def test_script_makes_the_files_of_2015(tmp_path):
-    script = SAMPLES / 'make_discovery_2015.py'
-    subprocess.run([sys.executable, script, tmp_path], check=True)
-    made = sorted(path.name for path in tmp_path.iterdir())
-    assert made == sorted(path.name for path in (SAMPLES / 'discovery_2015').iterdir())
-    for name in made:
-        assert (tmp_path / name).read_bytes() == (SAMPLES / 'discovery_2015' / name).read_bytes()
+@pytest.mark.parametrize(
+    ('script', 'folder', 'pattern'),
+    [
+        ('make_samples.py', SAMPLES, '*.txt'),
+        ('make_challenges.py', SAMPLES, '*.csv'),
+        ('make_discovery_2015.py', SAMPLES / 'discovery_2015', '*'),
+    ],
+)
+def test_scripts_make_the_files(script, folder, pattern, tmp_path):
+    subprocess.run([sys.executable, SAMPLES / script, tmp_path], check=True)
+    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert made == {path.name: path.read_bytes() for path in folder.glob(pattern)}
 
 
 @pytest.mark.parametrize('query', HIT_RANKS)

@@ -1,5 +1,7 @@
 """Distances to many names side by side equal the recurrence, for any letters and lengths."""
 
+import tracemalloc
+
 import numpy as np
 import oracle
 import pytest
@@ -52,6 +54,18 @@ def test_blocks_of_names_and_letters_that_are_not_kept(n_names, monkeypatch):
     for query in ('abcab', 'cb', 'z', 'abcab'):
         side_by_side.distances(query, edits)
         assert edits.tolist() == [oracle.edit_distance(query, name) for name in names]
+
+
+def test_letters_of_all_queries_are_not_kept(monkeypatch):
+    monkeypatch.setattr(bit_parallel, 'KEPT_BYTES', 4_000)
+    names = compared(['ab'] * 1_000, 8)
+    edits = np.empty(1_000, np.uint8)
+    tracemalloc.start()
+    for letter in range(100):
+        names.distances(chr(letter), edits)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 50_000
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The distance of each query to each name."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import oracle
@@ -12,13 +11,6 @@ from hypothesis import strategies as st
 from mediaeval_ap.ranking import edit_distances
 from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY
 from mediaeval_ap.ranking.edit_distances import Names, NamesByLength
-
-
-@given(st.lists(st.text(min_size=1), min_size=1), st.lists(st.text(min_size=1), min_size=1))
-def test_distances_are_exact_quotients(queries, values):
-    for query, distances in zip(queries, Names(values).distances(queries), strict=True):
-        expected = [float(oracle.normalized_distance(query, value)) for value in values]
-        assert distances.tolist() == expected
 
 
 @pytest.mark.parametrize('block_cells', [1, 7, 10_000])
@@ -92,45 +84,6 @@ def test_few_names_of_a_length_are_left_to_wider_integers(monkeypatch):
     assert found[:].tolist() == [1.0, 0.0, 1.0, 1.0, 1.0]
 
 
-def test_names_of_one_divisor_in_several_ranges(monkeypatch):
-    """Names at one distance are all nearest, whichever of the ranges they are in."""
-    monkeypatch.setattr(edit_distances, 'NAMES_IN_RANGE', 2)
-    values = [f'{letter}nn' for letter in 'abcdefg'] + ['annxxx', 'xxxxxxxxx']
-    (measured,) = side_by_side(values).measured(['ann'])
-    for count, expected in [(1, [0]), (2, range(7)), (8, range(8)), (9, range(9))]:
-        assert sorted(measured.nearest(count).tolist()) == list(expected)
-
-
-def texts_of(numbers):
-    """Distinct names of several lengths, in order of length."""
-    return sorted((format(number * 7919 % 99991, 'b') for number in numbers), key=len)
-
-
-def test_distances_that_are_held_while_others_are_asked():
-    """One names, several generators in each thread, suspended in turn: nothing is overwritten."""
-    names = side_by_side(texts_of(range(300)))
-    queries = [*texts_of(range(300, 312)), 'x' * 70]
-    expected = [row.tolist() for row in Names(names.values).distances(queries)]
-
-    def ask(first):
-        held = {}
-        asked = [queries[first:], queries[: first + 1], queries, queries[first : first + 1]]
-        generators = [enumerate(names.measured(each)) for each in asked]
-        for _ in queries:
-            for which, generator in enumerate(generators):
-                if found := next(generator, None):
-                    held[which, found[0]] = found[1]
-                (alone,) = names.measured([queries[first]])
-                assert alone[:].tolist() == expected[first]
-        for (which, row), found in held.items():
-            assert found[:].tolist() == expected[row + first if which in (0, 3) else row]
-        return len(held)
-
-    with ThreadPoolExecutor(4) as threads:
-        n_held = list(threads.map(ask, range(len(queries))))
-    assert n_held == [2 * len(queries) + 2] * len(queries)
-
-
 class ReadTexts(Sequence):
     """Texts that remember which of them were read."""
 
@@ -161,16 +114,3 @@ def test_names_from_columns_read_no_text_that_is_not_compared(values, queries, s
         n_letters = sum(map(len, columns.letters))
         is_read = len(values) < side_by_side_from or max(map(len, queries)) > LONGEST_QUERY
         assert texts.read == set(range(0 if is_read else n_letters, len(values)))
-
-
-def test_long_queries_read_names_once(monkeypatch):
-    monkeypatch.setattr(edit_distances, 'SIDE_BY_SIDE', 1)
-    in_memory = side_by_side({'ann', 'bob', 'cleo'})
-    texts = ReadTexts(in_memory.values)
-    names = NamesByLength.from_columns(texts, in_memory.columns)
-    long = 'x' * (LONGEST_QUERY + 1)
-    (first,) = names.measured([long])
-    texts.read.clear()
-    (again,) = names.measured([long])
-    assert not texts.read
-    assert again[:].tolist() == first[:].tolist() == [1.0, 1.0, 1.0]

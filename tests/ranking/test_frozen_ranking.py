@@ -61,3 +61,16 @@ def test_more_hypotheses_than_places_count(monkeypatch):
     table = read([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'ann', 0.5)], HYPOTHESIS)
     with pytest.raises(ParameterError, match=r'^<rows>: found 2 hypotheses, expected at most 1$'):
         Ranking(table)
+
+
+@pytest.mark.parametrize('few_tied', [0, 10])  # bisected by name, and looked at
+def test_rest_of_ties(few_tied, monkeypatch):
+    """Those of one confidence whose names are as far as that at a place."""
+    monkeypatch.setattr(frozen_ranking, 'FEW_TIED', few_tied)
+    names, confidences = ['ann', 'ann', 'bob', 'zzb', 'bob'], [0.9, 0.5, 0.5, 0.5, 0.2]
+    pairs = zip(names, confidences, strict=True)
+    rows = [('x', 'v', str(shot), *pair) for shot, pair in enumerate(pairs)]
+    ranking = Ranking(read(rows, HYPOTHESIS))
+    (distances,) = ranking.names.measured(['zzz'])
+    rest = [ranking.rest_of_ties(place, distances).tolist() for place in range(5)]
+    assert rest == [[], [2], [], [], []]

@@ -36,39 +36,34 @@ def test_quotients_that_single_precision_would_merge():
     assert first_names('a' * 4800, names, 2) == names
 
 
-def test_wide_tie_block():
-    """More names at one distance than are wanted: their first places decide who is looked at."""
-    chance = random.Random(11)  # fixed: one wide block, held unevenly
-    names = [f'{a}{b}{c}' for a in 'xyz' for b in 'uvw' for c in 'rst']
+@pytest.mark.parametrize(
+    'names',
+    [
+        [f'{a}{b}{c}' for a in 'xyz' for b in 'uvw' for c in 'rst'],  # all at distance 1
+        ['aaaa', 'aaab', 'aabb', 'abbb', 'bbbb', 'b', 'ba', 'bab', 'cc', 'ac'],
+    ],
+)
+def test_every_depth_is_a_prefix(names):
+    """However few or many are wanted, also fewer than names at one distance, held unevenly."""
+    chance = random.Random(11)  # fixed: one run with names that hold many hypotheses and few
     rows = [
         ('x', f'v{chance.randrange(4)}', str(chance.randrange(50)), name, chance.random())
         for name in names
         for _ in range(chance.choice([1, 3, 30]))
     ]
+    check_first(rows, 'aaa', range(1, len(rows) + 3))
+
+
+def check_first(rows, query, depths):
     built = Ranking(read(rows, HYPOTHESIS))
-    (distances,) = built.names.measured(['aaa'])
-    assert set(distances[:]) == {1.0}
-    whole = [rows.index(row) for row in oracle.ranked(rows, 'aaa')]
-    for depth in (1, 2, 5, 20, 26, 27, 28, 100, len(rows)):
+    (distances,) = built.names.measured([query])
+    whole = [rows.index(row) for row in oracle.ranked(rows, query)]
+    shots = [rows[row][:3] for row in whole]
+    firsts = [row for i, row in enumerate(whole) if shots[i] not in shots[:i]]
+    for depth in depths:
         assert built.row_at[built.top(distances, depth)].tolist() == whole[:depth]
-
-
-def test_every_depth_is_a_prefix():
-    """However few or many are wanted, the same order is cut somewhere else."""
-    chance = random.Random(3)  # fixed: one run with names that hold many hypotheses and few
-    rows = [
-        ('x', f'v{chance.randrange(9)}', str(chance.randrange(99)), name, chance.randrange(3) / 2)
-        for name in ('aaaa', 'aaab', 'aabb', 'abbb', 'bbbb', 'b', 'ba', 'bab', 'cc', 'ac')
-        for _ in range(chance.choice([1, 2, 40]))
-    ]
-    built = Ranking(read(rows, HYPOTHESIS))
-    (distances,) = built.names.measured(['aaba'])
-    whole = built.top(distances, len(rows)).tolist()
-    shots = built.shot_at[whole].tolist()
-    firsts = [whole[i] for i, shot in enumerate(shots) if shot not in shots[:i]]
-    for depth in range(1, len(rows) + 3):
-        assert built.top(distances, depth).tolist() == whole[:depth]
-        assert built.top(distances, depth, distinct=True).tolist() == firsts[:depth]
+        distinct = built.top(distances, depth, distinct=True)
+        assert built.row_at[distinct].tolist() == firsts[:depth]
 
 
 ANY_LETTERS = st.text('ab高𝒶', min_size=1, max_size=5) | st.builds(
@@ -94,10 +89,4 @@ ANY_LETTERS = st.text('ab高𝒶', min_size=1, max_size=5) | st.builds(
     st.sampled_from([1, 2, 3, 10, 10_000]),
 )
 def test_first_hypotheses_of_names_in_any_letters(rows, query, depth):
-    built = Ranking(read(rows, HYPOTHESIS))
-    (distances,) = built.names.measured([query])
-    whole = [rows.index(row) for row in oracle.ranked(rows, query)]
-    shots = [rows[row][:3] for row in whole]
-    firsts = [row for i, row in enumerate(whole) if shots[i] not in shots[:i]]
-    assert built.row_at[built.top(distances, depth)].tolist() == whole[:depth]
-    assert built.row_at[built.top(distances, depth, distinct=True)].tolist() == firsts[:depth]
+    check_first(rows, query, [depth])

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 
 from mediaeval_ap.ranking.shots import ShotColumns, Shots
 from mediaeval_ap.ranking.tie_breaking import (
-    NumberedHypotheses,
     TieKeys,
     bisect,
-    by_name,
     first_in_order,
     in_order,
     places,
@@ -27,19 +25,8 @@ def few(request):
         yield
 
 
-@pytest.mark.usefixtures('few')
-@given(
-    st.lists(st.lists(st.integers(0, 2**40), min_size=5, max_size=5), min_size=1),
-    st.integers(1, 5),
-)
-def test_order_of_keys_too_wide_for_one_integer(rows, n_keys):
-    keys = np.array(rows, dtype=np.int64)[:, :n_keys]
-    ordered = keys[in_order(*keys.T)].tolist()
-    assert ordered == sorted(keys.tolist())
-
-
 doubles = st.sampled_from([0.0, -0.0, 5e-324, -1.5, 1e300]) | st.floats(-1, 1)
-integers = st.integers(0, 3) | st.sampled_from([2**40, 2**63 - 1])
+integers = st.integers(0, 3) | st.integers(0, 2**40) | st.sampled_from([2**40, 2**63 - 1])
 
 
 @pytest.mark.usefixtures('few')
@@ -53,80 +40,36 @@ def test_order_of_integers_and_doubles(rows):
     assert in_order(*keys).tolist() == expected
 
 
-def check_first(columns, count):
-    """Rows that are equal in all columns may stand in any order."""
-    first = first_in_order(columns, count)
-    rows = list(zip(*(column.tolist() for column in columns), strict=True))
-    assert len(set(first.tolist())) == len(first)
-    assert [rows[i] for i in first] == sorted(rows)[:count]
-
-
-def partition(values, kth):
-    """What `numpy.partition` promises, and no more: the rest stands as it seldom does there."""
-    ordered = np.sort(values)
-    kth = range(len(ordered))[kth]
-    return np.concatenate([ordered[:kth][::-1], ordered[kth : kth + 1], ordered[:kth:-1]])
-
-
-@pytest.mark.parametrize('promised', [False, True])
-@pytest.mark.parametrize(
-    ('seed', 'n_rows', 'n_values', 'count'),
-    [(374, 400, 400, 133), (1, 50, 50, 25), (2, 1500, 9, 700), (3, 200, 20, 1)],
-)
-def test_first_of_many_rows(seed, n_rows, n_values, count, promised, monkeypatch):
-    """Of a few rows numpy sorts all; of many, what it likes."""
-    if promised:
-        monkeypatch.setattr(np, 'partition', partition)
-    random = np.random.default_rng(seed)  # any rows would do
-    columns = random.integers(0, n_values, n_rows), random.integers(0, 3, n_rows) / 2
-    check_first(columns, count)
-    check_first(columns[:1], count)
-    check_first(columns[::-1], count)
-    check_first((random.permutation(n_rows),), count)
-
-
 def test_first_of_rows_that_only_the_last_key_decides():
     columns = np.array([[0, 1, 1, 2], [0, 2, 2, 0], [0, 8, 7, 0]])
     assert first_in_order(tuple(columns), 2).tolist() == [0, 2]
+    assert first_in_order((columns[2],), 2).tolist() == [0, 3]
 
 
 @given(
     st.integers(0, 2**32 - 1),
-    st.integers(50, 1500),
+    st.integers(1, 9) | st.integers(50, 1500),
     st.sampled_from([2, 9, 400, 10**6]),
     st.floats(0, 1.1),
 )
 @settings(max_examples=50)
-def test_first_of_many_rows_of_any_kind(seed, n_rows, n_values, share):
+def test_first_of_few_rows_and_of_many(seed, n_rows, n_values, share):
+    """Rows that are equal in all columns may stand in any order."""
     random = np.random.default_rng(seed)
     columns = (
         random.integers(0, n_values, n_rows),
         -random.integers(0, 4, n_rows) / 4,
         random.integers(0, n_values, n_rows),
     )
-    check_first(columns, max(1, int(n_rows * share)))
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.sampled_from([-0.5, 0.0, 2.0]), st.integers(0, 2))),
-    st.integers(1, 9),
-)
-def test_first_in_order_is_the_beginning_of_the_order(rows, count):
-    columns = np.array(rows, dtype=np.float64).reshape(-1, 3).T
-    keys = (columns[0].astype(np.int64), columns[1], columns[2].astype(np.int64))
-    first = first_in_order(keys, count)
-    expected = in_order(*keys)[:count]
-    assert len(set(first.tolist())) == len(expected)
-    for key in keys:
-        assert key[first].tolist() == key[expected].tolist()
+    count = max(1, int(n_rows * share))
+    first = first_in_order(columns, count)
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    assert len(set(first.tolist())) == len(first)
+    assert [rows[i] for i in first] == sorted(rows)[:count]
 
 
 def keys_of(*columns):
     return TieKeys(*np.array(columns))
-
-
-def test_keys_of_doubles_and_integers():
-    assert in_order(np.array([1, 0, 1]), np.array([0.5, 0.5, -0.5])).tolist() == [1, 2, 0]
 
 
 def test_rows_that_precede_others():
@@ -186,14 +129,8 @@ def test_places_whether_keys_fit_or_not(key_bits, rows, steps):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('mediaeval_ap.ranking.tie_breaking.KEY_BITS', key_bits)
         patch.setattr('mediaeval_ap.ranking.tie_breaking.BLOCK', 2)
-        found = places(NumberedHypotheses(name, confidence, shots))
-    at = list(zip(found.shot_at.tolist(), found.name_at.tolist(), strict=True))
+        shot_at, name_at, n_repeated = places(name, confidence, shots)
+    at = list(zip(shot_at.tolist(), name_at.tolist(), strict=True))
     assert at == expected_places(rows, videos.tolist())
-    assert found.n_repeated == len(rows) - len(set(rows))
-    assert (found.shot_at.dtype, found.name_at.dtype) == (np.int32, np.int32)
-
-
-@given(st.lists(codes))
-def test_places_of_each_name(names):
-    expected = sorted(range(len(names)), key=lambda place: (names[place], place))
-    assert by_name(np.array(names, dtype=np.int32)).tolist() == expected
+    assert n_repeated == len(rows) - len(set(rows))
+    assert (shot_at.dtype, name_at.dtype) == (np.int32, np.int32)

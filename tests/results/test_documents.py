@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, Score, challenges, evaluate_trec
-from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import SCHEMA, describe
 from mediaeval_ap.tables import Source
@@ -47,10 +46,8 @@ def every_kind():
     yield discovery(has_evidence=False)
     yield sample(challenges.evaluate_map, 'fashion_truth', 'fashion_predictions')
     yield sample(challenges.evaluate_first_hit, 'whales_truth', 'whales_predictions')
-    gap = sample(
-        challenges.evaluate_gap, 'landmarks_truth', 'landmarks_predictions', per_query=True
-    )
-    yield gap
+    landmarks = 'landmarks_truth', 'landmarks_predictions'
+    yield sample(challenges.evaluate_gap, *landmarks, per_query=True)
     yield sample(challenges.evaluate_lrap, 'sounds_truth', 'sounds_scores', per_class=True)
 
 
@@ -69,18 +66,14 @@ def test_json_is_as_its_schema_says(result, per_query):
     assert ('queries' in written['results'][0]) == per_query
 
 
-@pytest.mark.parametrize('result', KINDS, ids=IDS)
-def test_the_schema_refuses_another_shape(result):
-    written = json.loads(render(describe([result]), 'json'))
+def test_the_schema_refuses_another_shape():
+    jsonschema.Draft202012Validator.check_schema(SHAPE)
+    written = json.loads(render(describe(KINDS[:1]), 'json'))
     wrong = {'kind': 'xml', 'means': {'MAP': 'high'}, 'n_queries': -1, 'manifest': {}, 'more': 1}
     for name, value in wrong.items():
         changed = {**written, 'results': [{**written['results'][0], name: value}]}
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.Draft202012Validator(SHAPE).validate(changed)
-
-
-def test_the_schema_is_one():
-    jsonschema.Draft202012Validator.check_schema(SHAPE)
 
 
 def column_of(mean, result):
@@ -105,18 +98,15 @@ def as_in_rows(query):
 
 def assert_equal_in_all_formats(result):
     rows = list(csv.DictReader(io.StringIO(result.to_csv(per_query=True))))
-    lines = render(describe([result], per_query=True), 'jsonl').splitlines()
+    written = render(describe([result], per_query=True), 'jsonl').splitlines()
+    *others, mean = lines = list(map(json.loads, written))
     (value,) = json.loads(result.to_json(per_query=True))['results']
-    assert len(rows) == len(lines) == len(value['queries']) + 1
-    for row, line in zip(rows, map(json.loads, lines), strict=True):
-        assert list(row) == list(line)
-        for name in line:
-            assert row[name] == ('' if line[name] is None else str(line[name]))
-    for line, query in zip(map(json.loads, lines), value['queries'], strict=False):
+    for row, line in zip(rows, lines, strict=True):
+        assert list(row.items()) == [(k, '' if v is None else str(v)) for k, v in line.items()]
+    for line, query in zip(others, value['queries'], strict=True):
         of_query = [name for name in line if name in query or line[name] is not None]
         assert list(query) == of_query[-len(query) :]
         assert repr({name: line[name] for name in query}) == repr(as_in_rows(query))
-    *others, mean = map(json.loads, lines)
     assert mean['query'] == 'all'
     columns = {column_of_count(name, result): n for name, n in value['mean_counts'].items()}
     assert columns == {name: mean[name] for name in columns}
@@ -152,14 +142,6 @@ def test_all_formats_hold_the_same_numbers_of_any_evaluation(data):
         measures={'RR': np.array(data.draw(st.lists(measure, min_size=n, max_size=n)))},
     )
     assert_equal_in_all_formats(evaluation)
-
-
-def test_means_stand_in_their_columns():
-    evaluation = discovery(has_evidence=True)
-    row = json.loads(render(describe([evaluation]), 'jsonl'))
-    assert (row['query'], row['name'], row['ratio']) == ('all', None, None)
-    assert (row['AP'], row['correct'], row['EwAP']) == (0.25, 0.5, 0.25)
-    assert row['n_relevant'] == 3
 
 
 RIGHT, WRONG = ('x', 'v', '1', 'ann', 0.5), ('x', 'w', '1', 'ann', 0.9)
@@ -198,9 +180,3 @@ def test_notes_of_several_runs_name_those_that_differ():
         for more in ([], ['one more'])
     ]
     assert render(describe(scores), 'table').endswith('\n\nshared\na\\x1b: one more\n')
-
-
-def test_different_columns_are_not_one_table():
-    runs = [evaluated('a', RIGHT), evaluated('b', RIGHT, K=(1,))]
-    with pytest.raises(ParameterError, match='found the columns run, definition, query, AP@1, n_r'):
-        render(describe(runs), 'csv')

@@ -12,14 +12,17 @@ from mediaeval_ap import (
     challenges,
     compare,
     definitions,
+    summary,
 )
-from mediaeval_ap.errors import WriteError
+from mediaeval_ap.errors import ParameterError, WriteError
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import describe
 from mediaeval_ap.tables import QUERIES, Source, read
 
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob'), ('x', 'w', '2', '?')]
 RUN = [('x', 'v', '1', 'ann', 0.5)]
+SOURCES = {'truth': Source('t.csv'), 'predictions': Source('p.csv')}
+SCORE = Score('GAP', 0.5, {'ties': 'best', 'unknown': 'drop'}, SOURCES, {'queries': 1})
 CRITERIA = "reference='<rows>', 2 names, K=[1, 'all'], definition='trec'"
 
 
@@ -68,17 +71,15 @@ def test_html(average_precision):
     assert repr(table) == "Table(queries '<rows>', 12 rows)"
 
 
-@pytest.mark.parametrize('per_query', [False, True])
 @pytest.mark.parametrize('format', ['csv', 'json', 'markdown', 'latex'])
-def test_files_hold_what_is_returned(average_precision, format, per_query, tmp_path):
+def test_files_hold_what_is_returned(average_precision, format, tmp_path):
     evaluation = average_precision.evaluate(RUN)
     write = getattr(evaluation, f'to_{format}')
-    expected = render(describe([evaluation], per_query=per_query), format)
-    assert write(per_query=per_query) == expected
-    assert write(tmp_path / 'plain', per_query=per_query) is None
-    assert (tmp_path / 'plain').read_text() == expected
-    write(tmp_path / 'packed.gz', per_query=per_query)
-    assert gzip.decompress((tmp_path / 'packed.gz').read_bytes()).decode() == expected
+    for per_query in False, True:
+        expected = render(describe([evaluation], per_query=per_query), format)
+        assert write(per_query=per_query) == expected
+        assert write(tmp_path / 'packed.gz', per_query=per_query) is None
+        assert gzip.decompress((tmp_path / 'packed.gz').read_bytes()).decode() == expected
     with pytest.raises(WriteError, match='Is a directory'):
         write(tmp_path)
 
@@ -110,6 +111,35 @@ def test_a_measure_without_any_value_has_no_mean(average_precision):
     assert json.loads(evaluation.to_json())['results'][0]['means']['RR'] is None
     assert evaluation.to_frame(mean=True)['RR'].isna().tolist() == [True, True]
     assert repr(evaluation).endswith('\n  RR     none over 0 queries')
+
+
+def test_a_row_for_each_run(average_precision):
+    wrong = [('x', 'w', '1', 'ann', 0.9), *RUN]
+    table = summary([average_precision.evaluate(run, ['ann']) for run in (RUN, wrong)])
+    assert (table.index.name, table.index.tolist()) == ('run', ['<rows>', '<rows>'])
+    assert table.to_dict('list') == {
+        'definition': ['trec', 'trec'],
+        'MAP@1': [1.0, 0.0],
+        'MAP': [1.0, 0.5],
+        'n_queries': [1, 1],
+    }
+    assert summary(iter([SCORE])).reset_index().to_dict('records') == [
+        {'run': 'p.csv', 'metric': 'GAP', 'ties': 'best', 'value': 0.5, 'n_queries': 1}
+    ]
+
+
+def test_what_cannot_be_compared_is_refused(average_precision):
+    result = average_precision.evaluate(RUN)
+    other = AveragePrecision(REFERENCE, [2]).evaluate(RUN)
+    for results, reason in (
+        ([], 'results: found none, expected one or more'),
+        ([result, SCORE], 'results: found Evaluation, Score, expected one kind'),
+        ([result, other], 'found the columns run, definition, MAP@2'),
+        ([result, 0.5], "summary: found <class 'float'>, expected a list of results"),
+        (SCORE, 'summary: found <class .*Score.*>, expected a list of results'),
+    ):
+        with pytest.raises(ParameterError, match=reason):
+            summary(results)
 
 
 def test_definition_of_a_score_in_full():

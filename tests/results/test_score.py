@@ -71,14 +71,6 @@ def test_table():
     )
 
 
-def test_markdown_and_latex():
-    assert '**`r\\x1b.csv` (ties best)**\n\n| METRIC' in render(describe([PLAIN]), 'markdown')
-    assert '| `a\\|b`' in render(describe([FULL], per_query=True), 'markdown')
-    assert render(describe([FULL]), 'latex').startswith(
-        '% r\\x1b.csv (ties best)\n\n\\begin{tabular}'
-    )
-
-
 def test_programs_get_every_digit_and_the_score_last():
     headers = ['run', 'metric', 'ties', 'query', 'value']
     mean = ['r\x1b.csv', 'GAP', 'best', 'all', str(2 / 3)]
@@ -142,12 +134,9 @@ def test_the_place_of_a_query_needs_the_table_of_all():
     assert 'queries' not in PLAIN.to_dict()
 
 
-def test_manifest():
-    (described,) = json.loads(render(describe([FULL]), 'json'))['results']
-    assert described['manifest']['inputs']['truth'] == {'name': 'truth.csv', 'sha256': 'ab'}
-    assert described['manifest']['counts'] == {'queries': 3, 'without_truth': 1}
-
-
-def test_unknown_format():
-    with pytest.raises(ParameterError, match="format: found 'xml', expected one of table"):
-        render(describe([PLAIN]), 'xml')
+def test_scores_without_queries_are_neither_compared_nor_put_together():
+    with pytest.raises(ParameterError, match=r'found a score without its queries, expected them'):
+        replace(LISTS, queries=None)._compared()
+    assert LISTS._compared().queries == ['all']  # the other has no relevant label
+    with pytest.raises(ParameterError, match=r"table: found 'some', expected 'none'"):
+        Score.concat([PLAIN, FULL])

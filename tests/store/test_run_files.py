@@ -8,7 +8,7 @@ import pytest
 from pyarrow import fs
 
 from mediaeval_ap import errors, index
-from mediaeval_ap.store.indexing import files_of
+from mediaeval_ap.store.run_files import files_of
 
 ROWS = ''.join(f'x v{number % 3} {number} ann 0.5\n' for number in range(40))
 
@@ -78,12 +78,6 @@ def test_local_addresses_are_paths(tmp_path):
     (tmp_path / 'run.txt').write_text(ROWS)
     (file,) = files_of((tmp_path / 'run.txt').as_uri())
     assert (file.name, file.open) == (str(tmp_path / 'run.txt'), None)
-
-
-def test_a_store_is_on_this_machine(tmp_path):
-    reason = r'expected a path of this machine, which can be mapped to memory: s3://bucket/x'
-    with pytest.raises(errors.ParameterError, match=reason):
-        index(tmp_path / 'run.txt', 's3://bucket/x')
 
 
 def test_a_pipe_is_copied_first(tmp_path):

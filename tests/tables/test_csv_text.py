@@ -20,6 +20,7 @@ from mediaeval_ap.tables.records import read_records
 
 TEXT = RecordLayout(('id', 'b'))
 NUMBERS = RecordLayout(('id',), other_numbers=True)
+SCORES = RecordLayout((), other_numbers=True)
 POSITIONS = RecordLayout(('column 2', 'column 1'), has_header=False)
 
 
@@ -37,16 +38,13 @@ def message(content, *layouts):
     ('content', 'rows', 'lines'),
     [
         (b'id,b\n1,x\n2,y\n', [('1', 'x'), ('2', 'y')], None),
-        (b'id,b\n1,x\n2,y', [('1', 'x'), ('2', 'y')], None),
         (b'\xef\xbb\xbfid,b\r\n1,x\r\n2,y\r\n', [('1', 'x'), ('2', 'y')], None),
         (b'b,more,id\nx,?,1\n', [('1', 'x')], None),
         (b'id,b\n001,nan\nNA,\n', [('001', 'nan'), ('NA', '')], None),
         (b'id,b\n\n1,x\n\n\n2,y\n', [('1', 'x'), ('2', 'y')], [3, 6]),
         (b'\n\nid,b\n1,x\n', [('1', 'x')], [4]),
-        (b'\nid,b\n1,x\n', [('1', 'x')], [3]),
         (b'id,b\r\n1,"x\r\ny"\r\n', [('1', 'x\r\ny')], [2]),
         (b'id,b\n1,"x, y"\n2,"a ""b"""\n', [('1', 'x, y'), ('2', 'a "b"')], [2, 3]),
-        (b'id,b\n1,"x\ny"\n2,z\n', [('1', 'x\ny'), ('2', 'z')], [2, 4]),
         (b'id,b\n1, x \n', [('1', ' x ')], None),
         ('id,b\n\xa0,é\u2028\n'.encode(), [('\xa0', 'é\u2028')], None),
     ],
@@ -62,23 +60,23 @@ def test_text(content, rows, lines):
     ('content', 'expected'),
     [
         (b'', 'file.csv: found nothing, expected a header: id,b'),
-        (b'\n\n', 'file.csv: found nothing, expected a header: id,b'),
         (b'id,b\n', 'file.csv: found no rows, expected at least one of id,b'),
         (b'id,c\n1,2\n', "file.csv, line 1: found no column b in 'id,c', expected id,b"),
+        (
+            b'id;b\n1;2\n',
+            "line 1: found one column 'id;b', expected commas between columns, or tabs",
+        ),
         (b'id,b,id\n1,2,3\n', "line 1: found column 'id' twice in 'id,b,id', expected each"),
         (
             b'id,b\n1,x\n2\n3,y,z\n',
             "line 3: found 1 field in '2', expected 2 fields as in the header (1 more wrong line)",
         ),
         (b'id,b\n1,"x"y\n', "line 2: found ',' expected after '\"', expected CSV"),
-        (b'id,b\n1\n2,"x', 'line 2: found 1 field in '),
         (b'id,b\n1,y\n2,"x', 'line 3: found unexpected end of data, expected CSV'),
         (b'"id,b\n1,2\n', 'line 1: found unexpected end of data, expected CSV'),
         (b'id,b\n1,\xff\n', 'line 2: found invalid UTF-8 at byte 3 (0xff), expected UTF-8'),
-        (b'id,b\n1,\xc3', 'line 2: found invalid UTF-8 at byte 3 (0xc3), expected UTF-8'),
         (b'id,b\n1,\0\n', 'line 2: found a NUL byte at byte 3, expected text'),
         (b'id,b\n1,x\ry\n', 'line 2: found a carriage return at byte 4, expected text'),
-        (b'id,b\n1,x\r', 'line 2: found a carriage return at byte 4, expected text'),
     ],
 )
 def test_errors(content, expected):
@@ -94,15 +92,10 @@ def test_errors(content, expected):
     ],
 )
 def test_columns_by_position(content, rows, lines):
+    assert message(b'\n', POSITIONS) == 'file.csv: found nothing, expected rows: column 2,column 1'
     _, columns, found = parse(content, POSITIONS)
     assert [(row['column 2'], row['column 1']) for row in columns.to_pylist()] == rows
     assert found.array(len(rows)).tolist() == lines
-
-
-def test_nothing_by_position():
-    assert message(b'\n', POSITIONS) == (
-        'file.csv: found nothing, expected rows: column 2,column 1'
-    )
 
 
 def test_numbers():
@@ -134,7 +127,7 @@ def test_the_first_layout_that_fits():
     assert 'expected id,c or id,b' in message(b'id\n1\n', other, TEXT)
 
 
-cells = st.text(st.sampled_from('ab01.e+- ,"\n\té\x00\x0b\u2028'), max_size=4)
+cells = st.text(st.sampled_from('ab01.e+- ,"\n\té\x0b\u2028'), max_size=4)
 pieces = st.sampled_from(
     ['id', 'b', ',', '\n', '\r\n', '\r', '"', '""', ' ', '1', '.5', '1e400', 'nan', 'é', '\t', '\0']
 )
@@ -169,7 +162,6 @@ def outcome_of_strict_reader(content, layout, delimiter):
 
 @given(st.lists(st.tuples(cells, cells), min_size=1, max_size=5))
 def test_what_python_writes_is_read_back(rows):
-    rows = [tuple(cell.replace('\0', '') for cell in row) for row in rows]
     text = io.StringIO()
     csv.writer(text, lineterminator='\n').writerows([('id', 'b'), *rows])
     _, columns, _ = parse(text.getvalue().encode())
@@ -187,11 +179,6 @@ def test_the_fast_way_is_taken(monkeypatch):
     assert len(parse(b'a,2\nb,4', POSITIONS)[1]) == 2
     with pytest.raises(AssertionError):
         parse(b'id,b\n1,"2"\n')
-
-
-def test_columns_of_numbers_under_numbers():
-    frame = pandas.DataFrame({'id': ['a'], 7: [0.5]})
-    assert read_records(frame, [NUMBERS]).columns.to_pylist() == [{'id': 'a', '7': 0.5}]
 
 
 def test_fields_of_any_size():
@@ -232,6 +219,9 @@ def test_sources(tmp_path):
 def test_tables_of_numbers(tmp_path):
     frame = pandas.DataFrame({'id': ['a'], 'x': [1], 'y': np.array([0.5], dtype=np.float32)})
     frame.to_parquet(tmp_path / 'file.parquet')
+    assert read_records(frame.set_axis(['id', 7, 'y'], axis=1), [NUMBERS]).columns[
+        '7'
+    ].to_pylist() == [1]
     for origin in frame, tmp_path / 'file.parquet', pyarrow.Table.from_pandas(frame):
         assert read_records(origin, [NUMBERS]).columns.to_pylist() == [
             {'id': 'a', 'x': 1.0, 'y': 0.5}
@@ -257,9 +247,7 @@ def test_frames_that_are_wrong(frame, expected):
     ('values', 'expected'),
     [
         ([1.0, np.nan], 'row 2, x: found nothing, expected a value'),
-        ([1.0, np.inf], 'row 2, x: found inf, expected a finite decimal number'),
         (['1', '2'], 'x: found a column of .*, expected numbers'),
-        ([2**53 + 1, 1], r'x: found integers beyond 2\*\*53'),
     ],
 )
 def test_frames_of_what_are_no_numbers(values, expected):
@@ -268,14 +256,6 @@ def test_frames_of_what_are_no_numbers(values, expected):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(ReadError, match=r'missing.csv: No such file'):
-        read_records(tmp_path / 'missing.csv', [TEXT])
-    (tmp_path / 'file.parquet').write_bytes(b'PAR1\x15\x04PAR1')
-    with pytest.raises(ReadError, match='not readable as Parquet'):
-        read_records(tmp_path / 'file.parquet', [TEXT])
-    (tmp_path / 'cut.csv.gz').write_bytes(gzip.compress(b'id,b\n1,2\n')[:-5])
-    with pytest.raises(ReadError, match='ended before'):
-        read_records(tmp_path / 'cut.csv.gz', [TEXT])
     parquet.write_table(pyarrow.table({'id': ['1']}), tmp_path / 'other.parquet')
     with pytest.raises(FormatError, match=r"other.parquet: found no column b in 'id'"):
         read_records(tmp_path / 'other.parquet', [TEXT])
@@ -295,15 +275,10 @@ def test_records_of_another_file():
         read_records(read_records(ROWS, [TEXT]), [NUMBERS])
 
 
-ROUNDED = [[2**53, 2**53 + 1], [0.5, 0.25]]
-
-
 SCORED = {
     'csv': lambda rows: text_of(rows, '{}'),
     'quoted': lambda rows: text_of(rows, '"{}"'),
-    'frame': lambda rows: pandas.DataFrame(rows[:1], columns=['a', 'b'], dtype='int64'),
     'objects': lambda rows: pandas.DataFrame(rows, columns=['a', 'b'], dtype=object),
-    'pyarrow': lambda rows: pyarrow.table([[value] for value in rows[0]], ['a', 'b']),
 }
 
 
@@ -316,6 +291,6 @@ def text_of(rows, field):
 def test_scores_that_doubles_would_round(door):
     """By whatever door, a score is the number that it says, or refused."""
     with pytest.raises(FormatError, match=r'\bb: found .*(9007199254740993|beyond 2\*\*53)'):
-        read_records(SCORED[door](ROUNDED), [RecordLayout((), other_numbers=True)])
-    read = read_records(SCORED[door]([[1, 2]]), [RecordLayout((), other_numbers=True)])
+        read_records(SCORED[door]([[2**53, 2**53 + 1], [0.5, 0.25]]), [SCORES])
+    read = read_records(SCORED[door]([[1, 2]]), [SCORES])
     assert read.columns.to_pylist() == [{'a': 1.0, 'b': 2.0}]

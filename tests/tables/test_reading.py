@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from pyarrow import parquet
 from mediaeval_ap import tables
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
-from mediaeval_ap.tables.reading import Origin, OriginKind, is_rows, lines_of_standard_input
+from mediaeval_ap.tables.reading import Origin, OriginKind, lines_of_standard_input
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.text import fast, format
 
@@ -40,41 +41,15 @@ FIELDS = list(HYPOTHESIS.fields)
 
 
 def rows_of(table):
-    columns = [table.texts(field) for field in table.layout.texts]
-    if table.numbers is not None:
-        columns.append(table.numbers.tolist())
-    return list(zip(*columns, strict=True))
+    return list(table.rows())
 
 
 def frame():
     return pandas.DataFrame(ROWS, columns=FIELDS)
 
 
-def zstandard(data):
-    return pyarrow.compress(data, 'zstd', asbytes=True)
-
-
 COMPRESSORS = {'': bytes, '.gz': gzip.compress, '.bz2': bz2.compress, '.xz': lzma.compress}
-COMPRESSORS['.zst'] = zstandard
-
-
-@pytest.mark.parametrize('suffix', COMPRESSORS)
-@pytest.mark.parametrize('bulk_bytes', [tables.reading.BULK_BYTES, 0])
-def test_paths(tmp_path, suffix, bulk_bytes, monkeypatch):
-    monkeypatch.setattr(tables.reading, 'BULK_BYTES', bulk_bytes)
-    path = tmp_path / f'run.txt{suffix}'
-    path.write_bytes(COMPRESSORS[suffix](TEXT.encode()))
-    for origin in path, str(path):
-        table = read(origin, HYPOTHESIS)
-        assert rows_of(table) == ROWS
-        assert table.source.name == str(path)
-        assert table.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def test_concatenated_gzip_members(tmp_path):
-    path = tmp_path / 'run.gz'
-    path.write_bytes(gzip.compress(TEXT.encode()) + gzip.compress(TEXT.encode()))
-    assert rows_of(read(path, HYPOTHESIS)) == ROWS * 2
+COMPRESSORS['.zst'] = partial(pyarrow.compress, codec='zstd', asbytes=True)
 
 
 @pytest.mark.parametrize('suffix', ['.gz', '.bz2', '.xz', '.zst'])
@@ -91,34 +66,11 @@ def test_compressed_streams_one_after_another(tmp_path, suffix):
             read(path, HYPOTHESIS)
 
 
-@pytest.mark.parametrize('suffix', ['.gz', '.bz2', '.xz', '.zst'])
-def test_bomb_is_not_unpacked(tmp_path, suffix):
-    """64 MiB of one line's beginning, in a few kilobytes: it stops at the limit."""
-    path = tmp_path / f'run{suffix}'
-    path.write_bytes(COMPRESSORS[suffix](b'x' * (64 << 20)))
-    with pytest.raises(ReadError, match=r'decompresses to more than 5000000 bytes'):
-        read(path, HYPOTHESIS, max_bytes=5_000_000)
-
-
-def test_doubtful_large_file_is_read_strictly(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables.reading, 'BULK_BYTES', 0)
-    path = tmp_path / 'run.txt'
-    path.write_text('a b c d +1\n')  # a sign that the bulk reader does not take
-    table = read(path, HYPOTHESIS)
-    assert rows_of(table) == [('a', 'b', 'c', 'd', 1.0)]
-    assert table.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    path.write_text('a b c d 1\na b c d inf\n')
-    with pytest.raises(FormatError, match="line 2, confidence: found 'inf'"):
-        read(path, HYPOTHESIS)
-
-
 @pytest.mark.parametrize(
     ('irregular', 'is_wrong'),
     [
-        (b'INA  F2 000010 nan 0.5\n', False),
-        (b'\tINA F2 000010 nan 0.5 \r\n', False),
+        (b'\tINA  F2 000010 nan +0.5 \r\n', False),  # a sign that older bulk readers do not take
         (b'\n', False),
-        (b'INA F2 000010 nan\n', True),
         (b'INA F2 000010 nan inf\n', True),
     ],
 )
@@ -179,14 +131,6 @@ def test_open_files(tmp_path):
     assert read(io.StringIO(TEXT), HYPOTHESIS).source.name == '<file>'
 
 
-def test_pipe(tmp_path):
-    receiving, sending = os.pipe()
-    with open(sending, 'wb') as pipe:
-        pipe.write(TEXT.encode())
-    with open(receiving, 'rb') as pipe:
-        assert rows_of(read(pipe, HYPOTHESIS)) == ROWS
-
-
 @pytest.mark.parametrize(
     'origin',
     [
@@ -194,7 +138,7 @@ def test_pipe(tmp_path):
         lambda: frame().astype(dict.fromkeys(HYPOTHESIS.texts, object)),
         lambda: frame().astype(dict.fromkeys(HYPOTHESIS.texts, 'category')),
         lambda: frame().astype({'confidence': 'Float64'}),
-        lambda: frame().set_index(pd_index())[FIELDS[::-1]],
+        lambda: frame().set_index(pandas.Index([3, 3, 1, 0]))[FIELDS[::-1]],
         lambda: frame().assign(read=1, name='x'),
         lambda: pyarrow.Table.from_pandas(frame()),
         lambda: pyarrow.Table.from_pandas(frame().astype({'person_name': 'category'})),
@@ -206,10 +150,6 @@ def test_pipe(tmp_path):
 )
 def test_tables(origin):
     assert rows_of(read(origin(), HYPOTHESIS)) == ROWS
-
-
-def pd_index():
-    return pandas.Index([3, 3, 1, 0])
 
 
 class Streamed:
@@ -247,10 +187,6 @@ def test_frames_of_other_libraries_are_checked_like_any_table():
     polar = polars.DataFrame(ROWS, schema=FIELDS, orient='row')
     with pytest.raises(FormatError, match='<DataFrame>, confidence: found columns'):
         read(polar.drop('confidence'), HYPOTHESIS)
-    with pytest.raises(FormatError, match='<DataFrame>, shot_id: found a column of int32'):
-        read(polar.with_columns(shot_id=7), HYPOTHESIS)
-    with pytest.raises(FormatError, match='<DataFrame>, row 1, person_name: found nothing'):
-        read(polar.with_columns(person_name=polars.lit(None, polars.String)), HYPOTHESIS)
     with pytest.raises(ParameterError, match='LazyFrame'):
         read(polar.lazy(), HYPOTHESIS)
     wide = polar.with_columns(confidence=polars.lit(1, polars.Int128))
@@ -269,18 +205,6 @@ def test_numbers_of_every_type():
     assert read(repeated, HYPOTHESIS).confidence.tolist() == [0.5, 0.25, 0.5]
 
 
-def test_text_is_what_it_holds_and_not_how_it_is_printed():
-    class Person(str):
-        __slots__ = ()
-
-        def __str__(self):
-            return 'a person'
-
-    (name,) = read([Person('ann'), 'ann'], QUERIES)['person_name'].values
-    assert type(name) is str
-    assert name == 'ann'
-
-
 def test_queries_are_strings_or_rows():
     assert read(['a', 'b c'], QUERIES).texts('person_name') == ['a', 'b c']
     assert read([('a',)], QUERIES).texts('person_name') == ['a']
@@ -293,24 +217,17 @@ def test_queries_are_strings_or_rows():
     [
         ([ROWS[0], ROWS[0][:4]], r'<rows>, row 2: found 4 fields in .*, expected 5 fields'),
         ([('a', 'b', 10, 'd', 1)], r'<rows>, row 1, shot_id: found 10 \(int\), expected non-empty'),
-        ([('a', 'b', 'c', None, 1)], r'row 1, person_name: found None \(NoneType\)'),
         ([('a', 'b', 'c', float('nan'), 1)], r'row 1, person_name: found nan \(float\)'),
         ([('a', 'b', 'c', 'd\n', 1)], r"person_name: found 'd\\n' \(str\), expected non-empty"),
-        ([('a', 'b', 'c', 'd ', 1)], r"person_name: found 'd ' \(str\), expected non-empty"),
         ([('a', 'b', '\tc', 'd', 1)], r"shot_id: found '\\tc' \(str\), expected non-empty"),
-        ([('a', 'b', 'c', 'd\0', 1)], r"person_name: found 'd\\x00' \(str\), expected non-empty"),
-        ([('a', 'b', 'c', '', 1)], r"row 1, person_name: found '' \(str\), expected non-empty"),
         ([ROWS[0], ('a', 'b', 'c', '\ud800', 1)], r'row 2, person_name: found .*, expected'),
         ([('a', 'b', 'c', 'd', '1')], r"row 1, confidence: found '1' \(str\), expected a finite"),
         ([('a', 'b', 'c', 'd', True)], r'row 1, confidence: found True \(bool\)'),
         ([('a', 'b', 'c', 'd', Decimal('1'))], r'row 1, confidence: found Decimal'),
         ([('a', 'b', 'c', 'd', float('nan'))], r'row 1, confidence: found nan \(float\)'),
         ([('a', 'b', 'c', 'd', 10**400)], r'row 1, confidence: found 1000'),
-        ([('a', 'b', 'c', 'd', 2**53 + 1)], 'confidence: found 9007199254740993'),
         ([('a', 'b', 'c', 'd', np.int64(2**53 + 1))], 'confidence: found '),
-        ([('a', 'b', 'c', 'd', np.uint64(2**64 - 1))], 'confidence: found '),
         (['abcde'], r"row 1: found 'abcde' \(str\), expected 5 fields"),
-        ([7], r'row 1: found 7 \(int\), expected 5 fields'),
         (
             [ROWS[0], 7, ROWS[1], ROWS[0][:4], ('a', 'b', 'c', [], 1)],
             r'row 2: found 7 \(int\), expected 5 fields: .* \(2 more wrong rows\)',
@@ -363,6 +280,8 @@ def test_nothing_in_a_dictionary():
 def test_wrong_frames():
     with pytest.raises(FormatError, match='<DataFrame>, confidence: found columns'):
         read(frame().drop(columns='confidence'), HYPOTHESIS)
+    with pytest.raises(FormatError, match='<DataFrame>: found no rows'):
+        read(frame()[:0], HYPOTHESIS)
     missing = frame()
     missing.loc[2, 'person_name'] = None
     with pytest.raises(FormatError, match='<DataFrame>, row 3, person_name'):
@@ -380,28 +299,18 @@ def test_table_of_another_layout():
         read(read(ROWS, HYPOTHESIS), REFERENCE)
 
 
-@pytest.mark.parametrize('suffix', COMPRESSORS)
+@pytest.mark.parametrize('suffix', ['.gz', '.bz2', '.xz', '.zst'])
 def test_sources_that_cannot_be_read(tmp_path, suffix):
-    def message(content, **options):
-        path = tmp_path / f'run{suffix}'
+    path = tmp_path / f'run{suffix}'
+    whole = COMPRESSORS[suffix](TEXT.encode() * 50)
+    for content, reason in [
+        (whole[:-9], '.+'),
+        (b'\x1f\x8c not text', 'is neither compressed nor text: its first bytes are 1f 8c 20 6e'),
+        (b'\0 not text', 'is neither compressed nor text: its first bytes are 00 20 6e 6f'),
+    ]:
         path.write_bytes(content)
-        with pytest.raises(ReadError) as caught:
-            read(path, HYPOTHESIS, **options)
-        assert str(caught.value).startswith(f'{path}: ')
-        assert '\n' not in str(caught.value)
-        return caught.value.reason
-
-    with pytest.raises(ReadError, match='No such file'):
-        read(tmp_path / f'missing{suffix}', HYPOTHESIS)
-    if suffix:
-        whole = COMPRESSORS[suffix](TEXT.encode() * 50)
-        assert message(whole[:-9])
-        assert message(b'\x1f\x8c not compressed at all, nor text') == (
-            'is neither compressed nor text: its first bytes are 1f 8c 20 6e'
-        )
-        assert 'more than 100 bytes' in message(whole, max_bytes=100)
-        (tmp_path / f'run{suffix}').write_bytes(whole)
-        assert len(read(tmp_path / f'run{suffix}', HYPOTHESIS, max_bytes=len(TEXT) * 200)) == 200
+        with pytest.raises(ReadError, match=f'^{path}: {reason}$'):
+            read(path, HYPOTHESIS)
 
 
 @pytest.mark.parametrize(
@@ -419,11 +328,11 @@ def test_compressed_whatever_the_suffix(tmp_path, compress):
     """As a path, an open file, bytes in memory and a pipe that gives one byte at a time."""
     path = tmp_path / 'run.txt'
     path.write_bytes(compress(TEXT.encode()))
-    expected = list(read(io.StringIO(TEXT), HYPOTHESIS).rows())
-    assert list(read(path, HYPOTHESIS).rows()) == expected
     with open(path, 'rb') as file:
-        assert list(read(file, HYPOTHESIS).rows()) == expected
-    assert list(read(io.BytesIO(path.read_bytes()), HYPOTHESIS).rows()) == expected
+        for origin in path, str(path), file, io.BytesIO(path.read_bytes()):
+            assert rows_of(read(origin, HYPOTHESIS)) == ROWS
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert read(path, HYPOTHESIS).source == tables.Source(str(path), digest)
     os.mkfifo(tmp_path / 'pipe')
 
     def write():
@@ -433,35 +342,23 @@ def test_compressed_whatever_the_suffix(tmp_path, compress):
 
     with ThreadPoolExecutor(1) as thread:
         thread.submit(write)
-        assert list(read(tmp_path / 'pipe', HYPOTHESIS).rows()) == expected
-
-
-def test_an_open_compressed_file_has_a_limit():
-    size, content = len(TEXT.encode()), gzip.compress(TEXT.encode())
-    assert len(read(io.BytesIO(content), HYPOTHESIS, max_bytes=size)) == TEXT.count('\n')
-    with pytest.raises(ReadError, match=f'<file>: decompresses to more than {size - 1} bytes'):
-        read(io.BytesIO(content), HYPOTHESIS, max_bytes=size - 1)
+        assert rows_of(read(tmp_path / 'pipe', HYPOTHESIS)) == ROWS
 
 
 def test_parquet_of_an_open_file(tmp_path):
     path = tmp_path / 'run.txt'
-    rows = list(read(io.StringIO(TEXT), HYPOTHESIS).rows())
-    columns = zip(*rows, strict=True)
-    parquet.write_table(
-        pyarrow.table(dict(zip(HYPOTHESIS.fields, map(list, columns), strict=True))), path
-    )
-    assert list(read(path, HYPOTHESIS).rows()) == rows
+    frame().to_parquet(path)
+    assert rows_of(read(path, HYPOTHESIS)) == ROWS
     with open(path, 'rb') as file:
-        assert list(read(file, HYPOTHESIS).rows()) == rows
+        assert rows_of(read(file, HYPOTHESIS)) == ROWS
     with pytest.raises(ReadError, match='is Parquet, which is read only from the start of a'):
         read(io.BytesIO(path.read_bytes()), HYPOTHESIS)
 
 
-@pytest.mark.parametrize('name', ['run.parquet', *(f'run{suffix}' for suffix in COMPRESSORS)])
+@pytest.mark.parametrize('name', ['run.parquet', 'run.GZ'])
 def test_text_is_read_whatever_the_suffix(tmp_path, name):
     (tmp_path / name).write_text(TEXT)
-    rows = read(tmp_path / name, HYPOTHESIS).rows()
-    assert list(rows) == list(read(io.StringIO(TEXT), HYPOTHESIS).rows())
+    assert rows_of(read(tmp_path / name, HYPOTHESIS)) == ROWS
 
 
 def test_not_utf8_text_file(tmp_path):
@@ -480,13 +377,6 @@ def test_stream_without_data_yet(tmp_path):
         pytest.raises(ReadError, match='no data yet'),
     ):
         read(pipe, HYPOTHESIS)
-
-
-def test_special_files():
-    if not Path('/dev/null').exists():
-        pytest.skip('no such device on this system')
-    with pytest.raises(FormatError, match='found an empty file'):
-        read('/dev/null', HYPOTHESIS)
 
 
 @pytest.mark.parametrize(('suffix', 'content'), [('', bytes), ('.gz', gzip.compress)])
@@ -521,21 +411,14 @@ def test_name_that_no_path_can_have():
         read('\ud800', HYPOTHESIS)
 
 
-def test_open_file_whose_name_is_not_utf8(tmp_path):
-    path = os.fsdecode(os.fsencode(tmp_path) + b'/r\xff.txt')
-    with open(path, 'w+') as file:
-        file.write(TEXT)
-        file.seek(0)
-        assert read(file, HYPOTHESIS).source.name == f'{tmp_path}/r\\xff.txt'
-
-
 def test_name_that_is_not_utf8(tmp_path):
     path = os.fsencode(tmp_path) + b'/r\xff\n.txt'
-    with open(path, 'w') as file:
-        file.write(TEXT)
-    table = read(os.fsdecode(path), HYPOTHESIS)
-    assert rows_of(table) == ROWS
-    assert table.source.name == f'{tmp_path}/r\\xff\n.txt'
+    Path(os.fsdecode(path)).write_text(TEXT)
+    with open(os.fsdecode(path)) as file:
+        for origin in os.fsdecode(path), file:
+            table = read(origin, HYPOTHESIS)
+            assert rows_of(table) == ROWS
+            assert table.source.name == f'{tmp_path}/r\\xff\n.txt'
     with pytest.raises(FormatError) as caught:
         read(os.fsdecode(path), SUBSET)
     assert str(caught.value).startswith(f'{tmp_path}/r\\xff\\n.txt, line 1: found 5 fields')
@@ -554,37 +437,9 @@ def test_errors_survive_pickling(error):
     assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
 
 
-def test_frame_without_rows():
-    with pytest.raises(FormatError, match='<DataFrame>: found no rows'):
-        read(frame()[:0], HYPOTHESIS)
-
-
 def test_a_module_that_another_thread_imports_has_no_instances(monkeypatch):
     monkeypatch.setitem(sys.modules, 'pyarrow', types.ModuleType('pyarrow'))
     assert len(read([('x', 'v')], SUBSET)) == 1
-
-
-@pytest.mark.parametrize(
-    ('value', 'kind'),
-    [
-        ('run.txt', OriginKind.TEXT),
-        ('-', OriginKind.TEXT),
-        (io.BytesIO(), OriginKind.TEXT),
-        ('run.parquet', OriginKind.TEXT),  # which is not there: its suffix says nothing
-        ([('x', 'v')], OriginKind.ROWS),
-        (iter([]), OriginKind.ROWS),
-        (read([('x', 'v')], SUBSET), OriginKind.TABLE),
-        ({'x': 1}, OriginKind.UNKNOWN),
-        (b'x', OriginKind.UNKNOWN),
-        (None, OriginKind.UNKNOWN),
-    ],
-)
-def test_kinds(value, kind):
-    origin = Origin.of(value)
-    assert origin.kind is kind
-    assert Origin.of(origin) is origin
-    assert is_rows(value) == (kind is OriginKind.ROWS)
-    assert kind.has_all_fields == (kind in (OriginKind.TEXT, OriginKind.TABLE))
 
 
 @pytest.mark.parametrize(

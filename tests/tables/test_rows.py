@@ -16,20 +16,13 @@ from mediaeval_ap.tables.rows import from_rows
 RUN = [('x', 'v', '01', 'ann', 0.5), ('x', 'v', '02', 'bob', -1e-7)]
 
 
-@pytest.mark.parametrize(
-    'array',
-    [
-        np.array(RUN),
-        np.array(RUN, dtype=object),
-        np.array([[*map(str, row)] for row in RUN], dtype=object),
-        np.array([[*map(str, row)] for row in RUN], dtype=np.dtypes.StringDType()),
-    ],
-    ids=['str', 'object', 'object of text', 'StringDType'],
-)
-def test_arrays_hold_rows(array):
-    table = read(array, HYPOTHESIS)
-    assert list(table.rows()) == RUN
-    assert table.source.name == '<ndarray>'
+@pytest.mark.parametrize('dtype', [str, object, np.dtypes.StringDType()])
+def test_arrays_hold_rows(dtype):
+    array = np.array([[*map(str, row)] for row in RUN], dtype=dtype)
+    for each in array, np.array(RUN, dtype=object):
+        table = read(each, HYPOTHESIS)
+        assert list(table.rows()) == RUN
+        assert table.source.name == '<ndarray>'
     average_precision = AveragePrecision(np.array([row[:4] for row in RUN]), 10)
     assert len(average_precision.live(array)) == 2
     assert [point.n_hypotheses for point in average_precision.watch(array, every=1)] == [1, 2]
@@ -43,7 +36,7 @@ def test_every_table_may_be_an_array():
         assert read(queries, QUERIES).texts('person_name') == ['ann', 'bob']
 
 
-@pytest.mark.parametrize('text', ['nan', 'inf', '0,5', '1_000', '0x1p3', ' 0.5', '', '1e400'])
+@pytest.mark.parametrize('text', ['nan', '0,5', ' 0.5', ''])
 def test_text_of_numbers_is_as_in_files(text):
     array = np.array([[*RUN[0][:4], '0.5'], [*RUN[0][:4], text]], dtype=object)
     with pytest.raises(FormatError, match=r'^<ndarray>, row 2, confidence: .*decimal number$'):

@@ -1,7 +1,6 @@
 """Qrels and runs are read from every source, and what is wrong is named with its line."""
 
 import gzip
-import struct
 from contextlib import nullcontext
 from unittest.mock import patch
 
@@ -11,17 +10,15 @@ import polars
 import pytest
 import pytrec_eval
 import strategies
-from click.testing import CliRunner
 from hanging import no_hang
 from hostile.containers import pipe_of
-from hypothesis import assume, example, given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from trec_rows import QRELS, RUN, map_column, qrels_text, quiet, run_text
 
 from mediaeval_ap import evaluate_trec
 from mediaeval_ap.arrays import WIDEST
-from mediaeval_ap.cli import main
-from mediaeval_ap.errors import Error, FormatError, MissingIdsWarning
+from mediaeval_ap.errors import Error, FormatError
 from mediaeval_ap.tables import layouts, read, reading
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.text import format
@@ -44,47 +41,16 @@ def test_files_of_every_kind_are_read_alike(folder):
             assert (evaluation.queries, evaluation.ap.tolist()) == (['7', '8'], [[0.25], [1.0]])
 
 
-@pytest.mark.parametrize(
-    ('name', 'text', 'message'),
-    [
-        (
-            'run',
-            '\n7 Q0 d1 1 0.5 me\n\n8 Q0 d1 1 0.5 me\n7 Q0 d1 2 0.4 me\n',
-            "run, line 5, docno: found 'd1' again for topic '7', expected each document once",
-        ),
-        (
-            'qrels',
-            '7 0 d1 1\n7 0 d1 1\n',
-            "qrels, line 2, docno: found 'd1' again for topic '7', expected each document once",
-        ),
-        ('qrels', '7 0 d1 1\n\n7 0 d2 0.5\n', "qrels, line 3, relevance: found '0.5', expected an"),
-        ('run', '7 Q0 d1 1 high me\n', "run, line 1, score: found 'high', expected a finite"),
-        ('run', '7 Q0 d1 1 0.5\n', 'run, line 1: found 5 fields in .*, expected 6 fields: qid q0'),
-        ('run', '', 'run: found an empty file'),
-        ('qrels', '7 0 d\xff1 1\n', 'invalid UTF-8 at byte 6'),
-    ],
-)
-def test_what_is_wrong_is_named_with_its_line(folder, name, text, message):
-    (folder / name).write_bytes(text.encode('latin-1'))
-    with pytest.raises(FormatError, match=message):
-        evaluate_trec('qrels', 'run')
-    result = CliRunner().invoke(main, ['evaluate-trec', 'qrels', 'run'])
-    assert (result.exit_code, result.stdout) == (1, '')
-    assert result.stderr.startswith('Error: ')
-    assert result.stderr.count('\n') == 1
-
-
-@pytest.mark.parametrize(
-    ('text', 'message'),
-    [
-        ('7 Q0 d1 1 nan me\n', "line 1, score: found 'nan', expected a finite"),
-        ('\n7 Q0 d1 1 1 me\n7 Q0 d1 2 1 me\n', "line 3, docno: found 'd1' again for topic '7'"),
-    ],
-)
-def test_a_pipe_is_read_once(folder, text, message):
-    pipe_of(text.encode())(folder / 'pipe')
-    with no_hang(), pytest.raises(FormatError, match=f'^pipe, {message}'):
-        evaluate_trec('qrels', 'pipe')
+def test_a_pipe_is_read_once(folder):
+    pipe_of(b'\xef\xbb\xbf' + run_text(RUN).encode())(folder / 'pipe')
+    with no_hang():
+        assert evaluate_trec('qrels', 'pipe').map.tolist() == evaluate_trec(QRELS, RUN).map.tolist()
+    pipe_of(b'\n7 Q0 d1 1 1 me\n7 Q0 d1 2 1 me\n')(folder / 'other')
+    with (
+        no_hang(),
+        pytest.raises(FormatError, match=r"^other, line 3, docno: found 'd1' again for"),
+    ):
+        evaluate_trec('qrels', 'other')
 
 
 @pytest.mark.parametrize(
@@ -111,52 +77,22 @@ def test_a_large_file_is_read_again_only_to_name_what_is_wrong(
     assert opened.count('run') == times
 
 
-def test_a_run_from_a_pipe(folder):
-    pipe_of(b'\xef\xbb\xbf' + run_text(RUN).encode())(folder / 'pipe')
-    with no_hang():
-        assert evaluate_trec('qrels', 'pipe').map.tolist() == evaluate_trec(QRELS, RUN).map.tolist()
-
-
-def test_a_mark_alone_on_a_line_is_a_blank_line(folder):
-    (folder / 'run').write_bytes(b'\xef\xbb\xbf\n' + run_text(RUN[:1] * 2).encode())
-    with pytest.raises(FormatError, match=r"^run, line 3, docno: found '.*' again"):
-        evaluate_trec('qrels', 'run')
-
-
-def test_a_file_that_is_cut_meanwhile(folder, monkeypatch):
-    """The line of a row is known once it is read."""
-    (folder / 'run').write_text(run_text(RUN[:1] * 2))
-    refuse_repeated = Entries.refuse_repeated
-
-    def cut(read):
-        (folder / 'run').write_text('')
-        refuse_repeated(read)
-
-    monkeypatch.setattr(Entries, 'refuse_repeated', cut)
-    with pytest.raises(FormatError, match=r"^run, line 2, docno: found '.*' again"):
-        evaluate_trec('qrels', 'run')
-
-
-def test_rows_of_a_table_have_a_number():
-    with pytest.raises(FormatError, match="<rows>, row 3, docno: found 'd1' again"):
-        evaluate_trec(QRELS, [RUN[1], RUN[0], RUN[1]])
-
-
-def test_the_second_of_many_is_named():
-    run = [('7', document, 1.0) for document in ('d1', 'd2', 'd1', 'd2', 'd1')]
-    with pytest.raises(FormatError, match="<rows>, row 3, docno: found 'd1' again"):
+@pytest.mark.parametrize(
+    ('run', 'row', 'found'),
+    [
+        ([RUN[1], RUN[0], RUN[1]], 3, "'d1' again for topic '8'"),
+        ([('7', document, 1.0) for document in ('d1', 'd2', 'd1', 'd2', 'd1')], 3, "'d1' again"),
+        ([*RUN[:2], ('7', 'd5', 0.1), ('8', 'd1', 0.2)], 4, "'d1' again for topic '8'"),
+    ],
+)
+def test_the_first_repeated_document_is_named(run, row, found):
+    with pytest.raises(FormatError, match=f'<rows>, row {row}, docno: found {found}'):
         evaluate_trec(QRELS, run)
 
 
 def test_tables_that_were_read_before(folder):
     tables = read('qrels', layouts.QRELS), read('run', layouts.RUN)
     assert evaluate_trec(*tables).to_dict() == evaluate_trec('qrels', 'run').to_dict()
-
-
-def test_repeated_documents_are_found_where_topics_alternate():
-    run = [*RUN[:2], ('7', 'd5', 0.1), ('8', 'd1', 0.2)]
-    with pytest.raises(FormatError, match="<rows>, row 4, docno: found 'd1' again for topic '8'"):
-        evaluate_trec(QRELS, run)
 
 
 # Precisions are added in doubles, and expected ones are products of a few quotients.
@@ -168,8 +104,8 @@ LONG = 'x' * WIDEST
 
 @pytest.mark.parametrize('judged_long', [True, False])
 @pytest.mark.parametrize('returned_long', [True, False])
-def test_large_runs_are_like_small_ones(returned_long, judged_long, tmp_path, monkeypatch):
-    """Blocks of lines, topics between one another, ties, very long text: as pytrec_eval."""
+def test_large_runs_are_as_pytrec_eval(returned_long, judged_long, tmp_path, monkeypatch):
+    """Blocks of lines, topics between one another, ties, very long text."""
     monkeypatch.setattr(reading, 'BULK_BYTES', 0)
     monkeypatch.setattr(entries, 'BLOCK_BYTES', 1 << 10)
     random = np.random.default_rng(4)  # fixed: one run, not a search
@@ -209,16 +145,6 @@ def test_comments_are_in_lines_alone(folder):
     assert evaluation.counts['unknown'] == 0
 
 
-def test_an_indented_comment_is_one_in_a_run_only(folder):
-    """As trec_eval 10 has it: it reads a topic #7 here, for which nothing is returned."""
-    (folder / 'qrels').write_text('\t#7 0 d1 1\n' + qrels_text(QRELS))
-    (folder / 'run').write_text(' #7 Q0 d1 1 0.5 me\n' + run_text(RUN))
-    with pytest.warns(MissingIdsWarning, match='1 of 3 topics of qrels are missing'):
-        evaluation = evaluate_trec('qrels', 'run', [1], missing='zero')
-    assert evaluation.queries == ['#7', '7', '8']
-    assert evaluation.counts['hypotheses'] == len(RUN)
-
-
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')
 def test_a_relevance_is_an_integer_literal_in_lines_alone(folder):
     rows = [('7', 'd1', 1.0), ('7', 'd2', np.float32(2)), ('8', 'd1', np.int8(-1))]
@@ -235,11 +161,6 @@ words = st.text('ab#é\xa0.' + '𐍈', min_size=1, max_size=10) | st.sampled_fro
 gaps = st.text(' \t', min_size=1, max_size=2)
 
 
-def double_of(bits):
-    return struct.unpack('d', struct.pack('Q', bits))[0]
-
-
-digits = st.text('0123456789', max_size=21)
 numbers = st.one_of(
     st.sampled_from(['-0', '-0.0', '+1', '.5', '5.', '9007199254740993', '4503599627370496.5']),
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
@@ -248,13 +169,10 @@ numbers = st.one_of(
     st.integers(2**53, 2**54 - 1).map(lambda integer: f'{integer * 2 + 1}.000'),
 )
 other_numbers = st.one_of(
-    st.integers(0, 2**64 - 1).map(double_of).map(repr),  # perhaps nan
-    st.tuples(st.sampled_from(['', '-', '+']), digits, st.sampled_from(['', '.']), digits).map(
-        ''.join
-    ),
-    st.text('0123456789.-+eE', min_size=1, max_size=6),
+    st.floats().map(repr),
+    st.text('0123456789.-+eE', min_size=1, max_size=24),
     st.sampled_from(['1_0', '1e400', 'inf', '0x1p3']),
-).filter(bool)
+)
 ends = st.sampled_from(['\n', '\r\n', ' \n', '\n\n', '\n \t\r\n'])
 
 
@@ -274,14 +192,6 @@ def read_in_blocks(path, layout, n_bytes):
     return None if found is None else rows_of(found.topic, found.texts(slice(None)), found)
 
 
-def read_strictly(path, layout):
-    try:
-        table = read(path, layout)
-    except FormatError:
-        return None
-    return rows_of(table['qid'], table.texts('docno'), table)
-
-
 def rows_of(topic, documents, read):
     numbers = (read.number if isinstance(read, Entries) else read.confidence).tolist()
     topics = [topic.text(row) for row in range(len(numbers))]
@@ -299,8 +209,8 @@ def test_right_lines_are_never_in_doubt(path, block, n_bytes):
     half = block.find(b'\n') + 1
     path.write_bytes(block[:half] + b'# a comment\n' * bool(half) + block[half:])
     found = read_in_blocks(path, RUN_LAYOUT, n_bytes)
-    assert found is not None
-    assert found == read_strictly(path, RUN_LAYOUT)
+    table = read(path, RUN_LAYOUT)
+    assert found == rows_of(table['qid'], table.texts('docno'), table)
 
 
 @strategies.examples(3)
@@ -314,29 +224,6 @@ def test_numbers_are_read_as_python_reads_them(path, layout, line, fields):
     if found is not None:
         assert all(format.is_number(field.encode(), layout) for field in fields)
         assert found[2] == [repr(float(field)) for field in fields]
-
-
-DAMAGES = [b'', b'\n', b' ', b'\t', b'\r', b'\0', b'\x0b', b'\x1f', b'#', b'\xff', b'-', b'7 Q0 d']
-
-
-@strategies.examples(3)
-@pytest.mark.parametrize(
-    ('layout', 'text'), [(RUN_LAYOUT, run_text(RUN)), (layouts.QRELS, qrels_text(QRELS))]
-)
-@given(
-    damages=st.lists(
-        st.tuples(st.integers(0, 70), st.sampled_from(DAMAGES), st.integers(0, 3)), max_size=4
-    )
-)
-@example(damages=[(0, b'#', 0)])
-def test_what_is_accepted_is_as_the_strict_parser_reads_it(path, layout, text, damages):
-    block = text.encode()
-    for begin, put, n_lost in damages:
-        block = block[:begin] + put + block[begin + n_lost :]
-    path.write_bytes(block)
-    found = read_in_blocks(path, layout, 40)
-    if found is not None:
-        assert found == read_strictly(path, layout)
 
 
 texts = st.text(
@@ -353,13 +240,12 @@ def test_keys_do_not_depend_on_the_width(short, longer):
     assert alone.tolist() == beside.tolist()
 
 
-@given(st.lists(texts), st.lists(texts | long_texts))
-def test_keys_tell_pairs_apart(short, others):
+@given(st.lists(texts) | st.lists(texts | long_texts))
+def test_keys_tell_pairs_apart(documents):
     """By chance, the keys of two pairs are equal once in 2**64."""
-    for documents in (short, others):
-        pairs = [(topic, text) for text in documents for topic in range(3)]
-        keys = pair_keys(np.array([t for t, _ in pairs], np.int32), array_of([d for _, d in pairs]))
-        assert len(set(keys.tolist())) == len(set(pairs))
+    pairs = [(topic, text) for text in documents for topic in range(3)]
+    keys = pair_keys(np.array([t for t, _ in pairs], np.int32), array_of([d for _, d in pairs]))
+    assert len(set(keys.tolist())) == len(set(pairs))
 
 
 def test_keys_of_similar_documents():
@@ -369,11 +255,10 @@ def test_keys_of_similar_documents():
     assert len(set(keys.tolist())) == len(documents)
 
 
-@given(st.lists(texts | long_texts), st.lists(texts))
-def test_the_order_is_that_of_bytes(any_texts, short):
-    for documents in (any_texts, short):
-        order = descending(array_of(documents)).argsort(kind='stable')
-        assert [documents[place] for place in order] == sorted(documents, reverse=True)
+@given(st.lists(texts) | st.lists(texts | long_texts))
+def test_the_order_is_that_of_bytes(documents):
+    order = descending(array_of(documents)).argsort(kind='stable')
+    assert [documents[place] for place in order] == sorted(documents, reverse=True)
 
 
 def few_keys(topic, documents):
@@ -398,7 +283,6 @@ def test_repeated_documents_are_found_beside_collisions(monkeypatch):
     run = [*((topic, f'd{number}', 0.5) for topic in '78' for number in range(9)), ('7', 'd5', 0.1)]
     with pytest.raises(FormatError, match="<rows>, row 19, docno: found 'd5' again for topic '7'"):
         evaluate_trec(QRELS, run)
-    assert evaluate_trec(QRELS, RUN, 10).map.tolist() == [0.625]
 
 
 def test_of_two_wrong_files_the_first_is_told(tmp_path, monkeypatch):

@@ -4,187 +4,135 @@ import re
 from pathlib import Path
 
 import pytest
-from submissions import EVIDENCE, RUN, SHOTS, found
+from submissions import EVIDENCE, RUN, SHOTS, found, named
 
-from mediaeval_ap.validation.kinds import KINDS
+from mediaeval_ap import validate
+from mediaeval_ap.validation.problems import KINDS
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_nothing_is_wrong():
-    assert found(RUN) == []
     reference = 'x v 1 ann\nx v 2 bob\n'
     assert found(RUN, shots=SHOTS, videos='x v\n', evidence=EVIDENCE, reference=reference) == []
 
 
+def case(problem, run, **files):
+    return problem, run, files
+
+
+HEADER = 'corpus_id video_id shot_id start_time End_time'
 ERRORS = [
-    ('x v 1 ann\n', {}, ('field-count', 'hypothesis', 1, 10, '', "4 fields in 'x v 1 ann'")),
-    (
-        '\nx v 1 ann 0.5 \t0.6\n',
-        {},
-        ('field-count', 'hypothesis', 2, 16, '', "6 fields in 'x v 1 ann 0.5 \\t0.6'"),
+    case("field-count hypothesis 1 10: 4 fields in 'x v 1 ann'", 'x v 1 ann\n'),
+    case(
+        "field-count hypothesis 2 16: 6 fields in 'x v 1 ann 0.5 \\t0.6'", '\nx v 1 ann 0.5 \t0.6\n'
     ),
-    ('x v 1 ann nan\n', {}, ('confidence', 'hypothesis', 1, 11, 'confidence', "'nan'")),
-    ('é  v 1 ann 1_0\n', {}, ('confidence', 'hypothesis', 1, 12, 'confidence', "'1_0'")),
-    ('x v 1 an\0n 1\n', {}, ('encoding', 'hypothesis', 1, 9, '', 'a NUL byte at byte 9')),
-    ('x v 1 b-b 1\n', {}, ('name', 'hypothesis', 1, 7, 'person_name', "'b-b'")),
-    (' \n\n', {}, ('empty', 'hypothesis', 1, 1, '', 'only blank lines')),
-    ('', {}, ('empty', 'hypothesis', 1, 1, '', 'an empty file')),
-    (
-        'corpus_id video_id shot_id person_name Confidence\nx v 1 ann 1\n',
-        {},
-        (
-            *('header', 'hypothesis', 1, 1, ''),
-            "the header 'corpus_id video_id shot_id person_name Confidence'",
-        ),
-    ),
-    (
-        RUN,
-        {'shots': f'\ncorpus_id video_id shot_id start_time end_time\n{SHOTS}'},
-        (
-            *('header', 'shots', 2, 1, ''),
-            "the header 'corpus_id video_id shot_id start_time end_time'",
-        ),
-    ),
-    (
-        'x v 1 ann 1\nx v 3 ann 2\n',
-        {'shots': SHOTS},
-        ('unknown-shot', 'hypothesis', 2, 5, 'shot_id', "'3'"),
-    ),
-    (
+    case("confidence hypothesis 1 12 confidence: '1_0'", 'é  v 1 ann 1_0\n'),
+    case('encoding hypothesis 1 9: a NUL byte at byte 9', 'x v 1 an\0n 1\n'),
+    case("name hypothesis 1 7 person_name: 'b-b'", 'x v 1 b-b 1\n'),
+    case('empty hypothesis 1 1: only blank lines', ' \n\n'),
+    case(f'header shots 2 1: the header {HEADER!r}', RUN, shots=f'\n{HEADER}\n{SHOTS}'),
+    case("unknown-shot hypothesis 2 5 shot_id: '3'", 'x v 1 ann 1\nx v 3 ann 2\n', shots=SHOTS),
+    case(
+        "unknown-shot hypothesis 2 3 video_id: 'w' of corpus 'x'",
         'x v 1 ann 1\nx w 1 ann 2\n',
-        {'shots': SHOTS},
-        ('unknown-shot', 'hypothesis', 2, 3, 'video_id', "'w' of corpus 'x'"),
+        shots=SHOTS,
     ),
-    (
+    case("timestamp shots 3 9 end_time: 'inf'", RUN, shots=SHOTS + 'x v 3 3 inf\n'),
+    case("timestamp evidence 1 17 timestamp: 'inf'", RUN, evidence=EVIDENCE.replace('0.5', 'inf')),
+    case('timestamp evidence 1 17 timestamp: -0.5', RUN, evidence=EVIDENCE.replace('0.5', '-0.5')),
+    case(
+        "modality evidence 1 9 modality: 'image'",
         RUN,
-        {'shots': SHOTS + 'x v 3 3 inf\n'},
-        ('timestamp', 'shots', 3, 9, 'end_time', "'inf'"),
+        evidence=EVIDENCE.replace('written', 'image'),
     ),
-    (
+    case(
+        "repeated-evidence evidence 3 1 person_name: 'ann' again, as in line 1",
         RUN,
-        {'evidence': EVIDENCE.replace('0.5', 'inf')},
-        ('timestamp', 'evidence', 1, 17, 'timestamp', "'inf'"),
+        evidence=EVIDENCE + 'ann x v written 7\n',
     ),
-    (
+    case(
+        "missing-evidence hypothesis 2 7 person_name: 'bob' in 1 row",
         RUN,
-        {'evidence': EVIDENCE.replace('0.5', '-0.5')},
-        ('timestamp', 'evidence', 1, 17, 'timestamp', '-0.5'),
+        evidence='ann x v written 0.5\n',
     ),
-    (
+    case(
+        "unused-evidence evidence 3 1 person_name: 'cleo' in 1 row",
         RUN,
-        {'evidence': EVIDENCE.replace('written', 'image')},
-        ('modality', 'evidence', 1, 9, 'modality', "'image'"),
-    ),
-    (
-        RUN,
-        {'evidence': EVIDENCE + 'ann x v written 7\n'},
-        ('repeated-evidence', 'evidence', 3, 1, 'person_name', "'ann' again, as in line 1"),
-    ),
-    (
-        RUN,
-        {'evidence': 'ann x v written 0.5\n'},
-        ('missing-evidence', 'hypothesis', 2, 7, 'person_name', "'bob' in 1 row"),
-    ),
-    (
-        RUN,
-        {'evidence': EVIDENCE + 'cleo x v written 0.5\n'},
-        ('unused-evidence', 'evidence', 3, 1, 'person_name', "'cleo' in 1 row"),
+        evidence=EVIDENCE + 'cleo x v written 0.5\n',
     ),
     *(
-        (
+        case(
+            "unknown-video evidence 2 7 video_id: 'w' of corpus 'x'",
             RUN,
-            {'evidence': EVIDENCE.replace('bob x v', 'bob x w'), **lists},
-            ('unknown-video', 'evidence', 2, 7, 'video_id', "'w' of corpus 'x'"),
+            evidence=EVIDENCE.replace('bob x v', 'bob x w'),
+            **lists,
         )
         for lists in ({'shots': SHOTS}, {'videos': 'x v\n'}, {'shots': SHOTS, 'videos': 'x v\n'})
     ),
 ]
 
 
-@pytest.mark.parametrize(('run', 'files', 'problem'), ERRORS)
-def test_one_error(run, files, problem):
-    assert found(run, **files) == [problem]
-    assert KINDS[problem[0]].severity == 'error'
-
-
 WARNINGS = [
-    (
+    case(
+        'other-file hypothesis 1 1: a first row that fits a shot list file',
         'x v 1 0.5 1.5\n',
-        {'rules': 'none'},
-        ('other-file', 'hypothesis', 1, 1, '', 'a first row that fits a shot list file'),
+        rules='none',
     ),
-    (
+    case(
+        "repeated-row hypothesis 3 1 corpus_id: 'x v 1 ann' again, as in line 1",
         RUN + 'x v 1 ann 0.90\n',
-        {},
-        ('repeated-row', 'hypothesis', 3, 1, 'corpus_id', "'x v 1 ann' again, as in line 1"),
     ),
-    (
-        RUN + 'x v 1 ann 0.7\n',
-        {},
-        ('two-confidences', 'hypothesis', 3, 11, 'confidence', "0.7 for 'x v 1 ann'"),
+    case(
+        "two-confidences hypothesis 3 11 confidence: 0.7 for 'x v 1 ann'", RUN + 'x v 1 ann 0.7\n'
     ),
-    (
+    case(
+        "several-names hypothesis 2 7 person_name: 'bob' after 'ann' of line 1, 3 names in all",
         'x v 1 ann 0.9\nx v 1 bob 0.8\nx v 1 cleo 0.7\n',
-        {},
-        (
-            *('several-names', 'hypothesis', 2, 7, 'person_name'),
-            "'bob' after 'ann' of line 1, 3 names in all",
-        ),
     ),
-    (
+    case(
+        "near-names hypothesis 3 7 person_name: 'anne', one edit from 'ann' of line 1",
         RUN + 'x v 3 anne 0.7\n',
-        {},
-        (
-            *('near-names', 'hypothesis', 3, 7, 'person_name'),
-            "'anne', one edit from 'ann' of line 1",
-        ),
     ),
-    (
+    case(
+        "not-nfc hypothesis 1 7 person_name: 'zoe\\u0308'",
         RUN.replace('ann', 'zoe\u0308'),
-        {'rules': 'none'},
-        ('not-nfc', 'hypothesis', 1, 7, 'person_name', "'zoe\\u0308'"),
+        rules='none',
     ),
-    (
-        RUN.replace('ann', 'Ann'),
-        {'rules': 'none'},
-        ('upper-case', 'hypothesis', 1, 7, 'person_name', "'Ann'"),
-    ),
-    (
+    case("upper-case hypothesis 1 7 person_name: 'Ann'", RUN.replace('ann', 'Ann'), rules='none'),
+    case(
+        'equal-confidences hypothesis 1 11 confidence: 1.0 in each of 2 rows',
         'x v 1 ann 1\nx v 2 bob 1.0\n',
-        {},
-        ('equal-confidences', 'hypothesis', 1, 11, 'confidence', '1.0 in each of 2 rows'),
     ),
-    (
+    case(
+        'single-precision hypothesis 2 11 confidence: 0.50000000001, which is 0.5 of line 1 in '
+        'single precision',
         'x v 1 ann 0.5\nx v 2 bob 0.50000000001\nx v 3 ann 0.5\n',
-        {},
-        (
-            *('single-precision', 'hypothesis', 2, 11, 'confidence'),
-            '0.50000000001, which is 0.5 of line 1 in single precision',
-        ),
     ),
-    (
+    case(
+        "unlisted-video hypothesis 3 3 video_id: 'w' of corpus 'x' in 1 row",
         RUN + 'x w 1 bob 0.5\n',
-        {'videos': 'x v\n'},
-        ('unlisted-video', 'hypothesis', 3, 3, 'video_id', "'w' of corpus 'x' in 1 row"),
+        videos='x v\n',
     ),
-    (
+    case(
+        "unreferenced-video hypothesis 3 3 video_id: 'w' of corpus 'x' in 1 row",
         RUN + 'x w 1 bob 0.5\n',
-        {'reference': 'x v 1 ann\nx v 1 bob\n'},
-        ('unreferenced-video', 'hypothesis', 3, 3, 'video_id', "'w' of corpus 'x' in 1 row"),
+        reference='x v 1 ann\nx v 1 bob\n',
     ),
-    (
-        RUN,
-        {'reference': 'x v 1 ann\n'},
-        ('unreferenced-name', 'hypothesis', 2, 7, 'person_name', "'bob' in 1 row"),
+    case(
+        "unreferenced-name hypothesis 2 7 person_name: 'bob' in 1 row", RUN, reference='x v 1 ann\n'
     ),
 ]
 
 
-@pytest.mark.parametrize(('run', 'files', 'problem'), WARNINGS)
-def test_one_warning(run, files, problem):
-    assert found(run, **files) == [problem]
-    assert KINDS[problem[0]].severity == 'warning'
+@pytest.mark.parametrize(
+    ('severity', 'problem', 'run', 'files'),
+    [('error', *each) for each in ERRORS] + [('warning', *each) for each in WARNINGS],
+)
+def test_one_problem(severity, problem, run, files):
+    (each,) = found(run, **files)
+    assert ' '.join(filter(None, map(str, each[:5]))) + f': {each[5]}' == problem
+    assert KINDS[each[0]].severity == severity
 
 
 @pytest.mark.parametrize(
@@ -192,7 +140,6 @@ def test_one_warning(run, files, problem):
     [
         ('ann x v written 0.5\n', {}, 'hypothesis', 'an evidence'),
         (RUN, {'evidence': RUN}, 'evidence', 'a hypothesis'),
-        (RUN, {'evidence': SHOTS}, 'evidence', 'a shot list'),
         (RUN, {'shots': EVIDENCE}, 'shots', 'an evidence'),
         (RUN, {'shots': RUN}, 'shots', 'a hypothesis'),
     ],
@@ -203,8 +150,20 @@ def test_right_rows_of_another_file(run, files, role, fits):
 
 
 def test_every_kind_is_tested_alone():
-    tested = {problem[0] for _, _, problem in ERRORS + WARNINGS}
+    tested = {problem.split()[0] for problem, _, _ in ERRORS + WARNINGS}
     assert tested | {'long-line'} == set(KINDS)
+
+
+def test_what_lists_hold_is_expected():
+    lists = {'videos': b'y v\n', 'evidence': b'ann x v written 1\n'}
+    problems = validate(
+        named(RUN.encode(), 'run'), **{role: named(text, role) for role, text in lists.items()}
+    )
+    assert [(str(each.kind), each.expected) for each in problems] == [
+        ('unknown-video', 'a video of videos'),
+        ('missing-evidence', 'a name of evidence'),
+        ('unlisted-video', 'a video of videos'),
+    ]
 
 
 def test_overflow_and_underflow_tie_in_single_precision():

@@ -1,7 +1,6 @@
 """Every problem of a submission: found, counted, placed."""
 
 import io
-import os
 import pickle
 from pathlib import Path
 
@@ -18,8 +17,7 @@ from mediaeval_ap.render.formats import render
 from mediaeval_ap.tables import HYPOTHESIS, reading
 from mediaeval_ap.tables.text import format, reader
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.kinds import KINDS
-from mediaeval_ap.validation.problems import describe
+from mediaeval_ap.validation.problems import KINDS, describe
 
 
 def as_slow(submission, rules):
@@ -73,12 +71,9 @@ def test_problems_are_counted_on_and_kept_up_to_a_limit():
     assert 'repeated-row' not in counted
 
 
-@pytest.mark.parametrize('wrong', [0, -1, True, 1.5, '5', None])
-def test_what_is_no_limit_of_problems(wrong):
-    with pytest.raises(
-        errors.ParameterError, match=r'^max_problems: found .*, expected a positive'
-    ):
-        validate([('x', 'v', '1', 'ann', 0.5)], max_problems=wrong)
+def test_what_is_no_limit_of_problems():
+    with pytest.raises(errors.ParameterError, match=r'^max_problems: found 0, expected a positive'):
+        validate([('x', 'v', '1', 'ann', 0.5)], max_problems=0)
 
 
 def test_findings_can_be_pickled(tmp_path, monkeypatch):
@@ -88,10 +83,7 @@ def test_findings_can_be_pickled(tmp_path, monkeypatch):
     Path('bad.txt').unlink()
     again = pickle.loads(pickle.dumps(findings))
     assert again.problems() == findings.problems()
-    assert again.problems(most=1) == findings.problems(most=1)
-    assert (again.counts, again.left_out) == (findings.counts, findings.left_out)
-    assert again.inputs == findings.inputs
-    for form, most in [('table', 2), ('github', 2), ('json', None)]:
+    for form, most in [('table', 2), ('json', 1), ('json', None)]:
         assert render(describe(again, most), form) == render(describe(findings, most), form)
     (empty,) = pickle.loads(pickle.dumps(examine(io.BytesIO(b'\n')))).problems()
     assert str(empty.kind) == 'empty'
@@ -151,18 +143,15 @@ def test_unknown_rules():
 # Official data.
 
 
-@pytest.mark.parametrize('name', ['eumssi_contrastive2', 'gtm-uvigo_primary', 'tokyotech_primary'])
-def test_official_submissions_have_no_errors(official_data, name):
+def test_an_official_submission_has_no_errors(official_data):
     folder = official_data / '2016'
     findings = examine(
-        folder / f'submissions/{name}.txt',
+        folder / 'submissions/tokyotech_primary.txt',
         videos=folder / 'reference/test.eval',
         reference=folder / 'reference/reference.2016-10-16.txt',
     )
     assert findings.count('error') == 0
-    counts = {str(kind): count for kind, count in findings.counts.items()}
-    assert counts['unlisted-video'] > 0
-    assert ('equal-confidences' in counts) == (name == 'tokyotech_primary')
+    assert {'unlisted-video', 'equal-confidences'} <= set(map(str, findings.counts))
 
 
 def test_the_official_baseline_of_2015_has_no_errors(official_data):
@@ -175,21 +164,8 @@ def test_the_official_baseline_of_2015_has_no_errors(official_data):
         rules='2015',
     )
     assert findings.count('error') == 0
-    assert findings.rows == {
-        role: (folder / name).read_bytes().count(b'\n')
-        for role, name in (
-            ('hypothesis', 'baseline.label'),
-            ('shots', '2015.shot'),
-            ('evidence', 'baseline.evidence'),
-            ('reference', '2015.ref'),
-        )
-    }
-
-
-def test_official_files_under_other_rules(official_data):
-    """Each line has a field less than the rules ask for."""
-    path = official_data / '2015/baseline.label'
-    findings = examine(path)
-    n_lines = path.read_bytes().count(b'\n')
+    n_lines = (folder / 'baseline.label').read_bytes().count(b'\n')
+    assert findings.rows['hypothesis'] == n_lines
+    # Each line has a field less than other rules ask for.
+    findings = examine(folder / 'baseline.label')
     assert {str(kind): count for kind, count in findings.counts.items()} == {'field-count': n_lines}
-    assert os.fspath(path) == findings.problems(most=1)[0].source

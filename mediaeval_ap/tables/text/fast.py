@@ -12,18 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from os import cpu_count
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column
-from mediaeval_ap.tables.text.format import (
-    BYTE_ORDER_MARK,
-    holds_text,
-    is_number,
-)
+from mediaeval_ap.tables.text.format import BYTE_ORDER_MARK, Piece, holds_text, is_number
 
 if TYPE_CHECKING:
     import pyarrow
@@ -54,18 +50,9 @@ def results_of(
         yield pending.popleft().result()
 
 
-class Rows(NamedTuple):
-    """The rows of a block of lines, all of which are right."""
-
-    n_lines: int
-    places: NDArray[np.int64] | None  # of the lines that hold rows, from 0; None for all lines
-    texts: pyarrow.Table
-    numbers: NDArray[np.float64]  # none where the layout has no number
-
-
 def proved_block(
     block: bytes | None, layout: Layout, as_written: Sequence[str] = ()
-) -> Rows | None:
+) -> Piece | None:
     """Read a block of lines; None unless all of them are proved right.
 
     Texts are encoded, all of them; or only those of `as_written` are read, and stay as they are.
@@ -78,13 +65,13 @@ def proved_block(
     if layout.number is not None:
         digits = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
         types[layout.number] = digits if layout.integers else pyarrow.float64()
-    text = _normal(_without_comments(block, layout))
+    text = _normal(block, layout)
     if text is None:
         return None
-    n_lines, places = _count(text)
-    n_rows = n_lines if places is None else len(places)
+    n_lines, positions = _count(text)
+    n_rows = n_lines if positions is None else len(positions)
     if not block.endswith(b'\n') and text[-1:] in (b'', b'\n'):  # the last line was spaces alone
-        n_lines, places = n_lines + 1, np.arange(n_lines) if places is None else places
+        n_lines, positions = n_lines + 1, np.arange(n_lines) if positions is None else positions
     if not text or text.startswith(BYTE_ORDER_MARK):
         text = b'\n' + text  # pyarrow refuses an empty file, and drops a mark at its beginning
     content = pyarrow.BufferReader(text)
@@ -95,26 +82,14 @@ def proved_block(
     table = _parsed(content, layout.fields, types, size, delimiter=' ', memory_pool=pool)
     if table is None or len(table) != n_rows:
         return None
-    numbers = None
-    if layout.number is not None:
-        numbers = _doubles(table[layout.number].combine_chunks(), layout)
-        if numbers is None:
-            return None
+    numbers = _doubles(table, layout)
+    if numbers is None:
+        return None
     texts = table.select(as_written or layout.texts)
     if not as_written:
         columns = [column.dictionary_encode() for column in texts.columns]
         texts = pyarrow.table(columns, list(layout.texts))
-    return Rows(n_lines, places, texts, np.empty(0) if numbers is None else numbers)
-
-
-def _without_comments(block: bytes, layout: Layout) -> bytes:
-    """Make blank lines of comments."""
-    if layout.comment is None or b'#' not in block:
-        return block
-    if not layout.is_comment(block) and not _is_comment_behind(block):
-        return block
-    lines = block.split(b'\n')
-    return b'\n'.join([b'' if layout.is_comment(line) else line for line in lines])
+    return Piece(block, n_lines, positions, texts, numbers, {})
 
 
 def _count(block: bytes) -> tuple[int, NDArray[np.int64] | None]:
@@ -130,8 +105,12 @@ def _count(block: bytes) -> tuple[int, NDArray[np.int64] | None]:
     return len(starts), np.flatnonzero(~is_end[starts])
 
 
-def _normal(block: bytes) -> bytes | None:
-    """Return lines with one space between fields, and LF for every line end; None if no text."""
+def _normal(block: bytes, layout: Layout) -> bytes | None:
+    """Return lines with one space between fields and no comments; None if they are no text."""
+    may_comment = layout.comment is not None and b'#' in block
+    if may_comment and (layout.is_comment(block) or _is_comment_behind(block)):
+        lines = block.split(b'\n')
+        block = b'\n'.join([b'' if layout.is_comment(line) else line for line in lines])
     if b'\t' in block:  # a search for two bytes takes 50 times as long as one for one byte
         block = block.replace(b'\t', b' ')
     if b'\r' in block:
@@ -146,16 +125,18 @@ def _normal(block: bytes) -> bytes | None:
     return block.replace(b' \n', b'\n').replace(b'\n ', b'\n').strip(b' ')
 
 
-def _doubles(column: Any, layout: Layout) -> NDArray[Any] | None:
-    """Return numbers as doubles if all of them are right."""
-    doubles: NDArray[Any]
-    if layout.integers:
+def _doubles(table: pyarrow.Table, layout: Layout) -> NDArray[np.float64] | None:
+    """Return the numbers of a layout as doubles; None if one is wrong."""
+    if layout.number is None:
+        return np.empty(0)
+    column = table[layout.number].combine_chunks()
+    if not layout.integers:
+        doubles: NDArray[Any] = np.from_dlpack(column)
+    else:
         fields = column.dictionary.to_pylist()  # of which there are few
         if not all(is_number(field, layout) for field in fields):
             return None
         doubles = np.array(list(map(float, fields)), np.float64)[np.from_dlpack(column.indices)]
-    else:
-        doubles = np.from_dlpack(column)
     return doubles if np.isfinite(doubles).all() else None
 
 
@@ -185,23 +166,15 @@ def _parsed(
 ) -> pyarrow.Table | None:
     from pyarrow import ArrowException, csv
 
-    options = (
-        csv.ReadOptions(
-            column_names=names,
-            skip_rows=skip_rows,
-            block_size=block_bytes,
-            use_threads=use_threads,
-        ),
-        csv.ParseOptions(delimiter=delimiter, quote_char=False, escape_char=False),
-        csv.ConvertOptions(
-            column_types=types,
-            include_columns=list(types),
-            null_values=[],
-            check_utf8=False,  # a sixth of its time
-        ),
+    reading = csv.ReadOptions(
+        column_names=names, skip_rows=skip_rows, block_size=block_bytes, use_threads=use_threads
     )
+    parsing = csv.ParseOptions(delimiter=delimiter, quote_char=False, escape_char=False)
+    # Not to check UTF-8 saves a sixth of the time.
+    converting = csv.ConvertOptions(column_types=types, null_values=[], check_utf8=False)
+    converting.include_columns = list(types)
     try:
-        return csv.read_csv(source, *options, memory_pool=memory_pool)
+        return csv.read_csv(source, reading, parsing, converting, memory_pool=memory_pool)
     except MemoryError:  # one of pyarrow's is an ArrowException, too
         raise
     except ArrowException:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
-from itertools import chain, islice
-from typing import BinaryIO
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from mediaeval_ap.choices import BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.tables import layouts
-from mediaeval_ap.tables.layouts import Layout, RecordLayout
+from mediaeval_ap.tables.layouts import FAMILIES, Layout, RecordLayout
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow
+    from numpy.typing import NDArray
 
 FINITE_DECIMAL = 'a finite decimal number'
 INTEGER = 'an integer in digits'
@@ -28,13 +31,13 @@ class Wrong:
     """The field of a line or row that is wrong, what was found there, and what was expected.
 
     The field is empty when the whole line is wrong. `at` is the byte of the line, from 0, at which
-    the fault begins; it is not compared. `remedy` is what to do, where the cause is certain.
+    the fault begins. `remedy` is what to do, where the cause is certain.
     """
 
     field: str
     found: str
     expected: str
-    at: int = dataclasses.field(default=0, repr=False, compare=False)
+    at: int = 0
     remedy: str = ''
 
     def error(self, source: str, place: str, further: int = 0) -> FormatError:
@@ -106,6 +109,20 @@ class Cause(IntEnum):
     NUMBER = 5
 
 
+Fields: TypeAlias = Sequence[bytes]  # of a column
+
+
+class Piece(NamedTuple):
+    """Consecutive lines, the rows among them, and why the others are wrong."""
+
+    block: bytes  # the lines with their ends; nothing in place of an endless line
+    n_lines: int
+    rows: Sequence[int] | NDArray[np.int64] | None  # positions of lines with rows; None for all
+    texts: Sequence[Fields] | pyarrow.Table  # by column; empty where no line holds a row
+    numbers: Iterable[float]
+    wrong: dict[int, tuple[Cause, bytes]]  # by position; with a wrong number a row, too, NaN
+
+
 def cause_of(line: bytes, layout: Layout) -> Cause | None:
     """Find why a line without its end is wrong; None when it is right, blank or a comment."""
     if layout.is_comment(line):
@@ -148,7 +165,7 @@ def explain(line: bytes, layout: Layout) -> Wrong | None:
         case Cause.NUMBER:
             each = next(islice(match_fields(line), layout.number_at, None))
             wrong = explain_number(each[0], layout)
-            return wrong and dataclasses.replace(wrong, at=each.start())
+            return wrong and replace(wrong, at=each.start())
     return None
 
 
@@ -223,11 +240,10 @@ def holds_text(lines: bytes) -> bool:
 def is_utf8(text: bytes) -> bool:
     if text.isascii():
         return True
-    decode = getincrementaldecoder('utf-8')().decode
+    decode, size = getincrementaldecoder('utf-8')().decode, DECODER_BLOCK_BYTES
     try:
-        for begin in range(0, len(text), DECODER_BLOCK_BYTES):
-            decode(text[begin : begin + DECODER_BLOCK_BYTES])
-        decode(b'', final=True)
+        for begin in range(0, len(text), size):
+            decode(text[begin : begin + size], begin + size >= len(text))
     except UnicodeDecodeError:
         return False
     return True
@@ -235,7 +251,15 @@ def is_utf8(text: bytes) -> bool:
 
 def explain_bytes(line: bytes) -> Wrong | None:
     """Explain the first NUL, carriage return or byte of a line that is not UTF-8."""
-    remedy = _remedy_of_bytes(line)
+    halves = line[::2], line[1::2]
+    is_every_second = len(line) > 3 and any(
+        not any(zeros) and 0 not in others for zeros, others in (halves, halves[::-1])
+    )
+    remedy = ''
+    if line.startswith(b'PK\x03\x04'):
+        remedy = 'these bytes begin a ZIP archive, as .xlsx is: save the table as text'
+    elif is_every_second or line.startswith((b'\xff\xfe', b'\xfe\xff')):
+        remedy = 'these are bytes as in UTF-16: save the file as UTF-8'
     wrong = []
     for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
         if (at := line.find(byte)) >= 0:
@@ -246,20 +270,6 @@ def explain_bytes(line: bytes) -> Wrong | None:
         found = f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})'
         wrong.append(Wrong('', found, 'UTF-8', error.start, remedy))
     return min(wrong, key=lambda each: each.at, default=None)
-
-
-def _remedy_of_bytes(line: bytes) -> str:
-    """Tell what to do about bytes of a known format that is no text."""
-    if line.startswith(b'PK\x03\x04'):
-        return 'these bytes begin a ZIP archive, as .xlsx is: save the table as text'
-    n_even, n_odd = line[::2].count(0), line[1::2].count(0)
-    is_every_second = len(line) > 3 and (n_even, n_odd) in (
-        (len(line[::2]), 0),
-        (0, len(line[1::2])),
-    )
-    if is_every_second or line.startswith((b'\xff\xfe', b'\xfe\xff')):
-        return 'these are bytes as in UTF-16: save the file as UTF-8'
-    return ''
 
 
 def is_finite_decimal(field: bytes) -> bool:
@@ -274,12 +284,7 @@ def is_finite_decimal(field: bytes) -> bool:
 
 def is_number(field: bytes, layout: Layout) -> bool:
     """Return whether a field is a number of a layout: a finite decimal, or an integer."""
-    return not field.translate(None, number_bytes(layout)) and is_finite_decimal(field)
-
-
-def number_bytes(layout: Layout) -> bytes:
-    """Return the bytes that numbers of a layout may be written with."""
-    return INTEGER_BYTES if layout.integers else NUMBER_BYTES
+    return bool(not layout.integers or _is_integer(field)) and is_finite_decimal(field)
 
 
 MAX_LINE_BYTES = 64 << 20  # a file without line ends is refused before it fills memory
@@ -290,26 +295,14 @@ BLOCK_BYTES = 2 << 20
 Read = Callable[[int], bytes]  # gives at most so many of the next bytes, and nothing at the end
 
 
-def numbered(stream: BinaryIO, source: str) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a stream without their ends, as soon as they are there, from number 1."""
-    number = 0
-    # All buffered streams have read1.
-    for block in whole_lines(stream.read1):  # type: ignore[attr-defined]
-        if block is None:
-            raise endless().error(source, f'line {number + 1}')
-        for line in split(block):
-            number += 1
-            yield number, line
-
-
 def whole_lines(
-    read: Read, block_bytes: int | None = None, *, is_start: bool = True
+    read: Read, block_bytes: int | None = None, *, is_start: bool = True, goes_on: bool = False
 ) -> Iterator[bytes | None]:
     """Yield blocks of whole lines with their ends, each as soon as `read` gives its last byte.
 
     They have `block_bytes` or so, by default `BLOCK_BYTES`. In place of a line that is too long
-    comes None; the rest of that line is passed over when the next block is asked for. A byte order
-    mark is passed over only at the start of the file.
+    comes None, and nothing behind it unless this goes on. A byte order mark is passed over only at
+    the start of the file.
     """
     chunks = _chunks(read, block_bytes or BLOCK_BYTES, is_start)
     pieces: list[bytes] = []
@@ -318,8 +311,12 @@ def whole_lines(
         end = chunk.find(b'\n')
         if pending + (len(chunk) if end < 0 else end) > MAX_LINE_BYTES:
             yield None
+            if not goes_on:
+                return
             pieces, pending = [], 0
-            chunk = _behind_line(chunk, chunks)
+            while b'\n' not in chunk and (chunk := next(chunks, b'')):
+                pass
+            chunk = chunk.partition(b'\n')[2]
         head, newline, tail = chunk.rpartition(b'\n')
         if newline:
             yield b''.join((*pieces, head, newline))
@@ -330,35 +327,17 @@ def whole_lines(
         yield b''.join(pieces)
 
 
-def up_to_endless(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
-    """Yield blocks, and nothing behind an endless line, which may go on for long."""
-    for block in blocks:
-        yield block
-        if block is None:
-            return
-
-
 def _chunks(read: Read, size: int, is_start: bool) -> Iterator[bytes]:
     """Yield the bytes of a stream without its byte order mark, of which a part may come first."""
     start = read(size)
-    while is_start and start and start != BYTE_ORDER_MARK and BYTE_ORDER_MARK.startswith(start):
-        more = read(size)
-        if not more:
+    while is_start and start in (BYTE_ORDER_MARK[:1], BYTE_ORDER_MARK[:2]):
+        if not (more := read(size)):
             break
         start += more
     yield start.removeprefix(BYTE_ORDER_MARK) if is_start else start
     while start:
         start = read(size)
         yield start
-
-
-def _behind_line(chunk: bytes, chunks: Iterator[bytes]) -> bytes:
-    """Return what comes behind the line that a chunk is in, of that chunk or the next ones."""
-    for each in chain([chunk], chunks):
-        _, newline, rest = each.partition(b'\n')
-        if newline:
-            return rest
-    return b''
 
 
 def split(block: bytes) -> list[bytes]:
@@ -378,19 +357,7 @@ LONGEST = 1 << 12  # a longer line is no row that somebody wrote with other sepa
 SEPARATORS = {',': 'commas', ';': 'semicolons', '|': 'vertical bars', '\t': 'tabs'}
 MODALITIES = ('written', 'pronounced', 'image', 'audio', 'both')  # of all campaigns
 
-# Files that may be taken for one another; first those whose rows say most about what they are.
-_FAMILIES = (
-    (
-        *(layouts.EVIDENCE, layouts.SHOTS, layouts.HYPOTHESIS),
-        *(layouts.REFERENCE, layouts.SUBSET),
-    ),
-    (
-        *(layouts.EVIDENCE_2015, layouts.SHOTS_2015, layouts.HYPOTHESIS_2015),
-        layouts.REFERENCE_2015,
-    ),
-    (layouts.QRELS, layouts.RUN),
-)
-_FIELD_NAMES = {field for family in _FAMILIES for layout in family for field in layout.fields}
+_FIELD_NAMES = {field for family in FAMILIES for layout in family for field in layout.fields}
 _has_decimal_comma = re.compile('[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?').fullmatch
 _is_code = re.compile(rb'["{},;|]').search  # as in CSV or JSON
 _separates_words = re.compile(f'[{BETWEEN_WORDS}]').search
@@ -401,14 +368,10 @@ def explained(line: bytes, cause: Cause, layout: Layout) -> Wrong:
     if cause is Cause.LENGTH:
         return endless()
     # A header of texts alone has nothing wrong but where it stands.
-    return diagnosed(explain(line, layout) or header_of(line.decode()), line, layout)
-
-
-def diagnosed(wrong: Wrong, line: bytes, layout: Layout) -> Wrong:
-    """Add to a fault of a line the remedy of its cause, if a cause is certain."""
+    wrong = explain(line, layout) or header_of(line.decode())
     if wrong.remedy or len(line) > LONGEST or not holds_text(line):
         return wrong
-    return dataclasses.replace(wrong, remedy=_remedy(line, layout))
+    return replace(wrong, remedy=_remedy(line, layout))
 
 
 def _remedy(line: bytes, layout: Layout) -> str:
@@ -416,20 +379,14 @@ def _remedy(line: bytes, layout: Layout) -> str:
     if len(words) > 1 and _is_header(words):
         return 'remove this header'
     if len(words) == len(layout.fields):
-        return '' if layout.number is None else _of_number(words[layout.number_at], layout)
+        field = '' if layout.number is None else words[layout.number_at]
+        unquoted = field.strip('"\'')
+        if unquoted != field and is_number(unquoted.encode(), layout):
+            return 'write the fields without quotes'
+        return 'write a decimal point, not a comma' if _has_decimal_comma(unquoted) else ''
     for separator, name in SEPARATORS.items():
-        fields = _split(line.decode(), separator, layout)
-        if fields:
+        if fields := _split(line.decode(), separator, layout):
             return f'{name} separate its fields: {_instead(line, separator, fields, layout)}'
-    return ''
-
-
-def _of_number(field: str, layout: Layout) -> str:
-    unquoted = field.strip('"\'')
-    if unquoted != field and is_number(unquoted.encode(), layout):
-        return 'write the fields without quotes'
-    if _has_decimal_comma(unquoted):
-        return 'write a decimal point, not a comma'
     return ''
 
 
@@ -470,10 +427,9 @@ def _is_header(words: Sequence[str]) -> bool:
 
 def other_file(line: bytes, layout: Layout) -> str:
     """Name the other file that a row fits, if it does not look like a row of its own."""
-    for family in _FAMILIES:
+    for family in FAMILIES:
         if layout in family and not _looks_like(line, layout):
-            fitting = (each.name for each in family if _looks_like(line, each))
-            return next(fitting, '')
+            return next((each.name for each in family if _looks_like(line, each)), '')
     return ''
 
 

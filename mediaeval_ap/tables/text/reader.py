@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,63 +23,25 @@ from numpy.typing import NDArray
 from mediaeval_ap.cores import own_cores
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column, LineCounter, Source, Table
-from mediaeval_ap.tables.text.format import (
-    Cause,
-    Wrong,
-    cause_of,
-    cause_of_fields,
-    endless,
-    exchanged,
-    explained,
-    find_fields,
-    header_of,
-    holds_no_row,
-    holds_text,
-    is_header,
-    match_fields,
-    no_row_of_text,
-    number_bytes,
-    other_file,
-    split,
-    up_to_endless,
-    whole_lines,
-)
+from mediaeval_ap.tables.text import format
+from mediaeval_ap.tables.text.format import Cause, Fields, Piece, Wrong
 
 # What text of campaign size does not need is imported where it is used.
 if TYPE_CHECKING:
     import pyarrow
 
 PROVED_BYTES = 1 << 15  # double takes a sixth more time, as fields no longer fit the caches
-LONG_LINE = 1 << 12
 LONG_BYTES = 1 << 20  # the list of the fields of a line takes several times its bytes
+LONG_LINE = 1 << 12
 CONTINUATIONS = bytes(range(0x80, 0xC0))  # the bytes of UTF-8 that begin no character
 _NO_SEPARATOR = bytes(set(range(256)) - set(b' \t\n'))
 _TAB_TO_SPACE = bytes.maketrans(b'\t', b' ')
-
-Fields: TypeAlias = Sequence[bytes]  # of a column
-
-
-class Piece(NamedTuple):
-    """Consecutive lines, the rows among them, and why the others are wrong.
-
-    A line with a wrong number is both: its number is NaN.
-    """
-
-    block: bytes  # the lines with their ends; nothing in place of an endless line
-    n_lines: int
-    rows: Sequence[int] | NDArray[np.int64] | None  # positions of lines with rows; None for all
-    texts: Sequence[Fields] | pyarrow.Table  # by column; empty where no line holds a row
-    numbers: Iterable[float]
-    wrong: dict[int, tuple[Cause, bytes]]  # the wrong lines, by position
 
 
 def pieces(
     blocks: Iterable[bytes | None], layout: Layout, by_python: float = math.inf
 ) -> Iterator[Piece]:
-    """Read blocks of whole lines; behind so many bytes for Python, pyarrow reads them in threads.
-
-    None in place of a block stands for an endless line.
-    """
+    """Read blocks of lines; behind so many bytes for Python, pyarrow reads them in threads."""
     blocks = iter(blocks)
     for block in blocks:
         if by_python <= 0:
@@ -95,10 +57,9 @@ def _in_bulk(blocks: Iterable[bytes | None], layout: Layout) -> Iterator[Piece]:
     from mediaeval_ap.tables.text.fast import N_THREADS, proved_block, results_of
 
     def read(block: bytes | None) -> Iterable[Piece]:
-        rows = proved_block(block, layout)
-        if block is None or rows is None:
-            return _by_python(block, layout)  # which begins when this is asked for
-        return [Piece(block, rows.n_lines, rows.places, rows.texts, rows.numbers, {})]
+        piece = proved_block(block, layout)
+        # What is not proved is read when this is asked for.
+        return _by_python(block, layout) if piece is None else [piece]
 
     with ThreadPoolExecutor(min(own_cores(), N_THREADS)) as threads:
         yield from chain.from_iterable(results_of(read, blocks, threads))
@@ -107,96 +68,84 @@ def _in_bulk(blocks: Iterable[bytes | None], layout: Layout) -> Iterator[Piece]:
 def _by_python(block: bytes | None, layout: Layout) -> Iterator[Piece]:
     if block is None:
         yield Piece(b'', 1, [], [], (), {0: (Cause.LENGTH, b'')})
-        return
-    begin = 0
-    while begin < len(block):
-        end = block.find(b'\n', begin + PROVED_BYTES - 1) + 1 or len(block)
+    end = 0
+    while block and end < len(block):
+        begin, end = end, block.find(b'\n', end + PROVED_BYTES - 1) + 1 or len(block)
         part = block[begin:end]
         yield prove(part, layout) or _line_by_line(part, layout)
-        begin = end
 
 
 def prove(block: bytes, layout: Layout) -> Piece | None:
     """Split lines into fields, if all of them are right; None where one is wrong."""
-    lines = given = split(block)
+    lines = given = format.split(block)
     text = b'\n'.join(lines)
     if layout.comment is not None and b'#' in text:
         lines = [line for line in lines if not layout.is_comment(line)]
         text = b'\n'.join(lines)
-    if not holds_text(text):
+    if not format.holds_text(text):
         return None
     n_fields = len(layout.fields)
-    columns = evenly_split(text, len(lines), n_fields) or _split(text, lines, n_fields)
+    columns = evenly_split(text, len(lines), n_fields)
     if columns is None:
-        return None
+        # To bytes.split, which is faster, vertical tabs and form feeds are white space.
+        split_line = format.find_fields if b'\v' in text or b'\f' in text else bytes.split
+        found = [fields for fields in map(split_line, lines) if fields]
+        if set(map(len, found)) - {n_fields}:
+            return None
+        columns = list(zip(*found, strict=True))
     n_rows = len(columns[0]) if columns else 0
-    no_numbers = not columns or layout.number is None
-    numbers = numbers_of(() if no_numbers else columns.pop(layout.number_at), layout)
-    if numbers is None:
-        return None
+    numbers = array('d')
+    if columns and layout.number is not None:
+        fields = columns.pop(layout.number_at)
+        if b''.join(fields).translate(
+            None, format.INTEGER_BYTES if layout.integers else format.NUMBER_BYTES
+        ):
+            return None
+        try:
+            numbers.extend(map(float, fields))
+        except ValueError:
+            return None
+        if not np.isfinite(numbers).all():
+            return None
     rows = None
     if n_rows != len(given):
-        rows = [row for row, line in enumerate(given) if not holds_no_row(line, layout)]
+        rows = [row for row, line in enumerate(given) if not format.holds_no_row(line, layout)]
     return Piece(block, len(given), rows, columns, numbers, {})
 
 
 def evenly_split(text: bytes, n_lines: int, n_fields: int) -> list[Fields] | None:
-    """Split text at once into columns, if one space or tab stands between fields, none elsewhere.
-
-    None on any doubt.
-    """
-    if b'\v' in text or b'\f' in text:  # white space to bytes.split
-        return None
-    # A line with n_fields - 1 separators has n_fields fields. An empty one would be missing from
-    # the words.
-    line = b' ' * (n_fields - 1)
+    """Split text at once if one space or tab is between all fields; None on any doubt."""
     words = text.split()
-    if not words or len(words) != n_lines * n_fields:
+    # Vertical tabs and form feeds are white space to bytes.split. A line with n_fields - 1
+    # separators has n_fields fields; an empty one would be missing from the words.
+    if b'\v' in text or b'\f' in text or not words or len(words) != n_lines * n_fields:
         return None
+    line = b' ' * (n_fields - 1)
     if text.translate(_TAB_TO_SPACE, _NO_SEPARATOR) != b'\n'.join([line] * n_lines):
         return None
     return [words[field::n_fields] for field in range(n_fields)]
 
 
-def _split(text: bytes, lines: list[bytes], n_fields: int) -> list[Fields] | None:
-    """Split lines one by one into columns; None unless each is blank or has all fields."""
-    # To bytes.split, which is faster, vertical tabs and form feeds are white space.
-    split_line = find_fields if b'\v' in text or b'\f' in text else bytes.split
-    fields = [row for row in map(split_line, lines) if row]
-    if set(map(len, fields)) - {n_fields}:
-        return None
-    return list(zip(*fields, strict=True))
-
-
-def numbers_of(fields: Sequence[bytes], layout: Layout) -> array[float] | None:
-    """Read the numbers of a layout by Python, if all of them are right."""
-    if b''.join(fields).translate(None, number_bytes(layout)):
-        return None
-    try:
-        numbers = array('d', map(float, fields))
-    except ValueError:
-        return None
-    return numbers if np.isfinite(numbers).all() else None
-
-
 def _line_by_line(block: bytes, layout: Layout) -> Piece:
     """Find the cause for which each line is wrong, and the rows of the others."""
-    lines = split(block)
+    lines = format.split(block)
     wrong: dict[int, tuple[Cause, bytes]] = {}
     rows: list[int] = []
     columns: list[Fields] = []
     numbers = array('d')
-    # In most blocks all is text, and no line holds very many fields.
+    # In most blocks all is text, and no line holds very many fields: a line is looked at once.
     is_plain = len(block) <= LONG_BYTES and layout.comment is None
-    is_plain = is_plain and holds_text(b'\n'.join(lines))
+    is_plain = is_plain and format.holds_text(b'\n'.join(lines))
     for at, line in enumerate(lines):
-        fields = find_fields(line) if is_plain else []
-        cause = cause_of_fields(fields, layout) if is_plain else cause_of(line, layout)
+        fields = format.find_fields(line) if is_plain else []
+        cause = (
+            format.cause_of_fields(fields, layout) if is_plain else format.cause_of(line, layout)
+        )
         if cause is not None:
             wrong[at] = cause, line
-        if cause not in (None, Cause.NUMBER) or holds_no_row(line, layout):
+        if cause not in (None, Cause.NUMBER) or format.holds_no_row(line, layout):
             continue
-        fields = fields or find_fields(line)
+        fields = fields or format.find_fields(line)
         if layout.number is not None:
             number = fields.pop(layout.number_at)
             numbers.append(float(number) if cause is None else np.nan)
@@ -241,9 +190,9 @@ class WrongLines:
             yield each if isinstance(each, WrongLine) else self._explained(each[0], cause, each[1])
 
     def _explained(self, number: int, cause: Cause, line: bytes) -> WrongLine:
-        wrong = explained(line, cause, self._layout)
-        if self.other and not wrong.remedy and other_file(line, self._layout) == self.other:
-            wrong = replace(wrong, remedy=exchanged(self.other))
+        wrong = format.explained(line, cause, self._layout)
+        if self.other and not wrong.remedy and format.other_file(line, self._layout) == self.other:
+            wrong = replace(wrong, remedy=format.exchanged(self.other))
         return WrongLine(number, n_characters(line[: wrong.at]) + 1, wrong)  # before it is text
 
 
@@ -280,9 +229,9 @@ class IrregularRows:
         if position >= (piece.n_lines if piece.rows is None else len(piece.rows)):
             return None
         if self._opened[0] != at:
-            self._opened = at, split(zlib.decompress(piece.block))
+            self._opened = at, format.split(zlib.decompress(piece.block))
         line = self._opened[1][position if piece.rows is None else piece.rows[position]]
-        return [n_characters(line[: each.start()]) for each in match_fields(line)]
+        return [n_characters(line[: each.start()]) for each in format.match_fields(line)]
 
 
 @dataclass(frozen=True)
@@ -304,34 +253,24 @@ class LenientTable:
         if self.irregular is None:
             return None
         layout = self.table.layout
-        place = layout.fields.index(field)
+        n_before = layout.fields.index(field)
         if (starts := self.irregular.starts(row)) is not None:
-            return starts[place] + 1
-        before = (self.table[each] for each in layout.texts[:place])
+            return starts[n_before] + 1
+        before = (self.table[each] for each in layout.texts[:n_before])
         return 1 + sum(len(column.text(row)) + 1 for column in before)
 
 
 class Reading:
-    """The rows and the wrong lines of a file, as far as it has been read.
+    """The rows of a file so far, and `most` of its wrong lines of each cause."""
 
-    Of each cause, `most` wrong lines are kept. It begins behind some lines, and rows among them.
-    """
-
-    def __init__(
-        self,
-        layout: Layout,
-        most: int,
-        n_lines: int = 0,
-        n_rows: int = 0,
-        irregular: IrregularRows | None = None,
-    ) -> None:
+    def __init__(self, layout: Layout, most: int, n_lines: int = 0, n_rows: int = 0) -> None:
         self.layout = layout
         self.wrong = WrongLines(layout, most)
         self.lines = LineCounter(n_lines)
+        self.irregular: IrregularRows | None = None  # by default they are not kept
         self.header: tuple[int, bytes] | None = None  # which is a row, where a row has no number
         self.other = ''  # the file that the first row, if it is right, fits better
         self._has_begun = n_rows > 0  # a line was neither blank nor a comment
-        self._irregular = irregular
         self._columns = [_ColumnBuilder() for _ in layout.texts]
         self._numbers: list[NDArray[np.float64]] = []
         self._tables: list[pyarrow.Table] = []
@@ -341,8 +280,8 @@ class Reading:
         if not self._has_begun:
             piece = self._begin(piece)
         self.wrong.add(self.lines.next_line, piece.wrong)
-        if self._irregular is not None:
-            self._irregular.add(piece, self.lines.n_rows)
+        if self.irregular is not None:
+            self.irregular.add(piece, self.lines.n_rows)
         self.lines.count(piece.n_lines, piece.rows)
         if isinstance(piece.texts, Sequence):
             for column, fields in zip(self._columns, piece.texts, strict=False):  # or no rows
@@ -361,11 +300,11 @@ class Reading:
             return piece
         self._has_begun = True
         if first in piece.wrong:
-            self.wrong.other = other_file(piece.wrong[first][1], self.layout)
+            self.wrong.other = format.other_file(piece.wrong[first][1], self.layout)
             return piece
-        line = split(piece.block)[first]
-        self.other = other_file(line, self.layout)
-        if not is_header(line.decode(), self.layout):
+        line = format.split(piece.block)[first]
+        self.other = format.other_file(line, self.layout)
+        if not format.is_header(line.decode(), self.layout):
             return piece
         self.header = self.lines.next_line + int(first), line
         texts = piece.texts
@@ -387,7 +326,6 @@ class Reading:
 
     def table(self, source: Source) -> Table:
         """Return all rows so far, which are given up."""
-        names = self.layout.texts
         numbers = None
         if self.layout.number is not None:
             numbers = np.concatenate([*self._numbers, np.empty(0)])
@@ -399,55 +337,52 @@ class Reading:
             columns = joined_columns(self._tables)
         else:
             columns = [column.column() for column in self._columns]
-        by_name = dict(zip(names, columns, strict=True))
+        by_name = dict(zip(self.layout.texts, columns, strict=True))
         return Table(self.layout, by_name, numbers, source, self.lines.line_numbers())
 
     def add_strictly(self, piece: Piece, source: str) -> None:
         """Add a piece; an endless line is the error, and rows behind a wrong line do not count."""
         if any(cause is Cause.LENGTH for cause, _ in piece.wrong.values()):
-            raise endless().error(source, f'line {self.lines.next_line}')
+            raise format.endless().error(source, f'line {self.lines.next_line}')
         if self.wrong.counts:
             piece = piece._replace(rows=[], texts=[], numbers=())
         self.add(piece)
 
     def refuse_wrong(self, source: str) -> None:
         """Raise the error of the first wrong line, which counts the others, if there is any."""
-        wrong = [each for cause in Cause for each in self.wrong.of(cause)]
-        if wrong:
+        if wrong := [each for cause in Cause for each in self.wrong.of(cause)]:
             first = min(wrong, key=lambda each: each.line)
             further = self.wrong.counts.total() - 1
             raise first.wrong.error(source, f'line {first.line}', further)
         if self.header is not None:
             number, line = self.header
-            raise header_of(line.decode()).error(source, f'line {number}')
+            raise format.header_of(line.decode()).error(source, f'line {number}')
 
 
 class _ColumnBuilder:
     """A column that grows: codes, and the code of each distinct value so far."""
 
     def __init__(self) -> None:
-        self._codes = array('i')
+        self._codes = [np.empty(0, np.int32)]
         self._code_of: defaultdict[bytes, int] = defaultdict()
         self._code_of.default_factory = self._code_of.__len__
 
     def extend(self, fields: Fields) -> None:
-        # A quarter faster than to extend the array by the codes one by one.
-        codes = np.fromiter(map(self._code_of.__getitem__, fields), np.int32, len(fields))
-        self._codes.frombytes(codes.tobytes())
+        codes = map(self._code_of.__getitem__, fields)
+        self._codes.append(np.fromiter(codes, np.int32, len(fields)))
 
     def column(self) -> Column:
-        codes = np.array(self._codes, dtype=np.int32)
-        return Column(codes, [value.decode() for value in self._code_of])
+        return Column(np.concatenate(self._codes), [value.decode() for value in self._code_of])
 
 
 def parse(stream: BinaryIO, layout: Layout, source: str, by_python: float = math.inf) -> Table:
     """Read lines strictly: a `FormatError` names the first wrong line, and counts the others."""
     reading = Reading(layout, most=1)
-    for piece in pieces(up_to_endless(whole_lines(stream.read)), layout, by_python):
+    for piece in pieces(format.whole_lines(stream.read), layout, by_python):
         reading.add_strictly(piece, source)
     reading.refuse_wrong(source)
     if not reading.lines.n_rows:
-        raise no_row_of_text(source, layout, reading.lines.next_line - 1)
+        raise format.no_row_of_text(source, layout, reading.lines.next_line - 1)
     return reading.table(Source(source))
 
 
@@ -455,12 +390,12 @@ def parse_leniently(
     stream: BinaryIO, layout: Layout, most: int, by_python: float = math.inf
 ) -> LenientTable:
     """Read lines to the end, right or wrong, and keep `most` wrong ones of each cause."""
-    irregular = IrregularRows()
-    reading = Reading(layout, most, irregular=irregular)
-    for piece in pieces(whole_lines(stream.read), layout, by_python):
+    reading = Reading(layout, most)
+    reading.irregular = IrregularRows()
+    for piece in pieces(format.whole_lines(stream.read, goes_on=True), layout, by_python):
         reading.add(piece)
     if reading.header is not None:
         number, line = reading.header
         reading.wrong.add(number, {0: (Cause.HEADER, line)})
-    n_lines = reading.lines.next_line - 1
-    return LenientTable(reading.table(Source('')), reading.wrong, irregular, n_lines, reading.other)
+    table, n_lines = reading.table(Source('')), reading.lines.next_line - 1
+    return LenientTable(table, reading.wrong, reading.irregular, n_lines, reading.other)

@@ -21,13 +21,13 @@ from mediaeval_ap.tables.layouts import (
     SHOTS_2015,
 )
 from mediaeval_ap.tables.text import fast, format, reader
-from mediaeval_ap.tables.text.format import Cause, Wrong, holds_no_row, other_file, parse_line
+from mediaeval_ap.tables.text.format import Cause, other_file, parse_line
 
 
 @given(layouts_and_files())
 @example((QUERIES, b''))
 @example((QUERIES, b' \xef\xbb\xbf\n'))
-@example((QUERIES, b'\xef\xbb\xbf\xef\xbb\xbfa\n'))
+@example((QUERIES, b'\xef\xbb\xbf\xef\xbb\xbfa\n\xef\xbb\xbfb\n\xef\xbb\xbf'))
 @example((SUBSET, b'a b\n\n \n'))
 @example((SUBSET, b'\n\na b\n'))
 @example((SUBSET, b'a b\n\n  \na b\nc d\n'))
@@ -38,6 +38,10 @@ from mediaeval_ap.tables.text.format import Cause, Wrong, holds_no_row, other_fi
 @example((QRELS, b'#'))
 @example((QRELS, b'# a\n# b\na b c 1\n'))
 @example((QRELS, b'# a\n\xef\xbb\xbfa b c 1\n'))
+@example((QRELS, b'#######\n\xef\xbb\xbfa b c +1\na b c 1.0\n'))
+@example(
+    (HYPOTHESIS, b'\xef\xbb\xbfx\tv  1 nan .5\r\n\n y w 2 o"b -1e3 \nz z z \xc3\xa9\xc2\xa0 1')
+)
 @example((QRELS, b'a b c 0x1\n'))
 @example((RUN, b'a b c d 1 #\n #a b c d 1 e\n'))
 @example((RUN, b'\t # a\xff\0\r\r\na b c d 1 #\n#'))
@@ -72,23 +76,16 @@ def check(table, layout, rows, numbers):
     assert (table.lines.numbers is not None) == is_stored
 
 
-def test_lines_that_hold_no_row():
-    for layout in (QRELS, RUN):
-        assert parse_line(b'# a comment\r\n', layout, 'file', 1) is None
-        assert holds_no_row(b' \t', layout)
-    assert parse_line(b'#1\n', QUERIES, 'file', 1) == ('#1',)
-    assert parse_line(b' #7 0 d 1\n', QRELS, 'file', 1) == ('#7', '0', 'd', '1')
-    assert parse_line(b' #7 Q0 d 1 1 me\n', RUN, 'file', 1) is None
-
-
-def test_a_line_alone_ends_as_in_a_file():
+def test_a_line_alone_is_as_in_a_file():
     for line in (b'a b', b'a b\n', b'a b\r\n'):
         assert parse_line(line, SUBSET, 'file', 1) == ('a', 'b')
     for line in (b'a b\r', b'a b\r\r\n'):
-        with pytest.raises(FormatError, match='a carriage return at byte 4'):
+        with pytest.raises(FormatError, match='file, line 1: found a carriage return at byte 4'):
             parse_line(line, SUBSET, 'file', 1)
-        with pytest.raises(FormatError, match='a carriage return at byte 4'):
-            parse(line, SUBSET)
+    assert parse_line(b'# a comment\r\n', QRELS, 'file', 1) is None
+    assert parse_line(b' \t', SUBSET, 'file', 1) is None
+    assert parse_line(b' #7 0 d 1\n', QRELS, 'file', 1) == ('#7', '0', 'd', '1')
+    assert parse_line(b' #7 Q0 d 1 1 me\n', RUN, 'file', 1) is None
 
 
 @pytest.mark.parametrize('by_python', [math.inf, 0])
@@ -100,16 +97,6 @@ def test_a_header_of_texts_is_named(by_python):
     found = reader.parse_leniently(io.BytesIO(data), QUERIES, 1, by_python)
     assert [(cause, each.line) for cause, each in causes_and_lines(found)] == [(Cause.HEADER, 2)]
     assert [*found.table.rows(), found.table.place(0)] == [('ann',), 'line 3']
-
-
-def test_where_a_fault_stands_is_not_compared():
-    """A line and a tuple are told the same; the place is for who points at it."""
-    one, other = (Wrong('confidence', "'high'", 'a number', at) for at in (3, 5))
-    assert one == other
-    assert hash(one) == hash(other)
-    assert (
-        repr(one) == "Wrong(field='confidence', found=\"'high'\", expected='a number', remedy='')"
-    )
 
 
 ROW = 'x v 1 ann_lee 0.5'
@@ -126,7 +113,6 @@ def strict_remedy(content, layout=HYPOTHESIS):
     ('line', 'remedy'),
     [
         (ROW.replace(' ', ','), f'commas separate its fields: {SPACES}'),
-        (ROW.replace(' ', ';'), f'semicolons separate its fields: {SPACES}'),
         (ROW.replace(' ', '|'), f'vertical bars separate its fields: {SPACES}'),
         (
             'x;v;1;ann lee;0,5',
@@ -147,10 +133,8 @@ def strict_remedy(content, layout=HYPOTHESIS):
         ),
         ('video_id shot_id person_name confidence', 'remove this header'),
         ('x v 1 ann_lee 0,5', 'write a decimal point, not a comma'),
-        ('x v 1 ann_lee -1,5e-3', 'write a decimal point, not a comma'),
         ('"x" "v" "1" "ann_lee" "0.5"', 'write the fields without quotes'),
         ('x v 1 ann_lee', 'its first row fits a reference file: are two files exchanged?'),
-        ('x v', 'its first row fits a subset file: are two files exchanged?'),
     ],
 )
 def test_causes(line, remedy):
@@ -162,18 +146,8 @@ def test_causes(line, remedy):
 @pytest.mark.parametrize(
     'line',
     [
-        'x',
-        'x,v',
-        'x v 1 ann lee 0.5',
-        'x v 1 ann high',
-        'x v 1 ann 1,000,000',
-        'x v a,b,c,d',
-        'x,v,1,,0.5',
-        'x v "1 ann',
-        'x v 1 0.5',
-        '{"x": "v"}',
-        ',' * 5000,
-        'ann\xa00.5',
+        *('x', 'x,v', 'x v 1 ann lee 0.5', 'x v 1 ann high', 'x v 1 ann 1,000,000', 'x v a,b,c,d'),
+        *('x,v,1,,0.5', 'x v "1 ann', 'x v 1 0.5', '{"x": "v"}', ',' * 5000, 'ann\xa00.5'),
     ],
 )
 def test_no_cause_is_guessed(line):
@@ -184,16 +158,12 @@ def test_no_cause_is_guessed(line):
 
 
 @pytest.mark.parametrize('encoding', ['utf-16', 'utf-16-le', 'utf-16-be'])
-def test_utf_16(encoding):
+def test_files_that_are_no_text(encoding):
     content = f'{ROW}\n{ROW}\n'.encode(encoding)
-    remedy = 'these are bytes as in UTF-16: save the file as UTF-8'
-    assert strict_remedy(content) == remedy
-    assert validate(io.BytesIO(content))[0].remedy == remedy
-
-
-def test_a_spreadsheet():
+    assert strict_remedy(content) == 'these are bytes as in UTF-16: save the file as UTF-8'
     remedy = 'these bytes begin a ZIP archive, as .xlsx is: save the table as text'
     assert strict_remedy(b'PK\x03\x04\x14\0\x06\0\n') == remedy
+    assert strict_remedy(b'a\0b\n') == ''
 
 
 def test_the_remedy_of_another_file_is_told_of_its_lines_alone():
@@ -215,11 +185,9 @@ def test_a_line_that_only_lacks_a_field_is_no_other_file():
         (b'x v 1 ann 0.5', REFERENCE, 'hypothesis'),
         (b'x v 1 ann', SUBSET, 'reference'),
         (b'x v 1 0 1.5', REFERENCE, 'shot list'),
-        (b'x v 1 0 1.5', HYPOTHESIS, 'shot list'),
         (b'x v 1 17 0.5', HYPOTHESIS, ''),  # a name in digits: the end would be before the start
         (b'x v 1 0 1.5', EVIDENCE, 'shot list'),
         (b'ann x v written 0.5', HYPOTHESIS, 'evidence'),
-        (b'ann x v written 0.5', SHOTS, 'evidence'),
         (b'x v 1 ann 0.5', SHOTS, 'hypothesis'),
         (b'ann v 1 image', HYPOTHESIS_2015, 'evidence'),
         (b'v 1 ann 0.5', EVIDENCE_2015, 'hypothesis'),

@@ -1,22 +1,17 @@
 """Listings, and what definitions say of them: against the oracle, reasons by undoing them."""
 
 from dataclasses import replace
-from unittest import mock
 
 import oracle
 import oracle_fields
 import pytest
-import strategies
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun
-from mediaeval_ap.diagnosis.reconcile import causes, list_first, reconcile, reconcile_run
+from mediaeval_ap.diagnosis.other_definitions import causes, reconcile, reconcile_run
 from mediaeval_ap.evaluation.scoring import read_counted
-from mediaeval_ap.ranking import frozen_ranking
-from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.tables import HYPOTHESIS, read
 from tests.strategies import examples, hypothesis_rows, names, reference_rows
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -83,7 +78,7 @@ FIRST, FINAL = 'mediaeval-2016', 'mediaeval-2016-final'
     [
         (SHOTS, RUN[:1], 5, FIRST, 'trec', 'divides by R = 3 instead of N = 1'),
         (SHOTS, RUN, 2, 'trec', 'kaggle', 'divides by k = 2 instead of R = 3'),
-        (SHOTS, RUN[:2], 5, 'trec', 'hits', 'divides by H = 2 instead of R = 3'),
+        (SHOTS, RUN, 2, 'trec', 'hits', 'divides by H = 2 instead of R = 3'),
         (SHOTS[1:2], RUN, 3, 'kaggle', FINAL, f'{DOWN_TO} rank R = 1 instead of k = 3'),
         (SHOTS[1:2], RUN, 'all', 'kaggle', FINAL, f'{DOWN_TO} rank R = 1 instead of N = 3'),
         (SHOTS, AGAIN, 5, 'kaggle', FIRST, f'counts a shot each time it is returned {ONCE_MORE}'),
@@ -121,28 +116,3 @@ def test_map_of_a_run_by_each_definition(reference, run, queries, k):
         assert rows[name].map == pytest.approx(float(mean), **oracle.CLOSE)
         changed = sum(a != b for a, b in zip(values[name], values['trec'], strict=True))
         assert rows[name].n_changed == changed
-
-
-@pytest.mark.parametrize('few_tied', [0, frozen_ranking.FEW_TIED])  # bisected, and looked at
-@given(strategies.hypothesis_rows, strategies.names, st.integers(1, 30), st.randoms())
-def test_listing(few_tied, hypotheses, query, depth, random):
-    ranking = Ranking(read(hypotheses, HYPOTHESIS))
-    (distances,) = ranking.names.measured([query])
-    relevant = sorted(random.sample(range(ranking.n_shots), random.randint(0, ranking.n_shots)))
-    with mock.patch.object(frozen_ranking, 'FEW_TIED', few_tied):
-        listing = list_first(ranking, distances, depth, relevant)
-
-    expected = oracle.ranked(hypotheses, query)
-    n_listed = len(listing.places)
-    rows = [hypotheses[row] for row in ranking.row_at[listing.places].tolist()]
-    assert rows == expected[:n_listed]
-    assert len({row[:3] for row in rows}) >= depth or n_listed == len(expected)
-
-    keys = [(oracle.normalized_distance(query, row[3]), row[4]) for row in expected]
-    assert n_listed == len(expected) or keys[n_listed - 1] != keys[n_listed]
-    assert listing.tie_starts.tolist() == [
-        i for i in range(n_listed) if not i or keys[i] != keys[i - 1]
-    ]
-    shots = ranking.shot_at[listing.places].tolist()
-    assert listing.kept.tolist() == [i for i, shot in enumerate(shots) if shot not in shots[:i]]
-    assert listing.relevant.tolist() == [i for i, shot in enumerate(shots) if shot in relevant]

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, compare, evaluate_trec
 from mediaeval_ap.challenges import evaluate_first_hit, evaluate_gap, evaluate_lrap, evaluate_map
-from mediaeval_ap.comparison.runs import VideosOfQueries, agreements, cluster_numbers, read_runs
+from mediaeval_ap.comparison.comparable_runs import (
+    VideosOfQueries,
+    agreements,
+    cluster_numbers,
+    read_runs,
+)
 from mediaeval_ap.errors import ParameterError
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')
@@ -29,6 +34,10 @@ def test_order_of_runs_and_queries_is_that_of_their_names():
     assert runs.values.tolist() == [[[0.5, 0.7], [0.3, 0.1]], [[0.6, 0.8], [0.4, 0.2]]]
     assert runs.n_relevant.tolist() == [2, 1]
     assert (runs.definition, runs.sources['z'].name) == ('trec', 'z')
+    assert read_runs(several(A, A, sha256=None)).notes == [
+        'reference: without a file of its own for a hash; of each query, the number of relevant '
+        'shots was compared'
+    ]
 
 
 def test_a_query_asked_twice_stays_twice():
@@ -64,29 +73,25 @@ def test_a_run_that_was_scored_otherwise_is_refused(settings, message):
         read_runs({'a': evaluation(A), 'b': evaluation(**{'values': A, **settings})})
 
 
-def test_references_in_memory_are_compared_by_relevant_shots():
-    assert read_runs(several(A, A, sha256=None)).notes == [
-        'reference: without a file of its own for a hash; of each query, the number of relevant '
-        'shots was compared'
-    ]
-
-
-def test_a_subset_of_one_run_alone_is_refused():
+def test_subsets_and_kinds_are_not_mixed():
     reference, run = [('x', 'v', '1', 'ann')], [('x', 'v', '1', 'ann', 0.5)]
     whole = AveragePrecision(reference, K=[1]).evaluate(run)
     part = AveragePrecision(reference, K=[1], subset=[('x', 'v')]).evaluate(run)
     with pytest.raises(ParameterError, match="subset: found '<rows>' for 'b', expected 'none'"):
         read_runs({'a': whole, 'b': part})
+    of_2015 = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')]).evaluate([run[0][1:]])
+    with pytest.raises(ParameterError, match="kind: found 'Evaluation2015' for 'b'"):
+        read_runs({'a': whole, 'b': of_2015})
+    with pytest.raises(ParameterError, match='cluster: found results without videos'):
+        compare({'a': of_2015}, cluster='video', reference=reference)
 
 
 @pytest.mark.parametrize(
     ('results', 'message'),
     [
         ([], 'found no result'),
-        ({}, 'found no result'),
         ({'a': []}, "found no result of 'a'"),
         (5, "<class 'int'>, expected results"),
-        (['run.txt'], "<class 'str'>, expected results"),
         ({' a': evaluation(A)}, "found ' a' as the name of a run"),
         ([evaluation(A), evaluation(A)], r"the run 'run' twice.*compare\(\{'one'"),
     ],
@@ -94,13 +99,6 @@ def test_a_subset_of_one_run_alone_is_refused():
 def test_what_is_no_run_is_refused(results, message):
     with pytest.raises(ParameterError, match=message):
         read_runs(results)
-
-
-def test_kinds_are_not_mixed():
-    discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
-    of_2015 = discovery.evaluate([('v', '1', 'ann', 0.5)])
-    with pytest.raises(ParameterError, match="kind: found 'Evaluation2015' for 'b'"):
-        read_runs({'a': evaluation([1]), 'b': of_2015})
 
 
 def test_measures_without_a_value_somewhere_are_left_out():
@@ -112,11 +110,7 @@ def test_measures_without_a_value_somewhere_are_left_out():
     assert 'P@5' not in runs.floor  # what an empty run gets of it is not known
 
 
-def test_results_of_2015_and_of_trec():
-    shots, run = [('v', '1'), ('v', '2')], [('v', '2', 'bob', 0.5), ('v', '1', 'ann', 0.5)]
-    discovery = PersonDiscovery2015(shots, [('v', '1', 'ann'), ('v', '2', 'bob')])
-    runs = read_runs({'a': discovery.evaluate(run[1:]), 'b': discovery.evaluate(run)})
-    assert (runs.metrics, runs.values.tolist()) == (['MAP'], [[[1, 0], [1, 1]]])
+def test_results_of_trec():
     qrels = [('1', 'd', 1), ('2', 'e', 1)]
     results = {
         'a': evaluate_trec(qrels, [('1', 'd', 1), ('2', 'x', 1)], 10),
@@ -140,9 +134,11 @@ def test_first_hits_at_several_cutoffs_are_put_side_by_side(tmp_path):
     assert (runs.queries, runs.values.tolist()) == (['1', '2'], [[[1, 0]], [[1, 0.5]]])
     with pytest.raises(ParameterError, match="'a' twice"):
         read_runs({'a': [*scores, *scores]})
+    with pytest.raises(ParameterError, match=r"by: found 'relevant' for results without numbers"):
+        compare({'a': scores[0]}, by='relevant', resamples=50)
 
 
-def test_label_ranking_and_global_ap():
+def test_label_ranking_global_ap_and_map_of_labels():
     truth = pandas.DataFrame({'fname': ['1', '2'], 'labels': ['x', 'y']})
     scores = pandas.DataFrame({'fname': ['1', '2'], 'x': [0.9, 0.8], 'y': [0.1, 0.2]})
     columns = {'id': 'fname', 'label': 'labels'}
@@ -154,11 +150,8 @@ def test_label_ranking_and_global_ap():
     score = evaluate_gap('samples/landmarks_truth.csv', 'samples/landmarks_predictions.csv')
     with pytest.raises(ParameterError, match=r'found GAP, expected a metric that is a mean'):
         read_runs([score])
-
-
-def test_map_of_labels_leaves_out_what_its_mean_leaves_out():
     score = evaluate_map('samples/fashion_truth.csv', 'samples/fashion_predictions.csv')
-    runs = read_runs([score])
+    runs = read_runs([score])  # without what its mean leaves out
     # A sum of some doubles in another order.
     assert runs.values.mean() == pytest.approx(score.value, rel=1e-12)
     assert runs.n_relevant.min() > 0
@@ -184,13 +177,9 @@ def test_tau_is_that_of_all_pairs(means):
     assert found.reason == reason
 
 
-def test_definitions():
-    trec = {'a': evaluation([1.0]), 'b': evaluation([0.5]), 'c': evaluation([0.25])}
-    kaggle = {'a': 0.5, 'b': 1.0, 'c': 0.25}
-    also = {
-        'kaggle': {name: evaluation([v], definition='kaggle') for name, v in kaggle.items()},
-        'again': trec,
-    }
+def test_orders_by_several_definitions():
+    trec, kaggle = several([1.0], [0.5], [0.25]), several([0.5], [1], [0.25], definition='kaggle')
+    also = {'kaggle': kaggle, 'again': trec}
     found = [(each.a, each.b, each.tau) for each in agreements(read_runs(trec), also)]
     assert found == [
         ('MAP@1', 'kaggle MAP@1', pytest.approx(1 / 3)),
@@ -230,11 +219,6 @@ def results_of(reference, **settings):
     return {'a': evaluate(RUN, ASKED), 'b': evaluate(RUN[:1], ASKED)}
 
 
-def test_corpora():
-    videos = VideosOfQueries(read_runs(results_of(REFERENCE)), 'cluster', REFERENCE, None)
-    assert [videos.corpus(query) for query in ASKED] == ['x', 'x', 'y', None, None]
-
-
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.RepeatedRowsWarning')
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NoOverlapWarning')
 @given(
@@ -251,13 +235,18 @@ def test_the_video_has_most_of_the_relevant_shots(reference):
 
 
 def test_queries_without_relevant_shots_are_clusters_of_their_own():
-    runs = read_runs(results_of(REFERENCE))
+    results = results_of(REFERENCE)
+    runs = read_runs(results)
     videos = VideosOfQueries(runs, 'cluster', REFERENCE, None)
+    assert [videos.corpus(query) for query in ASKED] == ['x', 'x', 'y', None, None]
     assert cluster_numbers(runs, videos).tolist() == [0, 0, 1, 2, 3]
     assert cluster_numbers(runs, None).tolist() == [0, 1, 2, 3, 4]
-    comparison = compare(results_of(REFERENCE), cluster='video', reference=REFERENCE, resamples=50)
+    comparison = compare(results, cluster='video', reference=REFERENCE, resamples=50)
     assert comparison.counts['units'] == 4
     assert 'each query without a relevant shot is a cluster of its own' in comparison.notes
+    for name, value in ('cluster', 'video'), ('by', 'corpus'):
+        with pytest.raises(ParameterError, match=f'{name}: found no reference'):
+            compare(results, **{name: value})
 
 
 def test_the_subset_is_that_of_the_runs():
@@ -268,22 +257,6 @@ def test_the_subset_is_that_of_the_runs():
     message = r"found 3 relevant shots of 'ann', expected 2 .*subset"
     with pytest.raises(ParameterError, match=message):
         VideosOfQueries(runs, 'cluster', REFERENCE, None)
-
-
-@pytest.mark.parametrize('settings', [{'cluster': 'video'}, {'by': 'corpus'}])
-def test_without_the_reference_there_are_no_videos(settings):
-    with pytest.raises(ParameterError, match=f'{next(iter(settings))}: found no reference'):
-        compare(results_of(REFERENCE), **settings)
-
-
-def test_results_without_videos_or_numbers_of_relevant_shots():
-    of_2015 = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
-    results = {'a': of_2015.evaluate([('v', '1', 'ann', 0.5)])}
-    with pytest.raises(ParameterError, match='cluster: found results without videos'):
-        compare(results, cluster='video', reference=REFERENCE)
-    table = pandas.DataFrame({'Image': ['1', '2'], 'Id': ['a', 'b']})
-    with pytest.raises(ParameterError, match=r"by: found 'relevant' for results without numbers"):
-        compare({'a': evaluate_first_hit(table, table)}, by='relevant', resamples=50)
 
 
 def test_means_by_corpus():
@@ -300,9 +273,8 @@ def test_means_by_corpus():
 
 
 def test_means_by_number_of_relevant_shots():
-    n_relevant = [0, 1, 2, 5, 6, 20, 21, 99]
     values = np.arange(8) / 8
-    results = several(values, values[::-1], n_relevant=n_relevant)
+    results = several(values, values[::-1], n_relevant=[0, 1, 2, 5, 6, 20, 21, 99])
     found = compare(results, by='relevant', resamples=50).groups_by
     assert [(each.group, each.n_queries, each.map) for each in found if each.run == 'a'] == [
         ('0', 1, 0),

@@ -84,7 +84,13 @@ def list_first(
     ranking: Ranking, distances: Distances, depth: int, relevant_shots: NDArray[np.int64]
 ) -> Listing:
     """List hypotheses of as many shots as the depth: at least as many as any definition ranks."""
-    places, kept = _down_to(ranking, distances, depth)
+    wanted = depth
+    while True:
+        places = ranking.top(distances, wanted)
+        kept = first_occurrences(ranking.shot_at[places])
+        if len(kept) >= depth or len(places) == len(ranking):
+            break
+        wanted *= 2
     if 0 < len(places) < len(ranking):
         rest = ranking.rest_of_ties(int(places[-1]), distances)
         if len(rest):
@@ -97,48 +103,27 @@ def list_first(
     return Listing(places, shots, kept, is_relevant[shots].nonzero()[0], ties)
 
 
-def _down_to(
-    ranking: Ranking, distances: Distances, depth: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places of enough hypotheses, and the positions of the first of each shot."""
-    wanted = depth
-    while True:
-        places = ranking.top(distances, wanted)
-        kept = first_occurrences(ranking.shot_at[places])
-        if len(kept) >= depth or len(places) == len(ranking):
-            return places, kept
-        wanted *= 2
-
-
-class Sizes(NamedTuple):
-    """Numbers of rows, shots and hypotheses, which definitions count in different ways."""
-
-    rows: int  # of the reference about the query
-    relevant_shots: int
-    hypotheses: int
-    shots: int  # of the run
-
-
 class Facts(NamedTuple):
     """All that any definition needs to know of a ranking."""
 
     counted: NDArray[np.int64]  # ranks of all hypotheses of relevant shots, from 1
     once: NDArray[np.int64]  # of the first of each
     distinct: NDArray[np.int64]  # of the first of each, without repeated hypotheses
-    sizes: Sizes
     n_repeats: int  # hypotheses within the cutoff whose shot was returned before, if there are hits
+    # Definitions count in different ways: of the reference about the query, and of the run.
+    n_rows: int
+    n_relevant_shots: int
+    n_hypotheses: int
+    n_shots: int
 
     @classmethod
-    def of(cls, listing: Listing | None, sizes: Sizes, k: int) -> Facts:
-        """Return the facts of a listing; None stands for one without a hit."""
-        if listing is None:
-            nothing = np.empty(0, dtype=np.int64)
-            return cls(nothing, nothing, nothing, sizes, 0)
+    def of(cls, listing: Listing, k: int, *sizes: int) -> Facts:
+        """Return the facts of a listing, with the numbers that are facts themselves."""
         relevant, kept = listing.relevant, listing.kept
         once = relevant[first_occurrences(listing.shots[relevant])]
         within = min(k, len(listing.shots))
         n_repeats = within - int(kept.searchsorted(within))
-        return cls(relevant + 1, once + 1, kept.searchsorted(once) + 1, sizes, n_repeats)
+        return cls(relevant + 1, once + 1, kept.searchsorted(once) + 1, n_repeats, *sizes)
 
     def ranks(self, definition: Definition) -> NDArray[np.int64]:
         """Return the ranks of the hits."""
@@ -147,11 +132,11 @@ class Facts(NamedTuple):
 
     def n_relevant(self, definition: Definition) -> int:
         """Return R."""
-        return self.sizes.rows if definition.counts_again else self.sizes.relevant_shots
+        return self.n_rows if definition.counts_again else self.n_relevant_shots
 
     def n_returned(self, definition: Definition) -> int:
         """Return N."""
-        return self.sizes.shots if definition.repeats is Repeats.DROP else self.sizes.hypotheses
+        return self.n_shots if definition.repeats is Repeats.DROP else self.n_hypotheses
 
     def quantities(self, definition: Definition, k: int) -> dict[str, int]:
         """Return R, k, N and H."""

@@ -197,37 +197,33 @@ def _refuse_others(first: _ScoredRun, other: _ScoredRun) -> None:
                 f'{definition["name"]} as for {shown(first.name)}; score all runs by one '
                 'definition, and give others by --also-definitions, in Python also={name: results}'
             )
-        settings, others = expected['parameters'], found['parameters']
-        for name in sorted({*settings, *others} - {'K', 'k'}):
-            default = BY_DEFAULT.get(name)
-            refuse_unequal(name, settings.get(name, default), others.get(name, default))
+        settings = expected['parameters'], found['parameters']
+        for name in sorted({*settings[0], *settings[1]} - {'K', 'k'}):
+            refuse_unequal(name, *(each.get(name, BY_DEFAULT.get(name)) for each in settings))
     for role in SHARED:
         sources = [run.results[0].inputs.get(role) for run in both]
-        source, of_other = sources
-        if (source is None) != (of_other is None):
-            names = ['none' if each is None else printable(each.name) for each in sources]
+        names = ['none' if each is None else printable(each.name) for each in sources]
+        if sources.count(None) == 1:
             refuse_unequal(role, *names)
-        if source is None or of_other is None or None in (source.sha256, of_other.sha256):
-            continue
-        if source.sha256 != of_other.sha256:
+        hashes = {each.sha256 for each in sources if each is not None}
+        if len(hashes) == 2 and None not in hashes:
             raise ParameterError(
-                f'compare: {role}: found {printable(of_other.name)} for {shown(other.name)}, which '
-                f'differs from {printable(source.name)} of {shown(first.name)} (SHA-256), '
-                'expected one file for all runs'
+                f'compare: {role}: found {names[1]} for {shown(other.name)}, which differs from '
+                f'{names[0]} of {shown(first.name)} (SHA-256), expected one file for all runs'
             )
     _refuse_other_queries(first, other)
 
 
 def _refuse_other_queries(first: _ScoredRun, other: _ScoredRun) -> None:
-    expected, found = first.compared.queries, other.compared.queries
-    if expected != found:
-        lacking, more = set(expected) - set(found), set(found) - set(expected)
+    queries, others = first.compared.queries, other.compared.queries
+    if queries != others:
+        lacking, more = {*queries} - {*others}, {*others} - {*queries}
         what = 'some queries more than once'
         if lacking or more:
             only = first.name if lacking else other.name
             what = f'{shown(min(lacking or more))} only for {shown(only)}'
         raise ParameterError(
-            f'compare: queries: found {len(found)} for {shown(other.name)} and {len(expected)} for '
+            f'compare: queries: found {len(others)} for {shown(other.name)} and {len(queries)} for '
             f'{shown(first.name)} ({what}), expected the same; score all runs on one list of '
             "queries, files of topics or ids with --missing zero, in Python missing='zero'"
         )
@@ -236,7 +232,7 @@ def _refuse_other_queries(first: _ScoredRun, other: _ScoredRun) -> None:
         return
     at = int(np.flatnonzero(before != after)[0])
     raise ParameterError(
-        f'compare: reference: found {after[at]} relevant shots of {shown(expected[at])} for '
+        f'compare: reference: found {after[at]} relevant shots of {shown(queries[at])} for '
         f'{shown(other.name)}, expected {before[at]} as for {shown(first.name)}; score all runs '
         'against one reference'
     )
@@ -280,37 +276,35 @@ def agreements(runs: Runs, also: Mapping[str, object] | None) -> list[Agreement]
     by_definition = {'': runs.means()}
     for name, results in (also or {}).items():
         other = read_runs(results)
-        _refuse_other_order(runs, other, name)
+        for what, expected, known in (
+            ('runs', runs.names, other.names),
+            ('queries', runs.queries, other.queries),
+        ):
+            if known != expected:
+                differing = min({*known} ^ {*expected}, default=None)
+                which = '' if differing is None else f' ({shown(differing)} is only in one of them)'
+                raise ParameterError(
+                    f'also: {shown(name)}: found other {what} than those that are compared{which}, '
+                    'expected the same; a mapping names runs'
+                )
         by_definition[f'{name} '] = other.means()
-    found = [_agreement(a, b) for a, b in combinations(by_definition[''].items(), 2)]
+    found = [
+        _agreement(a, first, b, second)
+        for (a, first), (b, second) in combinations(by_definition[''].items(), 2)
+    ]
     for (a, first), (b, second) in combinations(by_definition.items(), 2):
         found += [
-            _agreement((f'{a}{metric}', means), (f'{b}{metric}', second[metric]))
+            _agreement(f'{a}{metric}', means, f'{b}{metric}', second[metric])
             for metric, means in first.items()
             if metric in second
         ]
     return found
 
 
-def _refuse_other_order(runs: Runs, other: Runs, name: str) -> None:
-    for what, expected, found in (
-        ('runs', runs.names, other.names),
-        ('queries', runs.queries, other.queries),
-    ):
-        if found != expected:
-            differing = min({*found} ^ {*expected}, default=None)
-            which = '' if differing is None else f' ({shown(differing)} is only in one of them)'
-            raise ParameterError(
-                f'also: {shown(name)}: found other {what} than those that are compared{which}, '
-                'expected the same; a mapping names runs'
-            )
-
-
-def _agreement(one: tuple[str, list[float]], other: tuple[str, list[float]]) -> Agreement:
-    (a, first), (b, second) = one, other
+def _agreement(a: str, first: list[float], b: str, second: list[float]) -> Agreement:
     if len(first) == 1:
         return Agreement(a, b, None, 'one run has no order')
-    for metric, means in one, other:
+    for metric, means in (a, first), (b, second):
         if min(means) == max(means):
             return Agreement(a, b, None, f'all runs are equal by {metric}')
     stats = require('scipy.stats', 'insight', 'compare')
@@ -364,10 +358,7 @@ class VideosOfQueries:
 
     def corpus(self, query: str) -> str | None:
         """Return the corpus that holds most of the relevant shots, of equal ones the first."""
-        shots: Counter[str] = Counter()
-        for (corpus, _), count in self._videos[query].items():
-            shots[corpus] += count
-        return _most(shots)
+        return _most(Counter(corpus for corpus, _ in self._videos[query].elements()))
 
 
 def _most(counts: Counter[Key]) -> Key | None:
@@ -394,26 +385,23 @@ class GroupMean:
     map: float
 
 
-def means_by_relevant(runs: Runs) -> list[GroupMean]:
-    """Return means by the number of relevant shots."""
-    if runs.n_relevant is None:
+def group_means(runs: Runs, by: str | None, videos: VideosOfQueries | None) -> list[GroupMean]:
+    """Return the mean of each run by corpus, or number of relevant shots, and metric."""
+    if by is None:
+        return []
+    if by == 'corpus' and videos is not None:
+        groups = [videos.corpus(query) or NO_CORPUS for query in runs.queries]
+        order = [*sorted({*groups} - {NO_CORPUS}), NO_CORPUS]
+    elif runs.n_relevant is None:
         raise ParameterError(
             "by: found 'relevant' for results without numbers of relevant shots, expected None"
         )
-    groups = [
-        next((name for name, most in BINS.items() if count <= most), LAST_BIN)
-        for count in runs.n_relevant.tolist()
-    ]
-    return _group_means(runs, groups, [*BINS, LAST_BIN])
-
-
-def means_by_corpus(runs: Runs, videos: VideosOfQueries) -> list[GroupMean]:
-    groups = [videos.corpus(query) or NO_CORPUS for query in runs.queries]
-    return _group_means(runs, groups, [*sorted({*groups} - {NO_CORPUS}), NO_CORPUS])
-
-
-def _group_means(runs: Runs, groups: list[str], order: list[str]) -> list[GroupMean]:
-    """Return the mean of each run by group (in `order`) and metric, runs by name."""
+    else:
+        order = [*BINS, LAST_BIN]
+        groups = [
+            next((name for name, most in BINS.items() if count <= most), LAST_BIN)
+            for count in runs.n_relevant.tolist()
+        ]
     members = {group: np.flatnonzero(np.array(groups) == group) for group in order}
     return [
         GroupMean(group, len(rows), metric, run, exact_mean(row[rows]))
