@@ -387,11 +387,14 @@ def test_closed_standard_streams(folder, closed):
     assert Path('run.txt').read_text() == RUN
 
 
-# Runs a command on little, then on much with no more than so many MiB beyond what it has by then;
-# with fewer than some, threads of other libraries abort.
+# Runs a command on little, then on much with no more than so many MiB beyond what it has by then.
+# The run on little starts every thread of pyarrow: one that starts without memory aborts the process.
 LIMITED = """
 import resource, sys
+import pyarrow
 from mediaeval_ap import cli, tables
+pyarrow.set_cpu_count(1)
+pyarrow.set_io_thread_count(1)
 tables.reading.BULK_BYTES = int(sys.argv[2])
 little = [*sys.argv[3:-1], 'small' + sys.argv[-1], '-o', 'result-of-small.txt']
 cli.main(little, standalone_mode=False)
