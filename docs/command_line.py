@@ -1,4 +1,4 @@
-"""Write the page of the command line from the help texts: `python docs/command_line.py`."""
+"""Write the pages of the command line from the help texts: `python docs/command_line.py`."""
 
 from pathlib import Path
 
@@ -7,28 +7,35 @@ import click
 from mediaeval_ap.cli import main
 from mediaeval_ap.cli.commands import HEADINGS
 
-PAGE = Path(__file__).parent / 'reference/cli.md'
+FOLDER = Path(__file__).parent / 'reference'
 INTRODUCTION = """\
 # Command line
 
-This page is written from the help texts by `python docs/command_line.py`. The meaning of each exit
-status is in [Input](../input.md#exit-status).
+These pages are written from the help texts: `mediaeval-ap COMMAND --help` prints the same. The meaning of
+each exit status is in [Input](../input.md#exit-status). What the commands print as JSON is described by
+[schemas](json-schemas.md).
 """
 
 
-def page():
-    """Everything that `--help` prints, as Markdown."""
+def pages():
+    """Everything that `--help` prints, as Markdown: an overview, and a page for each command."""
     root = main.make_context('mediaeval-ap', [], resilient_parsing=True)
-    summaries = {name: each.help.splitlines()[0] for name, each in main.commands.items()}
-    parts = [
-        INTRODUCTION,
-        *description(main),
-        '\n'.join(f'- [{name}](#{name}): {text}' for name, text in summaries.items()) + '\n',
-    ]
+    written = {FOLDER / 'cli.md': overview()}
     for name, command in main.commands.items():
         context = command.make_context(name, [], parent=root, resilient_parsing=True)
-        parts += [f'## {name}\n', *section(context)]
-    return '\n'.join(parts)
+        written[FOLDER / f'cli/{name}.md'] = '\n'.join([f'# {name}\n', *section(context)])
+    return written
+
+
+def overview():
+    lines = [f'- [{name}](cli/{name}.md): {summary(each)}' for name, each in main.commands.items()]
+    entries = [*(f'cli/{name}' for name in main.commands), 'json-schemas']
+    toctree = '\n'.join(['```{toctree}', ':hidden:', *entries, '```'])
+    return '\n'.join([INTRODUCTION, *description(main), *lines, '', f'{toctree}\n'])
+
+
+def summary(command):
+    return escaped(command.help.splitlines()[0])
 
 
 def description(command):
@@ -54,12 +61,16 @@ def section(context):
             if isinstance(each, click.Option) and getattr(each, 'heading', 'Other') == heading
         ]
         if options:
-            yield f'**{heading}**\n'
+            yield f'## {heading}\n'
             yield '\n'.join(f'- `{names}`: {escaped(text)}' for names, text in options) + '\n'
     examples = '\n'.join(command.examples)
-    yield f'**Examples**\n\n```sh\n{examples}\n```\n'
+    yield f'## Examples\n\n```sh\n{examples}\n```\n'
     yield f'**Exit status** {command.exit_status}.\n'
 
 
 if __name__ == '__main__':
-    PAGE.write_text(page())
+    (FOLDER / 'cli').mkdir(exist_ok=True)
+    for each in (FOLDER / 'cli').glob('*.md'):  # of commands that are no more
+        each.unlink()
+    for path, text in pages().items():
+        path.write_text(text)

@@ -57,9 +57,11 @@ def test_the_figure_of_the_tutorial_is_that_of_the_samples():
     assert len(said) > 3
 
 
-def test_the_page_of_the_command_line_is_that_of_the_help():
-    script = runpy.run_path(str(ROOT / 'docs/command_line.py'))
-    assert script['PAGE'].read_text() == script['page']()
+def test_the_pages_of_the_command_line_are_those_of_the_help():
+    pages = runpy.run_path(str(ROOT / 'docs/command_line.py'))['pages']()
+    folder = ROOT / 'docs/reference'
+    assert {folder / 'cli.md', *folder.glob('cli/*.md')} == {*pages}
+    assert [path.name for path, text in pages.items() if path.read_text() != text] == []
 
 
 def test_every_public_name_is_in_the_reference():

@@ -1,6 +1,6 @@
 """Draw figures of the docs from the samples: leaderboards, and the parts of the loss.
 
-`python docs/images/figures.py` writes `leaderboard.svg` and `loss.svg`, which `docs/figures.md`
+`python docs/images/figures.py` writes `leaderboard.svg` and `loss.svg`, which `docs/report.md`
 shows, and `is-my-system-better.svg`, which the tutorial of that name shows.
 """
 
