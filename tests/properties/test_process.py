@@ -388,7 +388,7 @@ def test_closed_standard_streams(folder, closed):
 
 
 # Runs a command on little, then on much with no more than so many MiB beyond what it has by then.
-# The run on little starts every thread of pyarrow: one that starts without memory aborts the process.
+# The run on little starts every thread of pyarrow: one that starts without memory aborts.
 LIMITED = """
 import resource, sys
 import pyarrow
