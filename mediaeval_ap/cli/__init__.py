@@ -1,15 +1,16 @@
 """The command ``mediaeval-ap``; each command imports what takes time when it is called."""
 
-# Each module registers its commands with `main`; the list of commands has them in this order.
-from mediaeval_ap.cli import (  # noqa: F401, I001
-    evaluate,
-    stores,
-    explain,
-    stream_and_watch,
-    validate,
-    trec_and_2015,
+# Each module registers its commands with `main`, whose help lists them by `GROUPS`.
+from mediaeval_ap.cli import (  # noqa: F401
     challenges,
     compare_and_report,
+    evaluate,
+    explain,
+    help,
+    stores,
+    stream_and_watch,
+    trec_and_2015,
+    validate,
 )
 from mediaeval_ap.cli.commands import main
 

@@ -33,6 +33,16 @@ HEADINGS = {  # of options, in the order of the help; all others stand under Oth
     '--per-class --per-query --qrels --query --run --sort --tag',
     'Other': '',
 }
+GROUPS = {  # of commands, by task
+    'Score': 'validate evaluate compare compare-results',
+    'Understand': 'report explain rank',
+    'Large runs': 'collect index export stream watch',
+    'Other challenges': 'evaluate-2015 evaluate-trec export-trec map gap lrap',
+    'Help': 'help',
+}
+RENAMED = {  # commands of earlier versions, which still work: what they are now
+    'definitions': 'help definitions',
+}
 EXIT_STATUS = '0: success; 1: error in the data or files; 2: error in the command line'
 QUIET = 'mediaeval_ap.quiet'  # in what click knows of the command that runs
 
@@ -163,13 +173,30 @@ class _Group(_Helping, click.Group):
                     raise click.ClickException(str(error)) from error
                 raise
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, also by its name of earlier versions."""
+        if now := RENAMED.get(args[0]):
+            if not ctx.resilient_parsing:
+                tell(f'mediaeval-ap {args[0]} is now: mediaeval-ap {now}')
+            args = [*now.split(), *args[1:]]
+        return super().resolve_command(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return ' '.join(GROUPS.values()).split()
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands with their whole summaries, which click cuts off."""
+        """List the commands by task, with their whole summaries, which click cuts off."""
+        width = max(map(len, self.commands))
         whole = 1 << 10
-        with formatter.section('Commands'):
-            formatter.write_dl(
-                [(name, each.get_short_help_str(whole)) for name, each in self.commands.items()]
-            )
+        for heading, names in GROUPS.items():
+            rows = [
+                (f'{name:{width}}', self.commands[name].get_short_help_str(whole))
+                for name in names.split()
+            ]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
 
 def is_lack_of_memory(error: BaseException) -> bool:

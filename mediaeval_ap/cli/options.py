@@ -116,7 +116,7 @@ def other_ids(ids: str, run: str, truth: str) -> Decorator:
 
 
 def definition(default: str | None, note: str = '') -> Decorator:
-    help = 'AP definition: {words}. The command definitions explains them.'
+    help = 'AP definition: {words}. "mediaeval-ap help definitions" explains them.'
     return choice('--definition', definitions.names(), default, help + note)
 
 

@@ -1,5 +1,6 @@
 """The help of each command: its headings, and examples that run."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -8,8 +9,10 @@ import click
 import pytest
 from commands import run, run_line
 
+from mediaeval_ap import definitions
 from mediaeval_ap.cli import main
-from mediaeval_ap.cli.commands import HEADINGS
+from mediaeval_ap.cli.commands import GROUPS, HEADINGS, RENAMED
+from mediaeval_ap.cli.help import TOPICS
 
 SAMPLES = Path(__file__).parents[2] / 'samples'
 EXAMPLES = [example for each in main.commands.values() for example in each.examples]
@@ -79,6 +82,47 @@ def test_no_summary_is_cut_off(monkeypatch):
         assert f'{command.name} {" ".join(summary.split())}' in text
 
 
-def test_summaries_fit_in_80_columns():
-    listed = run('--help').stdout.partition('Commands:\n')[2].splitlines()
-    assert [line.split()[0] for line in listed] == list(main.commands)
+def test_each_command_stands_in_one_group_on_one_line():
+    text = run('--help').stdout
+    for heading, names in GROUPS.items():
+        listed = text.partition(f'\n{heading}:\n')[2].partition('\n\n')[0]
+        assert [line.split()[0] for line in listed.splitlines()] == names.split()
+    assert sorted(' '.join(GROUPS.values()).split()) == sorted(main.commands)
+
+
+def test_help_of_everything_and_of_commands():
+    assert run('help').stdout == run('--help').stdout
+    for name in main.commands:
+        assert run('help', name).stdout == run(name, '--help').stdout
+
+
+@pytest.mark.parametrize(('topic', 'near'), [('explian', '; did you mean explain?'), ('qq', '\n')])
+def test_help_of_nothing_known(topic, near):
+    result = run('help', topic)
+    assert (result.exit_code, result.stdout) == (2, '')
+    expected = f'found {topic!r}, expected a command, or one of {", ".join(TOPICS)}'
+    assert f'{expected}{near}' in result.stderr
+
+
+HITS = """
+hits
+    AP@k            S(k) / H
+    R = 0           0
+    repeated shots  not relevant, keeps its rank
+    source          torchmetrics retrieval_average_precision, top_k
+"""
+
+
+def test_definitions():
+    text = run('help', 'definitions').stdout
+    assert text.endswith(HITS)
+    assert 'mediaeval-2016 (default)\n    AP@k            S(k) / min(R, k, N)\n' in text
+    described = json.loads(run('help', 'definitions', '--format', 'json').stdout)
+    assert described == [definition.to_dict() for definition in definitions.registered()]
+
+
+@pytest.mark.parametrize(('old', 'rest'), [('definitions', ['--format', 'json'])])
+def test_renamed_commands_work_and_say_so(old, rest):
+    result = run(old, *rest)
+    assert result.stderr == f'mediaeval-ap {old} is now: mediaeval-ap {RENAMED[old]}\n'
+    assert (result.exit_code, result.stdout) == (0, run(*RENAMED[old].split(), *rest).stdout)

@@ -1,4 +1,4 @@
-"""The commands `validate` and `definitions`: what they print, and exit status."""
+"""The command `validate`: what it prints, and exit status."""
 
 import dataclasses
 import json
@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from submissions import EVIDENCE, RUN, SHOTS
 
-from mediaeval_ap import definitions, validate
+from mediaeval_ap import validate
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.validation import examine
 from mediaeval_ap.validation.problems import KINDS, describe
@@ -154,24 +154,3 @@ def test_github_at_rows_of_values():
     first, more, *_ = render(describe(findings, 1), 'github').splitlines()
     assert first.startswith('::error file=<rows>,line=1,title=name::person_name: found ')
     assert more == '… and 1 more [name]'
-
-
-HITS = """
-hits
-    AP@k            S(k) / H
-    R = 0           0
-    repeated shots  not relevant, keeps its rank
-    source          torchmetrics retrieval_average_precision, top_k
-"""
-
-
-def test_definitions():
-    text = commands.run('definitions').stdout
-    assert text.endswith(HITS)
-    assert 'mediaeval-2016 (default)\n    AP@k            S(k) / min(R, k, N)\n' in text
-    described = json.loads(commands.run('definitions', '--format', 'json').stdout)
-    assert described == [definition.to_dict() for definition in definitions.registered()]
-    assert [each['name'] for each in described if each['without_relevant'] == 1] == [
-        'mediaeval-2016',
-        'mediaeval-2016-final',
-    ]

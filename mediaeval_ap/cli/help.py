@@ -1,0 +1,76 @@
+"""The command ``help``: of everything, of a command, or of a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import click
+
+from mediaeval_ap import definitions
+from mediaeval_ap.cli import options
+from mediaeval_ap.cli.commands import main
+from mediaeval_ap.cli.output import STANDARD_STREAM, write_document
+from mediaeval_ap.render.document import Document
+from mediaeval_ap.render.formats import TEXT_FORMATS
+
+LEGEND = """\
+R  relevant shots          P(i)  precision at rank i
+k  the cutoff              h(i)  1 where rank i is relevant, 0 elsewhere
+N  returned hypotheses     S(k)  sum of P(i)·h(i) for i = 1 … min(k, N)
+H  hits in the top k
+
+Nothing returned and R > 0: 0, everywhere.
+"""
+
+
+def _definitions() -> Document:
+    """Describe every definition of average precision."""
+
+    def blocks() -> Iterator[str]:
+        yield LEGEND
+        for definition in definitions.registered():
+            default = ' (default)' if definition.name == definitions.DEFAULT else ''
+            yield (
+                f'{definition}{default}\n'
+                f'    AP@k            {definition.formula}\n'
+                f'    R = 0           {definition.without_relevant:g}\n'
+                f'    repeated shots  {definition.repeats.value}\n'
+                f'    source          {definition.source}\n'
+            )
+
+    return Document(blocks, lambda: [each.to_dict() for each in definitions.registered()])
+
+
+# What `help` explains beside commands; a new topic is a function here.
+TOPICS: dict[str, Callable[[], Document]] = {'definitions': _definitions}
+
+
+def _complete(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
+    return [each for each in [*main.commands, *TOPICS] if each.startswith(start)]
+
+
+@main.command(
+    'help',
+    help=f'Explain a command, or a topic: {", ".join(TOPICS)}.',
+    examples=['mediaeval-ap help evaluate', 'mediaeval-ap help definitions'],
+)
+@click.argument('topic', required=False, shell_complete=_complete)
+@options.file_format(TEXT_FORMATS, 'table')
+@click.pass_context
+def print_help(ctx: click.Context, topic: str | None, format: str) -> None:
+    assert ctx.parent is not None
+    if topic in TOPICS:
+        document = TOPICS[topic]()
+    elif topic is None or topic in main.commands:
+        asked = (
+            ctx.parent if topic is None else click.Context(main.commands[topic], ctx.parent, topic)
+        )
+        text = f'{asked.get_help()}\n'
+        document = Document(lambda: [text], lambda: text)
+    else:
+        from difflib import get_close_matches
+
+        near = ' or '.join(get_close_matches(topic, [*main.commands, *TOPICS]))
+        message = f'TOPIC: found {topic!r}, expected a command, or one of {", ".join(TOPICS)}'
+        raise click.UsageError(f'{message}; did you mean {near}?' if near else message)
+    write_document(document, format, STANDARD_STREAM)
