@@ -1,6 +1,6 @@
 """How times grow: exponents, which are slopes of least squares between logarithms, and a figure.
 
-Needs the extras `insight` and `report`.
+Needs the extra `report`.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """How time grows with hypotheses, names and queries: `python benchmarks/growth.py`.
 
-Needs the extras `insight` and `report`.
+Needs the extra `report`.
 """
 
 import argparse

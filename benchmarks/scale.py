@@ -2,7 +2,7 @@
 
 `--only` measures some parts; the others stay in the result as they were measured before. The part
 `data` makes all data, which else are made where they are needed. Needs the extras `benchmarks`,
-`cluster`, `insight` and `report`.
+`cluster` and `report`.
 """
 
 import argparse

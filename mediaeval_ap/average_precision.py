@@ -520,7 +520,7 @@ class AveragePrecision:
         ReadError, FormatError, ParameterError
             As of `evaluate`, and when there is no run, or two have one name.
         MissingExtraError
-            When the extra ``insight`` is not installed.
+            When the extra ``compare`` is not installed.
 
         Warns
         -----

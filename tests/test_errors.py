@@ -14,10 +14,10 @@ def test_characters_that_a_terminal_obeys_or_hides_are_escaped(text, expected):
 
 
 def test_a_module_that_is_not_installed_names_its_extra():
-    expected = r"compare: nowhere is not installed; pip install 'mediaeval-ap\[insight\]'"
+    expected = r"compare: nowhere is not installed; pip install 'mediaeval-ap\[compare\]'"
     with pytest.raises(MissingExtraError, match=expected):
-        require('nowhere.at_all', 'insight', 'compare')
+        require('nowhere.at_all', 'compare', 'compare')
 
 
 def test_a_module_that_is_installed_is_imported():
-    assert require('os.path', 'insight', 'compare').join('a', 'b')
+    assert require('os.path', 'compare', 'compare').join('a', 'b')

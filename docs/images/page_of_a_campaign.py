@@ -1,7 +1,7 @@
 """Take the picture of the page in the tutorial "The page for our campaign".
 
 `python docs/images/page_of_a_campaign.py` writes `page-of-a-campaign.png`. It needs the extras
-`report`, `insight` and `browser`, and Chromium. No test compares it: pixels depend on the fonts of
+`report` and `browser`, and Chromium. No test compares it: pixels depend on the fonts of
 the machine.
 """
 

@@ -304,7 +304,7 @@ def report(
     named_runs(runs, settings['baseline'])
     modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *(() if figure else ('jinja2',)))
     for module in modules:  # before anything is read
-        require(module, 'insight,report', 'report')
+        require(module, 'report', 'report')
     criteria = {name: settings.pop(name) for name in CRITERIA}
     made = options.read_reference(**criteria).report(runs, k=cutoff, **settings)
     if figure is None:

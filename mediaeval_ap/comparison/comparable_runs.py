@@ -307,7 +307,7 @@ def _agreement(a: str, first: list[float], b: str, second: list[float]) -> Agree
     for metric, means in (a, first), (b, second):
         if min(means) == max(means):
             return Agreement(a, b, None, f'all runs are equal by {metric}')
-    stats = require('scipy.stats', 'insight', 'compare')
+    stats = require('scipy.stats', 'compare', 'compare')
     with warnings.catch_warnings(), np.errstate(all='ignore'):
         warnings.simplefilter('ignore', RuntimeWarning)  # about its p, which is not used
         return Agreement(a, b, float(stats.kendalltau(first, second).statistic))

@@ -675,7 +675,7 @@ def compare(
     ReadError, FormatError
         When the reference or the subset cannot be read.
     MissingExtraError
-        When the extra ``insight`` is not installed.
+        When the extra ``compare`` is not installed.
 
     Warns
     -----

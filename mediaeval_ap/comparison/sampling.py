@@ -101,7 +101,7 @@ def t_interval(sums: Floats, sizes: Floats, level: float) -> Interval:
     means = sums / sizes
     if means.min() == means.max():
         return Interval(None, None, 'all units have one mean')
-    stats = require('scipy.stats', 'insight', 'compare')
+    stats = require('scipy.stats', 'compare', 'compare')
     n_units, n_queries = len(sums), sizes.sum()
     mean = sums.sum() / n_queries
     residuals = sums - mean * sizes
@@ -145,7 +145,7 @@ def bootstrap_intervals(
     if n_units == 1:
         none = Interval(None, None, _one_unit(units.sizes))
         return Intervals([none] * n_runs, [none] * len(a))
-    stats = require('scipy.stats', 'insight', 'compare')
+    stats = require('scipy.stats', 'compare', 'compare')
 
     def statistic(drawn: NDArray[np.intp], axis: int) -> Floats:
         counts = _times_drawn(drawn.reshape(-1, drawn.shape[-1]), n_units)
@@ -181,7 +181,7 @@ def _bca(units: Units, sums: Floats, drawn: Floats, level: float) -> Interval:
     """Return the interval of a mean, or of the difference of two: Efron 1987, as SciPy does."""
     if drawn.min() == drawn.max():
         return Interval(None, None, 'all resamples have one mean')
-    special = require('scipy.special', 'insight', 'compare')
+    special = require('scipy.special', 'compare', 'compare')
     total, size = sums.sum(), units.sizes.sum()
     mean = units.means(total, size)
     left_out = units.means(total - sums, size - units.sizes)  # each unit in turn

@@ -46,7 +46,7 @@ def checked_settings(**given: Any) -> Settings:
 def require_libraries() -> None:
     """Refuse to begin the work without the libraries that it ends with."""
     for library in ('scipy', 'statsmodels'):
-        require(library, 'insight', 'compare')
+        require(library, 'compare', 'compare')
 
 
 def check_run(what: str, run: str | None, runs: Iterable[str]) -> None:

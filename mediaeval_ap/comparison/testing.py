@@ -175,7 +175,7 @@ def queries_for_power(dz: Floats, level: float) -> NDArray[np.int64]:
     By the power of the two-sided t test of one pair of runs, without a correction: that of
     statsmodels, whose solver takes one effect size at a time.
     """
-    power = require('statsmodels.stats.power', 'insight', 'compare').TTestPower().power
+    power = require('statsmodels.stats.power', 'compare', 'compare').TTestPower().power
     size, tail = np.abs(dz), alpha_of(level) / 2
     least = np.full(len(size), 2, dtype=np.int64)
     most = np.full(len(size), MOST_QUERIES + 1, dtype=np.int64)
@@ -224,7 +224,7 @@ def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
     """Return p corrected for all hypotheses of the family, by statsmodels."""
     if not p:
         return []
-    multitest = require('statsmodels.stats.multitest', 'insight', 'compare')
+    multitest = require('statsmodels.stats.multitest', 'compare', 'compare')
     # Holm's correction ends with a collection of all garbage, which takes a tenth of a second where
     # there are many objects: it passes over those that are frozen.
     if is_ours := not gc.get_freeze_count():  # else the caller has frozen some, and may want it so

@@ -152,7 +152,7 @@ def test_a_missing_extra_is_told_before_the_work(monkeypatch, command, library):
     result = run(command, *files)
     assert (result.exit_code, result.stdout) == (1, '')
     assert result.stderr == (
-        f"Error: compare: {library} is not installed; pip install 'mediaeval-ap[insight]'\n"
+        f"Error: compare: {library} is not installed; pip install 'mediaeval-ap[compare]'\n"
     )
 
 

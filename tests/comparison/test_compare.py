@@ -288,7 +288,7 @@ def test_wrong_arguments_are_refused(name, value, message):
 @pytest.mark.parametrize('library', ['scipy', 'statsmodels'])
 def test_without_the_extra(monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
-    message = rf"{library} is not installed; pip install 'mediaeval-ap\[insight\]'"
+    message = rf"{library} is not installed; pip install 'mediaeval-ap\[compare\]'"
     with pytest.raises(MissingExtraError, match=message):
         compare(several([1, 0]))
 
