@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import click
-
 from mediaeval_ap.cli import main
-from mediaeval_ap.cli.commands import HEADINGS
+from mediaeval_ap.cli.commands import GROUPS
 
 FOLDER = Path(__file__).parent / 'reference'
 INTRODUCTION = """\
@@ -28,10 +26,14 @@ def pages():
 
 
 def overview():
-    lines = [f'- [{name}](cli/{name}.md): {summary(each)}' for name, each in main.commands.items()]
-    entries = [*(f'cli/{name}' for name in main.commands), 'json-schemas']
-    toctree = '\n'.join(['```{toctree}', ':hidden:', *entries, '```'])
-    return '\n'.join([INTRODUCTION, *description(main), *lines, '', f'{toctree}\n'])
+    """What all files have in common, and the commands by task."""
+    parts = [INTRODUCTION, *description(main)]
+    for heading, names in GROUPS.items():
+        commands = [main.commands[name] for name in names.split()]
+        lines = (f'- [{each.name}](cli/{each.name}.md): {summary(each)}\n' for each in commands)
+        parts += [f'## {heading}\n', ''.join(lines)]
+    entries = '\n'.join([*(f'cli/{name}' for name in main.list_commands(None)), 'json-schemas'])
+    return '\n'.join([*parts, f'```{{toctree}}\n:hidden:\n{entries}\n```\n'])
 
 
 def summary(command):
@@ -54,15 +56,9 @@ def section(context):
     pieces = ' '.join(command.collect_usage_pieces(context))
     yield f'```text\n{context.command_path} {pieces}\n```\n'
     yield from description(command)
-    for heading in HEADINGS:
-        options = [
-            each.get_help_record(context)
-            for each in command.get_params(context)
-            if isinstance(each, click.Option) and getattr(each, 'heading', 'Other') == heading
-        ]
-        if options:
-            yield f'## {heading}\n'
-            yield '\n'.join(f'- `{names}`: {escaped(text)}' for names, text in options) + '\n'
+    for heading, options in command.sections(context):
+        yield f'## {heading}\n'
+        yield '\n'.join(f'- `{names}`: {escaped(text)}' for names, text in options) + '\n'
     examples = '\n'.join(command.examples)
     yield f'## Examples\n\n```sh\n{examples}\n```\n'
     yield f'**Exit status** {command.exit_status}.\n'

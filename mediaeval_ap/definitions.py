@@ -250,7 +250,7 @@ def _least(quantities: tuple[str, ...]) -> str:
     return quantities[0] if len(quantities) == 1 else f'min({", ".join(quantities)})'
 
 
-_REGISTRY: dict[str, Definition] = {}
+_REGISTRY: dict[str, Definition] = {}  # by names whose case does not matter
 
 
 def register(definition: Definition) -> Definition:
@@ -259,7 +259,7 @@ def register(definition: Definition) -> Definition:
     Parameters
     ----------
     definition : Definition
-        A definition with a new name.
+        A definition with a new name, whose case does not matter.
 
     Returns
     -------
@@ -277,9 +277,9 @@ def register(definition: Definition) -> Definition:
     Traceback (most recent call last):
     mediaeval_ap.errors.ParameterError: definition 'trec' is registered already
     """
-    if definition.name in _REGISTRY:
+    if (name := definition.name.casefold()) in _REGISTRY:
         raise ParameterError(f'definition {shown(definition.name)} is registered already')
-    _REGISTRY[definition.name] = definition
+    _REGISTRY[name] = definition
     return definition
 
 
@@ -289,7 +289,7 @@ def get(definition: str | Definition) -> Definition:
     Parameters
     ----------
     definition : str or Definition
-        A registered name, or a definition, which is returned as it is.
+        A registered name, in any case, or a definition, which is returned as it is.
 
     Returns
     -------
@@ -303,13 +303,13 @@ def get(definition: str | Definition) -> Definition:
 
     Examples
     --------
-    >>> get('trec').formula
+    >>> get('TREC').formula
     'S(k) / R'
     """
     if isinstance(definition, Definition):
         return definition
-    name = plain_text(definition)
-    if name is None or name not in _REGISTRY:
+    name = (plain_text(definition) or '').casefold()
+    if name not in _REGISTRY:
         raise UnknownDefinitionError(
             f'definition: found {shown(definition)}, expected one of {", ".join(names())}'
         )
@@ -361,7 +361,7 @@ def names() -> list[str]:
     >>> 'trec' in names()
     True
     """
-    return sorted(_REGISTRY)
+    return sorted(each.name for each in _REGISTRY.values())
 
 
 def registered() -> Iterator[Definition]:

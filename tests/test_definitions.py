@@ -144,3 +144,11 @@ def test_no_value_is_above_the_bound(definition, hits, n_relevant, k):
 def test_the_bound_is_reached(name, ranks, n_relevant, n_returned, k):
     bound = definitions.get(name).upper_bound(k, n_relevant, n_returned)
     assert ap(name, ranks, n_relevant, n_returned, k) == bound
+
+
+def test_the_case_of_names_does_not_matter():
+    trec = definitions.get('trec')
+    assert definitions.get('TREC') == trec
+    with pytest.raises(ParameterError, match="'Trec' is registered already"):
+        definitions.register(replace(trec, name='Trec'))
+    assert 'Trec' not in definitions.names()

@@ -41,8 +41,7 @@ def _input(predictions: str, roles: str) -> options.Decorator:
             '--columns',
             metavar='ROLE=COLUMN,...',
             read=_columns,
-            help=f'Columns of other files: {roles}. COLUMN is a name or, in a file without a '
-            'header, a position from 1.',
+            help=f'Columns of other files, by name, or by position from 1: {roles}.',
         ),
         options.option(
             '--truth-columns',
@@ -84,11 +83,11 @@ def _score(
 @_input('PREDICTIONS', 'id, and labels (several in a field) or label (one in each row)')
 @options.cutoffs(
     None,
-    'Cutoffs, separated by commas. Can be repeated.  '
+    'Cutoffs between commas. Can be repeated.  '
     f'[default: {CUTOFF}; with --first-hit {CUTOFF_OF_FIRST_HIT}]',
 )
 @options.definition(None, '  [default: kaggle]')
-@options.flag('--first-hit', help='Score by the reciprocal rank of the first hit.')
+@options.flag('--first-hit', help='Score the reciprocal rank of the first hit.')
 @reports
 def score_lists(
     first_hit: bool, cutoffs: list[Cutoff], definition: str | None, **settings: Any
@@ -120,7 +119,7 @@ def score_lists(
     ],
 )
 @_input('PREDICTIONS', 'id, label and, if it has its own column, confidence')
-@options.choice('--ties', TIES, 'expected', 'How to break ties between equal confidences: {words}.')
+@options.choice('--ties', TIES, 'expected', 'Order of equal confidences: {words}.')
 @reports
 def score_global_list(**settings: Any) -> None:
     """Score one label per query, all in one list: global AP.

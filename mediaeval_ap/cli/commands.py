@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import click
@@ -21,17 +21,14 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.progress import shown
 
-HEADINGS = {  # of options, in the order of the help; all others stand under Other
-    'Input': '--against --check --columns --consensus --evidence --evidence-reference --follow '
-    '--keep-going --max-bytes --queries --reference --shots --skip-bad --strict --subset '
-    '--truth-columns --videos',
-    'Scoring': '--also-definitions --baseline --by --cluster --correction --cutoff --cutoffs '
-    '--definition --every --first-hit --interval --keep --label-weighted --level --measures '
-    '--missing --near --part --permutations --queries-without-relevant --ratio --relevance-level '
-    '--resamples --resume --rules --seed --ties --unknown',
-    'Output': '--all --costliest --depth --figure --format --max-problems --output --pairs '
-    '--per-class --per-query --qrels --query --run --sort --tag',
-    'Other': '',
+HEADINGS = {  # of options, and their order in the help; all others stand last, under Advanced
+    'Input': '--queries --subset --names --against --shots --videos --evidence-reference '
+    '--evidence --consensus --reference --columns --truth-columns --follow --skip-bad',
+    'Scoring': '--cutoffs --cutoff --definition --measures --rules --first-hit --label-weighted '
+    '--ties --missing --unknown --every --loss-cutoff --baseline --by --keep',
+    'Output': '--per-query --per-class --sort --pairs --figure --query --depth --costliest --all '
+    '--statistics --check --export --qrels --run --format --precision --output',
+    'Advanced': '',
 }
 GROUPS = {  # of commands, by task
     'Score': 'validate evaluate compare compare-results',
@@ -45,15 +42,6 @@ RENAMED = {  # commands of earlier versions, which still work: what they are now
 }
 EXIT_STATUS = '0: success; 1: error in the data or files; 2: error in the command line'
 QUIET = 'mediaeval_ap.quiet'  # in what click knows of the command that runs
-
-
-class Option(click.Option):
-    """An option that stands under one of the headings of the help."""
-
-    @property
-    def heading(self) -> str:
-        name = max(self.opts, key=len)
-        return next((each for each, names in HEADINGS.items() if name in names.split()), 'Other')
 
 
 def printing(text: Callable[[click.Context], str]) -> Callable[..., None]:
@@ -120,16 +108,25 @@ class Command(_Helping):
         with shown(is_on_terminal() and not (quiet or hides_progress)):
             return super().invoke(ctx)
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading in HEADINGS:
-            records = [
-                each.get_help_record(ctx)
-                for each in self.get_params(ctx)
-                if isinstance(each, click.Option) and getattr(each, 'heading', 'Other') == heading
-            ]
+    def sections(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Yield the options under each heading: how they are typed, and their help."""
+        options = {
+            max(each.opts, key=len): each
+            for each in self.get_params(ctx)
+            if isinstance(each, click.Option)
+        }
+        listed = {each: names.split() for each, names in HEADINGS.items()}
+        known = [name for names in listed.values() for name in names]
+        listed['Advanced'] = [name for name in options if name not in known]
+        for heading, names in listed.items():
+            records = [options[name].get_help_record(ctx) for name in names if name in options]
             if rows := [record for record in records if record is not None]:
-                with formatter.section(heading):
-                    formatter.write_dl(rows)
+                yield heading, rows
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, rows in self.sections(ctx):
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section('Examples'):
@@ -209,7 +206,6 @@ def is_lack_of_memory(error: BaseException) -> bool:
 @click.group('mediaeval-ap', cls=_Group, context_settings={'help_option_names': ['-h', '--help']})
 @click.option(
     '--version',
-    cls=Option,
     is_flag=True,
     is_eager=True,
     expose_value=False,

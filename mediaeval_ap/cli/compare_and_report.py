@@ -35,7 +35,7 @@ PROCEDURE = options.together(
     options.option(
         '--baseline',
         metavar='RUN',
-        help='Run to compare the others with, by its name.  [default: none]',
+        help='Run that all others are compared with, by its name.',
     ),
     options.choice(
         '--correction', choices.CORRECTIONS, 'holm', 'Correction of p for many pairs: {words}.'
@@ -44,36 +44,35 @@ PROCEDURE = options.together(
         '--interval',
         choices.INTERVALS,
         'plus2',
-        'Confidence intervals of differences: {words}; those of means are bca, or t.',
+        'Intervals of differences: {words}; of means: bca, or t.',
     ),
     options.number(
-        '--level', choices.LEVEL, choices.check_level, 'Level of confidence, between 0 and 1.'
+        '--level', choices.LEVEL, choices.check_level, 'Level of confidence, from 0 to 1.'
     ),
     options.choice(
         '--cluster',
         choices.CLUSTERS,
         None,
-        'What is resampled and flipped together: {words}; none is each query by itself.  '
-        '[default: video, where there are 50 or more]',
+        'Queries to resample together: {words}.  [default: video, of 50 or more]',
     ),
     options.integer(
-        '--resamples', default=choices.RESAMPLES, help='Number of resamples of the bootstrap.'
+        '--resamples',
+        default=choices.RESAMPLES,
+        help='Resamples of the bootstrap.  [default: 10,000]',
     ),
     options.integer(
         '--permutations',
         default=None,
-        help='Number of random permutations of a test.  [default: 100,000; tukey 10,000]',
+        help='Permutations of a test.  [default: 100,000; tukey 10,000]',
     ),
     options.integer('--seed', default=0, least=0, help='Seed of all random numbers.'),
 )
 COMPARISON = options.together(
     PROCEDURE,
     options.choice(
-        '--by', choices.GROUPINGS, None, 'Add means over groups of queries: by {words}.'
+        '--by', choices.GROUPINGS, None, 'Add means by {words} (number of relevant shots).'
     ),
-    options.flag(
-        '--pairs', help='Show all pairs of runs; csv and jsonl then have pairs instead of runs.'
-    ),
+    options.flag('--pairs', help='Show all pairs of runs; csv and jsonl have these alone.'),
     options.FORMAT,
     options.OUTPUT,
 )
@@ -93,9 +92,7 @@ def named_runs(runs: Iterable[str], baseline: str | None) -> dict[str, str]:
 
 def _definitions(values: tuple[str, ...]) -> list[str]:
     """Return names of definitions, each once."""
-    names = [name for value in values for name in value.split(',')]
-    for name in names:
-        definitions.get(name)
+    names = [definitions.get(name).name for value in values for name in value.split(',')]
     if len(set(names)) < len(names):
         raise click.BadParameter(f'found {",".join(names)}, expected each name once')
     return names
@@ -117,7 +114,7 @@ def _definitions(values: tuple[str, ...]) -> list[str]:
     metavar='NAME,...',
     multiple=True,
     read=_definitions,
-    help='Definitions whose orders of the runs are compared, too. Can be repeated.',
+    help='Other definitions, to compare the orders of the runs.',
 )
 @COMPARISON
 def compare(
@@ -262,7 +259,9 @@ PAGE, OF_FIGURES = 'html', ('svg', 'png', 'pdf')
 @options.RUNS
 @options.SCORING
 @options.cutoff(
-    None, 'Cutoff whose loss is split; "all" means no cutoff.  [default: 100, or the last of -K]'
+    '--loss-cutoff',
+    default=None,
+    help='Cutoff whose loss is split.  [default: 100, or the last of -K]',
 )
 @options.NEAR
 @PROCEDURE
@@ -270,21 +269,18 @@ PAGE, OF_FIGURES = 'html', ('svg', 'png', 'pdf')
     '--figure',
     FIGURES,
     None,
-    'Write one figure instead of the page: {words}. Those of AP are at the last of -K; scatter '
-    'draws the two best runs (give two to choose them).',
+    'Write one figure instead of the page: {words}.',
 )
 @options.option(
     '--query',
     metavar='NAME',
-    help='Query that precision_recall draws.  [default: the first with a relevant shot]',
+    help='Query of precision_recall.  [default: the first with a relevant shot]',
 )
-@options.file_format([PAGE, *OF_FIGURES], note='  [default: by the suffix of the output]')
-@options.output(
-    'File to write (atomically); - is standard output, for html and svg.', required=True
-)
+@options.file_format([PAGE, *OF_FIGURES], note='  [default: by the suffix of -o]')
+@options.output('File to write, or - for standard output (html, svg).', required=True)
 def report(
     runs: tuple[str, ...],
-    cutoff: Cutoff | None,
+    loss_cutoff: Cutoff | None,
     figure: str | None,
     query: str | None,
     format: str,
@@ -306,7 +302,7 @@ def report(
     for module in modules:  # before anything is read
         require(module, 'report', 'report')
     criteria = {name: settings.pop(name) for name in CRITERIA}
-    made = options.read_reference(**criteria).report(runs, k=cutoff, **settings)
+    made = options.read_reference(**criteria).report(runs, k=loss_cutoff, **settings)
     if figure is None:
         write(str(made.to_html()), output)
         return

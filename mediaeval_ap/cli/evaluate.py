@@ -43,7 +43,7 @@ def _part(value: str | None) -> tuple[int, int] | None:
 RESUME = options.option(
     '--resume',
     metavar='DIR',
-    help='Keep the result of each block of queries in DIR; compute only blocks that are missing.',
+    help='Keep each block of queries in DIR, and compute only what is missing.',
 )
 PART = options.option(
     '--part',
@@ -213,7 +213,7 @@ def _check_output(output: Output, folder: str) -> None:
 @options.SUBSET
 @options.DEFINITION
 @options.LIMITS
-@options.integer('-n', '--depth', default=20, help='Number of hypotheses to show.')
+@options.integer('-n', '--depth', default=20, help='Hypotheses to show.')
 @options.FORMAT
 @options.OUTPUT
 def rank(

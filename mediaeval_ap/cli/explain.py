@@ -24,17 +24,15 @@ from mediaeval_ap.errors import shown
 @options.RUN
 @click.argument('query', required=False)
 @options.QUERIES
-@options.input_file('--against', 'Another run: split what it gains or loses compared with RUN.')
+@options.input_file('--against', 'Another run, to split what it gains or loses against RUN.')
 @options.SUBSET
-@options.cutoff('100', 'Cutoff; "all" means no cutoff.')
+@options.cutoff('-k', '-K', '--cutoff', default='100', help='Cutoff; "all" is no cutoff.')
 @options.NEAR
 @options.DEFINITION
 @options.QUERIES_WITHOUT_RELEVANT
 @options.LIMITS
-@options.flag('--per-query', help='List every query in tables; CSV and JSON always have them.')
-@options.integer(
-    '--costliest', default=10, help='Number of queries and of names to list in tables.'
-)
+@options.flag('--per-query', help='List every query in tables; csv and json always do.')
+@options.integer('--costliest', default=10, help='Queries and names to list in tables.')
 @options.FORMAT
 @options.OUTPUT
 def explain(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mediaeval_ap import choices, definitions
-from mediaeval_ap.cli.commands import Option, is_lack_of_memory
+from mediaeval_ap.cli.commands import is_lack_of_memory
 from mediaeval_ap.cli.output import (
     FILE,
     NEW_FILE,
@@ -53,7 +53,7 @@ def option(
 
     settings['callback'] = callback
     settings.setdefault('show_default', 'default' in settings and '[default: ' not in help)
-    return click.option(*names, cls=Option, help=help, **settings)
+    return click.option(*names, help=help, **settings)
 
 
 def input_file(name: str, help: str, **settings: Any) -> Decorator:
@@ -90,38 +90,52 @@ def integer(
 
 
 def choice(name: str, choices: Iterable[str], default: str | None, help: str) -> Decorator:
-    """Return an option that takes one of some words, which stand in the help at ``{words}``."""
+    """Return an option that takes one of some words, in any case; the help has them at {words}."""
     words = list(choices)
     help = help.format(words=' or '.join(filter(None, [', '.join(words[:-1]), words[-1]])))
-    return option(name, default=default, help=help, type=click.Choice(words), metavar='NAME')
+    return option(
+        name,
+        default=default,
+        help=help,
+        type=click.Choice(words, case_sensitive=False),
+        metavar='NAME',
+    )
 
 
 def file_format(
     formats: Iterable[str],
     default: str | None = None,
-    note: str = '  [default: by the suffix of the output, else table]',
+    note: str = '  [default: by the suffix of -o, else table]',
 ) -> Decorator:
     note = '' if default else note
-    return choice('--format', formats, default, 'Output format: {words}.' + note)
+    return choice('--format', formats, default, '{words}.' + note)
 
 
 def other_ids(ids: str, run: str, truth: str) -> Decorator:
     """Return the options about ids that one of two files lacks."""
-    lacks = 'stop (error), score 0 (zero) or leave them out (skip)'
-    unknown = 'stop (error) or leave them out (drop)'
     return together(
-        choice('--missing', choices.MISSING, 'error', f'{ids} that {run} lacks: {lacks}.'),
-        choice('--unknown', choices.UNKNOWN, 'error', f'{ids} that {truth} lacks: {unknown}.'),
+        choice(
+            '--missing',
+            choices.MISSING,
+            'error',
+            f'{ids} that {run} lacks: error (stop), zero or skip.',
+        ),
+        choice(
+            '--unknown',
+            choices.UNKNOWN,
+            'error',
+            f'{ids} that {truth} lacks: error (stop) or drop.',
+        ),
     )
 
 
 def definition(default: str | None, note: str = '') -> Decorator:
-    help = 'AP definition: {words}. "mediaeval-ap help definitions" explains them.'
+    help = 'AP definition: {words}; see "mediaeval-ap help definitions".'
     return choice('--definition', definitions.names(), default, help + note)
 
 
 def cutoffs(default: Iterable[Cutoff] | None, help: str) -> Decorator:
-    names = ('-K', '--cutoffs', 'cutoffs')
+    names = ('-K', '-k', '--cutoffs')
     shown = None if default is None else [','.join(map(str, default))]
 
     def read(values: tuple[str, ...]) -> list[Cutoff]:
@@ -131,11 +145,10 @@ def cutoffs(default: Iterable[Cutoff] | None, help: str) -> Decorator:
     return option(*names, metavar='K,...', read=read, multiple=True, default=shown, help=help)
 
 
-def cutoff(default: str | None, help: str) -> Decorator:
+def cutoff(*names: str, default: str | None, help: str) -> Decorator:
     def read(value: str | None) -> Cutoff | None:
         return None if value is None else _cutoff(value, value, 'a positive integer, or all')
 
-    names = ('-k', '--cutoff', 'cutoff')
     return option(*names, metavar='K', read=read, default=default, help=help)
 
 
@@ -188,41 +201,38 @@ RUN = argument('hypothesis', metavar='RUN')
 RUNS = argument('runs', nargs=-1, required=True, metavar='RUN...')
 QUERIES = input_file(
     '--queries',
-    'File of names to ask for, one per line.  [default: all in REFERENCE that do not begin with ?]',
+    'Names to score, one per line.  [default: all in REFERENCE but ?…]',
     read=_file_of_names,
 )
 SUBSET = input_file('--subset', 'Videos to score (corpus_id video_id); others are ignored.')
 CUTOFFS = cutoffs(
-    definitions.CUTOFFS, 'Cutoffs, separated by commas; "all" means no cutoff. Can be repeated.'
+    definitions.CUTOFFS, 'Cutoffs between commas; "all" is no cutoff. Can be repeated.'
 )
 DEFINITION = definition(definitions.DEFAULT)
 QUERIES_WITHOUT_RELEVANT = choice(
     '--queries-without-relevant',
     choices.WITHOUT_RELEVANT,
     'count',
-    'Queries without a relevant item: score them as the definition says (count) or leave them out '
-    '(skip).',
+    'Queries without a relevant item: count (as the definition says) or skip.',
 )
 MEASURES = option(
     '--measures',
     metavar='NAME,...',
     multiple=True,
     read=_measures,
-    help='Measures of ir_measures to add, as nDCG@10,P@5,RR. Can be repeated. '
-    'Needs the extra trec.',
+    help='Measures of ir_measures to add, as nDCG@10,P@5. Needs the extra trec.',
 )
 JOBS = option(
     '--jobs',
     metavar='N',
     default='1',
     read=_jobs,
-    help='Number of processes that share runs and queries, or "all" for one on each core.',
+    help='Processes that share the work, or "all" for one on each core.',
 )
 SCHEDULER = option(
     '--scheduler',
     metavar='ADDRESS',
-    help='Score on the Dask cluster of a scheduler, as tcp://host:8786; each RUN is a store. '
-    'Needs the extra cluster.',
+    help='Dask scheduler to score on, as tcp://host:8786. Needs the extra cluster.',
 )
 NEAR = option(
     '--near',
@@ -230,27 +240,21 @@ NEAR = option(
     metavar='DISTANCE',
     default=choices.NEAR,
     read=choices.check_near,
-    help='Largest distance from a query to another spelling of it: edits divided by the longer '
-    'length, from 0 to below 1.',
+    help='Largest distance of other spellings of a query, from 0 to below 1.',
 )
-STRICT = flag(
-    '--strict', help='Treat the warning that two inputs have no id in common as an error.'
-)
+STRICT = flag('--strict', help='Stop if two inputs have no id in common, instead of a warning.')
 MAX_BYTES = integer(
     '--max-bytes',
     default=choices.MAX_BYTES,
-    help='Largest size of a decompressed file, Parquet, a pipe or standard input; plain files '
-    'have no limit.  [default: 4 GiB]',
+    help='Largest size of a decompressed file, Parquet or a pipe.  [default: 4 GiB]',
 )
 MESSAGES = together(
-    flag('--quiet', help='Show errors only: no progress, no warnings.'),
+    flag('-q', '--quiet', help='Show errors only: no warnings, no progress.'),
     flag('--no-progress', help='Show no progress.'),
 )
 FORMAT = file_format(FORMATS)
 OUTPUT = output(
-    'Write to FILE instead of standard output (atomically).',
-    default=STANDARD_STREAM,
-    show_default=False,
+    'File to write, whole or not at all.  [default: standard output]', default=STANDARD_STREAM
 )
 LIMITS = together(STRICT, MAX_BYTES, MESSAGES)
 CRITERIA = together(SUBSET, CUTOFFS, DEFINITION, LIMITS)
@@ -276,10 +280,12 @@ def check_cutoffs(cutoffs: list[Cutoff], definition: str, measures: Iterable[str
 
 
 PER_QUERY = option(
-    '--per-query/--no-per-query', help='Show the values of each query, too.  [default: means only]'
+    '--per-query/--no-per-query', help='Show each query, too.  [default: means only]'
 )
-SORT = flag('--sort', help='Best run first: by MAP (at the last cutoff), or by the score.')
-KEEP_GOING = flag('--keep-going', help='Score the other runs if one is wrong; exit status 1.')
+SORT = flag('--sort', help='Show the best run first: by MAP at the last cutoff, or the score.')
+KEEP_GOING = flag(
+    '--keep-going', help='Score the other runs if one is wrong; the exit status is 1.'
+)
 
 
 @dataclass(frozen=True)

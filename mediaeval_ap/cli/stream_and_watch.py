@@ -99,9 +99,7 @@ HTML = 'html'
 @options.REFERENCE
 @options.argument('hypothesis', default=STANDARD_STREAM, metavar='[RUN]')
 @options.SCORING
-@options.integer(
-    '--every', default=1000, help='Number of new hypotheses after which to score again.'
-)
+@options.integer('--every', default=1000, help='New hypotheses after which to score again.')
 @options.flag('--follow', help='At the end of RUN, wait for more.')
 @options.flag('--skip-bad', help='Report, count and skip wrong lines instead of stopping.')
 @options.file_format([*POINT_FORMATS, HTML])

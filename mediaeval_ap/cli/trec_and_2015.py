@@ -25,20 +25,20 @@ from mediaeval_ap.definitions import Cutoff
 )
 @options.REFERENCE
 @options.RUN
-@options.new_file('--qrels', required=True, help='Output file for the qrels.')
-@options.new_file('--run', required=True, help='Output file for the run.')
+@options.new_file('--qrels', required=True, help='File of qrels to write.')
+@options.new_file('--run', required=True, help='File of the run to write.')
 @options.QUERIES
 @options.SUBSET
 @options.integer(
     *('-n', '--depth'),
     default=choices.TREC_DEPTH,
     largest=choices.LARGEST_TREC_DEPTH,
-    help='Largest number of shots for each query.',
+    help='Most shots to write for a query.',
 )
 @options.option(
     '--tag',
     default='mediaeval_ap',
-    help='Name of the run, the last field of each line.',
+    help='Name of the run, in the last field.',
     metavar='WORD',
     read=choices.check_tag,
 )
@@ -78,12 +78,12 @@ def export_trec(
     '--ties',
     choices.TREC_TIES,
     'trec_eval',
-    'How to break ties between equal scores: {words}; trec_eval is version 10.',
+    'Order of equal scores: {words}; trec_eval is version 10.',
 )
 @options.integer(
     '--relevance-level',
     default=1,
-    help='Lowest relevance of a relevant document.',
+    help='Least relevance of a relevant document.',
     least=-choices.LARGEST_TREC_LEVEL,
     largest=choices.LARGEST_TREC_LEVEL,
 )
@@ -130,8 +130,7 @@ def evaluate_trec_files(
 )
 @options.input_file(
     '--evidence',
-    'One piece of evidence for each name of a run: person_name video_id shot_id source. '
-    'Repeat it for several runs, in their order.',
+    'Evidence of a run: person_name video_id shot_id source. Once for each RUN.',
     multiple=True,
 )
 @options.QUERIES
@@ -140,7 +139,7 @@ def evaluate_trec_files(
     '--ratio',
     choices.RATIO_2015,
     choices.check_ratio,
-    'A name answers a query if their similarity (0 to 1) is greater than this.',
+    'Similarity above which a name answers a query, from 0 to 1.',
 )
 @options.QUERIES_WITHOUT_RELEVANT
 @options.LIMITS

@@ -23,26 +23,24 @@ SHOWN_PROBLEMS = 20  # of a kind, so that every kind is seen on a few screens
     'read or written; 2: error in the command line',
 )
 @options.RUN
-@options.input_file('--shots', 'List of shots: corpus_id video_id shot_id start_time end_time.')
-@options.input_file('--videos', 'List of videos: corpus_id video_id.')
-@options.input_file(
-    '--evidence', 'Evidence for names: person_name corpus_id video_id modality timestamp.'
-)
-@options.input_file('--reference', 'Reference; warn about videos and names that are not in it.')
+@options.input_file('--shots', 'All shots: corpus_id video_id shot_id start_time end_time.')
+@options.input_file('--videos', 'All videos: corpus_id video_id.')
+@options.input_file('--evidence', 'Evidence: person_name corpus_id video_id modality timestamp.')
+@options.input_file('--reference', 'Reference, to warn of videos and names that it lacks.')
 @options.choice(
     '--rules',
     CAMPAIGNS,
     '2016',
-    'Campaign whose rules apply: {words}; none checks the format only.',
+    'Campaign whose rules apply: {words} (the format only).',
 )
 @options.MAX_BYTES
 @options.integer(
     '--max-problems',
     default=MAX_PROBLEMS,
-    help='Number of problems of each kind to list; others are only counted.  [default: 20,000]',
+    help='Problems of a kind to list, others are counted.  [default: 20,000]',
 )
 @options.flag(
-    '--all', 'show_all', help=f'Show every listed problem, not only {SHOWN_PROBLEMS} of each kind.'
+    '--all', 'show_all', help=f'Show all listed problems.  [default: {SHOWN_PROBLEMS} of each kind]'
 )
 @options.file_format(PROBLEM_FORMATS)
 @options.OUTPUT

@@ -92,3 +92,16 @@ def test_quiet_hides_warnings_and_not_errors(folder):
     assert (strict.exit_code, strict.stdout) == (1, '')
     assert strict.stderr.startswith('Error: <stdin>: 0 of ')
     assert strict.stderr.count('\n') == 1
+
+
+@pytest.mark.parametrize(
+    ('usual', 'other'),
+    [
+        ('evaluate -K 1,5 --definition trec', 'evaluate -k 1,5 --definition TREC'),
+        ('explain -k 1', 'explain -K 1 --definition Mediaeval-2016 -q'),
+    ],
+)
+def test_other_spellings_of_options(folder, usual, other):
+    arguments = 'reference.txt', 'run.txt', '--format', 'json'
+    first, second = (run(*each.split(), *arguments) for each in (usual, other))
+    assert (first.exit_code, first.stdout) == (0, second.stdout)

@@ -22,7 +22,18 @@ def runs(folder):
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # two queries are few
 def test_the_page_is_that_of_python(runs):
-    options = ['-K', '1,2', '-k', '2', '--near', '0.3', '--definition', 'trec', '--seed', '3']
+    options = [
+        '-K',
+        '1,2',
+        '--loss-cutoff',
+        '2',
+        '--near',
+        '0.3',
+        '--definition',
+        'trec',
+        '--seed',
+        '3',
+    ]
     tests = ['--correction', 'holm', '--interval', 't', '--level', '0.9', '--baseline', 'run.txt']
     result = run(*runs, *options, *tests, '--queries', 'queries.txt', '-o', 'report.html')
     assert (result.exit_code, result.output) == (0, '')
