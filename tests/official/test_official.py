@@ -7,9 +7,12 @@ what trec_eval 10.0 prints for them, `trec_eval-10.txt`.
 
 import json
 import random
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import run_line
 
 from mediaeval_ap import AveragePrecision, evaluate_trec
 from mediaeval_ap.tables import HYPOTHESIS, read
@@ -146,3 +149,37 @@ def test_single_precision_gives_other_values(ties):
         for each in ('trec_eval', 'trec_eval-9')
     ]
     assert f'{by_version[0]:.4f}' != f'{by_version[1]:.4f}'
+
+
+PAGE = (Path(__file__).parents[2] / 'docs/figures-of-2016.md').read_text()
+
+
+@pytest.fixture
+def pool(official_data, monkeypatch):
+    if not (official_data / '2016-pool').exists():
+        pytest.skip('needs the reference at both dates')
+    monkeypatch.chdir(official_data / '2016-pool')
+
+
+def test_the_command_of_the_page_about_2016(pool):
+    command, shown = re.search(r'^\$ ([^\n]*)\n(.*?)^```', PAGE, re.MULTILINE | re.DOTALL).groups()
+    code, printed = run_line(command)
+    means = [re.findall('^MAP@.*', each, re.MULTILINE) for each in (printed, shown)]
+    assert (code, means[0]) == (0, means[1])
+    assert len(means[1]) == 4
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.parametrize('row', re.findall(r'^\| (2016-.*) \|$', PAGE, re.MULTILINE))
+def test_the_settings_of_the_page_about_2016(pool, row):
+    date, subset, setting, *figures, n_queries = row.replace('`', '').split(' | ')
+    definition, _, skip = setting.partition(', --queries-without-relevant ')
+    evaluation = AveragePrecision(
+        f'reference/reference.{date}.txt',
+        [1, 10, 100],
+        subset=None if subset == 'none' else f'reference/{subset}',
+        definition=definition,
+        queries_without_relevant=skip or 'count',
+    ).evaluate('submissions/tokyotech_primary.txt', 'reference/queries.txt')
+    assert [f'{each:.3f}' for each in evaluation.map] == figures
+    assert len(evaluation.queries) == int(n_queries)
