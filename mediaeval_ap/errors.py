@@ -42,9 +42,10 @@ Catch `Error` for all errors, or the builtin class in parentheses. Every message
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import ModuleType
@@ -204,55 +205,76 @@ class UndefinedScoreError(Error, ValueError):
 
 
 class DataWarning(UserWarning):
-    """Base of all warnings about data that is scored all the same."""
+    """Base of all warnings about data that is scored all the same.
+
+    The first argument says what was found; the second, if any, adds remedies or examples.
+    """
+
+    def __str__(self) -> str:
+        return ''.join(map(str, self.args))
 
 
 class RepeatedRowsWarning(DataWarning):
-    """Rows that repeat an earlier row."""
+    """Rows that repeat an earlier row. Drop them: a definition may count them again."""
 
 
 class RepeatedQueriesWarning(DataWarning):
-    """Queries that are asked, and averaged, more than once."""
+    """Queries that are asked, and averaged, more than once. Ask for each name once."""
 
 
 class NoOverlapWarning(DataWarning):
-    """Two inputs without a common id: shots of a run, queries, labels or others."""
+    """Two inputs without a common id: shots of a run, queries, labels or others.
+
+    Are the files of the same data, and are ids spelled alike, zeros included?
+    """
 
 
 class EmptyRunWarning(NoOverlapWarning):
-    """A run of which no hypothesis is in the subset."""
+    """A run of which no hypothesis is in the subset. Are its videos those of the run?"""
 
 
 class WithoutRelevantWarning(DataWarning):
-    """Queries without a relevant shot: they count the same for every run."""
+    """Queries without a relevant shot: they count the same for every run.
+
+    Compare runs on the same queries, or leave these out: --queries-without-relevant skip.
+    """
 
 
 class UnknownQueriesWarning(WithoutRelevantWarning):
-    """Queries that are no names of the reference, in its subset or out of it."""
+    """Queries that are no names of the reference, in its subset or out of it.
+
+    Check their spelling; the nearest name of the reference is given.
+    """
 
 
 class MissingIdsWarning(DataWarning):
-    """Ids of the truth that the predictions lack, scored 0 or left out."""
+    """Ids of the truth that the predictions lack, scored 0 or left out. Predict all of them."""
 
 
 class UnknownIdsWarning(DataWarning):
-    """Predictions for ids that the truth lacks, which are left out."""
+    """Predictions for ids that the truth lacks, which are left out. Are both of the same data?"""
 
 
 class UnlistedProblemsWarning(DataWarning):
-    """More problems of a kind than are listed; the others were counted."""
+    """More problems of a kind than are listed; the others were counted. Correct these first."""
 
 
 class NarrowIntervalWarning(DataWarning):
-    """Confidence intervals that rest on few differences, and may be too narrow."""
+    """Confidence intervals that rest on few differences, and may be too narrow.
+
+    Take intervals by --interval plus2, the default, or ask for more queries.
+    """
 
 
 class FewPermutationsWarning(DataWarning):
-    """So few permutations of a test that no data could be significant."""
+    """So few permutations of a test that no data could be significant: ask for more."""
 
 
 class ScoreAboveOneWarning(DataWarning):
-    """Average precision above 1, which counting a shot more than once can give."""
+    """Average precision above 1, which counting a shot more than once can give.
+
+    Return each shot once, or take a definition that counts it once: --definition trec.
+    """
 
 
 class RestartedBuildWarning(DataWarning):
@@ -260,11 +282,11 @@ class RestartedBuildWarning(DataWarning):
 
 
 class WaitingWarning(DataWarning):
-    """A cluster whose scheduler, or a worker, does not answer."""
+    """A cluster whose scheduler, or a worker, does not answer. Check its address, or wait."""
 
 
 class NoWorkerWarning(WaitingWarning):
-    """A cluster without workers, on which tasks wait until a worker joins."""
+    """A cluster without workers, on which tasks wait until a worker joins: start one."""
 
 
 def require(module: str, extra: str, what: str) -> ModuleType:
@@ -304,6 +326,36 @@ def printable(text: str) -> str:
 def counted(count: int, one: str, many: str) -> str:
     """Return a number with its noun."""
     return f'{count:,} {one if count == 1 else many}'
+
+
+NAMED_RUNS = 3  # of several that a message is about
+# A number that counts something, and is no part of a name.
+_find_counts = re.compile(r"""(?<![\w.,'"/-])([0-9]+(?:[.,][0-9]+)*)(?![\w'"/-])""")
+
+
+def without_counts(text: str) -> tuple[str, ...]:
+    """Return what is equal of texts that only differ in how many they count."""
+    return tuple(_find_counts.split(text)[::2])
+
+
+def ranged(texts: Iterable[str]) -> str:
+    """Return texts that only differ in how many they count as one, such as 3 to 5 of 9 queries."""
+    ranges = []
+    for each in zip(*map(_find_counts.split, texts), strict=True):
+        ascending = sorted(set(each), key=lambda count: (len(count.partition('.')[0]), count))
+        ranges.append(' to '.join(dict.fromkeys((ascending[0], ascending[-1]))))
+    return ''.join(ranges)
+
+
+def together(said: Mapping[str, str]) -> str:
+    """Return what is said of each of several runs as one text, if they only differ in counts."""
+    return f'in {len(said)} runs: {ranged(said.values())} ({some(list(said))})'
+
+
+def some(names: Sequence[str], most: int = NAMED_RUNS) -> str:
+    """Return the first of some names, and how many more there are."""
+    further = len(names) - most
+    return ', '.join(names[:most]) + (f' and {further:,} more' if further > 0 else '')
 
 
 def shown(value: object) -> str:

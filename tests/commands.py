@@ -2,10 +2,12 @@
 
 import contextlib
 import os
+import pty
 import re
 import shlex
 import subprocess
 import sys
+import termios
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from click.testing import CliRunner
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.cli import main
 
+NOT_OF_TERMINALS = ('COLUMNS', 'NO_COLOR', 'FORCE_COLOR', 'TERM')
 COMMAND = [sys.executable, '-m', 'mediaeval_ap']
 REFERENCE = 'x v 1 ann\nx v 2 ann\nx w 1 bob\n'
 RUN = 'x v 1 ann 0.9\nx w 2 anne 0.8\nx v 2 ann 0.7\nx w 1 bob 0.5\n'
@@ -33,6 +36,24 @@ def folder(tmp_path, monkeypatch):
 
 def run(*arguments, input=None):
     return CliRunner().invoke(main, arguments, input=input, catch_exceptions=False)
+
+
+def on_terminal(*arguments, columns=80, **environment):
+    """Return what a terminal of that width shows of a command."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (40, columns))
+    clean = {name: value for name, value in os.environ.items() if name not in NOT_OF_TERMINALS}
+    command = [*COMMAND, *arguments]
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env={**clean, **environment}
+    ):
+        os.close(theirs)
+        shown = b''
+        with contextlib.suppress(OSError):  # at the end, on Linux
+            while part := os.read(ours, 1 << 16):
+                shown += part
+    os.close(ours)
+    return shown.decode().replace('\r\n', '\n')
 
 
 def expected(*queries, K=(1, 10, 100, 1000), **options):

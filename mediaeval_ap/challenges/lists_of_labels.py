@@ -150,7 +150,7 @@ def _map(files: Files, metrics: Sequence[MeanAveragePrecision], per_query: bool)
                 values,
                 {'without_truth': metric.n_without_truth},
                 {'id': files.ids.to_pandas(), **values} if per_query else None,
-                scores_above_one(above, files.predictions.source.name, metric.definition),
+                scores_above_one(above, len(ap), files.predictions.source.name, metric.definition),
                 without_truth='have no relevant label, and are left out',
             )
         )

@@ -10,7 +10,15 @@ from typing import Any
 import click
 
 from mediaeval_ap import __version__
-from mediaeval_ap.cli.output import check_paths, format_of, is_on_terminal, tell, write
+from mediaeval_ap.cli.output import (
+    check_paths,
+    format_of,
+    is_on_terminal,
+    tell,
+    tell_held,
+    tell_warning,
+    write,
+)
 from mediaeval_ap.errors import (
     DataWarning,
     Error,
@@ -157,10 +165,13 @@ class _Group(_Helping, click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter('default', DataWarning)  # the same text once
-            warnings.showwarning = lambda message, *_, **__: tell(f'Warning: {message}')
+            warnings.showwarning = lambda message, *_, **__: tell_warning(message)
             try:
                 with damage_told():
-                    return super().invoke(ctx)
+                    try:
+                        return super().invoke(ctx)
+                    finally:
+                        tell_held()
             except KeyboardInterrupt:
                 ctx.exit(INTERRUPTED)
             except Exception as error:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from textwrap import fill, indent
 
 import click
 
-from mediaeval_ap import definitions
+from mediaeval_ap import definitions, errors
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import STANDARD_STREAM, write_document
+from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import TEXT_FORMATS
 
@@ -20,6 +22,12 @@ N  returned hypotheses     S(k)  sum of P(i)·h(i) for i = 1 … min(k, N)
 H  hits in the top k
 
 Nothing returned and R > 0: 0, everywhere.
+"""
+
+
+WARNINGS = """\
+Warnings are about data that are scored all the same; --quiet hides them. --strict makes errors of
+NoOverlapWarning and EmptyRunWarning. In Python, each kind is a class of mediaeval_ap.errors.
 """
 
 
@@ -41,8 +49,16 @@ def _definitions() -> Document:
     return Document(blocks, lambda: [each.to_dict() for each in definitions.registered()])
 
 
+def _warnings() -> Document:
+    """Describe every kind of warning, from what its class says."""
+    kinds = [each for name in errors.__all__ if issubclass(each := vars(errors)[name], DataWarning)]
+    said = {each.__name__: ' '.join(f'{each.__doc__}'.split()) for each in kinds[1:]}
+    texts = [f'{name}\n{indent(fill(text), "    ")}\n' for name, text in said.items()]
+    return Document(lambda: [WARNINGS, *texts], lambda: said)
+
+
 # What `help` explains beside commands; a new topic is a function here.
-TOPICS: dict[str, Callable[[], Document]] = {'definitions': _definitions}
+TOPICS: dict[str, Callable[[], Document]] = {'definitions': _definitions, 'warnings': _warnings}
 
 
 def _complete(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:

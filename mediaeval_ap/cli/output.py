@@ -7,12 +7,22 @@ import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from shutil import get_terminal_size
+from textwrap import wrap
 from typing import Any
 
 import click
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, Destination, write_whole
-from mediaeval_ap.errors import ParameterError, QueryError, WriteError, printable
+from mediaeval_ap.errors import (
+    ParameterError,
+    QueryError,
+    WaitingWarning,
+    WriteError,
+    printable,
+    ranged,
+    together,
+    without_counts,
+)
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import FORMAT_OF_SUFFIX, render
 
@@ -90,6 +100,44 @@ def tell(message: str) -> None:
     click.echo(message, file=sys.stderr, err=True)
 
 
+HELD = 'mediaeval_ap.warnings'  # in what click knows of the command that runs
+LINES_OF_WARNING = 2
+
+
+def tell_warning(warning: Any) -> None:
+    """Tell a warning in a line; on a terminal it waits for others of its kind."""
+    if is_on_terminal() and not isinstance(warning, WaitingWarning):
+        click.get_current_context().meta.setdefault(HELD, []).append(warning)
+    else:
+        tell(f'Warning: {warning}')
+
+
+def tell_held(below: str = '') -> None:
+    """Tell the warnings that wait, each kind once, but not what the text below says already."""
+    ctx = click.get_current_context(silent=True)
+    kinds: dict[object, dict[str, tuple[str, object]]] = {}
+    for warning in [] if ctx is None else ctx.meta.pop(HELD, []):
+        about, _, finding = str(warning.args[0]).partition(': ')
+        kinds.setdefault((type(warning), *without_counts(finding)), {})[about] = finding, warning
+    told = []
+    for found in kinds.values():
+        findings = {about: finding for about, (finding, _) in found.items()}
+        if ranged(findings.values()) not in below:
+            told.append(together(findings) if len(found) > 1 else next(iter(found.values()))[1])
+    for text in told:
+        lines = wrap(
+            f'Warning: {text}',
+            get_terminal_size().columns - 1,
+            max_lines=LINES_OF_WARNING,
+            placeholder=' …',
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        tell('\n  '.join(lines))
+    if told:
+        tell('What to do about warnings: mediaeval-ap help warnings')
+
+
 def write(text: str, output: Output = STANDARD_STREAM) -> None:
     """Write a file whole, or to standard output: UTF-8, flushed, harmless for a terminal."""
     if output != STANDARD_STREAM:
@@ -99,6 +147,7 @@ def write(text: str, output: Output = STANDARD_STREAM) -> None:
         raise WriteError('<stdout>', 'is closed')
     try:
         if sys.stdout.isatty():  # which obeys control characters
+            tell_held(text)
             text = ''.join(each if each in '\n\t' else printable(each) for each in text)
         click.echo(text.encode(), nl=False)
     except BrokenPipeError:  # whoever read it has seen enough

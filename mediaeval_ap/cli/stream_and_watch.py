@@ -24,6 +24,7 @@ from mediaeval_ap.cli.output import (
     check_paths,
     is_on_terminal,
     tell,
+    tell_held,
     write,
 )
 from mediaeval_ap.definitions import Cutoff, ap_column
@@ -284,6 +285,7 @@ def collected() -> Iterator[list[str]]:
         def collect(message: Any, *arguments: Any, **settings: Any) -> None:
             texts.append(str(message))
             show(message, *arguments, **settings)
+            tell_held()  # as the end may be far
 
         warnings.showwarning = collect
         yield texts

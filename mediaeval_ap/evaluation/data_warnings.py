@@ -28,9 +28,9 @@ from mediaeval_ap.choices import (
     check_policy,
 )
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.errors import DataWarning, FormatError, printable, shown
+from mediaeval_ap.errors import DataWarning, FormatError, printable, shown, some
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.results.result import note_of_floor
+from mediaeval_ap.results.result import note_above_one, note_of_floor
 from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.table import NumberedRows
 
@@ -68,7 +68,7 @@ def empty_run(run: str, n_hypotheses: int, n_counted: int) -> list[DataWarning]:
 def no_overlap(source: str, finding: str, cause: str) -> list[DataWarning]:
     """Warn that no id of an input occurs in the other one, and name the likely cause if any."""
     remedy = cause or 'are these files of the same data?'
-    return [errors.NoOverlapWarning(f'{printable(source)}: {finding}; {remedy}')]
+    return [errors.NoOverlapWarning(f'{printable(source)}: {finding}', f'; {remedy}')]
 
 
 def without_relevant(
@@ -88,14 +88,13 @@ def unknown_queries(
     """Warn of queries that are no names of the reference, and tell the nearest name of a few."""
     if not unknown:
         return []
-    told = []
-    for query in unknown[:QUERIES_IN_WARNING]:
-        name = nearest(query)
-        told.append(f'{shown(query)} (nearest: {shown(name)})' if name else shown(query))
-    if (further := len(unknown) - QUERIES_IN_WARNING) > 0:
-        told[-1] += f' and {further:,} more'
+    told = list(map(shown, unknown))
+    for at, query in enumerate(unknown[:QUERIES_IN_WARNING]):
+        if name := nearest(query):
+            told[at] += f' (nearest: {shown(name)})'
     several = f'{len(unknown):,} of {n_queries:,} queries are no names'
-    found = f'{several if n_queries > 1 else "the query is no name"} of it: {", ".join(told)}'
+    found = f'{several if n_queries > 1 else "the query is no name"} of it: '
+    found += some(told, QUERIES_IN_WARNING)
     return [errors.UnknownQueriesWarning(f'{reference}: {found}')]
 
 
@@ -104,17 +103,17 @@ def above_one(ap: NDArray[np.float64], queries: Sequence[str]) -> list[str]:
     return list(compress(queries, ap.max(axis=1, initial=0) > 1))
 
 
-def scores_above_one(queries: Sequence[str], run: str, definition: Definition) -> list[DataWarning]:
+def scores_above_one(
+    queries: Sequence[str], n_queries: int, run: str, definition: Definition
+) -> list[DataWarning]:
     """Warn of queries whose average precision exceeds 1, and name definitions that prevent it."""
     if not (queries and definition.counts_again):
         return []
-    named = ', '.join(map(printable, queries[:QUERIES_IN_WARNING]))
-    if (further := len(queries) - QUERIES_IN_WARNING) > 0:
-        named += f' and {further} more'
-    others = [str(other) for other in definitions.registered() if not other.counts_again]
-    cause = f'{definition} counts a shot again that is returned again'
-    finding = f'average precision above 1, as {cause}: {named}; {", ".join(others)} count it once'
-    return [errors.ScoreAboveOneWarning(f'{printable(run)}: {finding}')]
+    (note,) = note_above_one(len(queries), n_queries, definition)
+    named = some(list(map(printable, queries)), QUERIES_IN_WARNING)
+    others = ', '.join(str(other) for other in definitions.registered() if not other.counts_again)
+    once = f'; {others} count it once: {named}'
+    return [errors.ScoreAboveOneWarning(f'{printable(run)}: {note}', once)]
 
 
 # All substrings of an id are looked up, so it is done for a sample of ids that are not too long:

@@ -88,7 +88,7 @@ class Scorer:
     def warnings(self, ap: NDArray[np.float64], queries: Sequence[str]) -> list[DataWarning]:
         """Return the warning that average precision exceeds 1 for some queries, if it does."""
         above = above_one(ap, queries)
-        return scores_above_one(above, self.ranking.source.name, self.definition)
+        return scores_above_one(above, len(queries), self.ranking.source.name, self.definition)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +252,8 @@ def with_warnings(evaluation: Evaluation, found: Sequence[DataWarning] = ()) -> 
     """Add the warnings that were found before, and those about the values of all queries."""
     inputs, definition = evaluation.inputs, evaluation.definition
     above = above_one(evaluation.ap, evaluation.queries)
-    found = [*found, *scores_above_one(above, inputs['hypothesis'].name, definition)]
+    n_queries, run = len(evaluation.queries), inputs['hypothesis'].name
+    found = [*found, *scores_above_one(above, n_queries, run, definition)]
     reference = printable(inputs['reference'].name)
     found += data_warnings.without_relevant(reference, evaluation.n_relevant, definition)
     return replace(evaluation, warnings=tuple(found))

@@ -346,7 +346,7 @@ class Live(Session):
                 before, ap = ap, scorer.ap()
                 changed = scorer.named(np.any(ap != before, axis=1))
                 above = scorer.named(np.any(ap > 1, axis=1) & ~np.any(before > 1, axis=1))
-                warn_caller(scores_above_one(above, SOURCE.name, criteria.definition))
+                warn_caller(scores_above_one(above, len(row_of), SOURCE.name, criteria.definition))
                 of_asked = ap[[row_of[query] for query in asked]]
                 map = mean_average_precision(of_asked)
                 yield Point(len(ranking), map, changed, asked, of_asked)

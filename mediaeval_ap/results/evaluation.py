@@ -21,6 +21,7 @@ from mediaeval_ap.results.result import (
     Result,
     mean,
     mean_average_precision,
+    note_above_one,
     note_of_floor,
     notes_of,
     notes_of_skipped,
@@ -57,8 +58,7 @@ class ResultByQuery(Result):
             counts_as = self.definition.without_relevant
             sentences.append(note_of_floor(n_without, n_queries, counts_as))
         n_above = int(np.count_nonzero((self.ap > 1).reshape(n_queries, -1).any(axis=1)))
-        above = f'have an AP above 1: {self.definition} counts a shot each time it is returned'
-        sentences += notes_of(n_above, n_queries, above)
+        sentences += note_above_one(n_above, n_queries, self.definition)
         n_nameless = counts.get('queries_without_name', 0)
         sentences += notes_of(n_nameless, n_queries, 'are close to no name')
         if n_unnamed := counts.get('placeholders', 0):

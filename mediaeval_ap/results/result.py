@@ -6,7 +6,7 @@ import math
 import os
 import re
 from abc import abstractmethod
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain, islice
@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
-from mediaeval_ap.errors import ParameterError, counted, printable, shown
+from mediaeval_ap.definitions import Definition
+from mediaeval_ap.errors import ParameterError, counted, printable, shown, together, without_counts
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.results.described import Described
@@ -104,6 +105,12 @@ def counted_note(note: str) -> tuple[str, int | None, int | None]:
         return note, None, None
     count, n_queries, what = found.groups()
     return f'queries {what}', int(count), int(n_queries)
+
+
+def note_above_one(n_above: int, n_queries: int, definition: Definition) -> list[str]:
+    """Return the note that average precision of some queries exceeds 1, if it does."""
+    what = f'have an AP above 1: {definition} counts a shot each time it is returned'
+    return notes_of(n_above, n_queries, what)
 
 
 def notes_of_skipped(n_skipped: int, n_scored: int, lack: str) -> list[str]:
@@ -443,11 +450,15 @@ def _blocks(results: Sequence[Result], per_query: bool) -> Iterator[Block]:
     if are_several and are_means_alone:  # the notes that all results have, and then the others
         notes = [(result, _notes_below(result)) for result in results]
         shared = [note for note in notes[0][1] if all(note in each for _, each in notes)]
+        others: dict[object, dict[str, str]] = defaultdict(dict)  # by run
+        for result, of_result in notes:
+            for note in of_result:
+                if note not in shared:
+                    others[without_counts(note)][printable(result._run)] = note
         lines = shared + [
-            f'{printable(result._run)}: {note}'
-            for result, of_result in notes
-            for note in of_result
-            if note not in shared
+            line
+            for said in others.values()
+            for line in ([together(said)] if len(said) > 1 else map(': '.join, said.items()))
         ]
         if lines:
             yield ''.join(f'{line}\n' for line in dict.fromkeys(lines))

@@ -62,7 +62,7 @@ def test_repeated_labels_of_a_truth():
 def test_scores_above_one():
     truth = table('customer_id,prediction', ('a', 'x'))
     predictions = table('customer_id,prediction', ('a', 'x x'))
-    with pytest.warns(ScoreAboveOneWarning, match='<DataFrame>: average precision above 1, as med'):
+    with pytest.warns(ScoreAboveOneWarning, match='<DataFrame>: 1 of 1 queries have an AP above'):
         assert challenges.evaluate_map(truth, predictions, definition='mediaeval-2016').value == 2
     assert challenges.evaluate_map(truth, predictions).value == 1
 

@@ -1,13 +1,14 @@
 """How a command ends: exit status, errors and warnings of one line each, help."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from commands import COMMAND, RUN, run
+from commands import COMMAND, RUN, on_terminal, run
 
-from mediaeval_ap import __version__
+from mediaeval_ap import __version__, errors
 
 
 @pytest.mark.parametrize(
@@ -69,8 +70,33 @@ def test_warnings_are_one_line_each(folder):
     assert result.exit_code == 0
     assert result.stderr == (
         'Warning: run.txt: 1 of 5 rows repeat an earlier one exactly, and are kept\n'
-        'Warning: run.txt: average precision above 1, as mediaeval-2016 counts a shot again that '
-        'is returned again: ann; trec, kaggle, by-k, hits count it once\n'
+        'Warning: run.txt: 1 of 2 queries have an AP above 1: mediaeval-2016 counts a shot each '
+        'time it is returned; trec, kaggle, by-k, hits count it once: ann\n'
+    )
+
+
+def test_a_terminal_shows_each_kind_of_warning_once(folder):
+    """What a note below the table says is no warning above it; several runs have one together."""
+    runs = [f'run{number}.txt' for number in range(1, 18)]
+    for number, name in enumerate(runs, 1):
+        Path(name).write_text(RUN + 'x v 1 ann 0.9\n' * number)
+    assert 'Warning' not in on_terminal('evaluate', 'reference.txt', runs[0]).partition('1 of 2')[2]
+    shown = on_terminal('evaluate', 'reference.txt', *runs, columns=90)
+    warning, _, rest = shown.partition('Over 2 queries')
+    assert warning.splitlines() == [
+        'Warning: in 17 runs: 1 to 17 of 5 to 21 rows repeat an earlier one exactly, and are kept',
+        '  (run1.txt, run2.txt, run3.txt and 14 more)',
+        'What to do about warnings: mediaeval-ap help warnings',
+    ]
+    assert rest.count('AP above 1') == 1
+    assert on_terminal('evaluate', 'reference.txt', *runs, '-o', 'map.csv').count('AP above 1') == 1
+
+
+def test_each_kind_of_warning_is_explained():
+    explained = run('help', 'warnings').stdout
+    kinds = [name for name in errors.__all__ if name.endswith('Warning')]
+    assert re.findall(r'^\w+Warning$', explained, re.MULTILINE) == sorted(
+        {*kinds} - {'DataWarning'}
     )
 
 

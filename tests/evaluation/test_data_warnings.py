@@ -41,7 +41,7 @@ def test_words():
         *no_overlap('run.txt', '0 of 9 shots occur in ref.txt', ''),
         *no_overlap('run.txt', '0 of 9 shots occur in ref.txt', 'shot_id is in hexadecimal'),
         *without_relevant('ref.txt', np.array([0, 2]), TREC),
-        *scores_above_one(list('abcdefg'), 'run.txt', MEDIAEVAL),
+        *scores_above_one(list('abcdefg'), 9, 'run.txt', MEDIAEVAL),
     ]
     assert [f'{type(each).__name__} {each}' for each in found] == [
         'RepeatedRowsWarning <rows>: 1 of 2 rows repeat an earlier one exactly, and are counted '
@@ -55,9 +55,9 @@ def test_words():
         'data?',
         'NoOverlapWarning run.txt: 0 of 9 shots occur in ref.txt; shot_id is in hexadecimal',
         'WithoutRelevantWarning ref.txt: 1 of 2 queries have no relevant shot: each counts 0',
-        'ScoreAboveOneWarning run.txt: average precision above 1, as mediaeval-2016 counts a shot '
-        'again that is returned again: a, b, c, d, e and 2 more; trec, kaggle, by-k, hits count it '
-        'once',
+        'ScoreAboveOneWarning run.txt: 7 of 9 queries have an AP above 1: mediaeval-2016 counts a '
+        'shot each time it is returned; trec, kaggle, by-k, hits count it once: a, b, c, d, e and '
+        '2 more',
     ]
 
 
@@ -69,8 +69,8 @@ def test_nothing_to_warn_of():
     assert not empty_run('run.txt', 7, 1)
     assert not without_relevant('ref.txt', np.array([1, 2]), TREC)
     assert not without_relevant('ref.txt', np.array([0, 0]), TREC)
-    assert not scores_above_one([], 'run.txt', MEDIAEVAL)
-    assert not scores_above_one(['a'], 'run.txt', TREC)
+    assert not scores_above_one([], 9, 'run.txt', MEDIAEVAL)
+    assert not scores_above_one(['a'], 9, 'run.txt', TREC)
 
 
 def test_results_carry_the_warnings_that_were_given_out(recwarn):

@@ -55,7 +55,9 @@ def test_watch_goes_on_from_what_is_there_and_sees_what_others_change():
 def test_watch_warns_of_a_score_above_one_once():
     average_precision = AveragePrecision([ROW[:4]], [10])
     rows = [(*ROW[:4], confidence) for confidence in (0.5, 0.6, 0.7)]
-    with pytest.warns(ScoreAboveOneWarning, match='<live>: average precision above 1') as caught:
+    with pytest.warns(
+        ScoreAboveOneWarning, match='<live>: 1 of 1 queries have an AP above 1: '
+    ) as caught:
         points = list(average_precision.watch(rows, every=1))
     assert [point.map.tolist() for point in points] == [[1.0], [2.0], [3.0]]
     assert len(caught) == 1
