@@ -39,6 +39,7 @@ from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.execute.evaluating import ask, in_blocks, in_folder
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ class AveragePrecision:
         measures: str | Iterable[str] = (),
         jobs: int | Literal['all'] = 1,
         resume: str | os.PathLike[str] | None = None,
+        name: str | None = None,
     ) -> Evaluation:
         """Score a run on many queries at once.
 
@@ -193,6 +195,8 @@ class AveragePrecision:
         resume : str or path-like, optional
             A folder that keeps the result of each block of queries, of this evaluation alone. What
             is in it already is not computed again; it is made if it is not there.
+        name : str, optional
+            The name of the run; by default that of its file, without folder and suffix.
 
         Returns
         -------
@@ -232,9 +236,9 @@ class AveragePrecision:
         >>> average_precision.evaluate('samples/hypothesis.txt', asked).map.round(3)
         array([0.149, 0.106])
         """
-        n_jobs = check_jobs(jobs)
+        n_jobs, name = check_jobs(jobs), check_name(name)
         asked = ask(self._criteria, queries, measures)
-        (run,) = in_blocks(asked, [hypothesis], resume)
+        (run,) = in_blocks(asked, [hypothesis], resume, [name])
         run.compute(n_jobs)
         evaluation = run.evaluation()
         warn_caller(evaluation.warnings)

@@ -219,7 +219,7 @@ class CampaignReport:
             evaluation, diagnosis = self.evaluations[run], self.diagnoses[run]
             notes = evaluation.notes
             notes += [each for each in diagnosis.notes if each not in diagnosis.evaluation.notes]
-            source = printable(evaluation.inputs[Evaluation.RUN].name)
+            source = printable(evaluation._source.name)
             notes += [
                 str(warning).removeprefix(f'{source}: ')
                 for warning in evaluation.warnings
@@ -263,9 +263,9 @@ class CampaignReport:
         shared = [
             (role, source)
             for role, source in self.evaluations[runs[0]].inputs.items()
-            if role != Evaluation.RUN
+            if role != Evaluation._RUN
         ]
-        read = shared + [('run', self.evaluations[run].inputs[Evaluation.RUN]) for run in runs]
+        read = shared + [('run', self.evaluations[run]._source) for run in runs]
         return [
             {'role': role, 'name': source.name, 'sha256': source.sha256} for role, source in read
         ]

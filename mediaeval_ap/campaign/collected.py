@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.campaign.campaign_report import CampaignReport
 from mediaeval_ap.campaign.headline import Alternatives
+from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.comparison.comparison import compare
 from mediaeval_ap.comparison.settings import Settings
 from mediaeval_ap.definitions import Cutoff, depths
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis, diagnose
-from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
+from mediaeval_ap.errors import DataWarning, ParameterError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import CountedRun, evaluate_run, names_asked, read_counted
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.result import short_names
+from mediaeval_ap.results.run_names import found_twice, run_names
 from mediaeval_ap.tables import Table
 
 SHOWN = 10  # hypotheses of each ranking
@@ -50,8 +51,9 @@ def collect(
     rankings = Rankings(criteria, asked, len(runs))
     for name, hypothesis in runs.items():
         run = read_counted(criteria, hypothesis)
-        evaluations[name] = evaluate_run(run, queries)
-        diagnoses[name], *_ = found_at = diagnose(criteria, run, queries, cutoffs, near)
+        evaluations[name] = evaluate_run(run, queries)._called(name)
+        found_at = diagnose(criteria, run, queries, cutoffs, near)
+        diagnoses[name] = found_at[0]._called(name)
         alternatives[name] = Alternatives.of(found_at[-1])
         rankings.add(name, run)
         found |= {str(warning): warning for warning in evaluations[name].warnings}
@@ -153,7 +155,7 @@ def _as_integers(values: NDArray[np.float64]) -> tuple[int | None, list[Any]]:
 
 
 def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
-    """Return runs by name: the given one, else the name of the file, with its folder if needed."""
+    """Return runs by name: the given one, else that of `run_names`."""
     if isinstance(runs, Mapping):
         names, given = list(runs), list(runs.values())
     elif isinstance(runs, str | bytes | os.PathLike) or not isinstance(runs, Iterable):
@@ -161,12 +163,12 @@ def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
     else:
         given = list(runs)
         paths = [os.fsdecode(run) if isinstance(run, str | os.PathLike) else '' for run in given]
-        names = [name or f'run {number}' for number, name in enumerate(short_names(paths), 1)]
+        numbers = ['' if path else f'run {number}' for number, path in enumerate(paths, 1)]
+        names = run_names(paths, numbers)
     if not names:
         raise ParameterError('runs: found none, expected one or more')
-    if wrong := [name for name in names if not isinstance(name, str) or not name]:
-        raise ParameterError(f'runs: found the name {shown(wrong[0])}, expected text')
-    names = list(map(printable, names))
+    if wrong := [name for name in names if not is_text(name)]:
+        raise ParameterError(f'runs: found the name {shown(wrong[0])}, expected {TEXT}')
     if repeated := [name for name, times in Counter(names).items() if times > 1]:
-        raise ParameterError(f'runs: found {shown(repeated[0])} twice, expected each run once')
+        raise found_twice(repeated[0])
     return dict(zip(names, given, strict=True))

@@ -36,7 +36,7 @@ def _input(predictions: str, roles: str) -> options.Decorator:
     """Return the arguments and options of the files of a challenge."""
     return options.together(
         options.argument('truth'),
-        options.argument('runs', nargs=-1, required=True, metavar=f'{predictions}...'),
+        options.run_argument('runs', nargs=-1, required=True, metavar=f'{predictions}...'),
         options.option(
             '--columns',
             metavar='ROLE=COLUMN,...',

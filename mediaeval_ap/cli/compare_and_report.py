@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -78,16 +79,18 @@ COMPARISON = options.together(
 )
 
 
-def named_runs(runs: Iterable[str], baseline: str | None) -> dict[str, str]:
+def named_runs(runs: Sequence[str], baseline: str | None) -> dict[str, str]:
     """Return runs by the names that tell them apart, and refuse a baseline that is none of them."""
-    from mediaeval_ap.campaign.collected import named
     from mediaeval_ap.comparison.settings import check_run
+    from mediaeval_ap.results.run_names import found_twice
 
+    names = options.names_of(runs)
     with as_usage():
-        runs_by_name = named(runs)
+        if repeated := [name for name, times in Counter(names).items() if times > 1]:
+            raise found_twice(repeated[0])
     with as_usage(prefix='--'):
-        check_run('baseline', baseline, runs_by_name)
-    return runs_by_name
+        check_run('baseline', baseline, names)
+    return dict(zip(names, runs, strict=True))
 
 
 def _definitions(values: tuple[str, ...]) -> list[str]:
@@ -130,7 +133,8 @@ def compare(
     """
     criteria = {name: settings.pop(name) for name in CRITERIA}
     definition = criteria.pop('definition')
-    names = _names('RUN', runs, 'evaluate scores one', settings['baseline'])
+    _check_runs('RUN', runs, 'evaluate scores one')
+    names = named_runs(runs, settings['baseline'])
     _refuse_rows(settings, {'--by': settings['by'], '--also-definitions': also_definitions})
     if definition in also_definitions:
         raise click.UsageError(f'--also-definitions: {definition} is the definition already')
@@ -189,24 +193,25 @@ def compare_results(
             raise click.UsageError(f'{option} {value} needs --reference FILE')
     _refuse_rows(settings, {'--by': settings['by']})
     require_libraries()
+    from mediaeval_ap.comparison.settings import check_run
     from mediaeval_ap.results.json_files import read_results
+    from mediaeval_ap.results.result import names_of
 
     tables = _tables(reference, subset, max_bytes)
-    of_runs: dict[str, list[Result]] = {}
-    for path in results:
-        for each in read_results(path, max_bytes=max_bytes):
-            of_runs.setdefault(each._run, []).append(each)
-    names = _names('run', list(of_runs), 'in all RESULTS', settings['baseline'])
-    _write({name: of_runs[run] for name, run in names.items()}, **tables, **settings)
+    read = [each for path in results for each in read_results(path, max_bytes=max_bytes)]
+    names = list(dict.fromkeys(names_of(read)))
+    _check_runs('run', names, 'in all RESULTS')
+    with as_usage(prefix='--'):
+        check_run('baseline', settings['baseline'], names)
+    _write(read, **tables, **settings)
 
 
-def _names(what: str, runs: Sequence[str], remedy: str, baseline: str | None) -> dict[str, str]:
-    """Return two runs or more by their names, and refuse a baseline that is none of them."""
+def _check_runs(what: str, runs: Sequence[str], remedy: str) -> None:
+    """Refuse one run, which has no other to be compared with."""
     if len(runs) < 2:
         raise click.UsageError(
             f'found 1 {what} ({printable(runs[0])}), expected two or more; {remedy}'
         )
-    return named_runs(runs, baseline)
 
 
 def _refuse_rows(settings: Mapping[str, Any], given: Mapping[str, object]) -> None:
@@ -297,12 +302,12 @@ def report(
         raise click.UsageError('--query is of the figure precision_recall: give --figure, too')
     if figure == 'scatter' and len(runs) == 1:
         raise click.UsageError('--figure scatter: found one run, expected two or more')
-    named_runs(runs, settings['baseline'])
+    names = named_runs(runs, settings['baseline'])
     modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *(() if figure else ('jinja2',)))
     for module in modules:  # before anything is read
         require(module, 'report', 'report')
     criteria = {name: settings.pop(name) for name in CRITERIA}
-    made = options.read_reference(**criteria).report(runs, k=loss_cutoff, **settings)
+    made = options.read_reference(**criteria).report(names, k=loss_cutoff, **settings)
     if figure is None:
         write(str(made.to_html()), output)
         return

@@ -117,7 +117,7 @@ def evaluate(
             asked = evaluating.ask(average_precision._criteria, queries, measures)
             if scheduler is not None and not reporting.keep_going:
                 check_stores(runs)
-            blocks = evaluating.in_blocks(asked, runs, resume)
+            blocks = evaluating.in_blocks(asked, runs, resume, options.names_of(runs))
             if scheduler is not None and not reporting.keep_going:
                 compute_on_workers(blocks, client)  # side by side
             parts = [] if part is None else [each.compute_part(part, jobs) for each in blocks]

@@ -24,7 +24,11 @@ from mediaeval_ap.errors import shown
 @options.RUN
 @click.argument('query', required=False)
 @options.QUERIES
-@options.input_file('--against', 'Another run, to split what it gains or loses against RUN.')
+@options.input_file(
+    '--against',
+    'Another run, to split what it gains or loses against RUN.',
+    read=options.read_run,
+)
 @options.SUBSET
 @options.cutoff('-k', '-K', '--cutoff', default='100', help='Cutoff; "all" is no cutoff.')
 @options.NEAR
@@ -68,9 +72,11 @@ def explain(
     average_precision = options.read_reference(cutoffs=[cutoff], **criteria)
     read = average_precision._criteria.read_queries(queries)
     asked: Any = read if query is None else [query]
-    diagnosis = average_precision.explain(hypothesis, asked, k=cutoff, near=near)
+    runs = [hypothesis] if against is None else [hypothesis, against]
+    name, *others = options.names_of(runs)
+    diagnosis = average_precision.explain(hypothesis, asked, k=cutoff, near=near)._called(name)
     if against is not None:
-        other = average_precision.explain(against, asked, k=cutoff, near=near)
+        other = average_precision.explain(against, asked, k=cutoff, near=near)._called(*others)
         document = diagnosis.against(other)._document(per_query=per_query, costliest=costliest)
     elif query is not None:
         document = diagnosis.of(query)._document()

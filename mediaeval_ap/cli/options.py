@@ -9,11 +9,12 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from mediaeval_ap import choices, definitions
+from mediaeval_ap.choices import is_text
 from mediaeval_ap.cli.commands import is_lack_of_memory
 from mediaeval_ap.cli.output import (
     FILE,
@@ -27,6 +28,7 @@ from mediaeval_ap.cli.output import (
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
 from mediaeval_ap.errors import DataWarning, Error, ParameterError, ProcessError, ReadError
 from mediaeval_ap.render.formats import FORMATS
+from mediaeval_ap.results.run_names import run_names
 
 if TYPE_CHECKING:
     from mediaeval_ap.average_precision import AveragePrecision
@@ -37,6 +39,47 @@ Decorator = Callable[[Any], Any]
 
 def argument(name: str, **settings: Any) -> Decorator:
     return click.argument(name, type=FILE, **settings)
+
+
+class RunFile(str):
+    """The path of a run, with the name that was given to it: ``NAME=FILE``, if one was."""
+
+    given: str = ''
+
+    @classmethod
+    def parsed(cls, value: str) -> Self:
+        """Return the path itself if there is such a file, else what stands after the name."""
+        name, equals, path = value.partition('=')
+        if not equals or '/' in name or os.path.exists(value):
+            return cls(value)
+        if not is_text(name) or not path:
+            expected = 'FILE or NAME=FILE, as team-a=runs/a.txt'
+            raise click.BadParameter(f'found {value!r}, expected {expected}')
+        run = cls(path)
+        run.given = name
+        return run
+
+
+def read_run(value: str | None) -> RunFile | None:
+    return None if value is None else RunFile.parsed(value)
+
+
+def _run_files(_: click.Context, __: click.Parameter, value: Any) -> Any:
+    if isinstance(value, tuple):
+        runs = tuple(map(RunFile.parsed, value))
+        names_of(runs)  # refuses names that are given twice
+        return runs
+    return read_run(value)
+
+
+def run_argument(name: str, **settings: Any) -> Decorator:
+    return argument(name, callback=_run_files, **settings)
+
+
+def names_of(runs: Sequence[str]) -> list[str]:
+    """Return the names of runs: those that were given, else what tells their paths apart."""
+    with as_usage():
+        return run_names(runs, [getattr(run, 'given', '') for run in runs])
 
 
 def option(
@@ -197,8 +240,8 @@ def _jobs(value: str) -> int:
 
 
 REFERENCE = argument('reference')
-RUN = argument('hypothesis', metavar='RUN')
-RUNS = argument('runs', nargs=-1, required=True, metavar='RUN...')
+RUN = run_argument('hypothesis', metavar='RUN')
+RUNS = run_argument('runs', nargs=-1, required=True, metavar='RUN...')
 QUERIES = input_file(
     '--queries',
     'Names to score, one per line.  [default: all in REFERENCE but ?…]',
@@ -304,10 +347,11 @@ class Reporting:
         """Score each run, with what else belongs to it, and write all results together."""
         results: list[Any] = []
         failed: list[tuple[str, str]] = []
+        names = names_of(runs)
         for number, (run, *other) in enumerate(zip(runs, *others, strict=True), 1):
             which = f'run {number} of {len(runs)}: ' if len(runs) > 1 else ''
             try:
-                results += score(run, *other)
+                results += [each._called(names[number - 1]) for each in score(run, *other)]
             except ParameterError as error:  # no file is needed to see it
                 raise click.UsageError(str(error)) from error
             except (Error, DataWarning) as error:
@@ -316,8 +360,7 @@ class Reporting:
                 if not self.keep_going:
                     raise click.ClickException(f'{which}{error}') from error
                 tell(f'Error: {which}{error}')
-                name = '<stdin>' if run == STANDARD_STREAM else run
-                failed.append((name, str(error)))
+                failed.append((names[number - 1], str(error)))
         if results or self.format == 'json':  # which lists the runs that failed
             from mediaeval_ap.results.result import describe
 

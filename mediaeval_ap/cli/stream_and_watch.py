@@ -98,7 +98,7 @@ HTML = 'html'
     exit_status=f'{EXIT_STATUS}; 130: Ctrl-C; 143: SIGTERM',
 )
 @options.REFERENCE
-@options.argument('hypothesis', default=STANDARD_STREAM, metavar='[RUN]')
+@options.run_argument('hypothesis', default=STANDARD_STREAM, metavar='[RUN]')
 @options.SCORING
 @options.integer('--every', default=1000, help='New hypotheses after which to score again.')
 @options.flag('--follow', help='At the end of RUN, wait for more.')
@@ -138,7 +138,7 @@ def watch(
         rows = ending.enter_context(Ending(arrived))
         if format == HTML:
             assert not isinstance(output, str)
-            name = '<stdin>' if hypothesis == STANDARD_STREAM else hypothesis
+            (name,) = options.names_of([hypothesis])
             page = WatchPage(average_precision, name)
 
             def content() -> str:

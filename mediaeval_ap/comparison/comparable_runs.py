@@ -22,6 +22,7 @@ from mediaeval_ap.results.result import (
     SKIPPED,
     Compared,
     Result,
+    names_of,
     notes_of_skipped,
 )
 from mediaeval_ap.tables import REFERENCE, SUBSET, Source, read
@@ -29,7 +30,7 @@ from mediaeval_ap.tables import REFERENCE, SUBSET, Source, read
 SHARED = ('reference', 'truth', 'shots', 'subset', 'consensus', 'evidence_reference')
 BY_DEFAULT = {'queries_without_relevant': 'count'}  # of settings that a manifest may lack
 NAMES_REMEDY = (
-    'in the shell, score runs from files of different names, or change "run" in their JSON; in '
+    'in the shell, name runs by NAME=FILE when they are scored, or change "run" in their JSON; in '
     'Python, name them by a mapping: '
     "compare({'one': …, 'other': …})"
 )
@@ -104,10 +105,10 @@ def read_runs(results: object) -> Runs:
         compared.n_relevant,
         compared.floor,
         None if definition is None else str(definition),
-        {run.name: run.results[0].inputs[result.RUN] for run in runs},
+        {run.name: run.results[0]._source for run in runs},
         {role: source for role, source in result.inputs.items() if role in SHARED},
         _notes(runs),
-        result.KIND,
+        result._KIND,
         result.counts.get(SKIPPED),
     )
 
@@ -124,10 +125,11 @@ def _by_name(results: object) -> dict[str, list[Result]]:
                 )
             named[text] = _listed(each)
     else:
-        for each in _listed(results):
-            known = named.setdefault(each._run, [])
-            if known and each.inputs[each.RUN].sha256 is None:  # perhaps another table in memory
-                raise _found_twice(each._run)
+        listed = _listed(results)
+        for name, each in zip(names_of(listed), listed, strict=True):
+            known = named.setdefault(name, [])
+            if known and each._source.sha256 is None:  # perhaps another table in memory
+                raise _found_twice(name)
             known.append(each)
     if not named:
         raise ParameterError('compare: found no result, expected one or more')

@@ -71,7 +71,7 @@ from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, notes_of, short_names
+from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, names_of, notes_of
 from mediaeval_ap.tables import Source, Table
 
 if TYPE_CHECKING:
@@ -145,7 +145,11 @@ class Diagnosis(Described):
     @property
     def run(self) -> str:
         """The name of the run."""
-        return self.evaluation.inputs['hypothesis'].name
+        return self.evaluation.run
+
+    def _called(self, name: str) -> Diagnosis:
+        """Return the diagnosis under the name that was given to the run, if one was."""
+        return replace(self, evaluation=self.evaluation._called(name))
 
     @property
     def k(self) -> Cutoff:
@@ -320,8 +324,9 @@ class Diagnosis(Described):
         _check_comparable(self, other)
         row_of = {query: row for row, query in enumerate(other.queries)}
         rows = [row_of[query] for query in self.queries]
+        one, another = names_of([self.evaluation, other.evaluation])
         return Difference(
-            (self.run, other.run),
+            (one, another),
             self.k,
             self.definition.name,
             list(self.queries),
@@ -571,7 +576,8 @@ class DiagnosisPlot:
         diagnoses = [self._diagnosis, *others]
         for other in others:
             self._diagnosis.against(other)
-        runs = short_names([each.run for each in diagnoses]) if names is None else list(names)
+        evaluations = [each.evaluation for each in diagnoses]
+        runs = names_of(evaluations) if names is None else list(names)
         if not len(set(runs)) == len(runs) == len(diagnoses):
             raise ParameterError(
                 f'names: found {shown(runs)}, expected {len(diagnoses)} names, all different'
@@ -629,7 +635,7 @@ class DiagnosisPlot:
             )
         hits = [each.rank for each in found.ranking if each.relevant]
         return self._figures.precision_recall(
-            short_names([self._diagnosis.run]), [hits], found.n_relevant, query
+            [self._diagnosis.run], [hits], found.n_relevant, query
         )
 
 

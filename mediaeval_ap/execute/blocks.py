@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, NoReturn
 
 from mediaeval_ap.atomic_files import lock_abandoned, machine, why_not_writable, write_whole
@@ -26,6 +26,7 @@ from mediaeval_ap.execute.plan import KEY_DIGITS, STRAY, Plan
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import SKIPPED
+from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables.json_text import parsed_json
 from mediaeval_ap.tables.sources import content_of, opening
 
@@ -99,7 +100,7 @@ class BlockFile(NamedTuple):
 
         (evaluation,) = read_results(io.BytesIO(self.content()))
         assert isinstance(evaluation, Evaluation)
-        return evaluation
+        return replace(evaluation, run='')  # whatever it was called when it was written
 
 
 def _name_of(key: str, number: int, content: bytes) -> str:
@@ -134,6 +135,8 @@ class BlockFolder:
             folder._check_writable()
             write_whole(folder._file(PLAN), plan.to_json(), is_last=False)
         folder.done()
+        if any(plan.names) and _read_plan(folder._file(PLAN)).given != plan.given:  # only renamed
+            write_whole(folder._file(PLAN), plan.to_json(), is_last=False)
         folder.remove_temporaries()
         return folder
 
@@ -314,6 +317,10 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     folder = BlockFolder.open(os.fsdecode(path))
     runs = range(len(folder.plan.runs))
     folder.check_complete(runs)
-    evaluations = [with_warnings(folder.evaluation(run)) for run in runs]
+    names = run_names([run['name'] for run in folder.plan.runs], folder.plan.given)
+    evaluations = [
+        with_warnings(folder.evaluation(run)._called(name))
+        for run, name in zip(runs, names, strict=True)
+    ]
     warn_caller(warning for evaluation in evaluations for warning in evaluation.warnings)
     return evaluations

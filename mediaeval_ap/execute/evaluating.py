@@ -137,6 +137,7 @@ class RunInBlocks:
     hypothesis: Any
     folder: BlockFolder | None = None
     number: int = 0  # of the run in the plan of the folder
+    name: str = ''  # of the run, where one was given
     _values: dict[int, Evaluation] = field(default_factory=dict, init=False)  # without a folder
 
     @cached_property
@@ -215,7 +216,7 @@ class RunInBlocks:
             self._values.clear()  # a command may have many runs
         found = self.warnings
         self.forget_run()
-        return with_warnings(whole, found)
+        return with_warnings(whole._called(self.name), found)
 
     def job(self, folder: str = '') -> Job:
         """Return the run as other processes open it: a store, which is written if it is none."""
@@ -291,7 +292,7 @@ def score_block(job: Job, block: Block) -> Evaluation | None:
         run = _opened(job.criteria, job.run, job.sha256)
         evaluation = _scored(run, block.names, job.queries, job.measures)
     inputs = {**evaluation.inputs, 'hypothesis': job.source}
-    return block.keep(replace(evaluation, inputs=inputs))
+    return block.keep(replace(evaluation, inputs=inputs, run=''))
 
 
 @lru_cache(OPENED_RUNS)
@@ -326,14 +327,19 @@ def _scored(
     return with_measures(evaluation, topics(run, list(names), depth), measures)
 
 
-def in_blocks(asked: Asked, runs: Sequence[Any], path: Any = None) -> list[RunInBlocks]:
+def in_blocks(
+    asked: Asked, runs: Sequence[Any], path: Any = None, names: Sequence[str] = ()
+) -> list[RunInBlocks]:
     """Return runs that are scored in blocks, kept in memory or in a folder."""
     if path is not None:
-        return in_folder(asked, runs, path)
-    return [RunInBlocks(asked, run) for run in runs]
+        return in_folder(asked, runs, path, names)
+    names = names or [''] * len(runs)
+    return [RunInBlocks(asked, run, name=name) for run, name in zip(runs, names, strict=True)]
 
 
-def in_folder(asked: Asked, runs: Sequence[Any], path: Any) -> list[RunInBlocks]:
+def in_folder(
+    asked: Asked, runs: Sequence[Any], path: Any, names: Sequence[str] = ()
+) -> list[RunInBlocks]:
     """Begin to score runs in blocks that a folder keeps, or go on with it."""
     if not isinstance(path, str | os.PathLike):
         raise ParameterError(f'resume: found {shown(path)}, expected the path of a folder')
@@ -344,9 +350,13 @@ def in_folder(asked: Asked, runs: Sequence[Any], path: Any) -> list[RunInBlocks]
         asked.queries,
         asked.measures,
         [inputs for inputs, _ in planned],
+        names,
     )
     folder = BlockFolder.begin(os.fsdecode(path), plan)
-    return [RunInBlocks(asked, run, folder, number) for number, (_, run) in enumerate(planned)]
+    return [
+        RunInBlocks(asked, run, folder, number, name)
+        for number, ((_, run), name) in enumerate(zip(planned, plan.given, strict=True))
+    ]
 
 
 def evaluate_runs(runs: Sequence[RunInBlocks], jobs: int) -> Generator[Evaluation | Exception]:
@@ -391,7 +401,9 @@ def _side_by_side(
             done[order[number]] = result
             bar.add()
             while n_given in done:
-                yield done.pop(n_given)
+                result = done.pop(n_given)
+                name = runs[n_given].name
+                yield result._called(name) if isinstance(result, Evaluation) else result
                 n_given += 1
 
 

@@ -28,10 +28,16 @@ STRAY = 'this file is of another evaluation: move it to the folder of that one, 
 
 @dataclass(frozen=True)
 class Plan:
-    """Settings and inputs as values of JSON, and the runs, each with its name and digests."""
+    """Settings and inputs as values of JSON, and the runs, each with its path and digests."""
 
     settings: Mapping[str, Any]
     runs: Sequence[Mapping[str, Any]]
+    names: Sequence[str] = ()  # that were given to the runs, on which no value depends
+
+    @property
+    def given(self) -> Sequence[str]:
+        """The name that was given to each run, empty without one."""
+        return self.names or [''] * len(self.runs)
 
     @property
     def n_blocks(self) -> int:
@@ -50,7 +56,10 @@ class Plan:
 
     def to_json(self) -> str:
         """Return the plan as the text of a file."""
-        runs = [{**run, 'key': self.key(number)} for number, run in enumerate(self.runs)]
+        runs = [
+            {**run, 'key': self.key(number), **({'run': name} if name else {})}
+            for number, (run, name) in enumerate(zip(self.runs, self.given, strict=True))
+        ]
         value = {'schema': SCHEMA, **self.settings, 'n_blocks': self.n_blocks, 'runs': runs}
         return f'{json.dumps(value, ensure_ascii=False, indent=2)}\n'
 
@@ -70,7 +79,8 @@ class Plan:
         try:
             runs = value.pop('runs')
             del value['n_blocks']
-            plan = cls(value, [{k: v for k, v in run.items() if k != 'key'} for run in runs])
+            names = [run.pop('run', '') for run in runs]
+            plan = cls(value, [{k: v for k, v in run.items() if k != 'key'} for run in runs], names)
             is_as_written = plan.to_json().encode() == text
         except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError):
             is_as_written = False
@@ -115,6 +125,7 @@ def plan_of(
     queries: Table | None,
     measures: Sequence[Any],
     runs: Sequence[Mapping[str, Any]],
+    names: Sequence[str] = (),
 ) -> Plan:
     """Return the plan to score runs on queries, with measures of ir_measures."""
     tables = (criteria.reference.table, criteria.subset, queries)
@@ -139,7 +150,7 @@ def plan_of(
         'n_queries': len(questions.names),
         'block_queries': BLOCK_QUERIES,
     }
-    return Plan(settings, runs)
+    return Plan(settings, runs, names)
 
 
 def described(source: Source, content: str | None = None) -> dict[str, str | None]:

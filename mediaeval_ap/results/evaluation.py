@@ -34,7 +34,7 @@ __all__ = ['Evaluation', 'Evaluation2015']
 class ResultByQuery(Result):
     """A result about names that were asked for."""
 
-    ADDED = (
+    _ADDED = (
         'queries',
         'queries_without_name',
         'queries_without_relevant',
@@ -110,6 +110,8 @@ class Evaluation(ResultByQuery):
         Other settings that the values depend on.
     warnings : sequence of DataWarning
         Warnings about the data; not part of `to_dict`.
+    run : str
+        The name of the run: the given one, or that of its file without folder and suffix.
 
     Examples
     --------
@@ -119,10 +121,10 @@ class Evaluation(ResultByQuery):
     (3, 1)
     """
 
-    KIND = 'evaluation'
-    RUN = 'hypothesis'
-    TITLE = 'MEAN AVERAGE PRECISION'
-    COLUMNS = ('queries', 'n_relevant', 'ap', 'measures')
+    _KIND = 'evaluation'
+    _RUN = 'hypothesis'
+    _TITLE = 'MEAN AVERAGE PRECISION'
+    _COLUMNS = ('queries', 'n_relevant', 'ap', 'measures')
 
     queries: list[str]
     K: list[Cutoff]
@@ -134,6 +136,7 @@ class Evaluation(ResultByQuery):
     measures: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     parameters: Mapping[str, str | int] = field(default_factory=dict)
     warnings: Sequence[DataWarning] = field(default=(), repr=False)
+    run: str = ''
 
     @property
     def notes(self) -> list[str]:
@@ -234,7 +237,7 @@ class Evaluation2015(ResultByQuery):
         Definition of average precision.
     parameters : mapping of str to float or str
         The ``ratio`` above which a name is close enough, and other settings.
-    inputs, counts, warnings
+    inputs, counts, warnings, run
         As of `Evaluation`; the inputs are ``shots``, ``reference``, ``labels`` and others given.
 
     Examples
@@ -245,9 +248,9 @@ class Evaluation2015(ResultByQuery):
     1.0
     """
 
-    KIND = 'evaluation-2015'
-    RUN = 'labels'
-    COLUMNS = ('queries', 'names', 'ratios', 'n_relevant', 'ap', 'correct')
+    _KIND = 'evaluation-2015'
+    _RUN = 'labels'
+    _COLUMNS = ('queries', 'names', 'ratios', 'n_relevant', 'ap', 'correct')
 
     queries: list[str]
     names: list[str | None]
@@ -260,6 +263,7 @@ class Evaluation2015(ResultByQuery):
     inputs: Mapping[str, Source]
     counts: Mapping[str, int]
     warnings: Sequence[DataWarning] = field(default=(), repr=False)
+    run: str = ''
 
     @property
     def map(self) -> float:

@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
@@ -158,7 +158,7 @@ def _check(value: Fields, result: Result) -> None:
 
 
 def _manifest(value: Fields, role: str) -> dict[str, Any]:
-    """Return the fields that all kinds have; the run has the name that people may have changed."""
+    """Return the fields that all kinds have; people may have changed the name of the run."""
     manifest = _field(value, 'manifest', dict)
     described = _field(manifest, 'inputs', dict)
     inputs = {
@@ -172,8 +172,8 @@ def _manifest(value: Fields, role: str) -> dict[str, Any]:
     parameters = dict(_field(manifest, 'parameters', dict))
     if role not in inputs:
         raise Fault('inputs', ', '.join(inputs) or 'none', role)
-    inputs[role] = replace(inputs[role], name=_field(value, 'run', str))
-    return {'inputs': inputs, 'counts': counts, 'parameters': parameters}
+    run = _field(value, 'run', str)
+    return {'inputs': inputs, 'counts': counts, 'parameters': parameters, 'run': run}
 
 
 def _evaluation(value: Fields, manifest: dict[str, Any]) -> Evaluation:

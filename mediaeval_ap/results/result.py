@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from abc import abstractmethod
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
@@ -21,6 +20,7 @@ from mediaeval_ap.errors import ParameterError, counted, printable, shown, toget
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.results.described import Described
+from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
@@ -125,13 +125,6 @@ def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:
     return f'{note}, and an empty run has MAP {floor:.3f}' if floor else note
 
 
-def short_names(paths: Sequence[str]) -> list[str]:
-    """Return the names of files, with the folder where two have the same."""
-    files = ['<stdin>' if path == '-' else os.path.basename(path) for path in paths]
-    times = Counter(files)
-    return [file if times[file] == 1 else path for file, path in zip(files, paths, strict=True)]
-
-
 SCHEMA = 'mediaeval-ap/results/1'
 MEANS_IN_REPR = 6  # a few lines
 Columns: TypeAlias = Mapping[str, NDArray[Any] | Sequence[Any]]
@@ -140,14 +133,24 @@ Columns: TypeAlias = Mapping[str, NDArray[Any] | Sequence[Any]]
 class Result(Described):
     """Values by query and in the mean, notes, and what they were computed from."""
 
-    KIND: ClassVar[str]  # in JSON
-    RUN: ClassVar[str]  # the input that the heading names
-    TITLE: ClassVar[str] = 'METRIC'  # of the means
-    COLUMNS: ClassVar[tuple[str, ...]]  # the fields that have a value for each query
-    ADDED: ClassVar[Collection[str]]  # the counts that add up over blocks; others are of the run
+    _KIND: ClassVar[str]  # in JSON
+    _RUN: ClassVar[str]  # the input that is the run
+    _TITLE: ClassVar[str] = 'METRIC'  # of the means
+    _COLUMNS: ClassVar[tuple[str, ...]]  # the fields that have a value for each query
+    _ADDED: ClassVar[Collection[str]]  # the counts that add up over blocks; others are of the run
 
     inputs: Mapping[str, Source]
     counts: Mapping[str, int]
+    run: str  # its name
+
+    def __post_init__(self) -> None:
+        if not self.run:
+            (name,) = run_names([self._source.name])
+            object.__setattr__(self, 'run', name)  # of a frozen class
+
+    def _called(self, name: str) -> Self:
+        """Return the result under the name that was given to the run, if one was."""
+        return replace(self, run=name) if name else self  # type: ignore[type-var]
 
     @property
     @abstractmethod
@@ -184,7 +187,7 @@ class Result(Described):
 
     def _summary(self) -> dict[str, Any]:
         """Return one row about the run."""
-        return {'run': self._run, **self._settings(), **self._means(), **self._count_columns()}
+        return {'run': self.run, **self._settings(), **self._means(), **self._count_columns()}
 
     def _detail(self, per_query: bool) -> Columns | None:
         """Return what is listed beside the means."""
@@ -194,7 +197,7 @@ class Result(Described):
         """Return the detail and a last row for all queries, as programs get them."""
         no_rows: Columns = {'query': [], **dict.fromkeys(self._mean_row(), ())}
         columns = self._with_all(self._detail(per_query) or no_rows)
-        settings = {'run': self._run, **self._settings()}
+        settings = {'run': self.run, **self._settings()}
         rows = zip(*map(_plain, columns.values()), strict=True)
         return Grid([*settings, *columns], [[*settings.values(), *row] for row in rows])
 
@@ -209,11 +212,11 @@ class Result(Described):
         return whole
 
     @property
-    def _run(self) -> str:
-        return self.inputs[self.RUN].name
+    def _source(self) -> Source:
+        return self.inputs[self._RUN]
 
     def _identity(self) -> dict[str, str]:
-        return {'kind': self.KIND, 'run': self._run}
+        return {'kind': self._KIND, 'run': self.run}
 
     def _value(self, per_query: bool) -> dict[str, Any]:
         """Return the result for JSON."""
@@ -245,7 +248,7 @@ class Result(Described):
         n_queries = counted(self.counts['queries'], 'query', 'queries')
         means, counts = self._means(), self.mean_counts
         width = max(map(len, means))
-        lines = [f'{type(self).__name__} of {shown(self._run)}{how}, {n_queries}']
+        lines = [f'{type(self).__name__} of {shown(self.run)}{how}, {n_queries}']
         for name, value in islice(means.items(), MEANS_IN_REPR):
             over = counted(counts[name], *self._unit)
             others = '' if over == n_queries else f' over {over}'
@@ -262,11 +265,12 @@ class Result(Described):
         Returns
         -------
         dict
-            ``kind``, ``run``, ``means``, ``mean_counts`` (what each mean is over), ``n_queries``,
-            ``queries`` (the values of each), ``notes`` and ``manifest``: ``version``,
-            ``definition`` in full, ``parameters``, ``inputs`` (name, SHA-256), ``counts``. A value
-            that is not defined is None. A score has its ``metric``, and ``classes`` if these were
-            asked for, but no ``queries`` if they need a table that was not asked for (GAP).
+            ``kind``, ``run`` (its name), ``means``, ``mean_counts`` (what each mean is over),
+            ``n_queries``, ``queries`` (the values of each), ``notes`` and ``manifest``:
+            ``version``, ``definition`` in full, ``parameters``, ``inputs`` (path, SHA-256),
+            ``counts``. A value that is not defined is None. A score has its ``metric``, and
+            ``classes`` if these were asked for, but no ``queries`` if they need a table that was
+            not asked for (GAP).
 
         Examples
         --------
@@ -351,7 +355,7 @@ class Result(Described):
     @classmethod
     def _joined(cls, name: str, values: Sequence[Any]) -> Any:
         """Return what the results have together in one of the fields."""
-        if name in cls.COLUMNS:
+        if name in cls._COLUMNS:
             return _chained(name, values)
         if name == 'warnings':
             return tuple({str(warning): warning for warning in chain(*values)}.values())
@@ -359,9 +363,20 @@ class Result(Described):
             joined = {}
             for count in the_same(name, [list(each) for each in values]):
                 each = [counts[count] for counts in values]
-                joined[count] = sum(each) if count in cls.ADDED else the_same(count, each)
+                joined[count] = sum(each) if count in cls._ADDED else the_same(count, each)
             return joined
         return the_same(name, values)
+
+
+def names_of(results: Sequence[Result]) -> list[str]:
+    """Return the name of each run; more of the path where others were called the same alone."""
+    names = []
+    for each in results:
+        path = each._source.name
+        paths = sorted({other._source.name for other in results if other.run == each.run})
+        told_apart = dict(zip(paths, run_names(paths), strict=True))
+        names.append(told_apart[path] if [each.run] == run_names([path]) else each.run)
+    return names
 
 
 def the_same(name: str, values: Sequence[Any]) -> Any:
@@ -424,8 +439,8 @@ def describe(
     """
     ordered = list(results)
     if sort:  # by the last mean; several results of a run stay together
-        worth = {result._run: result._worth() for result in ordered}
-        ordered.sort(key=lambda result: -worth[result._run])
+        worth = {result.run: result._worth() for result in ordered}
+        ordered.sort(key=lambda result: -worth[result.run])
     errors = list(failed)
     return Document(
         lambda: _blocks(ordered, per_query),
@@ -454,7 +469,7 @@ def _blocks(results: Sequence[Result], per_query: bool) -> Iterator[Block]:
         for result, of_result in notes:
             for note in of_result:
                 if note not in shared:
-                    others[without_counts(note)][printable(result._run)] = note
+                    others[without_counts(note)][printable(result.run)] = note
         lines = shared + [
             line
             for said in others.values()
@@ -465,7 +480,7 @@ def _blocks(results: Sequence[Result], per_query: bool) -> Iterator[Block]:
 
 
 def _about_one(result: Result, detail: Columns | None) -> Iterator[Block]:
-    yield Heading(result._run, result._subtitle())
+    yield Heading(result.run, result._subtitle())
     if detail is not None:
         yield _grid(detail)
     if result._over:
@@ -473,10 +488,10 @@ def _about_one(result: Result, detail: Columns | None) -> Iterator[Block]:
     means, counts = result._means(), result.mean_counts
     if len(set(counts.values())) == 1:
         over = counted(next(iter(counts.values())), *result._unit)
-        yield Grid([result.TITLE, over], list(means.items()))
+        yield Grid([result._TITLE, over], list(means.items()))
     else:
         rows = [[name, mean, counts[name]] for name, mean in means.items()]
-        yield Grid([result.TITLE, 'mean', result._unit[1]], rows)
+        yield Grid([result._TITLE, 'mean', result._unit[1]], rows)
     if notes := _notes_below(result):
         yield ''.join(f'{note}\n' for note in notes)
 

@@ -85,6 +85,8 @@ class Score(Result):
         ``confidence`` (NaN without prediction) and ``correct``.
     basis : Basis
         Data that `concat` needs.
+    run : str
+        The name of the run, as of `Evaluation`; part of `to_dict`.
 
     Examples
     --------
@@ -94,10 +96,10 @@ class Score(Result):
     ('GAP', 'expected', 24)
     """
 
-    KIND = 'score'
-    RUN = 'predictions'
-    COLUMNS = ('values',)
-    ADDED = ('queries', 'predictions', 'labels', 'without_truth', 'missing', 'unknown', SKIPPED)
+    _KIND = 'score'
+    _RUN = 'predictions'
+    _COLUMNS = ('values',)
+    _ADDED = ('queries', 'predictions', 'labels', 'without_truth', 'missing', 'unknown', SKIPPED)
 
     metric: str
     value: float
@@ -110,6 +112,7 @@ class Score(Result):
     queries: pyarrow.Array | None = None
     values: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     basis: Basis | None = None
+    run: str = ''
 
     @classmethod
     def concat(cls, results: Iterable[Self]) -> Self:
@@ -229,12 +232,12 @@ class Score(Result):
     def _compared(self) -> Compared:
         if self._kind.no_mean:
             raise ParameterError(
-                f'{printable(self._run)}: found {self.metric}, expected a metric that is a mean '
+                f'{printable(self.run)}: found {self.metric}, expected a metric that is a mean '
                 f'over queries: {self._kind.no_mean}'
             )
         if self.queries is None:
             raise ParameterError(
-                f'{printable(self._run)}: found a score without its queries, expected them'
+                f'{printable(self.run)}: found a score without its queries, expected them'
             )
         queries, values = self.queries.to_pylist(), next(iter(self.values.values()))
         n_relevant = self.values.get('n_relevant')
@@ -255,7 +258,7 @@ class Score(Result):
         return {self.metric: self.value}
 
     def _summary(self) -> dict[str, Any]:
-        row = {'run': self._run, **self._settings(), 'value': self.value}
+        row = {'run': self.run, **self._settings(), 'value': self.value}
         return {**row, **self._count_columns()}
 
     def _worth(self) -> float:

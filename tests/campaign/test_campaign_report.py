@@ -58,7 +58,9 @@ def page(report):
 def test_comparison_diagnoses_and_evaluations_are_those_of_their_own_functions(
     average_precision, report
 ):
-    evaluations = {name: average_precision.evaluate(rows, QUERIES) for name, rows in RUNS.items()}
+    evaluations = {
+        name: average_precision.evaluate(rows, QUERIES, name=name) for name, rows in RUNS.items()
+    }
     diagnoses = {
         name: average_precision.explain(rows, QUERIES, k=5, near=0.3) for name, rows in RUNS.items()
     }
@@ -68,7 +70,7 @@ def test_comparison_diagnoses_and_evaluations_are_those_of_their_own_functions(
     assert report.comparison.runs == list(report.evaluations) == list(report.diagnoses)
     for name in RUNS:
         assert report.evaluations[name].to_dict() == evaluations[name].to_dict()
-        assert report.diagnoses[name].to_dict() == diagnoses[name].to_dict()
+        assert report.diagnoses[name].to_dict() == diagnoses[name].to_dict() | {'run': name}
 
 
 def test_the_data_of_the_page_are_the_report(report, page):

@@ -67,7 +67,7 @@ def test_pairs():
 
 
 OPTIONS = {
-    '--baseline half.txt --interval t': {'baseline': 'half.txt', 'interval': 't'},
+    '--baseline half --interval t': {'baseline': 'half', 'interval': 't'},
     '--correction bh --level 0.9 --seed 7': {'correction': 'bh', 'level': 0.9, 'seed': 7},
     '--cluster video --by corpus': {'cluster': 'video', 'by': 'corpus'},
     '--definition trec --subset subset.txt': {'definition': 'trec', 'subset': 'subset.txt'},
@@ -88,7 +88,7 @@ def test_reasons_instead_of_numbers():
     """Equal runs on one query: no interval, no effect size, and no tau."""
     Path('again.txt').write_text(Path('best.txt').read_text())
     Path('one.txt').write_text(f'{NAMES[0]}\n')
-    options = '--queries one.txt --format json --baseline best.txt --interval t'.split()
+    options = '--queries one.txt --format json --baseline best --interval t'.split()
     written = json.loads(compared(*options, files=['best.txt', 'again.txt']).stdout)
     jsonschema.Draft202012Validator(SHAPE).validate(written)
     assert written['pairs'][0]['dz'] is written['orders'][0]['tau'] is None
@@ -100,14 +100,14 @@ def test_standard_input():
         *('--by', 'corpus', '--cluster', 'video', '--also-definitions', 'trec'),
         input=Path('reference.txt').read_text(),
     )
-    assert json.loads(result.stdout)['runs'] == ['best.txt', 'half.txt']
+    assert json.loads(result.stdout)['runs'] == ['best', 'half']
 
 
 USAGE = {
     'best.txt': 'found 1 RUN (best.txt), expected two or more; evaluate scores one',
-    'best.txt best.txt': "runs: found 'best.txt' twice, expected each run once",
+    'best.txt best.txt': "runs: found 'best' twice, expected each name once",
     'best.txt half.txt --baseline none.txt': (
-        "--baseline: found 'none.txt', expected one of 'best.txt', 'half.txt'"
+        "--baseline: found 'none.txt', expected one of 'best', 'half'"
     ),
     'best.txt half.txt --also-definitions none': "definition: found 'none', expected one of by-k",
     'best.txt half.txt --also-definitions trec,trec': 'found trec,trec, expected each name once',
@@ -132,12 +132,12 @@ def test_runs_are_named_by_their_files():
     folder = Path.cwd() / 'runs'
     folder.mkdir()
     paths = [str(Path(name).rename(folder / name)) for name in ('best.txt', 'half.txt')]
-    written = json.loads(compared('--format', 'json', '--baseline', 'half.txt', files=paths).stdout)
-    assert written['runs'] == ['best.txt', 'half.txt']
+    written = json.loads(compared('--format', 'json', '--baseline', 'half', files=paths).stdout)
+    assert written['runs'] == ['best', 'half']
     of_runs = written['manifest']['inputs']['runs']
     assert [of_runs[run]['name'] for run in written['runs']] == paths
     stored = results_of('evaluate', 'reference.txt', *paths, '-K', '1,10', to='results.json')
-    options = ['--format', 'json', '--baseline', 'half.txt', '--reference', 'reference.txt']
+    options = ['--format', 'json', '--baseline', 'half', '--reference', 'reference.txt']
     again = from_results(stored, *options)
     assert json.loads(again.stdout) == written
 
@@ -229,7 +229,7 @@ def test_a_run_has_the_name_that_its_result_has():
     stored['results'][0]['run'] = 'renamed'
     path.write_text(json.dumps(stored))
     assert sorted(json.loads(from_results(str(path), '--format', 'json').stdout)['runs']) == [
-        'half.txt',
+        'half',
         'renamed',
     ]
 
@@ -237,7 +237,7 @@ def test_a_run_has_the_name_that_its_result_has():
 def test_results_that_cannot_be_compared():
     result = from_results(results_of('evaluate', 'reference.txt', 'best.txt', to='one.json'),
                           expected=2)  # fmt: skip
-    assert 'found 1 run (best.txt), expected two or more; in all RESULTS' in result.stderr
+    assert 'found 1 run (best), expected two or more; in all RESULTS' in result.stderr
     samples = ROOT / 'samples'
     truth, predictions = (samples / f'landmarks_{each}.csv' for each in ('truth', 'predictions'))
     Path('again.csv').write_bytes(predictions.read_bytes())
@@ -246,7 +246,7 @@ def test_results_that_cannot_be_compared():
     assert 'found GAP, expected a metric that is a mean over queries' in result.stderr
     results_of('evaluate', 'reference.txt', 'half.txt', to='half.json')
     result = from_results('one.json', 'one.json', 'half.json', expected=1)
-    told = "found the run 'best.txt' twice, expected each once; in the shell, score"
+    told = "found the run 'best' twice, expected each once; in the shell, name"
     assert told in result.stderr
 
 

@@ -50,14 +50,14 @@ def test_the_best_run_first_by_its_mean_at_the_last_cutoff(folder):
     Path('first.txt').write_text('x v 1 ann 0.9\n')
     Path('all.txt').write_text('x w 9 ann 0.9\nx v 1 ann 0.8\nx v 2 ann 0.7\n')
     arguments = ['evaluate', 'reference.txt', 'first.txt', 'all.txt', '--format', 'csv']
-    for cutoffs, best in ('3,1', 'first.txt'), ('1,3', 'all.txt'):
+    for cutoffs, best in ('3,1', 'first'), ('1,3', 'all'):
         options = ['--definition', 'by-k', '-K', cutoffs, '--queries', '-', '--sort']
         rows = run(*arguments, *options, input='ann').stdout.splitlines()[1:]
         assert [row.split(',')[0] for row in rows] == sorted(
-            ['first.txt', 'all.txt'], key=lambda name: name != best
+            ['first', 'all'], key=lambda name: name != best
         )
     unsorted = run(*arguments, *options[:-1], input='ann').stdout.splitlines()[1:]
-    assert [row.split(',')[0] for row in unsorted] == ['first.txt', 'all.txt']
+    assert [row.split(',')[0] for row in unsorted] == ['first', 'all']
 
 
 def test_nothing_is_written_when_a_run_is_wrong(folder):
@@ -80,10 +80,10 @@ def test_good_runs_are_scored_beside_bad_ones(folder):
     assert missing == 'Error: run 3 of 3: missing.txt: No such file or directory'
     written = json.loads(Path('map.json').read_text())
     jsonschema.Draft202012Validator(SHAPE).validate(written)
-    assert [each['run'] for each in written['results']] == ['run.txt']
+    assert [each['run'] for each in written['results']] == ['run']
     assert written['failed'] == [
-        {'run': 'bad.txt', 'error': bad.removeprefix('Error: run 2 of 3: ')},
-        {'run': 'missing.txt', 'error': 'missing.txt: No such file or directory'},
+        {'run': 'bad', 'error': bad.removeprefix('Error: run 2 of 3: ')},
+        {'run': 'missing', 'error': 'missing.txt: No such file or directory'},
     ]
 
 
@@ -96,7 +96,7 @@ def test_only_json_is_written_if_no_run_is_good(folder):
         assert result.stderr.startswith('Error: bad.txt, line 2, ')
     assert not Path('map.csv').exists()
     document = json.loads(Path('map.json').read_text())
-    assert (document['results'], [each['run'] for each in document['failed']]) == ([], ['bad.txt'])
+    assert (document['results'], [each['run'] for each in document['failed']]) == ([], ['bad'])
 
 
 @pytest.mark.parametrize('role', ['reference', 'run', 'queries', 'subset'])
@@ -108,7 +108,7 @@ def test_standard_input(folder, role):
         return run('evaluate', reference, hypothesis, *options, input=input).stdout
 
     after = scored(**{role: '-'}, input=Path(f'{role}.txt').read_text())
-    assert after.replace('<stdin>', 'run.txt') == scored() != ''
+    assert after.replace('<stdin>', 'run') == scored() != ''
 
 
 def test_cutoffs_of_several_options_add_up(folder):

@@ -34,7 +34,7 @@ def test_the_page_is_that_of_python(runs):
         '--seed',
         '3',
     ]
-    tests = ['--correction', 'holm', '--interval', 't', '--level', '0.9', '--baseline', 'run.txt']
+    tests = ['--correction', 'holm', '--interval', 't', '--level', '0.9', '--baseline', 'run']
     result = run(*runs, *options, *tests, '--queries', 'queries.txt', '-o', 'report.html')
     assert (result.exit_code, result.output) == (0, '')
     report = AveragePrecision('reference.txt', [1, 2], definition='trec').report(
@@ -45,7 +45,7 @@ def test_the_page_is_that_of_python(runs):
         correction='holm',
         interval='t',
         level=0.9,
-        baseline='run.txt',
+        baseline='run',
         seed=3,
         resamples=50,
         permutations=50,
@@ -56,7 +56,7 @@ def test_the_page_is_that_of_python(runs):
 def test_standard_output(runs):
     result = run(*runs, '-o', '-')
     assert result.exit_code == 0
-    assert set(data_of(result.stdout)['runs']) == {'run.txt', 'other.txt'}
+    assert set(data_of(result.stdout)['runs']) == {'run', 'other'}
 
 
 @pytest.mark.parametrize('figure', FIGURES)
@@ -125,9 +125,9 @@ def test_the_suffix_is_the_format_of_a_figure(runs, name, begin):
         (['-o', 'a.csv'], '-o: found the suffix .csv, expected one of .html, .svg, .png, .pdf'),
         (
             ['-o', 'a.html', '--baseline', 'x'],
-            "--baseline: found 'x', expected one of 'run.txt', 'o",
+            "--baseline: found 'x', expected one of 'run', 'o",
         ),
-        (['run.txt', '-o', 'a.html'], "runs: found 'run.txt' twice"),
+        (['run.txt', '-o', 'a.html'], "runs: found 'run' twice"),
         (['-o', 'a'], "-o: found 'a', expected a name that ends in .html, .svg, .png, .pdf"),
         (['-o', 'a.html', '--query', 'x'], '--query is of the figure precision_recall'),
     ],

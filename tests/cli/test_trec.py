@@ -72,7 +72,7 @@ def test_the_command_adds_measures(campaign):
     result = run(*command, '--format', 'csv')
     assert result.output == (
         'run,definition,query,AP@10,RR,R@10,n_relevant,n_queries,n_queries_RR,n_queries_R@10\n'
-        'run.txt,mediaeval-2016,all,0.25,0.5,0.5,2,1,1,1\n'
+        'run,mediaeval-2016,all,0.25,0.5,0.5,2,1,1,1\n'
     )
 
 

@@ -125,7 +125,7 @@ def test_first_hits_at_several_cutoffs_are_put_side_by_side(tmp_path):
     path = tmp_path / 'guesses.csv'
     guesses.to_csv(path, index=False)
     of_file = [evaluate_first_hit(truth, path, k) for k in (1, 2)]
-    assert read_runs(of_file).names == [str(path)]
+    assert read_runs(of_file).names == ['guesses']
     scores = [evaluate_first_hit(truth, guesses, k) for k in (1, 2)]
     with pytest.raises(ParameterError, match="'<DataFrame>' twice"):
         read_runs(scores)  # tables in memory are not known to be of one run

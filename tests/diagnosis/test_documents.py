@@ -257,7 +257,7 @@ def test_runs_are_named_by_their_files(tmp_path):
     for name in 'run.txt', 'other.txt':
         (tmp_path / name).write_text('x v 1 ann 0.5\n')
         found.append(explain_drawn(tmp_path / name))
-    assert {row['run'] for row in rows_of(found[0].plot.loss(found[1]))} == {'run.txt', 'other.txt'}
+    assert {row['run'] for row in rows_of(found[0].plot.loss(found[1]))} == {'run', 'other'}
 
 
 def test_figures_of_names_and_ranks(monkeypatch):

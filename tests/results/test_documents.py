@@ -149,7 +149,7 @@ RIGHT, WRONG = ('x', 'v', '1', 'ann', 0.5), ('x', 'w', '1', 'ann', 0.9)
 
 def evaluated(name, *run, K=(2, 1)):
     evaluation = AveragePrecision(REFERENCE[:1], K).evaluate(run)
-    return replace(evaluation, inputs={**evaluation.inputs, 'hypothesis': Source(name)})
+    return replace(evaluation, run=name)
 
 
 def test_the_best_run_at_the_last_cutoff_is_first():

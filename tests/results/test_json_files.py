@@ -56,7 +56,7 @@ def other_metric():
         table=table,
         queries=pa.array(table['query']),
         values={name: table[name].to_numpy() for name in ('value', 'n_relevant')},
-        inputs={Score.RUN: Source('run', None)},
+        inputs={Score._RUN: Source('run', None)},
         counts={'queries': 2},
         parameters={'k': 2},
     )

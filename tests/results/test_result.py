@@ -55,7 +55,7 @@ def test_repr_of_results(average_precision):
     assert repr(evaluation) == "Evaluation2015 of '<rows>' (ratio 0.95), 1 query\n  MAP  1.000"
     inputs = {'truth': Source('t'), 'predictions': Source('\x1b')}
     score = Score('LRAP', 0.25, {}, inputs, {'queries': 12000})
-    assert repr(score) == "Score of '\\x1b', 12,000 queries\n  LRAP  0.250"
+    assert repr(score) == "Score of '\\\\x1b', 12,000 queries\n  LRAP  0.250"
 
 
 def test_html(average_precision):
@@ -124,7 +124,7 @@ def test_a_row_for_each_run(average_precision):
         'n_queries': [1, 1],
     }
     assert summary(iter([SCORE])).reset_index().to_dict('records') == [
-        {'run': 'p.csv', 'metric': 'GAP', 'ties': 'best', 'value': 0.5, 'n_queries': 1}
+        {'run': 'p', 'metric': 'GAP', 'ties': 'best', 'value': 0.5, 'n_queries': 1}
     ]
 
 

@@ -53,13 +53,13 @@ def rows_of(score, **options):
 
 def test_table():
     assert render(describe([PLAIN]), 'table') == (
-        'r\\x1b.csv (ties best)\n\n'
+        'r\\x1b (ties best)\n\n'
         'METRIC      2 queries with a true label\n'
         '--------  -----------------------------\n'
         'GAP                               0.667\n'
     )
     assert render(describe([FULL], per_query=True), 'table') == (
-        'r\\x1b.csv (ties best)\n\n'
+        'r\\x1b (ties best)\n\n'
         'query      value  truth      confidence    correct    precision\n'
         '-------  -------  -------  ------------  ---------  -----------\n'
         'a|b        0.667  x             0.12345        yes        0.333\n'
@@ -73,7 +73,7 @@ def test_table():
 
 def test_programs_get_every_digit_and_the_score_last():
     headers = ['run', 'metric', 'ties', 'query', 'value']
-    mean = ['r\x1b.csv', 'GAP', 'best', 'all', str(2 / 3)]
+    mean = ['r\\x1b', 'GAP', 'best', 'all', str(2 / 3)]
     assert rows_of(PLAIN) == [[*headers, 'n_queries'], [*mean, '2']]
     assert rows_of(FULL, per_query=True) == [
         [*headers, 'truth', 'confidence', 'correct', 'precision', 'n_queries'],
@@ -89,9 +89,9 @@ def test_programs_get_every_digit_and_the_score_last():
 def test_values_of_queries_are_kept_without_a_table():
     assert rows_of(LISTS, per_query=True) == [
         ['run', 'metric', 'definition', 'query', 'value', 'n_relevant', 'n_queries'],
-        ['r\x1b.csv', 'MAP@2', 'kaggle', '1', '', '0', ''],
-        ['r\x1b.csv', 'MAP@2', 'kaggle', 'all', '0.75', '3', ''],
-        ['r\x1b.csv', 'MAP@2', 'kaggle', 'all', '0.75', '3', '1'],
+        ['r\\x1b', 'MAP@2', 'kaggle', '1', '', '0', ''],
+        ['r\\x1b', 'MAP@2', 'kaggle', 'all', '0.75', '3', ''],
+        ['r\\x1b', 'MAP@2', 'kaggle', 'all', '0.75', '3', '1'],
     ]
     assert LISTS.to_dict()['queries'][0] == {'query': '1', 'value': None, 'n_relevant': 0}
     assert LISTS.to_frame()['value'].tolist()[1:] == [0.75]
@@ -100,9 +100,9 @@ def test_values_of_queries_are_kept_without_a_table():
 def test_classes():
     assert rows_of(LABELS) == [
         ['run', 'metric', 'class', 'value', 'weight', 'n_labels', 'n_queries'],
-        ['r\x1b.csv', 'LRAP', 'x', '0.5', '1.0', '2', ''],
-        ['r\x1b.csv', 'LRAP', 'y', '', '0.0', '0', ''],
-        ['r\x1b.csv', 'LRAP', 'all', '0.5', '', '2', '2'],
+        ['r\\x1b', 'LRAP', 'x', '0.5', '1.0', '2', ''],
+        ['r\\x1b', 'LRAP', 'y', '', '0.0', '0', ''],
+        ['r\\x1b', 'LRAP', 'all', '0.5', '', '2', '2'],
     ]
     assert [row[2:] for row in rows_of(LABELS, per_query=True)] == [
         ['query', 'value', 'n_queries'],
@@ -118,7 +118,7 @@ def test_lwlrap_is_over_labels():
     assert score.mean_counts == {'lwlrap': 5}
     assert rows_of(replace(score, table=None)) == [
         ['run', 'metric', 'query', 'value', 'n_labels'],
-        ['r\x1b.csv', 'lwlrap', 'all', '0.5', '5'],
+        ['r\\x1b', 'lwlrap', 'all', '0.5', '5'],
     ]
     assert rows_of(score)[0][-1] == 'n_labels'
     assert 'METRIC      5 labels\n' in render(describe([score]), 'table')

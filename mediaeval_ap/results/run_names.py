@@ -1,0 +1,122 @@
+"""Names of runs: those that are given, else what tells their paths apart."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+
+from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
+from mediaeval_ap.choices import TEXT, is_text, plain_text
+from mediaeval_ap.errors import ParameterError, printable, shown
+
+STANDARD_INPUT = '<stdin>'
+SUFFIXES = {
+    *('.txt', '.csv', '.tsv', '.json', '.parquet', '.arrow', '.store', '.run', '.label'),
+    *COMPRESSED_SUFFIXES,
+}
+
+
+Parts = dict[PurePath, tuple[str, ...]]
+
+
+def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
+    """Return a name for each run: the given one, else the last part of its path.
+
+    Suffixes that all paths have in common are left out; of one path alone, those of usual files.
+    Where the last parts are equal, as much of each path is kept as tells it from the others; where
+    a given name is equal to one of these, so much more. Equal paths have equal names.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        The path of each run; ``-`` is standard input.
+    given : sequence of str, optional
+        The given name of each run; empty for a run without one.
+
+    Raises
+    ------
+    ParameterError
+        When two given names are equal, or one is all that a path could be called.
+
+    Notes
+    -----
+    =============================================  ============================
+    paths                                          names
+    =============================================  ============================
+    ``runs/a.txt``                                 ``a``
+    ``runs/a.v1.txt.gz``                           ``a.v1``
+    ``runs/a.txt  runs/b.txt``                     ``a  b``
+    ``runs/a.txt  runs/b.csv``                     ``a.txt  b.csv``
+    ``a/run.txt  b/run.txt  c/other.txt``          ``a/run  b/run  other``
+    ``x/a/run.txt  y/a/run.txt  b/run.txt``        ``x/a/run  y/a/run  b/run``
+    ``runs/a.txt  -``                              ``a  <stdin>``
+    ``team=runs/a.txt  runs/b.txt``                ``team  b``
+    ``b=runs/a.txt  runs/b.txt``                   ``b  b.txt``
+    =============================================  ============================
+
+    Examples
+    --------
+    >>> run_names(['a/run.txt', 'b/run.txt', 'c/other.txt'])
+    ['a/run', 'b/run', 'other']
+    >>> run_names(['runs/a.txt', 'runs/b.txt'], ['b', ''])
+    ['b', 'b.txt']
+    """
+    names = [name or (STANDARD_INPUT if path == '-' else '') for path, name in _zip(paths, given)]
+    taken = Counter(filter(None, given))
+    if repeated := [name for name, times in taken.items() if times > 1]:
+        raise found_twice(repeated[0])
+    unnamed: Parts = {
+        PurePath(path): PurePath(path).parts or (path,)
+        for path, name in zip(paths, names, strict=True)
+        if not name
+    }
+    whole: Parts = {path: (str(path),) for path in unnamed}
+    for parts in _without_suffixes(unnamed), unnamed, whole:
+        found = _told_apart(parts)
+        if not (clash := taken.keys() & found.values()):
+            break
+    else:
+        raise found_twice(min(clash))
+    return [name or found[PurePath(path)] for path, name in zip(paths, names, strict=True)]
+
+
+def check_name(name: object) -> str:
+    """Return the name that is given to a run, empty for None."""
+    if name is not None and not is_text(name):
+        raise ParameterError(f'name: found {shown(name)}, expected {TEXT}')
+    return plain_text(name) or ''
+
+
+def found_twice(name: str) -> ParameterError:
+    return ParameterError(f'runs: found {shown(name)} twice, expected each name once')
+
+
+def _zip(paths: Sequence[str], given: Sequence[str]) -> Iterable[tuple[str, str]]:
+    return zip(paths, given or [''] * len(paths), strict=True)
+
+
+def _without_suffixes(paths: Parts) -> Parts:
+    """Leave out the suffixes that the last parts have in common; none begins with a digit."""
+    while True:
+        suffixes = {os.path.splitext(last)[1] for *_, last in paths.values()}
+        suffix = suffixes.pop() if len(suffixes) == 1 else ''
+        if not suffix[1:2].isalpha() or (len(paths) == 1 and suffix.lower() not in SUFFIXES):
+            return paths
+        paths = {
+            path: (*parts[:-1], parts[-1].removesuffix(suffix)) for path, parts in paths.items()
+        }
+
+
+def _told_apart(paths: Parts) -> dict[PurePath, str]:
+    """Return as many last parts of each path as no other path ends with."""
+    names: dict[PurePath, str] = {}
+    n = 0
+    while len(names) < len(paths):
+        n += 1
+        times = Counter(parts[-n:] for parts in paths.values())
+        for path, parts in paths.items():
+            if path not in names and times[parts[-n:]] == 1:
+                names[path] = printable(PurePath(*parts[-n:]).as_posix())
+    return names

@@ -1,0 +1,76 @@
+"""Names of runs: short, distinct for distinct paths, and the same in any order."""
+
+from pathlib import PurePath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.results.run_names import run_names
+
+NAMES = {
+    'runs/a.txt': 'a',
+    'runs/a.v1.txt.gz': 'a.v1',
+    'run.store/': 'run',
+    '.txt': '.txt',
+    'runs/a.txt runs/b.txt': 'a b',
+    'a_0.5 b_0.5': 'a_0.5 b_0.5',
+    'a.v1.txt b.v1.txt': 'a b',
+    'runs/a.txt runs/b.csv': 'a.txt b.csv',
+    'a/run.txt b/run.txt c/other.txt': 'a/run b/run other',
+    'x/a/run.txt y/a/run.txt b/run.txt': 'x/a/run y/a/run b/run',
+    'run a/run /a/run': 'run a/run /a/run',
+    'runs/a.txt -': 'a <stdin>',
+    'a.txt a.txt b.txt': 'a a b',
+    'team=runs/a.txt runs/b.txt': 'team b',
+    'b=runs/a.txt runs/b.txt': 'b b.txt',
+    'b=x b.txt=y runs/b.txt': 'b b.txt runs/b.txt',
+}
+PARTS = st.sampled_from(['a', 'b', 'a.txt', 'b.txt', 'a.txt.gz', '.txt', '..', 'a.1', '-'])
+PATHS = st.lists(
+    st.builds(
+        lambda root, parts: root + '/'.join(parts),
+        st.sampled_from(['', '/']),
+        st.lists(PARTS, min_size=1, max_size=3),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def names_of(text):
+    named = [each.rpartition('=') for each in text.split()]
+    return run_names([path for *_, path in named], [name for name, *_ in named])
+
+
+@pytest.mark.parametrize('paths', NAMES)
+def test_names(paths):
+    assert names_of(paths) == NAMES[paths].split()
+
+
+@pytest.mark.parametrize('paths', ['a=x a=y', 'b=x b.txt=y b.txt'])
+def test_equal_names_are_refused(paths):
+    with pytest.raises(ParameterError, match=r"^runs: found '.*' twice, expected each name once$"):
+        names_of(paths)
+
+
+@given(PATHS, st.randoms())
+def test_names_are_the_ends_of_paths_and_tell_them_apart(paths, random):
+    names = dict(zip(paths, run_names(paths), strict=True))
+    assert len(set(names.values())) == len({PurePath(path) for path in paths})
+    for path, name in names.items():
+        assert name == '<stdin>' if path == '-' else name in str(PurePath(path))
+    shuffled = random.sample(paths, len(paths))
+    assert dict(zip(shuffled, run_names(shuffled), strict=True)) == names
+
+
+@given(PATHS)
+def test_given_names_stay_and_no_other_run_has_them(paths):
+    name, nameless = PurePath(paths[0]).stem, [''] * (len(paths) - 1)
+    try:
+        names = run_names(paths, [name, *nameless])
+    except ParameterError:
+        assert name in map(str, map(PurePath, paths[1:]))  # which could be called nothing else
+        return
+    assert names[0] == name not in names[1:]
